@@ -1,0 +1,155 @@
+"""What a call costs on a GPU: python benchmarks/calls.py --cpp PROGRAM [--json].
+
+A 4-argument launch, an event record and a stream wait, from Python, beside the same from C++ (PROGRAM: built from
+benchmarks/cpp, it prints JSON), CuPy and cuda.core where they are installed. All take turns, round after round; what is
+printed is the median time and the median of the ratios to C++ in the same round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import cuscope as cs
+
+SOURCE = 'extern "C" __global__ void four(const float* a, const float* b, float* c, int n) {}'
+CALLS = ("launch", "event_record", "stream_wait")
+Calls = dict[str, tuple[Callable[[], object], Callable[[], object]]]  # name -> (call, synchronise)
+
+
+def of_cuscope() -> Calls:
+    module = cs.Module(SOURCE)
+    a = cs.zeros(256, np.float32)
+    stream, event = cs.Stream(), cs.Event(timing=False)
+    event.record(stream)
+    launch = module.four[1, 32, stream]
+    return {
+        "launch": (lambda: launch(a, a, a, 256), stream.synchronize),
+        "event_record": (lambda: event.record(stream), stream.synchronize),
+        "stream_wait": (lambda: stream.wait(event), stream.synchronize),
+    }
+
+
+def of_cupy() -> Calls:
+    import cupy
+
+    kernel = cupy.RawKernel(SOURCE, "four")
+    a, n = cupy.zeros(256, cupy.float32), np.int32(256)
+    stream, event = cupy.cuda.Stream(non_blocking=False), cupy.cuda.Event(disable_timing=True)
+    event.record(stream)
+    arguments = (a, a, a, n)
+
+    def launch() -> None:
+        with stream:
+            kernel((1,), (32,), arguments)
+
+    return {
+        "launch": (launch, stream.synchronize),
+        "event_record": (lambda: event.record(stream), stream.synchronize),
+        "stream_wait": (lambda: stream.wait_event(event), stream.synchronize),
+    }
+
+
+def of_cuda_core() -> Calls:
+    try:
+        from cuda import core
+    except ImportError:
+        from cuda.core import experimental as core  # before 1.0
+
+    device = core.Device()
+    device.set_current()
+    stream = device.create_stream()
+    options = core.ProgramOptions(std="c++17", arch=f"sm_{device.arch}")
+    kernel = core.Program(SOURCE, code_type="c++", options=options).compile("cubin").get_kernel("four")
+    config = core.LaunchConfig(grid=1, block=32)
+    a = device.allocate(1024, stream=stream)
+    event = stream.record()
+    n = np.int32(256)
+    return {
+        "launch": (lambda: core.launch(stream, config, kernel, a, a, a, n), stream.sync),
+        "event_record": (lambda: stream.record(event), stream.sync),
+        "stream_wait": (lambda: stream.wait(event), stream.sync),
+    }
+
+
+def microseconds(call: Callable[[], object], synchronise: Callable[[], object], count: int) -> float:
+    """The time of one call, of `count` in a row. Few enough that the device's queue never fills."""
+    synchronise()
+    begin = time.perf_counter()
+    for _ in range(count):
+        call()
+    elapsed = time.perf_counter() - begin
+    synchronise()
+    return elapsed / count * 1e6
+
+
+def measure(program: str | None, rounds: int, count: int) -> dict[str, Any]:
+    peers: dict[str, Calls] = {"cuscope": of_cuscope()}
+    missing: dict[str, str] = {}
+    for name, make in (("cupy", of_cupy), ("cuda.core", of_cuda_core)):
+        try:
+            peers[name] = make()
+        except Exception as error:  # another package's, whatever it is, does not end the measurement
+            missing[name] = f"{type(error).__name__}: {error}"
+    times: dict[str, dict[str, list[float]]] = {
+        name: {call: [] for call in CALLS} for name in ("c++", *peers)
+    }
+    for _ in range(rounds):
+        if program:
+            output = subprocess.run([program], capture_output=True, text=True, check=True, timeout=120).stdout
+            for call, value in json.loads(output).items():
+                if call in CALLS:
+                    times["c++"][call].append(float(value))
+        for call in CALLS:
+            for name, calls in peers.items():
+                times[name][call].append(microseconds(*calls[call], count))
+    result: dict[str, Any] = {"microseconds": {}, "ratio_to_c++": {}, "missing": missing}
+    for name, by_call in times.items():
+        result["microseconds"][name] = {call: statistics.median(v) for call, v in by_call.items() if v}
+        if program and name != "c++":
+            result["ratio_to_c++"][name] = {
+                call: statistics.median(
+                    ours / theirs for ours, theirs in zip(v, times["c++"][call], strict=True)
+                )
+                for call, v in by_call.items()
+            }
+    return result
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cpp", metavar="PROGRAM", help="the C++ program built from benchmarks/cpp")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--count", type=int, default=500, help="calls in a row")
+    options = parser.parse_args()
+    if not any(device.kind == "cuda" for device in cs.devices()):
+        print("no GPU: nothing to measure", file=sys.stderr)
+        return 1
+    cs.set_device("cuda:0")
+    result = measure(options.cpp, options.rounds, options.count)
+    if options.json:
+        print(json.dumps(result, indent=2))
+        return 0
+    print(f"{'microseconds a call':<24}" + "".join(f"{call:>16}" for call in CALLS))
+    for name, row in result["microseconds"].items():
+        print(f"{name:<24}" + "".join(f"{row[call]:16.3f}" if call in row else " " * 16 for call in CALLS))
+    for name, row in result["ratio_to_c++"].items():
+        print(f"{name + ' / c++':<24}" + "".join(f"{row[call]:16.2f}" for call in CALLS))
+    for name, reason in result["missing"].items():
+        print(f"{name}: not measured: {reason}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

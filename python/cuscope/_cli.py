@@ -1,0 +1,78 @@
+"""The command line: ``demo``, ``info`` and ``doctor``. Parses and prints; the work is in modules of their own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+import cuscope as cs
+from cuscope import _demo, _doctor, _info
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0 when all is well, 1 when something is wrong, 2 for a wrong command line."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        if options.command == "demo":
+            return _run_demo(options.device, as_json=options.json)
+        if options.command == "info":
+            print(_json(_info.info()) if options.json else _info.info())
+            return 0
+        return _run_doctor(as_json=options.json)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m cuscope",
+        description="The CUDA runtime from Python: on a GPU, or simulated where there is none.",
+    )
+    parser.add_argument("--version", action="version", version=f"cuscope {cs.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="compile a kernel, run it, check every element")
+    demo.add_argument("--device", metavar="D", help="cuda:0, host:0, ... (default: the current device)")
+    info = commands.add_parser("info", help="the build, the runtimes, the devices, the libraries found")
+    doctor = commands.add_parser("doctor", help="check the installation, in order, with a fix for what fails")
+    for command in (demo, info, doctor):
+        command.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _run_demo(device_name: str | None, *, as_json: bool) -> int:
+    try:
+        device = cs.current_device() if device_name is None else cs.Device(device_name)
+        report = _demo.run(device)
+    except (ValueError, cs.CudaError) as error:
+        if as_json:
+            print(_json({"passed": False, "error": str(error)}))
+        else:
+            print(f"FAILED: {error}", file=sys.stderr)
+        return 1
+    print(_json(report.as_dict()) if as_json else report)
+    return 0 if report.passed else 1
+
+
+def _run_doctor(*, as_json: bool) -> int:
+    checks: list[_doctor.Check] = []
+    for check in _doctor.run():
+        checks.append(check)
+        if not as_json:
+            print(check, flush=True)
+    failed = sum(check.status == "failed" for check in checks)
+    if as_json:
+        print(_json({"ok": failed == 0, "checks": [check.as_dict() for check in checks]}))
+    else:
+        print(f"\n{failed} of {len(checks)} checks failed" if failed else "\nAll is well.")
+    return 1 if failed else 0
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2)

@@ -1,0 +1,124 @@
+"""Checks of the installation, in the order in which things depend on each other, each with a fix for its failure."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import cuscope as cs
+from cuscope import _core, _demo, _info
+
+__all__ = ["Check", "run"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check: what it looked at, how it went, what it saw, and the fix if it failed."""
+
+    name: str
+    status: Literal["ok", "failed", "skipped"]
+    detail: str
+    fix: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The check as plain values, for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        text = f"[{self.status:^7}] {self.name}: {self.detail}"
+        return f"{text}\n          fix: {self.fix}" if self.fix else text
+
+
+def run() -> Iterator[Check]:
+    """Yield the checks one by one, as they are made."""
+    yield _version()
+    yield _host_compiler()
+    yield _kernel("a kernel on host:0", "host:0", "report this with the output of: python -m cuscope info")
+    gpu = _gpu()
+    yield gpu
+    if gpu.status == "ok":
+        yield _nvrtc()
+        for device in cs.devices():
+            if device.kind == "cuda":
+                fix = "run nvidia-smi; a GPU that it calls healthy and free should work"
+                yield _kernel(f"a kernel on {device.name}", device.name, fix)
+
+
+def _version() -> Check:
+    built = _core.build_config["version"]
+    try:
+        installed = importlib.metadata.version("cuscope")
+    except importlib.metadata.PackageNotFoundError:
+        installed = "none"
+    if built == installed == cs.__version__:
+        return Check("version", "ok", f"cuscope {built}")
+    return Check(
+        "version",
+        "failed",
+        f"the package is {installed}, its Python code {cs.__version__}, its extension {built}",
+        "pip install --force-reinstall .",
+    )
+
+
+def _host_compiler() -> Check:
+    found = _info.host_compiler()
+    if found.startswith("none"):
+        what, _, fix = found.removeprefix("none: ").partition(". ")
+        return Check("C++ compiler", "failed", what, fix or "set CUSCOPE_CXX to the path of g++ or clang++")
+    return Check("C++ compiler", "ok", found)
+
+
+def _gpu() -> Check:
+    name = "NVIDIA GPU"
+    build = _core.build_config
+    version, words = _info.driver()
+    if build["cuda"] != "ON":
+        if version is None:
+            return Check(
+                name, "skipped", f"no driver, and this build has no runtime for GPUs: {build['cuda_reason']}"
+            )
+        return Check(
+            name,
+            "failed",
+            f"there is a {words}, but this build has no runtime for GPUs: {build['cuda_reason']}",
+            "install the CUDA toolkit (nvcc on the PATH or in /usr/local/cuda), then: "
+            "CUSCOPE_CUDA=ON pip install --force-reinstall .",
+        )
+    if version is None:
+        return Check(name, "skipped", f"{words}. The simulated devices need none")
+    toolkit = int(build["cuda_toolkit"].split(".")[0])
+    if version // 1000 < toolkit:
+        return Check(
+            name,
+            "failed",
+            f"driver too old: {words}, this build needs {toolkit}.0",
+            "update NVIDIA's driver, or build with an older toolkit: CUDACXX=/path/to/nvcc pip install .",
+        )
+    count = sum(device.kind == "cuda" for device in cs.devices())
+    if count == 0:
+        return Check(
+            name,
+            "failed",
+            f"{words}, but no device",
+            "run nvidia-smi; in a container, pass the GPUs through (--gpus all); look at CUDA_VISIBLE_DEVICES",
+        )
+    return Check(name, "ok", f"{words}, {count} device{'s' if count > 1 else ''}")
+
+
+def _nvrtc() -> Check:
+    found = _info.nvrtc()
+    if found.startswith("none"):
+        what, _, fix = found.removeprefix("none: ").partition(". ")
+        return Check("NVRTC", "failed", what, fix)
+    return Check("NVRTC", "ok", found)
+
+
+def _kernel(name: str, device_name: str, fix: str) -> Check:
+    try:
+        report = _demo.run(cs.Device(device_name), elements=1 << 12)
+    except (cs.CudaError, OSError, ValueError) as error:
+        return Check(name, "failed", str(error), getattr(error, "hint", None) or fix)
+    verdict = str(report).splitlines()[-1]
+    return Check(name, "ok", verdict) if report.passed else Check(name, "failed", verdict, fix)

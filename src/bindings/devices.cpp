@@ -1,0 +1,399 @@
+// Devices, their properties, and the current one of a thread.
+#include <pybind11/stl.h>
+
+#include <tuple>
+#include <variant>
+
+#include "bindings/objects.hpp"
+#include "core/error.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+using core::Device;
+using core::DevicePtr;
+
+Limit limit_of(const std::string& name) {
+    if (name == "stack_size") return Limit::stack_size;
+    if (name == "printf_fifo_size") return Limit::printf_fifo_size;
+    if (name == "malloc_heap_size") return Limit::malloc_heap_size;
+    throw std::invalid_argument("name: '" + name +
+                                "' is no limit; there are 'stack_size', 'printf_fifo_size' and "
+                                "'malloc_heap_size'");
+}
+
+struct NamedAttribute {
+    const char* name;
+    DeviceAttribute attribute;
+};
+constexpr NamedAttribute named_attributes[] = {
+#define CUSCOPE_ATTRIBUTE(attribute) {#attribute, DeviceAttribute::attribute},
+    CUSCOPE_ATTRIBUTE(max_threads_per_block) CUSCOPE_ATTRIBUTE(max_block_dim_x)
+    CUSCOPE_ATTRIBUTE(max_block_dim_y) CUSCOPE_ATTRIBUTE(max_block_dim_z) CUSCOPE_ATTRIBUTE(max_grid_dim_x)
+    CUSCOPE_ATTRIBUTE(max_grid_dim_y) CUSCOPE_ATTRIBUTE(max_grid_dim_z)
+    CUSCOPE_ATTRIBUTE(max_shared_memory_per_block) CUSCOPE_ATTRIBUTE(total_constant_memory)
+    CUSCOPE_ATTRIBUTE(warp_size) CUSCOPE_ATTRIBUTE(max_pitch) CUSCOPE_ATTRIBUTE(max_registers_per_block)
+    CUSCOPE_ATTRIBUTE(clock_rate) CUSCOPE_ATTRIBUTE(texture_alignment)
+    CUSCOPE_ATTRIBUTE(multiprocessor_count) CUSCOPE_ATTRIBUTE(kernel_exec_timeout)
+    CUSCOPE_ATTRIBUTE(integrated) CUSCOPE_ATTRIBUTE(can_map_host_memory) CUSCOPE_ATTRIBUTE(compute_mode)
+    CUSCOPE_ATTRIBUTE(concurrent_kernels) CUSCOPE_ATTRIBUTE(ecc_enabled) CUSCOPE_ATTRIBUTE(pci_bus_id)
+    CUSCOPE_ATTRIBUTE(pci_device_id) CUSCOPE_ATTRIBUTE(memory_clock_rate)
+    CUSCOPE_ATTRIBUTE(global_memory_bus_width) CUSCOPE_ATTRIBUTE(l2_cache_size)
+    CUSCOPE_ATTRIBUTE(max_threads_per_multiprocessor) CUSCOPE_ATTRIBUTE(async_engine_count)
+    CUSCOPE_ATTRIBUTE(unified_addressing) CUSCOPE_ATTRIBUTE(texture_pitch_alignment)
+    CUSCOPE_ATTRIBUTE(compute_capability_major) CUSCOPE_ATTRIBUTE(compute_capability_minor)
+    CUSCOPE_ATTRIBUTE(stream_priorities_supported)
+    CUSCOPE_ATTRIBUTE(max_shared_memory_per_multiprocessor)
+    CUSCOPE_ATTRIBUTE(max_registers_per_multiprocessor) CUSCOPE_ATTRIBUTE(managed_memory)
+    CUSCOPE_ATTRIBUTE(pageable_memory_access) CUSCOPE_ATTRIBUTE(concurrent_managed_access)
+    CUSCOPE_ATTRIBUTE(cooperative_launch) CUSCOPE_ATTRIBUTE(max_shared_memory_per_block_optin)
+    CUSCOPE_ATTRIBUTE(host_register_supported) CUSCOPE_ATTRIBUTE(max_blocks_per_multiprocessor)
+    CUSCOPE_ATTRIBUTE(reserved_shared_memory_per_block)
+    CUSCOPE_ATTRIBUTE(host_register_read_only_supported) CUSCOPE_ATTRIBUTE(memory_pools_supported)
+#undef CUSCOPE_ATTRIBUTE
+};
+
+int attribute_number(const std::variant<int, std::string>& key) {
+    if (const int* number = std::get_if<int>(&key)) return *number;
+    const std::string& name = std::get<std::string>(key);
+    std::string names;
+    for (const NamedAttribute& known : named_attributes) {
+        if (name == known.name) return static_cast<int>(known.attribute);
+        names += names.empty() ? "" : ", ";
+        names += known.name;
+    }
+    throw std::invalid_argument("'" + name + "' is no device attribute; there are " + names +
+                                " (and any number of cudaDeviceAttr)");
+}
+
+struct MemoryInfo {
+    std::size_t free, total;
+};
+
+std::string repr(const Device& device) { return "Device('" + device.name() + "', " + device.model() + ")"; }
+
+void bind_properties(py::module_& m) {
+    py::class_<DeviceProperties> properties(m, "DeviceProperties", R"(What a device is: the fields of cudaDeviceProp.
+
+Sizes are bytes, clock rates kHz, bus widths bits; ``max_block_dim`` and ``max_grid_dim`` are (x, y, z).)");
+    std::vector<std::string> names;
+    const auto field = [&](const char* name, auto member) {
+        properties.def_readonly(name, member);
+        names.emplace_back(name);
+    };
+    field("name", &DeviceProperties::name);
+    field("total_global_memory", &DeviceProperties::total_global_memory);
+    field("compute_capability_major", &DeviceProperties::compute_capability_major);
+    field("compute_capability_minor", &DeviceProperties::compute_capability_minor);
+    field("multiprocessor_count", &DeviceProperties::multiprocessor_count);
+    field("warp_size", &DeviceProperties::warp_size);
+    field("max_threads_per_block", &DeviceProperties::max_threads_per_block);
+    field("max_threads_per_multiprocessor", &DeviceProperties::max_threads_per_multiprocessor);
+    field("max_blocks_per_multiprocessor", &DeviceProperties::max_blocks_per_multiprocessor);
+    properties.def_property_readonly(
+        "max_block_dim",
+        [](const DeviceProperties& self) -> std::tuple<unsigned, unsigned, unsigned> {
+            return {self.max_block_dim.x, self.max_block_dim.y, self.max_block_dim.z};
+        });
+    names.emplace_back("max_block_dim");
+    properties.def_property_readonly(
+        "max_grid_dim",
+        [](const DeviceProperties& self) -> std::tuple<unsigned, unsigned, unsigned> {
+            return {self.max_grid_dim.x, self.max_grid_dim.y, self.max_grid_dim.z};
+        });
+    names.emplace_back("max_grid_dim");
+    field("registers_per_block", &DeviceProperties::registers_per_block);
+    field("registers_per_multiprocessor", &DeviceProperties::registers_per_multiprocessor);
+    field("shared_memory_per_block", &DeviceProperties::shared_memory_per_block);
+    field("shared_memory_per_block_optin", &DeviceProperties::shared_memory_per_block_optin);
+    field("shared_memory_per_multiprocessor", &DeviceProperties::shared_memory_per_multiprocessor);
+    field("total_constant_memory", &DeviceProperties::total_constant_memory);
+    field("memory_pitch", &DeviceProperties::memory_pitch);
+    field("texture_alignment", &DeviceProperties::texture_alignment);
+    field("texture_pitch_alignment", &DeviceProperties::texture_pitch_alignment);
+    field("l2_cache_size", &DeviceProperties::l2_cache_size);
+    field("memory_bus_width", &DeviceProperties::memory_bus_width);
+    field("clock_rate", &DeviceProperties::clock_rate);
+    field("memory_clock_rate", &DeviceProperties::memory_clock_rate);
+    field("async_engine_count", &DeviceProperties::async_engine_count);
+    field("concurrent_kernels", &DeviceProperties::concurrent_kernels);
+    field("integrated", &DeviceProperties::integrated);
+    field("can_map_host_memory", &DeviceProperties::can_map_host_memory);
+    field("unified_addressing", &DeviceProperties::unified_addressing);
+    field("managed_memory", &DeviceProperties::managed_memory);
+    field("concurrent_managed_access", &DeviceProperties::concurrent_managed_access);
+    field("pageable_memory_access", &DeviceProperties::pageable_memory_access);
+    field("stream_priorities_supported", &DeviceProperties::stream_priorities_supported);
+    field("host_register_supported", &DeviceProperties::host_register_supported);
+    field("host_register_read_only_supported", &DeviceProperties::host_register_read_only_supported);
+    field("memory_pools_supported", &DeviceProperties::memory_pools_supported);
+    field("cooperative_launch", &DeviceProperties::cooperative_launch);
+    properties.def("__repr__", [names](const py::object& self) {
+        std::string text = "DeviceProperties(";
+        for (const std::string& name : names) {
+            text += "\n    " + name + "=" + py::repr(self.attr(name.c_str())).cast<std::string>() + ",";
+        }
+        return text + "\n)";
+    });
+}
+
+void bind_device(py::module_& m, py::class_<Device, py::smart_holder>& device) {
+    py::class_<MemoryInfo>(m, "MemoryInfo", "The memory of a device: ``free`` and ``total``, in bytes.")
+        .def_readonly("free", &MemoryInfo::free)
+        .def_readonly("total", &MemoryInfo::total)
+        .def("__iter__",
+             [](const MemoryInfo& self) -> py::typing::Iterator<py::int_> {
+                 return py::iter(py::make_tuple(self.free, self.total));
+             })
+        .def("__repr__", [](const MemoryInfo& self) {
+            return "MemoryInfo(free=" + std::to_string(self.free) + ", total=" + std::to_string(self.total) + ")";
+        });
+
+    device.attr("__doc__") = R"(A device: a GPU ("cuda:0") or a simulated one ("host:0").
+
+``with device:`` makes it the current device of this thread. Devices are equal if they are the same device.
+
+Parameters
+----------
+device : str or Device
+    The name of a device that cuscope.devices() lists.
+
+Raises
+------
+ValueError
+    There is no such device; the message lists those there are.
+
+See cudaSetDevice: CUDA C++ Programming Guide, "Multi-Device System".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> cs.Device("host:0").simulated
+True
+>>> with cs.Device("host:0") as device:
+...     device == cs.current_device()
+True
+)";
+    device
+        .def(py::init([](const std::variant<std::string, DevicePtr>& device) {
+                 if (const DevicePtr* same = std::get_if<DevicePtr>(&device)) return *same;
+                 return without_gil([&] { return core::find_device(std::get<std::string>(device)); });
+             }),
+             py::arg("device"))
+        .def_property_readonly("name", &Device::name, R"(Its name: "cuda:0", "host:0".)")
+        .def_property_readonly("kind", &Device::kind, R"("cuda" for a GPU, "host" for a simulated device.)")
+        .def_property_readonly("ordinal", &Device::ordinal, "Its number among the devices of its kind.")
+        .def_property_readonly("model", &Device::model, "What it is, or what is simulated.")
+        .def_property_readonly("simulated", &Device::simulated, "Do its times come from a model?")
+        .def_property_readonly(
+            "compute_capability",
+            [](const Device& self) -> std::pair<int, int> {
+                return {self.properties().compute_capability_major, self.properties().compute_capability_minor};
+            },
+            "(major, minor)")
+        .def_property_readonly("properties", &Device::properties, "What the device is (cudaDeviceProp).")
+        .def(
+            "attribute",
+            [](Device& self, const std::variant<int, std::string>& key) {
+                const int number = attribute_number(key);
+                return without_gil([&] { return self.attribute(number); });
+            },
+            py::arg("name"), R"(One attribute, by its name or by its number in cudaDeviceAttr.
+
+>>> import cuscope as cs
+>>> cs.current_device().attribute("warp_size")
+32
+
+See cudaDeviceGetAttribute.)")
+        .def(
+            "memory_info",
+            [](Device& self) {
+                const auto [free, total] = without_gil([&] { return self.memory_info(); });
+                return MemoryInfo{free, total};
+            },
+            R"(The free and the total memory, in bytes. See cudaMemGetInfo.
+
+>>> import cuscope as cs
+>>> info = cs.current_device().memory_info()
+>>> 0 < info.free <= info.total
+True
+)")
+        .def(
+            "limit",
+            [](Device& self, const std::string& name) {
+                const Limit limit = limit_of(name);
+                return without_gil([&] { return self.limit(limit); });
+            },
+            py::arg("name"),
+            R"(A limit in bytes: 'stack_size', 'printf_fifo_size' or 'malloc_heap_size'. See cudaDeviceGetLimit.)")
+        .def(
+            "set_limit",
+            [](Device& self, const std::string& name, std::size_t value) {
+                const Limit limit = limit_of(name);
+                without_gil([&] { self.set_limit(limit, value); });
+            },
+            py::arg("name"), py::arg("value"), "Set a limit, in bytes. See cudaDeviceSetLimit.")
+        .def_property_readonly(
+            "stream_priority_range",
+            [](Device& self) -> std::pair<int, int> {
+                try {
+                    return without_gil([&] { return self.stream_priority_range(); });
+                } catch (const core::Error&) {
+                    return {0, 0};  // a lost device has no priorities; properties do not fail
+                }
+            },
+            "(least, greatest): the greatest priority is the smaller number. See "
+            "cudaDeviceGetStreamPriorityRange.")
+        .def(
+            "can_access_peer",
+            [](Device& self, const Device& other) {
+                return without_gil([&] { return self.can_access_peer(other); });
+            },
+            py::arg("other"), "Could kernels here use the memory of the other device? See cudaDeviceCanAccessPeer.")
+        .def(
+            "enable_peer_access",
+            [](Device& self, const Device& other) { without_gil([&] { self.enable_peer_access(other); }); },
+            py::arg("other"), "Let kernels here use the memory of the other device. See cudaDeviceEnablePeerAccess.")
+        .def(
+            "disable_peer_access",
+            [](Device& self, const Device& other) { without_gil([&] { self.disable_peer_access(other); }); },
+            py::arg("other"), "Take back enable_peer_access. See cudaDeviceDisablePeerAccess.")
+        .def(
+            "synchronize", [](Device& self) { without_gil([&] { self.synchronize(); }); },
+            R"(Wait until all work on the device is done.
+
+Raises what a host function of any of its streams raised, and errors of the work itself. See
+cudaDeviceSynchronize.
+
+>>> import cuscope as cs
+>>> cs.current_device().synchronize()
+)")
+        .def(
+            "reset", [](Device& self) { without_gil([&] { self.reset(); }); },
+            "Drop everything on the device. What was made on it before can only be dropped. See cudaDeviceReset.")
+        .def_property_readonly(
+            "default_stream", [](Device& self) { return wrap(self.legacy_stream()); },
+            "The legacy default stream: its work and that of every blocking stream wait for each other.")
+        .def_property_readonly(
+            "per_thread_stream", [](Device& self) { return wrap(self.per_thread_stream()); },
+            "The default stream of each thread of its own (cudaStreamPerThread).")
+        .def("__enter__",
+             [](const py::object& self) -> DeviceSelf {
+                 const auto device = self.cast<DevicePtr>();
+                 without_gil([&] { core::push_device(device); });
+                 return self;
+             })
+        .def("__exit__",
+             [](const DevicePtr& self, const py::args&) { without_gil([&] { core::pop_device(self); }); })
+        .def("__eq__",
+             [](const Device& self, const py::object& other) {
+                 return py::isinstance<Device>(other) && &other.cast<const Device&>() == &self;
+             })
+        .def("__hash__",
+             [](const Device& self) { return static_cast<py::ssize_t>(std::hash<std::string>()(self.name()) >> 1); })
+        .def("__repr__", repr);
+}
+
+}  // namespace
+
+core::DevicePtr device_or_current(const std::optional<DevicePtr>& device) {
+    if (device && *device) return *device;
+    return without_gil([] { return core::current_device(); });
+}
+
+void bind_devices(py::module_& m, Classes& classes) {
+    bind_properties(m);
+    bind_device(m, classes.device);
+
+    m.def(
+        "devices", [] { return without_gil([] { return core::devices(); }); },
+        R"(All devices: GPUs first, then the simulated ones. Never raises: what has no driver has no devices.
+
+>>> import cuscope as cs
+>>> cs.Device("host:0") in cs.devices()
+True
+)");
+    m.def(
+        "current_device", [] { return without_gil([] { return core::current_device(); }); },
+        R"(The current device of this thread.
+
+That of the innermost ``with``, else what set_device() set, else the first of devices(), or the one that the
+environment variable CUSCOPE_DEVICE names. See cudaGetDevice.
+
+>>> import cuscope as cs
+>>> cs.current_device() in cs.devices()
+True
+)");
+    m.def(
+        "set_device", [](const DevicePtr& device) { without_gil([&] { core::set_current_device(device); }); },
+        py::arg("device").none(false),
+        R"(Make a device the current one of this thread, until it is changed. See cudaSetDevice.
+
+Inside a ``with``, until that is left.
+
+>>> import cuscope as cs
+>>> cs.set_device(cs.current_device())
+)");
+    m.def(
+        "add_host_device",
+        [](const std::string& model) { return without_gil([&] { return core::add_host_device(model); }); },
+        py::arg("model") = "h200",
+        R"(Add a simulated device of a named model, such as 'h200' or 'fermi'.
+
+Raises ValueError for a model that is not there; the message lists those there are.
+
+>>> import cuscope as cs
+>>> cs.add_host_device("h200").model
+'h200 model'
+)");
+    m.def(
+        "runtime_answers",
+        [] {
+            std::vector<py::dict> answers;
+            for (const core::RuntimeAnswer& answer : without_gil([] { return core::runtime_answers(); })) {
+                py::dict entry;
+                entry["kind"] = answer.kind;
+                entry["status"] = name(answer.status);
+                entry["device_count"] = answer.device_count;
+                entry["driver_version"] = answer.driver_version;
+                entry["runtime_version"] = answer.runtime_version;
+                answers.push_back(std::move(entry));
+            }
+            return answers;
+        },
+        "What each runtime of this build answers when it is asked for its devices.");
+    m.def(
+        "clock",
+        [] {
+            const auto device = device_or_current(std::nullopt);
+            return static_cast<double>(without_gil([&] { return device->clock_ns(); })) * 1e-9;
+        },
+        R"(The host's time in seconds, as the runtime of the current device sees it.
+
+Simulated on a simulated device, the monotonic clock on a GPU: one program can time itself on both.
+
+>>> import cuscope as cs
+>>> begin = cs.clock()
+>>> cs.host_work(0.001)
+>>> cs.clock() - begin >= 0.001
+True
+)");
+    m.def(
+        "host_work",
+        [](double seconds) {
+            if (!(seconds >= 0 && seconds <= 1e9)) {
+                throw std::invalid_argument("seconds: " + std::to_string(seconds) +
+                                            " is no time to spend; allowed is 0 to 1e9");
+            }
+            const auto device = device_or_current(std::nullopt);
+            without_gil([&] { device->host_work(static_cast<std::int64_t>(seconds * 1e9 + 0.5)); });
+        },
+        py::arg("seconds"),
+        R"(Spend the host's time, as clock() measures it: the simulated host is busy for that long.
+
+>>> import cuscope as cs
+>>> cs.host_work(1e-6)
+)");
+}
+
+}  // namespace cuscope::bindings

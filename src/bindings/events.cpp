@@ -1,0 +1,138 @@
+// Events.
+#include <pybind11/stl.h>
+
+#include "bindings/objects.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+std::string repr(const EventObject& self) {
+    std::string text = "<Event of " + self.device->name();
+    if ((self.flags & flags::event_disable_timing) != 0) text += ", no timing";
+    if ((self.flags & flags::event_blocking_sync) != 0) text += ", blocking sync";
+    if (!self.event) text += ", closed";
+    return text + ">";
+}
+
+EventSelf record(const py::object& self, const OptionalStream& stream) {
+    const auto& object = self.cast<const EventObject&>();
+    const std::shared_ptr<core::Event> event = object.open();
+    const core::StreamPtr on = stream_or_current(stream, object.device);
+    without_gil([&] { event->record(*on); });
+    return self;
+}
+
+}  // namespace
+
+EventObject::EventObject(const core::DevicePtr& on, unsigned with_flags)
+    : device(on), flags(with_flags), event(core::Event::create(on, with_flags)) {}
+
+void bind_events(Classes& classes) {
+    classes.event.attr("__doc__") = R"(A point in a stream: to wait for, and to take times between.
+
+Parameters
+----------
+timing : bool
+    Can times be taken? Without, recording and waiting are cheaper.
+blocking_sync : bool
+    Let synchronize() sleep instead of spin.
+device : Device, optional
+    The current device unless given.
+
+See cudaEventCreateWithFlags: CUDA C++ Programming Guide, "Events".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> start, stop = cs.Event(), cs.Event()
+>>> with cs.Stream():
+...     start = start.record()
+...     x = cs.zeros(1 << 20)
+...     stop = stop.record()
+>>> stop.synchronize()
+>>> stop - start > 0
+True
+)";
+    classes.event
+        .def(py::init([](bool timing, bool blocking_sync, const std::optional<core::DevicePtr>& device) {
+                 const core::DevicePtr on = device_or_current(device);
+                 const unsigned flags = (timing ? flags::event_default : flags::event_disable_timing) |
+                                        (blocking_sync ? flags::event_blocking_sync : 0u);
+                 return without_gil([&] { return std::make_shared<EventObject>(on, flags); });
+             }),
+             py::kw_only(), py::arg("timing") = true, py::arg("blocking_sync") = false,
+             py::arg("device") = py::none())
+        .def("record", record, py::arg("stream") = py::none(),
+             R"(Record the event behind what a stream was given so far; returns the event itself.
+
+The current stream unless given. Recording again moves the event. See cudaEventRecord.
+
+>>> import cuscope as cs
+>>> event = cs.Event().record()
+)")
+        .def(
+            "query",
+            [](const EventObject& self) {
+                const std::shared_ptr<core::Event> event = self.open();
+                return without_gil([&] { return event->query(); });
+            },
+            R"(Has it happened? An event that was never recorded has. See cudaEventQuery.
+
+>>> import cuscope as cs
+>>> cs.Event().query()
+True
+)")
+        .def(
+            "synchronize",
+            [](const EventObject& self) {
+                const std::shared_ptr<core::Event> event = self.open();
+                without_gil([&] { event->synchronize(); });
+            },
+            R"(Wait until it has happened.
+
+Raises what a host function of the stream that it was recorded in raised. See cudaEventSynchronize.
+
+>>> import cuscope as cs
+>>> cs.Event().record().synchronize()
+)")
+        .def(
+            "__sub__",
+            [](const EventObject& self, const EventObject& start) -> double {
+                const std::shared_ptr<core::Event> stop = self.open(), begin = start.open();
+                return static_cast<double>(without_gil([&] { return core::elapsed_ms(*begin, *stop); }));
+            },
+            py::arg("start"), py::is_operator(),
+            R"(The milliseconds from another event to this one; negative if it came later.
+
+Raises CudaError if either has not happened (cudaErrorNotReady), was not recorded or takes no times
+(cudaErrorInvalidResourceHandle). See cudaEventElapsedTime.)")
+        .def_readonly("device", &EventObject::device, "The device that the event belongs to.")
+        .def_property_readonly(
+            "timing", [](const EventObject& self) { return (self.flags & flags::event_disable_timing) == 0; },
+            "Can times be taken?")
+        .def_property_readonly(
+            "handle",
+            [](const EventObject& self) {
+                return self.event ? reinterpret_cast<std::uintptr_t>(self.event->handle()) : 0;
+            },
+            "The cudaEvent_t as an int; 0 for a closed event. Handles are used again for other events.")
+        .def_property_readonly(
+            "closed", [](const EventObject& self) { return !self.event; }, "Was it closed?")
+        .def(
+            "close",
+            [](EventObject& self) {
+                std::shared_ptr<core::Event> last = std::move(self.event);
+                without_gil([&] { last.reset(); });
+            },
+            R"(Let the event go. Closing twice is no error. See cudaEventDestroy.
+
+>>> import cuscope as cs
+>>> event = cs.Event()
+>>> event.close()
+>>> event.closed
+True
+)")
+        .def("__repr__", repr);
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,19 @@
+// A Python callable that a stream calls.
+#pragma once
+
+#include "bindings/python.hpp"
+#include "core/host_task.hpp"
+
+namespace cuscope::bindings {
+
+class PythonTask final : public core::HostTask {
+  public:
+    PythonTask(py::object callable, py::tuple arguments, py::dict keywords);
+    ~PythonTask() override;
+    void run() override;
+
+  private:
+    PyObject *callable_, *arguments_, *keywords_;
+};
+
+}  // namespace cuscope::bindings

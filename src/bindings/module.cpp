@@ -1,0 +1,34 @@
+// The extension module: declares the types, then binds each concept.
+#include "bindings/objects.hpp"
+#include "build_config.hpp"
+
+namespace cuscope::bindings {
+
+Classes::Classes(py::module_& m)
+    : device(m, "Device"),
+      // Their destructors call the runtime, which may wait for a thread that wants the GIL.
+      stream(m, "Stream", py::release_gil_before_calling_cpp_dtor()),
+      event(m, "Event", py::release_gil_before_calling_cpp_dtor()),
+      array(m, "DeviceArray") {}
+
+}  // namespace cuscope::bindings
+
+PYBIND11_MODULE(_core, m) {
+    using namespace cuscope::bindings;
+    m.doc() = "What cuscope is made of. Private: import cuscope instead.";
+    py::dict config;
+    for (const auto& [key, value] : cuscope::build_config) config[key] = value;
+    m.attr("build_config") = config;
+
+    Classes classes(m);
+    bind_errors(m);
+    bind_process(m);
+    bind_devices(m, classes);
+    bind_streams(m, classes);
+    bind_events(classes);
+    bind_arrays(m, classes);
+    bind_kernels(m);
+    bind_modules(m);
+    bind_contract(m);
+    bind_faults(m);
+}

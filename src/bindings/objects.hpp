@@ -1,0 +1,110 @@
+// What Python's objects hold: an owner of core, until it is closed, and what is known of it after that.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bindings/python.hpp"
+#include "core/arguments.hpp"
+#include "core/copy.hpp"
+#include "core/devices.hpp"
+#include "core/event.hpp"
+#include "core/module.hpp"
+
+#include <pybind11/numpy.h>
+
+namespace cuscope::bindings {
+
+struct StreamObject {
+    explicit StreamObject(const core::StreamPtr& stream);
+
+    const core::StreamPtr& open() const {
+        if (!stream) throw std::invalid_argument("Stream is closed");
+        return stream;
+    }
+
+    void close();
+
+    core::DevicePtr device;
+    unsigned flags;
+    int priority;
+    unsigned long long id, serial;
+    std::string name;        // of a default stream; else empty
+    core::StreamPtr stream;  // null once closed
+};
+using StreamObjectPtr = std::shared_ptr<StreamObject>;
+using OptionalStream = std::optional<StreamObjectPtr>;
+
+// The one Python object that stands for a stream while anything refers to it.
+StreamObjectPtr wrap(const core::StreamPtr& stream);
+// The given stream, or the current one of the device.
+core::StreamPtr stream_or_current(const OptionalStream& stream, const core::DevicePtr& device);
+core::DevicePtr device_or_current(const std::optional<core::DevicePtr>& device);
+
+struct EventObject {
+    EventObject(const core::DevicePtr& device, unsigned flags);
+
+    const std::shared_ptr<core::Event>& open() const {
+        if (!event) throw std::invalid_argument("Event is closed");
+        return event;
+    }
+
+    core::DevicePtr device;
+    unsigned flags;
+    std::shared_ptr<core::Event> event;  // null once closed
+};
+using EventObjectPtr = std::shared_ptr<EventObject>;
+
+struct DeviceArray {
+    const std::shared_ptr<core::DeviceMemory>& open() const {
+        if (!memory.get()) throw std::invalid_argument("DeviceArray is closed");
+        return memory.get();
+    }
+    core::DeviceSpan span() const { return {open(), offset, bytes}; }
+
+    core::DevicePtr device;
+    SharedOwner<core::DeviceMemory> memory;  // empty once closed
+    std::size_t offset = 0, bytes = 0;
+    std::vector<py::ssize_t> shape;
+    py::dtype dtype;
+    core::ElementType element;
+};
+
+// A new array without content. Shapes and dtypes are checked here.
+DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> shape, const py::dtype& dtype);
+std::vector<py::ssize_t> parse_shape(py::handle shape);
+py::dtype parse_dtype(py::handle dtype);
+core::ElementType element_of(const py::dtype& dtype);
+std::size_t byte_count(const std::vector<py::ssize_t>& shape, const py::dtype& dtype);
+
+// What a Python object is, as far as a kernel's parameter can be compared with it. Refers to the object's
+// memory: the object has to outlive it.
+core::Argument to_argument(py::handle object, const core::Device& device);
+
+py::bytes to_bytes(const std::string& text);
+
+// Types that refer to each other: all are declared before any is defined, so that signatures name them.
+struct Classes {
+    py::class_<core::Device, py::smart_holder> device;
+    py::class_<StreamObject, py::smart_holder> stream;
+    py::class_<EventObject, py::smart_holder> event;
+    py::class_<DeviceArray, py::smart_holder> array;
+
+    explicit Classes(py::module_& m);
+};
+
+void bind_errors(py::module_& m);
+void bind_process(py::module_& m);
+void bind_devices(py::module_& m, Classes& classes);
+void bind_streams(py::module_& m, Classes& classes);
+void bind_events(Classes& classes);
+void bind_arrays(py::module_& m, Classes& classes);
+void bind_kernels(py::module_& m);
+void bind_modules(py::module_& m);
+void bind_contract(py::module_& m);
+void bind_faults(py::module_& m);
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,112 @@
+// The process: Ctrl-C while a call waits, threads that enter Python, the end of the interpreter, and what is
+// alive.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "bindings/objects.hpp"
+#include "core/host_task.hpp"
+#include "runtime/process.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+std::atomic<int> inside{0};
+unsigned long main_thread = 0;
+// What a signal's handler raised, until the wait that it ended has come back. Of the main thread.
+PyObject *pending_type = nullptr, *pending_value = nullptr, *pending_traceback = nullptr;
+
+// Asked by waits, without the GIL and without a lock.
+bool check_signals() {
+    if (PyThread_get_thread_ident() != main_thread || process_exiting()) return false;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    if (pending_type == nullptr && PyErr_CheckSignals() != 0) {
+        PyErr_Fetch(&pending_type, &pending_value, &pending_traceback);
+    }
+    PyGILState_Release(state);
+    return pending_type != nullptr;
+}
+
+void translate_interrupt(std::exception_ptr thrown) {
+    try {
+        std::rethrow_exception(std::move(thrown));
+    } catch (const core::Interrupted&) {
+        if (pending_type != nullptr) {
+            PyErr_Restore(pending_type, pending_value, pending_traceback);
+            pending_type = pending_value = pending_traceback = nullptr;
+        } else {
+            PyErr_SetString(PyExc_RuntimeError, "the wait ended although the work has not");
+        }
+    }
+}
+
+// Whoever entered Python gets this long to come out before the interpreter goes.
+constexpr auto patience = std::chrono::seconds(2);
+
+void at_exit() {
+    set_process_exiting();
+    without_gil([] {
+        core::shut_down_runtimes();
+        if (forked_after_use()) return;  // those that were inside are in the parent
+        const auto end = std::chrono::steady_clock::now() + patience;
+        while (inside.load() != 0 && std::chrono::steady_clock::now() < end) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    });
+    if (forked_after_use()) return;
+    // Exceptions that no synchronisation came to raise are not lost silently.
+    for (const core::DevicePtr& device : core::known_devices()) {
+        for (bool more = true; more;) {
+            try {
+                device->raise_failure();
+                more = false;
+            } catch (py::error_already_set& error) {
+                error.discard_as_unraisable("a host function of a stream that was never synchronized");
+            } catch (...) {
+                more = false;
+            }
+        }
+    }
+    core::drop_host_tasks(nullptr);
+}
+
+py::dict live() {
+    const core::LiveCounts counts = core::live_counts();
+    std::size_t retired = 0;
+    for (const core::DevicePtr& device : core::known_devices()) retired += device->retired();
+    py::dict result;
+    result["device_memory"] = counts.device_memory;
+    result["pinned_memory"] = counts.pinned_memory;
+    result["host_functions"] = core::pending_host_tasks();
+    result["retired"] = retired;
+    return result;
+}
+
+}  // namespace
+
+PythonEntry::PythonEntry() {
+    inside.fetch_add(1);
+    entered_ = !process_exiting();
+    if (entered_) {
+        state_ = PyGILState_Ensure();
+    } else {
+        inside.fetch_sub(1);
+    }
+}
+
+PythonEntry::~PythonEntry() {
+    if (!entered_) return;
+    PyGILState_Release(state_);
+    inside.fetch_sub(1);
+}
+
+void bind_process(py::module_& m) {
+    py::register_exception_translator(translate_interrupt);
+    const py::module_ threading = py::module_::import("threading");
+    main_thread = threading.attr("main_thread")().attr("ident").cast<unsigned long>();
+    set_interrupt_check(check_signals);
+    py::module_::import("atexit").attr("register")(py::cpp_function(at_exit));
+    m.def("live", live, "How many of what is alive: for tests that look for leaks.");
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,126 @@
+// What every file of the bindings needs of Python: letting the GIL go and entering from a thread that does
+// not have it, and types that only say how a signature reads.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <utility>
+
+namespace cuscope::bindings {
+
+namespace py = pybind11;
+
+// The GIL is let go while this lives.
+class WithoutGil {
+  public:
+    WithoutGil() : state_(PyEval_SaveThread()) {}
+    WithoutGil(const WithoutGil&) = delete;
+    WithoutGil& operator=(const WithoutGil&) = delete;
+    ~WithoutGil() { PyEval_RestoreThread(state_); }
+
+  private:
+    PyThreadState* state_;
+};
+
+template <class Call>
+auto without_gil(Call&& call) {
+    const WithoutGil released;
+    return std::forward<Call>(call)();
+}
+
+// Python is entered, from any thread, while this lives and says yes; it says no once the process exits, and
+// whoever ends the process waits for those that are inside.
+class PythonEntry {
+  public:
+    PythonEntry();
+    PythonEntry(const PythonEntry&) = delete;
+    PythonEntry& operator=(const PythonEntry&) = delete;
+    ~PythonEntry();
+    explicit operator bool() const { return entered_; }
+
+  private:
+    bool entered_ = false;
+    PyGILState_STATE state_{};
+};
+
+// A shared owner whose last copy calls the runtime when it goes: without the GIL.
+template <class T>
+class SharedOwner {
+  public:
+    SharedOwner() = default;
+    explicit SharedOwner(std::shared_ptr<T> owner) : owner_(std::move(owner)) {}
+    SharedOwner(SharedOwner&&) = default;
+    SharedOwner& operator=(SharedOwner&&) = delete;
+    SharedOwner(const SharedOwner&) = default;
+    SharedOwner& operator=(const SharedOwner&) = delete;
+    ~SharedOwner() { reset(); }
+
+    void reset() {
+        if (!owner_) return;
+        const std::shared_ptr<T> last = std::move(owner_);
+        if (last.use_count() == 1 && PyGILState_Check() != 0) {
+            const WithoutGil released;
+            const_cast<std::shared_ptr<T>&>(last).reset();
+        }
+    }
+    const std::shared_ptr<T>& get() const { return owner_; }
+
+  private:
+    std::shared_ptr<T> owner_;
+};
+
+// Arguments of any type, converted by hand; the name is what signatures and stubs say.
+#define CUSCOPE_ANNOTATED(type)                            \
+    class type : public py::object {                       \
+      public:                                              \
+        PYBIND11_OBJECT_DEFAULT(type, object, PyObject_Type) \
+    };
+CUSCOPE_ANNOTATED(ShapeLike)
+CUSCOPE_ANNOTATED(DTypeLike)
+CUSCOPE_ANNOTATED(DType)
+CUSCOPE_ANNOTATED(ArrayLike)
+CUSCOPE_ANNOTATED(NDArray)
+CUSCOPE_ANNOTATED(HostOrDeviceArray)
+CUSCOPE_ANNOTATED(EventOrStream)
+CUSCOPE_ANNOTATED(Index)
+CUSCOPE_ANNOTATED(ShapeTuple)
+CUSCOPE_ANNOTATED(Scalar)
+CUSCOPE_ANNOTATED(GridLike)
+CUSCOPE_ANNOTATED(LaunchKey)
+CUSCOPE_ANNOTATED(AnyCallable)
+CUSCOPE_ANNOTATED(EventSelf)
+CUSCOPE_ANNOTATED(StreamSelf)
+CUSCOPE_ANNOTATED(DeviceSelf)
+CUSCOPE_ANNOTATED(DeviceArraySelf)
+CUSCOPE_ANNOTATED(PathLike)
+CUSCOPE_ANNOTATED(AttributeKey)
+#undef CUSCOPE_ANNOTATED
+
+}  // namespace cuscope::bindings
+
+#define CUSCOPE_SPELLED(type, text)                              \
+    template <>                                                  \
+    struct pybind11::detail::handle_type_name<cuscope::bindings::type> { \
+        static constexpr auto name = const_name(text);           \
+    };
+CUSCOPE_SPELLED(ShapeLike, "typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]")
+CUSCOPE_SPELLED(DTypeLike, "numpy.typing.DTypeLike")
+CUSCOPE_SPELLED(DType, "numpy.dtype[typing.Any]")
+CUSCOPE_SPELLED(ArrayLike, "numpy.typing.ArrayLike")
+CUSCOPE_SPELLED(NDArray, "numpy.typing.NDArray[typing.Any]")
+CUSCOPE_SPELLED(HostOrDeviceArray, "cuscope._core.DeviceArray | numpy.typing.ArrayLike")
+CUSCOPE_SPELLED(EventOrStream, "cuscope._core.Event | cuscope._core.Stream")
+CUSCOPE_SPELLED(Index, "typing.SupportsIndex | slice | types.EllipsisType")
+CUSCOPE_SPELLED(ShapeTuple, "tuple[int, ...]")
+CUSCOPE_SPELLED(Scalar, "typing.Any")
+CUSCOPE_SPELLED(GridLike, "typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]")
+CUSCOPE_SPELLED(LaunchKey, "tuple[typing.Any, ...]")
+CUSCOPE_SPELLED(AnyCallable, "collections.abc.Callable[..., object]")
+CUSCOPE_SPELLED(EventSelf, "cuscope._core.Event")
+CUSCOPE_SPELLED(StreamSelf, "cuscope._core.Stream")
+CUSCOPE_SPELLED(DeviceSelf, "cuscope._core.Device")
+CUSCOPE_SPELLED(DeviceArraySelf, "cuscope._core.DeviceArray")
+CUSCOPE_SPELLED(PathLike, "str | os.PathLike[str]")
+CUSCOPE_SPELLED(AttributeKey, "int | str")
+#undef CUSCOPE_SPELLED

@@ -1,0 +1,258 @@
+// Streams, and the current one of a thread.
+#include <pybind11/stl.h>
+
+#include "bindings/host_function.hpp"
+#include "bindings/objects.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+std::string repr(const StreamObject& self) {
+    std::string text = "<Stream ";
+    text += self.name.empty() ? "#" + std::to_string(self.id) : self.name;
+    text += " of " + self.device->name();
+    if (self.priority != 0) text += ", priority " + std::to_string(self.priority);
+    if ((self.flags & flags::stream_non_blocking) != 0) text += ", non-blocking";
+    if (!self.stream) text += ", closed";
+    return text + ">";
+}
+
+void wait(const StreamObject& self, const EventOrStream& what) {
+    const core::StreamPtr stream = self.open();
+    if (py::isinstance<EventObject>(what)) {
+        const std::shared_ptr<core::Event> event = what.cast<const EventObject&>().open();
+        without_gil([&] { stream->wait(*event); });
+    } else if (py::isinstance<StreamObject>(what)) {
+        const core::StreamPtr other = what.cast<const StreamObject&>().open();
+        without_gil([&] { stream->wait(*other); });
+    } else {
+        throw core::WrongKind(std::string("what: a stream waits for an Event or a Stream, not ") +
+                              Py_TYPE(what.ptr())->tp_name);
+    }
+}
+
+EventObjectPtr record(const StreamObject& self, const std::optional<EventObjectPtr>& event) {
+    const core::StreamPtr stream = self.open();
+    EventObjectPtr recorded = event && *event ? *event : nullptr;
+    if (!recorded) {
+        recorded = without_gil(
+            [&] { return std::make_shared<EventObject>(stream->device().shared_from_this(), 0); });
+    }
+    const std::shared_ptr<core::Event> open = recorded->open();
+    without_gil([&] { open->record(*stream); });
+    return recorded;
+}
+
+void host_function(const StreamObject& self, const AnyCallable& callable, const py::args& arguments,
+                   const py::kwargs& keywords) {
+    const core::StreamPtr stream = self.open();
+    if (PyCallable_Check(callable.ptr()) == 0) {
+        throw core::WrongKind(std::string("callable: takes something that can be called, not ") +
+                              Py_TYPE(callable.ptr())->tp_name);
+    }
+    auto task = std::make_unique<PythonTask>(callable, arguments, keywords);
+    without_gil([&] { stream->add_host_task(std::move(task)); });
+}
+
+}  // namespace
+
+StreamObject::StreamObject(const core::StreamPtr& made)
+    : device(made->device().shared_from_this()),
+      flags(made->flags()),
+      priority(made->priority()),
+      id(made->id()),
+      serial(made->serial()),
+      name(!made->is_default()                    ? ""
+           : made->handle() == stream_legacy ? "legacy default"
+                                             : "per-thread default"),
+      stream(made) {}
+
+void StreamObject::close() {
+    if (!name.empty()) throw std::invalid_argument("a default stream cannot be closed: nobody owns it");
+    const core::StreamPtr last = std::move(stream);
+    if (last) without_gil([&] { const_cast<core::StreamPtr&>(last).reset(); });
+}
+
+StreamObjectPtr wrap(const core::StreamPtr& stream) {
+    if (auto same = std::static_pointer_cast<StreamObject>(stream->wrapper.lock())) return same;
+    auto made = std::make_shared<StreamObject>(stream);
+    stream->wrapper = made;
+    return made;
+}
+
+core::StreamPtr stream_or_current(const OptionalStream& stream, const core::DevicePtr& device) {
+    if (stream && *stream) return (*stream)->open();
+    return core::current_stream(device);
+}
+
+void bind_streams(py::module_& m, Classes& classes) {
+    classes.stream.attr("__doc__") = R"(A queue of work for a device: what is put in runs in that order.
+
+``with stream:`` makes it the current stream of this thread, and its device the current device.
+
+Parameters
+----------
+priority : int
+    Smaller numbers go first; clamped to device.stream_priority_range.
+non_blocking : bool
+    Do not wait for the legacy default stream, nor let it wait for this one.
+device : Device, optional
+    The current device unless given.
+
+See cudaStreamCreateWithPriority: CUDA C++ Programming Guide, "Streams".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> with cs.Stream() as stream:
+...     x = cs.zeros(4)
+>>> stream.synchronize()
+>>> stream.query()
+True
+)";
+    classes.stream
+        .def(py::init([](int priority, bool non_blocking, const std::optional<core::DevicePtr>& device) {
+                 const core::DevicePtr on = device_or_current(device);
+                 const unsigned flags = non_blocking ? flags::stream_non_blocking : flags::stream_default;
+                 const auto made = without_gil([&] { return core::Stream::create(on, flags, priority); });
+                 return wrap(made);
+             }),
+             py::kw_only(), py::arg("priority") = 0, py::arg("non_blocking") = false,
+             py::arg("device") = py::none())
+        .def(
+            "synchronize",
+            [](const StreamObject& self) {
+                const core::StreamPtr stream = self.open();
+                without_gil([&] { stream->synchronize(); });
+            },
+            R"(Wait until everything in the stream is done.
+
+Raises what a host function of the stream raised (one exception a call, oldest first), and errors of the work
+itself. Ctrl-C ends the wait. See cudaStreamSynchronize.
+
+>>> import cuscope as cs
+>>> cs.current_stream().synchronize()
+)")
+        .def(
+            "query",
+            [](const StreamObject& self) {
+                const core::StreamPtr stream = self.open();
+                return without_gil([&] { return stream->query(); });
+            },
+            R"(Is everything in the stream done? See cudaStreamQuery.
+
+>>> import cuscope as cs
+>>> cs.Stream().query()
+True
+)")
+        .def("wait", wait, py::arg("what"),
+             R"(Let the stream wait for an event, or for all that another stream was given so far.
+
+The calling thread does not wait. An event that was never recorded is not waited for. See cudaStreamWaitEvent.
+
+>>> import cuscope as cs
+>>> first, second = cs.Stream(), cs.Stream()
+>>> second.wait(first.record())
+>>> second.wait(first)
+)")
+        .def("record", record, py::arg("event") = py::none(),
+             R"(Record an event (a new one unless given) behind what the stream was given so far; returns it.
+
+See cudaEventRecord.
+
+>>> import cuscope as cs
+>>> stream = cs.Stream()
+>>> start, stop = stream.record(), stream.record()
+>>> stop.synchronize()
+>>> stop - start >= 0
+True
+)")
+        .def("host_function", host_function, py::arg("callable"),
+             R"(Call something on the host when the stream gets here, on the runtime's own thread.
+
+The stream waits until it returns. What it raises is raised again by the next synchronisation of the stream. It
+may not call the runtime (cudaErrorNotPermitted). It and its arguments are kept until it has run. See
+cudaLaunchHostFunc.
+
+>>> import cuscope as cs
+>>> seen = []
+>>> stream = cs.Stream()
+>>> stream.host_function(seen.append, 1)
+>>> stream.synchronize()
+>>> seen
+[1]
+)")
+        .def_readonly("device", &StreamObject::device, "The device that the stream belongs to.")
+        .def_readonly("priority", &StreamObject::priority, "Its priority: smaller numbers go first.")
+        .def_property_readonly(
+            "non_blocking",
+            [](const StreamObject& self) { return (self.flags & flags::stream_non_blocking) != 0; },
+            "Is it independent of the legacy default stream?")
+        .def_readonly("id", &StreamObject::id, "The runtime's number for the stream, never used twice.")
+        .def_property_readonly(
+            "handle",
+            [](const StreamObject& self) {
+                return self.stream ? reinterpret_cast<std::uintptr_t>(self.stream->handle()) : 0;
+            },
+            "The cudaStream_t as an int; 1 and 2 are the default streams, 0 a closed stream. Handles are used "
+            "again for other streams.")
+        .def_property_readonly(
+            "closed", [](const StreamObject& self) { return !self.stream; }, "Was it closed?")
+        .def("close", &StreamObject::close,
+             R"(Let the stream go: what it was given still runs. Closing twice is no error.
+
+See cudaStreamDestroy.
+
+>>> import cuscope as cs
+>>> stream = cs.Stream()
+>>> stream.close()
+>>> stream.closed
+True
+)")
+        .def("__enter__",
+             [](const py::object& self) -> StreamSelf {
+                 const core::StreamPtr stream = self.cast<const StreamObject&>().open();
+                 without_gil([&] { core::push_stream(stream); });
+                 return self;
+             })
+        .def("__exit__",
+             [](const StreamObject& self, const py::args&) {
+                 without_gil([&] { core::pop_stream(self.serial); });
+             })
+        .def("__eq__",
+             [](const StreamObject& self, const py::object& other) {
+                 return py::isinstance<StreamObject>(other) &&
+                        other.cast<const StreamObject&>().serial == self.serial;
+             })
+        .def("__hash__", [](const StreamObject& self) { return static_cast<py::ssize_t>(self.serial); })
+        .def("__repr__", repr);
+
+    m.def(
+        "current_stream",
+        [] {
+            const core::DevicePtr device = device_or_current(std::nullopt);
+            return wrap(core::current_stream(device));
+        },
+        R"(The current stream of this thread: that of the innermost ``with`` on the current device, else the
+device's legacy default stream.
+
+>>> import cuscope as cs
+>>> with cs.Stream() as stream:
+...     cs.current_stream() is stream
+True
+)");
+    m.def(
+        "synchronize",
+        [](const std::optional<core::DevicePtr>& device) {
+            const core::DevicePtr on = device_or_current(device);
+            without_gil([&] { on->synchronize(); });
+        },
+        py::arg("device") = py::none(),
+        R"(Wait until all work on a device (the current one unless given) is done. See Device.synchronize.
+
+>>> import cuscope as cs
+>>> cs.synchronize()
+)");
+}
+
+}  // namespace cuscope::bindings

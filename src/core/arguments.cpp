@@ -1,0 +1,301 @@
+#include "core/arguments.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+
+namespace cuscope::core {
+namespace {
+
+// Where an argument goes and what is said about one that does not.
+struct Slot {
+    const std::string& kernel;
+    const ParameterCheck& check;
+    std::size_t index;
+    const Device& device;
+
+    std::string where() const {
+        const Parameter& parameter = check.parameter;
+        std::string text = kernel + "(): ";
+        text += parameter.name.empty() ? "argument " + std::to_string(index + 1)
+                                       : "parameter '" + parameter.name + "'";
+        if (!parameter.type.empty()) text += " (" + parameter.type + ")";
+        return text;
+    }
+    [[noreturn]] void wrong_kind(const std::string& allowed, const Argument& argument,
+                                 const std::string& advice = {}) const {
+        throw WrongKind(where() + " takes " + allowed + ", not " + describe(argument) + advice);
+    }
+    [[noreturn]] void out_of_range(const std::string& allowed, const Argument& argument) const {
+        throw std::overflow_error(where() + " takes " + allowed + ", not " + describe(argument));
+    }
+
+    static std::string describe(const Argument& argument) {
+        switch (argument.kind) {
+            case Argument::Kind::none:
+                return "None";
+            case Argument::Kind::device_array:
+                return "a DeviceArray of " + name(argument.element);
+            case Argument::Kind::pinned_array:
+                return "a page-locked array of " + name(argument.element);
+            case Argument::Kind::host_array:
+                return "a NumPy array of " + name(argument.element) + " in the host's memory";
+            case Argument::Kind::bytes:
+                return std::string(argument.type_name) + " of " + std::to_string(argument.bytes) + " bytes";
+            case Argument::Kind::boolean:
+                return argument.integer != 0 ? "True" : "False";
+            case Argument::Kind::integer:
+                if (argument.too_big) return "an integer beyond 64 bits";
+                return (argument.negative ? std::to_string(static_cast<std::int64_t>(argument.integer))
+                                          : std::to_string(argument.integer)) +
+                       " (" + argument.type_name + ")";
+            case Argument::Kind::real: {
+                std::ostringstream text;
+                text << argument.real << " (" << argument.type_name << ")";
+                return text.str();
+            }
+            default:
+                return std::string("a value of type ") + argument.type_name;
+        }
+    }
+};
+
+bool is_array(const Argument& argument) {
+    return argument.kind == Argument::Kind::device_array || argument.kind == Argument::Kind::pinned_array;
+}
+
+const void* device_address(const Slot& slot, const Argument& argument) {
+    if (argument.kind == Argument::Kind::device_array) return argument.address;
+    if (!argument.contiguous) {
+        throw std::invalid_argument(slot.where() +
+                                    " takes a C-contiguous array: pass numpy.ascontiguousarray "
+                                    "of it, in page-locked memory of its own");
+    }
+    const auto& pinned = static_cast<const PinnedMemory&>(*argument.memory);
+    if (const void* address = pinned.device_address(argument.address)) return address;
+    throw std::invalid_argument(slot.where() + ": kernels on " + slot.device.name() +
+                                " cannot reach this page-locked array: make it with "
+                                "cuscope.pinned_empty(..., mapped=True)");
+}
+
+const void* pack_pointer(const Slot& slot, const Argument& argument) {
+    if (argument.kind == Argument::Kind::none) return nullptr;
+    const ElementType element = slot.check.element;
+    const std::string allowed =
+        element.known() ? "a DeviceArray of " + name(element) : std::string("a DeviceArray");
+    if (argument.kind == Argument::Kind::host_array) {
+        slot.wrong_kind(allowed, argument, ": cuscope.to_device(array) copies it to the device");
+    }
+    const bool untyped = slot.check.parameter.type.find("void") != std::string::npos;
+    if (untyped && argument.kind == Argument::Kind::integer && !argument.negative && !argument.too_big) {
+        return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(argument.integer));
+    }
+    if (!is_array(argument)) slot.wrong_kind(allowed + " (or None for a null pointer)", argument);
+    if (element.known() && element != argument.element) {
+        slot.wrong_kind(allowed, argument,
+                        ": convert with .astype(numpy." + name(element) + ") before copying");
+    }
+    const Device& device = argument.memory->device();
+    const bool reachable = argument.kind == Argument::Kind::device_array
+                               ? &device == &slot.device
+                               : &device.runtime() == &slot.device.runtime();
+    if (!reachable) {
+        throw std::invalid_argument(slot.where() + " takes an array on " + slot.device.name() +
+                                    ", where the kernel is; this one is on " + device.name());
+    }
+    return device_address(slot, argument);
+}
+
+std::string integer_range(ElementType type) {
+    const bool is_signed = type.kind == 'i';
+    const unsigned bits = static_cast<unsigned>(type.size) * 8;
+    const std::uint64_t largest =
+        std::numeric_limits<std::uint64_t>::max() >> (64 - bits + (is_signed ? 1 : 0));
+    const std::string low = is_signed ? "-" + std::to_string(largest + 1) : "0";
+    return "an integer from " + low + " to " + std::to_string(largest);
+}
+
+void pack_integer(const Slot& slot, const Argument& argument, ElementType type, void* out) {
+    if (argument.kind != Argument::Kind::integer && argument.kind != Argument::Kind::boolean) {
+        slot.wrong_kind(integer_range(type), argument);
+    }
+    const unsigned bits = static_cast<unsigned>(type.size) * 8;
+    bool fits = !argument.too_big;
+    if (type.kind == 'u') {
+        fits = fits && !argument.negative && (bits == 64 || argument.integer >> bits == 0);
+    } else if (argument.negative) {
+        fits = fits && static_cast<std::int64_t>(argument.integer) >= -(std::int64_t{1} << (bits - 2)) * 2;
+    } else {
+        fits = fits && argument.integer >> (bits - 1) == 0;
+    }
+    if (!fits) slot.out_of_range(integer_range(type), argument);
+    std::memcpy(out, &argument.integer, type.size);  // little-endian, as every CUDA host is
+}
+
+double as_real(const Argument& argument) {
+    if (argument.kind == Argument::Kind::real) return argument.real;
+    return argument.negative ? static_cast<double>(static_cast<std::int64_t>(argument.integer))
+                             : static_cast<double>(argument.integer);
+}
+
+// Round to nearest even, as NumPy does.
+std::uint16_t to_half(double value) {
+    const bool negative = std::signbit(value);
+    const double size = std::fabs(value);
+    unsigned bits = 0;
+    if (std::isnan(value)) {
+        bits = 0x7e00;
+    } else if (size >= 65520.0) {
+        bits = 0x7c00;
+    } else if (size < 6.103515625e-05) {  // subnormal: multiples of 2^-24
+        bits = static_cast<unsigned>(std::nearbyint(std::ldexp(size, 24)));
+    } else {
+        int exponent = 0;
+        const double fraction = std::frexp(size, &exponent);  // in [0.5, 1)
+        const auto mantissa = static_cast<unsigned>(std::nearbyint(std::ldexp(fraction, 11)));
+        bits = (static_cast<unsigned>(exponent + 14) << 10) + (mantissa - 1024);
+    }
+    return static_cast<std::uint16_t>(bits | (negative ? 0x8000u : 0u));
+}
+
+void pack_real(const Slot& slot, const Argument& argument, std::size_t size, void* out) {
+    if ((argument.kind != Argument::Kind::integer && argument.kind != Argument::Kind::real &&
+         argument.kind != Argument::Kind::boolean)) {
+        slot.wrong_kind("a number", argument);
+    }
+    const std::string allowed = "a number that float" + std::to_string(size * 8) + " can hold";
+    if (argument.too_big) slot.out_of_range(allowed, argument);
+    const double value = as_real(argument);
+    if (size == 8) {
+        std::memcpy(out, &value, 8);
+    } else if (size == 4) {
+        const auto narrow = static_cast<float>(value);
+        if (std::isinf(narrow) && !std::isinf(value)) slot.out_of_range(allowed, argument);
+        std::memcpy(out, &narrow, 4);
+    } else {
+        const std::uint16_t narrow = to_half(value);
+        if ((narrow & 0x7fff) == 0x7c00 && !std::isinf(value)) slot.out_of_range(allowed, argument);
+        std::memcpy(out, &narrow, 2);
+    }
+}
+
+void pack_scalar(const Slot& slot, const Argument& argument, void* out) {
+    const ElementType type = slot.check.element;
+    switch (type.kind) {
+        case 'b':
+            if (argument.kind != Argument::Kind::boolean) slot.wrong_kind("True or False", argument);
+            *static_cast<unsigned char*>(out) = argument.integer != 0;
+            return;
+        case 'i':
+        case 'u':
+            return pack_integer(slot, argument, type, out);
+        case 'f':
+            return pack_real(slot, argument, type.size, out);
+        default: {  // complex
+            Argument part = argument;
+            if (argument.kind == Argument::Kind::complex) part.kind = Argument::Kind::real;
+            pack_real(slot, part, type.size / 2, out);
+            part.kind = Argument::Kind::real;
+            part.real = argument.kind == Argument::Kind::complex ? argument.imaginary : 0.0;
+            pack_real(slot, part, type.size / 2, static_cast<std::byte*>(out) + type.size / 2);
+        }
+    }
+}
+
+// A parameter of which only the size is known: a structure, or a kernel from a file without a signature.
+void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, void* out) {
+    const std::string bytes = std::to_string(size) + " bytes";
+    if (argument.kind == Argument::Kind::bytes) {
+        if (argument.bytes != size) slot.wrong_kind("bytes or a structured scalar of " + bytes, argument);
+        std::memcpy(out, argument.address, size);
+        return;
+    }
+    if (is_array(argument) && size == sizeof(void*)) {
+        const Device& device = argument.memory->device();
+        if (argument.kind == Argument::Kind::device_array && &device != &slot.device) {
+            throw std::invalid_argument(slot.where() + " takes an array on " + slot.device.name() +
+                                        ", where the kernel is; this one is on " + device.name());
+        }
+        const void* address = device_address(slot, argument);
+        std::memcpy(out, &address, sizeof address);
+        return;
+    }
+    if (argument.kind == Argument::Kind::none && size == sizeof(void*)) {
+        std::memset(out, 0, size);
+        return;
+    }
+    const bool number = argument.kind == Argument::Kind::integer || argument.kind == Argument::Kind::real ||
+                        argument.kind == Argument::Kind::boolean || argument.kind == Argument::Kind::complex;
+    // Without a type in the signature, NumPy's scalar says which it is; Python's numbers are taken as the
+    // integer or floating type of that size.
+    ElementType type = argument.element;
+    if (number && !type.known()) {
+        const bool real = argument.kind == Argument::Kind::real;
+        if (real ? size == 4 || size == 8 : size == 1 || size == 2 || size == 4 || size == 8) {
+            type = {real ? 'f' : argument.negative ? 'i' : 'u', size};
+        }
+    }
+    if (!number || !type.known() || type.size != size) {
+        slot.wrong_kind("a value of " + bytes + " (an array, a NumPy scalar, bytes)", argument);
+    }
+    const ParameterCheck check{slot.check.parameter, type};
+    pack_scalar({slot.kernel, check, slot.index, slot.device}, argument, out);
+}
+
+}  // namespace
+
+void* PackedArguments::place(std::size_t bytes) {
+    const std::size_t padded = (bytes + alignment - 1) / alignment * alignment;
+    if (padded > small_.size() - used_) {
+        large_.push_back(std::make_unique<std::byte[]>(padded));
+        return large_.back().get();
+    }
+    void* const at = small_.data() + used_;
+    used_ += padded;
+    return at;
+}
+
+PackedArguments::PackedArguments(const std::string& kernel, std::span<const ParameterCheck> parameters,
+                                 std::span<Argument> arguments, const Device& device) {
+    if (arguments.size() != parameters.size()) {
+        const std::string count = std::to_string(parameters.size());
+        throw WrongKind(kernel + "() takes " + count + (parameters.size() == 1 ? " argument" : " arguments") +
+                        ", not " + std::to_string(arguments.size()) + ": " + signature(kernel, parameters));
+    }
+    pointers_.reserve(parameters.size());
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const ParameterCheck& check = parameters[i];
+        const Argument& argument = arguments[i];
+        const Slot slot{kernel, check, i, device};
+        const std::size_t size = check.parameter.size;
+        void* const out = place(size);
+        pointers_.push_back(out);
+        if (check.parameter.kind == ParameterKind::pointer) {
+            const void* address = pack_pointer(slot, argument);
+            std::memcpy(out, &address, sizeof address);
+        } else if (check.parameter.kind == ParameterKind::scalar && check.element.known()) {
+            pack_scalar(slot, argument, out);
+        } else {
+            pack_opaque(slot, argument, size, out);
+        }
+        if (argument.memory) {
+            memories_.push_back(argument.memory.get());
+            array_bytes_ += static_cast<std::int64_t>(argument.bytes);
+        }
+    }
+}
+
+std::string signature(const std::string& kernel, std::span<const ParameterCheck> parameters) {
+    std::string text = kernel + "(";
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const Parameter& parameter = parameters[i].parameter;
+        if (i != 0) text += ", ";
+        text += parameter.type.empty() ? std::to_string(parameter.size) + " bytes" : parameter.type;
+        if (!parameter.name.empty()) text += " " + parameter.name;
+    }
+    return text + ")";
+}
+
+}  // namespace cuscope::core

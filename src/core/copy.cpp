@@ -1,0 +1,114 @@
+#include "core/copy.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "core/stream_mark.hpp"
+
+namespace cuscope::core {
+namespace {
+
+// A fill starts with this much copied from the host and doubles it on the device.
+constexpr std::size_t fill_seed_bytes = 64 << 10;
+
+void check_stream(const DeviceSpan& span, const Stream& stream) {
+    stream.check_usable();
+    span.memory->check_usable();
+    if (&stream.device() == &span.memory->device()) return;
+    throw std::invalid_argument("the array is on " + span.memory->device().name() + ", the stream on " +
+                                stream.device().name() + ": use a stream of the array's device");
+}
+
+void enqueue_copy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind, const void* host,
+                  const StreamPtr& stream, const KeepAlive& keep_alive) {
+    Device& device = stream->device();
+    const auto pinned = PinnedMemory::find(device, host, bytes);
+    if (pinned) pinned->use(stream);
+    try {
+        device.check_wait(device.runtime().memcpy_async(destination, source, bytes, kind, stream->handle()),
+                          "cudaMemcpyAsync");
+    } catch (const Interrupted&) {
+        if (!pinned && keep_alive) keep_until_done(stream, keep_alive());
+        throw;
+    }
+    device.sweep();
+}
+
+}  // namespace
+
+void copy_to_device(const DeviceSpan& destination, const void* host, const StreamPtr& stream,
+                    const KeepAlive& keep_alive) {
+    check_stream(destination, *stream);
+    if (destination.bytes == 0) return;
+    const DeviceScope scope(stream->device());
+    destination.memory->use(stream);
+    enqueue_copy(destination.pointer(), host, destination.bytes, MemcpyKind::host_to_device, host, stream,
+                 keep_alive);
+}
+
+void copy_to_host(void* host, const DeviceSpan& source, const StreamPtr& stream,
+                  const KeepAlive& keep_alive) {
+    check_stream(source, *stream);
+    if (source.bytes == 0) return;
+    const DeviceScope scope(stream->device());
+    source.memory->use(stream);
+    enqueue_copy(host, source.pointer(), source.bytes, MemcpyKind::device_to_host, host, stream, keep_alive);
+}
+
+void copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, const StreamPtr& stream) {
+    Device& to = destination.memory->device();
+    Device& from = source.memory->device();
+    if (&to.runtime() != &from.runtime()) {
+        throw std::invalid_argument("the arrays are on " + from.name() + " and " + to.name() +
+                                    ", which share no memory: copy source.to_host()");
+    }
+    stream->check_usable();
+    source.memory->check_usable();
+    destination.memory->check_usable();
+    if (&stream->device() != &to && &stream->device() != &from) {
+        throw std::invalid_argument("the arrays are on " + from.name() + " and " + to.name() +
+                                    ", the stream on " + stream->device().name() +
+                                    ": use a stream of one of the arrays' devices");
+    }
+    if (destination.bytes == 0) return;
+    Device& device = stream->device();
+    const DeviceScope scope(device);
+    destination.memory->use(stream);
+    source.memory->use(stream);
+    device.check(device.runtime().memcpy_async(destination.pointer(), source.pointer(), destination.bytes,
+                                               MemcpyKind::by_address, stream->handle()),
+                 "cudaMemcpyAsync");
+}
+
+void fill(const DeviceSpan& destination, std::span<const std::byte> value, const StreamPtr& stream) {
+    check_stream(destination, *stream);
+    if (destination.bytes == 0) return;
+    Device& device = stream->device();
+    const DeviceScope scope(device);
+    destination.memory->use(stream);
+    Runtime& runtime = device.runtime();
+    if (std::all_of(value.begin(), value.end(), [&](std::byte byte) { return byte == value[0]; })) {
+        device.check(runtime.memset_async(destination.pointer(), std::to_integer<int>(value[0]),
+                                          destination.bytes, stream->handle()),
+                     "cudaMemsetAsync");
+        return;
+    }
+    const std::size_t seed =
+        std::min(destination.bytes, fill_seed_bytes / value.size() * value.size() +
+                                        (value.size() > fill_seed_bytes ? value.size() : 0));
+    auto pattern = std::make_shared<std::vector<std::byte>>(seed);
+    for (std::size_t at = 0; at < seed; at += value.size()) {
+        std::memcpy(pattern->data() + at, value.data(), value.size());
+    }
+    enqueue_copy(destination.pointer(), pattern->data(), seed, MemcpyKind::host_to_device, pattern->data(),
+                 stream, [&] { return pattern; });
+    for (std::size_t done = seed; done < destination.bytes; done *= 2) {
+        device.check(runtime.memcpy_async(destination.pointer() + done, destination.pointer(),
+                                          std::min(done, destination.bytes - done),
+                                          MemcpyKind::device_to_device, stream->handle()),
+                     "cudaMemcpyAsync");
+    }
+}
+
+}  // namespace cuscope::core

@@ -1,0 +1,21 @@
+// NumPy's element types, as far as kernels have them: a kind and a size.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace cuscope::core {
+
+struct ElementType {
+    char kind = 0;  // 'b' bool, 'i', 'u', 'f', 'c' as in NumPy; 0: another, which is not compared
+    std::size_t size = 0;
+
+    bool operator==(const ElementType&) const = default;
+    bool known() const { return kind != 0; }
+};
+
+ElementType element_type(std::string_view name);  // "float32"
+std::string name(ElementType type);               // "float32"
+
+}  // namespace cuscope::core

@@ -1,0 +1,29 @@
+// Host functions: what a stream calls on the host. A task is kept in a table, and the runtime gets a number,
+// so that one that never runs (a lost device, the end of the process) can be released, and is not run after
+// that.
+#pragma once
+
+#include <memory>
+
+#include "core/device.hpp"
+
+namespace cuscope::core {
+
+class HostTask {
+  public:
+    HostTask() = default;
+    HostTask(const HostTask&) = delete;
+    HostTask& operator=(const HostTask&) = delete;
+    virtual ~HostTask() = default;
+    // On the runtime's own thread. What it throws is raised at the next synchronisation of the stream.
+    virtual void run() = 0;
+};
+
+// Returns what `run_host_task` is to be called with.
+void* register_host_task(Device& device, unsigned long long stream, std::unique_ptr<HostTask> task);
+void run_host_task(void* ticket);
+void drop_host_task(void* ticket);
+void drop_host_tasks(Device* device);  // null: of all devices
+std::size_t pending_host_tasks();
+
+}  // namespace cuscope::core

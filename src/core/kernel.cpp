@@ -1,0 +1,112 @@
+#include <sstream>
+
+#include "core/module.hpp"
+
+namespace cuscope::core {
+namespace {
+
+// What a launch asks for beyond what the device has: the runtime only says that something is invalid.
+std::string excess(const LaunchConfig& config, const DeviceProperties& limits,
+                   const FunctionAttributes& kernel) {
+    std::ostringstream text;
+    const auto over = [&](unsigned value, unsigned limit, const char* what) {
+        if (value > limit || value == 0) {
+            text << what << " is " << value << "; this device allows 1 to " << limit << ". ";
+        }
+    };
+    over(config.block.x, limits.max_block_dim.x, "block.x");
+    over(config.block.y, limits.max_block_dim.y, "block.y");
+    over(config.block.z, limits.max_block_dim.z, "block.z");
+    over(config.grid.x, limits.max_grid_dim.x, "grid.x");
+    over(config.grid.y, limits.max_grid_dim.y, "grid.y");
+    over(config.grid.z, limits.max_grid_dim.z, "grid.z");
+    const std::size_t threads = std::size_t{config.block.x} * config.block.y * config.block.z;
+    const int allowed =
+        kernel.max_threads_per_block > 0 ? kernel.max_threads_per_block : limits.max_threads_per_block;
+    if (threads > static_cast<std::size_t>(allowed)) {
+        text << "The block has " << threads << " threads; this kernel allows " << allowed
+             << " on this device: use a smaller block and a larger grid. ";
+    }
+    const auto dynamic = static_cast<std::size_t>(std::max(kernel.max_dynamic_shared_size, 0));
+    if (config.dynamic_shared_bytes > dynamic) {
+        text << "The launch asks for " << config.dynamic_shared_bytes
+             << " bytes of dynamic shared memory; the kernel is allowed " << dynamic;
+        if (config.dynamic_shared_bytes + kernel.shared_size <= limits.shared_memory_per_block_optin) {
+            text << ": set kernel.max_dynamic_shared = " << config.dynamic_shared_bytes << " first. ";
+        } else {
+            text << ", and the device has " << limits.shared_memory_per_block_optin << " for a block. ";
+        }
+    }
+    std::string result = text.str();
+    if (!result.empty()) result.pop_back();
+    return result;
+}
+
+}  // namespace
+
+FunctionAttributes Kernel::attributes() const {
+    check_usable();
+    const DeviceScope scope(*device_);
+    FunctionAttributes attributes;
+    device_->check(device_->runtime().func_get_attributes(&attributes, handle_), "cudaFuncGetAttributes");
+    return attributes;
+}
+
+void Kernel::set_max_dynamic_shared(int bytes) const {
+    check_usable();
+    const DeviceScope scope(*device_);
+    const Status status =
+        device_->runtime().func_set_attribute(handle_, FunctionAttribute::max_dynamic_shared_size, bytes);
+    if (status == Status::success) return;
+    device_->fail(status, "cudaFuncSetAttribute",
+                  name_ + ": " + std::to_string(bytes) +
+                      " bytes of dynamic shared memory; a block may have " +
+                      std::to_string(device_->properties().shared_memory_per_block_optin) +
+                      " in all, static ones included",
+                  {});
+}
+
+int Kernel::occupancy(int block_size, std::size_t dynamic_shared_bytes) const {
+    check_usable();
+    const DeviceScope scope(*device_);
+    int blocks = 0;
+    device_->check(device_->runtime().occupancy_max_active_blocks_per_multiprocessor(
+                       &blocks, handle_, block_size, dynamic_shared_bytes),
+                   "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    return blocks;
+}
+
+std::pair<int, int> Kernel::best_block_size(std::size_t dynamic_shared_bytes, int limit) const {
+    check_usable();
+    const DeviceScope scope(*device_);
+    int grid = 0, block = 0;
+    device_->check(device_->runtime().occupancy_max_potential_block_size(&grid, &block, handle_,
+                                                                         dynamic_shared_bytes, limit),
+                   "cudaOccupancyMaxPotentialBlockSize");
+    return {grid, block};
+}
+
+void Kernel::launch(LaunchConfig config, const StreamPtr& stream, std::span<Argument> arguments) const {
+    check_usable();
+    stream->check_usable();
+    if (&stream->device() != device_.get()) {
+        throw std::invalid_argument("the kernel " + name_ + " is on " + device_->name() + ", the stream on " +
+                                    stream->device().name() + ": use a stream of the kernel's device");
+    }
+    PackedArguments packed(name_, parameters_, arguments, *device_);
+    config.stream = stream->handle();
+    config.array_bytes = packed.array_bytes();
+    const DeviceScope scope(*device_);
+    for (Memory* memory : packed.memories()) memory->use(stream);
+    const Status status = device_->runtime().launch_kernel(config, handle_, packed.pointers());
+    if (status == Status::success) return;
+    std::string hint;
+    FunctionAttributes attributes;
+    if (!is_sticky(status) &&
+        device_->runtime().func_get_attributes(&attributes, handle_) == Status::success) {
+        hint = excess(config, device_->properties(), attributes);
+    }
+    device_->fail(status, "cudaLaunchKernel", "launching " + name_, hint);
+}
+
+}  // namespace cuscope::core

@@ -1,0 +1,152 @@
+#include "core/module.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+#include "runtime/signature.hpp"
+
+namespace cuscope::core {
+namespace {
+
+std::string without_spaces(std::string text) {
+    std::erase_if(text, [](unsigned char c) { return c == ' ' || c == '\t' || c == '\n'; });
+    return text;
+}
+
+std::shared_ptr<Library> load_library(const DevicePtr& device, const std::string& image) {
+    LibraryHandle handle = nullptr;
+    device->check(device->runtime().library_load_data(&handle, image.data(), image.size()),
+                  "cudaLibraryLoadData");
+    return std::make_shared<Library>(device, handle);
+}
+
+[[noreturn]] void fail_compile(Device& device, Status status, const CompileRequest& request,
+                               const std::string& log) {
+    if (status != Status::invalid_source) {
+        device.fail(status, "compiling " + request.file_name, log, {});
+    }
+    device.runtime().get_last_error();
+    throw CompileFailure(status, "compiling " + request.file_name, log,
+                         request.file_name + " does not compile for " + device.name() + "\n" + log);
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    if (!stream.is_open() || stream.bad()) {
+        throw Error(Status::file_not_found, "reading " + path.string(), std::strerror(errno));
+    }
+    return bytes;
+}
+
+std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRequest& request) {
+    const DeviceScope scope(*device);
+    device->sweep();
+    CompileResult result;
+    const Status status = device->runtime().compile(request, &result);
+    if (status != Status::success) fail_compile(*device, status, request, result.log);
+    auto module = std::make_shared<Module>(device);
+    module->library_ = load_library(device, result.image);
+    for (const KernelDescription& description : result.kernels) {
+        module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, description));
+    }
+    for (const KernelNames& found : find_kernels(request.source)) {
+        if (found.is_template) module->templates_.push_back(found.name);
+    }
+    module->image_ = std::move(result.image);
+    module->log_ = std::move(result.log);
+    module->cached_ = result.cached;
+    return module;
+}
+
+std::shared_ptr<Module> Module::load(const DevicePtr& device, std::string image) {
+    const DeviceScope scope(*device);
+    device->sweep();
+    auto module = std::make_shared<Module>(device);
+    module->library_ = load_library(device, image);
+    Runtime& runtime = device->runtime();
+    unsigned count = 0;
+    device->check(runtime.library_get_kernel_count(&count, module->library_->get()),
+                  "cudaLibraryGetKernelCount");
+    std::vector<KernelHandle> handles(count);
+    device->check(runtime.library_enumerate_kernels(handles.data(), count, module->library_->get()),
+                  "cudaLibraryEnumerateKernels");
+    for (KernelHandle handle : handles) {
+        module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, handle));
+    }
+    module->image_ = std::move(image);
+    return module;
+}
+
+std::shared_ptr<Kernel> Module::kernel(const std::string& name) const {
+    const std::string wanted = without_spaces(name);
+    for (const auto& kernel : kernels_) {
+        if (without_spaces(kernel->name()) == wanted || kernel->lowered() == name) return kernel;
+    }
+    std::ostringstream message;
+    message << "there is no kernel '" << name << "' in this module; ";
+    if (kernels_.empty()) {
+        message << "it has none (kernels are declared __global__)";
+    } else {
+        message << "it has: ";
+        for (std::size_t i = 0; i < kernels_.size(); ++i) message << (i ? ", " : "") << kernels_[i]->name();
+    }
+    const std::string base = wanted.substr(0, wanted.find('<'));
+    if (std::find(templates_.begin(), templates_.end(), base) != templates_.end()) {
+        message << ". " << base << " is a template: name its instances, name_expressions=['"
+                << (base == wanted ? base + "<float>" : name) << "']";
+    }
+    throw std::out_of_range(message.str());
+}
+
+Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, const KernelDescription& description)
+    : device_(std::move(device)),
+      library_(std::move(library)),
+      name_(description.name),
+      lowered_(description.lowered) {
+    device_->check(device_->runtime().library_get_kernel(&handle_, library_->get(), lowered_.c_str()),
+                   "cudaLibraryGetKernel");
+    load_parameters(description.parameters);
+}
+
+Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle handle)
+    : device_(std::move(device)), library_(std::move(library)), handle_(handle) {
+    const char* mangled = nullptr;
+    device_->check(device_->runtime().func_get_name(&mangled, handle_), "cudaFuncGetName");
+    lowered_ = mangled;
+    const std::string demangled = demangle(mangled);
+    name_ = demangled.substr(0, demangled.find('('));
+    // "void scale<float>(float*)": an instance of a template says what it returns.
+    if (name_.starts_with("void ")) name_.erase(0, 5);
+    load_parameters(demangled == lowered_ ? std::vector<Parameter>{} : parse_parameters(demangled));
+}
+
+void Kernel::load_parameters(std::vector<Parameter> known) {
+    const bool complete = !known.empty() && std::all_of(known.begin(), known.end(),
+                                                        [](const Parameter& p) { return p.size != 0; });
+    if (!complete) {
+        // The image knows how many there are and how large; a signature that disagrees is not believed.
+        std::vector<std::size_t> sizes;
+        std::size_t offset = 0, size = 0;
+        Runtime& runtime = device_->runtime();
+        while (runtime.func_get_param_info(handle_, sizes.size(), &offset, &size) == Status::success) {
+            sizes.push_back(size);
+        }
+        runtime.get_last_error();  // asking for one too many is how their count is learnt
+        if (known.size() != sizes.size()) known.assign(sizes.size(), Parameter{});
+        for (std::size_t i = 0; i < sizes.size(); ++i) known[i].size = sizes[i];
+    }
+    for (Parameter& parameter : known) {
+        const ElementType element = element_type(parameter.element);
+        parameters_.push_back({std::move(parameter), element});
+    }
+}
+
+}  // namespace cuscope::core

@@ -1,0 +1,80 @@
+// A module: a compiled image loaded on a device, and the kernels in it. A kernel keeps what it was loaded
+// from, so it outlives the Module that it was asked of.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/arguments.hpp"
+#include "core/unique_handle.hpp"
+
+namespace cuscope::core {
+
+struct LibraryTraits {
+    using Handle = LibraryHandle;
+    static constexpr const char* call = "cudaLibraryUnload";
+    static Status destroy(Runtime& runtime, Handle handle) { return runtime.library_unload(handle); }
+};
+using Library = unique_handle<LibraryTraits>;
+
+class Kernel {
+  public:
+    Kernel(DevicePtr device, std::shared_ptr<Library> library, const KernelDescription& description);
+    // Of an image without descriptions: the signature is read off the kernel's mangled name.
+    Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle handle);
+
+    const std::string& name() const { return name_; }
+    const std::string& lowered() const { return lowered_; }
+    const std::vector<ParameterCheck>& parameters() const { return parameters_; }
+    const DevicePtr& device() const { return device_; }
+
+    FunctionAttributes attributes() const;
+    void set_max_dynamic_shared(int bytes) const;
+    int occupancy(int block_size, std::size_t dynamic_shared_bytes) const;
+    std::pair<int, int> best_block_size(std::size_t dynamic_shared_bytes, int limit) const;  // grid, block
+
+    // config.stream is set here.
+    void launch(LaunchConfig config, const StreamPtr& stream, std::span<Argument> arguments) const;
+
+  private:
+    void load_parameters(std::vector<Parameter> known);
+    void check_usable() const { device_->check_generation(library_->generation(), "Kernel"); }
+
+    DevicePtr device_;
+    std::shared_ptr<Library> library_;
+    KernelHandle handle_ = nullptr;
+    std::string name_, lowered_;
+    std::vector<ParameterCheck> parameters_;
+};
+
+class Module {
+  public:
+    static std::shared_ptr<Module> compile(const DevicePtr& device, const CompileRequest& request);
+    static std::shared_ptr<Module> load(const DevicePtr& device, std::string image);
+
+    // By the name that its user writes, spaces aside, or the lowered one. Throws std::out_of_range with the
+    // names there are.
+    std::shared_ptr<Kernel> kernel(const std::string& name) const;
+    const std::vector<std::shared_ptr<Kernel>>& kernels() const { return kernels_; }
+    const std::string& image() const { return image_; }
+    const std::string& log() const { return log_; }
+    bool cached() const { return cached_; }
+    const DevicePtr& device() const { return device_; }
+
+    explicit Module(DevicePtr device) : device_(std::move(device)) {}
+
+  private:
+    DevicePtr device_;
+    std::shared_ptr<Library> library_;
+    std::vector<std::shared_ptr<Kernel>> kernels_;
+    std::vector<std::string> templates_;  // of the source, for the message about a kernel that is not there
+    std::string image_, log_;
+    bool cached_ = false;
+};
+
+// The bytes of a file; an Error if it cannot be read.
+std::string read_file(const std::filesystem::path& path);
+
+}  // namespace cuscope::core

@@ -1,0 +1,121 @@
+#include "core/stream.hpp"
+
+#include <atomic>
+
+#include "core/event.hpp"
+#include "core/host_task.hpp"
+
+namespace cuscope::core {
+namespace {
+
+unsigned long long next_serial() {
+    static std::atomic<unsigned long long> last{0};
+    return ++last;
+}
+
+}  // namespace
+
+std::shared_ptr<Stream> Stream::create(const DevicePtr& device, unsigned flags, int priority) {
+    const DeviceScope scope(*device);
+    device->sweep();
+    StreamHandle handle = nullptr;
+    device->check(device->runtime().stream_create_with_priority(&handle, flags, priority),
+                  "cudaStreamCreateWithPriority");
+    return std::make_shared<Stream>(device, handle, flags, priority);
+}
+
+Stream::Stream(Device& device, StreamHandle default_handle)
+    : device_(device),
+      handle_(default_handle),
+      flags_(flags::stream_default),
+      generation_(device.generation()),
+      id_(default_handle == stream_legacy ? 1 : 2),
+      serial_(next_serial()) {}
+
+Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int priority)
+    : device_(*device),
+      owned_(device, handle),
+      handle_(handle),
+      flags_(flags),
+      priority_(priority),
+      generation_(device->generation()),
+      serial_(next_serial()) {
+    Runtime& runtime = device->runtime();
+    // The runtime clamps the priority into its range: what it took is what counts.
+    if (runtime.stream_get_priority(handle, &priority_) != Status::success ||
+        runtime.stream_get_id(handle, &id_) != Status::success) {
+        runtime.get_last_error();
+    }
+}
+
+bool Stream::implicitly_ordered_with(const Stream& other) const {
+    if (this == &other) return true;
+    if (&device_ != &other.device_) return false;
+    const bool legacy = handle_ == stream_legacy || other.handle_ == stream_legacy;
+    return legacy && ((flags_ | other.flags_) & flags::stream_non_blocking) == 0;
+}
+
+void Stream::synchronize() {
+    check_usable();
+    const DeviceScope scope(device_);
+    device_.check_wait(device_.runtime().stream_synchronize(handle_), "cudaStreamSynchronize");
+    device_.sweep();
+    device_.raise_failure(serial_);
+}
+
+bool Stream::query() {
+    check_usable();
+    const DeviceScope scope(device_);
+    const Status status = device_.runtime().stream_query(handle_);
+    if (status == Status::not_ready) return false;
+    device_.check(status, "cudaStreamQuery");
+    device_.sweep();
+    return true;
+}
+
+void Stream::wait(const Event& event) {
+    check_usable();
+    event.check_usable();
+    const DeviceScope scope(device_);
+    device_.check(device_.runtime().stream_wait_event(handle_, event.handle(), 0), "cudaStreamWaitEvent");
+}
+
+void Stream::wait(const Stream& other) {
+    check_usable();
+    other.check_usable();
+    device_.check(order(*this, other), "cudaStreamWaitEvent");
+}
+
+Status order(const Stream& later, const Stream& earlier) {
+    Device& from = earlier.device();
+    const unsigned generation = from.generation();
+    EventHandle event = nullptr;
+    Status status = Status::success;
+    {
+        const DeviceScope scope(from);
+        status = from.take_event(&event);
+        if (status == Status::success) {
+            status = from.runtime().event_record_with_flags(event, earlier.handle(), 0);
+        }
+    }
+    if (status == Status::success) {
+        const DeviceScope scope(later.device());
+        status = later.device().runtime().stream_wait_event(later.handle(), event, 0);
+    }
+    from.give_event(event, generation);
+    return status;
+}
+
+void Stream::add_host_task(std::unique_ptr<HostTask> task) {
+    check_usable();
+    const DeviceScope scope(device_);
+    device_.sweep();
+    void* const ticket = register_host_task(device_, serial_, std::move(task));
+    const Status status = device_.runtime().launch_host_func(handle_, run_host_task, ticket);
+    if (status != Status::success) {
+        drop_host_task(ticket);
+        device_.fail(status, "cudaLaunchHostFunc", {}, {});
+    }
+}
+
+}  // namespace cuscope::core

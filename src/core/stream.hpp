@@ -1,0 +1,68 @@
+// A stream of a device: one that was made, and is destroyed with the last that uses it, or one of the two
+// default streams, which nobody owns. Enqueued work survives the handle, as in CUDA.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/unique_handle.hpp"
+
+namespace cuscope::core {
+
+class Event;
+class HostTask;
+
+struct StreamTraits {
+    using Handle = StreamHandle;
+    static constexpr const char* call = "cudaStreamDestroy";
+    static Status destroy(Runtime& runtime, Handle handle) { return runtime.stream_destroy(handle); }
+};
+
+class Stream {
+  public:
+    static std::shared_ptr<Stream> create(const DevicePtr& device, unsigned flags, int priority);
+    // A default stream. Lives inside its device.
+    Stream(Device& device, StreamHandle default_handle);
+    Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int priority);
+
+    Device& device() const { return device_; }
+    StreamHandle handle() const { return handle_; }
+    unsigned flags() const { return flags_; }
+    int priority() const { return priority_; }
+    // The runtime's own number, never reused; 0 where there is none to be had.
+    unsigned long long id() const { return id_; }
+    // Ours, never reused by another stream of this process.
+    unsigned long long serial() const { return serial_; }
+    bool is_default() const { return handle_ == stream_legacy || handle_ == stream_per_thread; }
+
+    void check_usable() const {
+        if (!is_default()) device_.check_generation(generation_, "Stream");
+    }
+    // All work of this stream is ordered against all of the other by CUDA's own rule for default streams.
+    bool implicitly_ordered_with(const Stream& other) const;
+
+    void synchronize();
+    bool query();
+    void wait(const Event& event);
+    void wait(const Stream& other);  // for all that was enqueued there so far
+    void add_host_task(std::unique_ptr<HostTask> task);
+
+    // What stands for this stream in another layer, so that it is found again.
+    std::weak_ptr<void> wrapper;
+
+  private:
+    Device& device_;
+    unique_handle<StreamTraits> owned_;  // keeps the device too; empty for a default stream
+    StreamHandle handle_;
+    unsigned flags_;
+    int priority_ = 0;
+    unsigned generation_;
+    unsigned long long id_ = 0, serial_;
+};
+
+using StreamPtr = std::shared_ptr<Stream>;
+
+// Orders what `later` is given from now on after everything that `earlier` was given so far.
+Status order(const Stream& later, const Stream& earlier);
+
+}  // namespace cuscope::core

@@ -1,0 +1,46 @@
+#include "core/stream_mark.hpp"
+
+namespace cuscope::core {
+
+StreamMark mark(const StreamPtr& stream) noexcept {
+    Device& device = stream->device();
+    StreamMark made{stream, nullptr, device.generation()};
+    try {
+        const DeviceScope scope(device);
+        Status status = device.take_event(&made.event);
+        if (status == Status::success) {
+            status = device.runtime().event_record_with_flags(made.event, stream->handle(), 0);
+        }
+        if (status == Status::success) return made;
+        device.runtime().get_last_error();
+    } catch (const Error&) {
+        // The stream itself answers then, if only when it has nothing left to do.
+    }
+    device.give_event(made.event, made.generation);
+    made.event = nullptr;
+    return made;
+}
+
+bool is_past(const StreamMark& mark) noexcept {
+    Device& device = mark.stream->device();
+    if (device.generation() != mark.generation) return true;
+    Status status = Status::success;
+    try {
+        const DeviceScope scope(device);
+        Runtime& runtime = device.runtime();
+        status = mark.event != nullptr ? runtime.event_query(mark.event)
+                                       : runtime.stream_query(mark.stream->handle());
+        if (status == Status::not_ready) return false;
+        if (status != Status::success) runtime.get_last_error();
+    } catch (const Error&) {
+        return true;
+    }
+    device.give_event(mark.event, mark.generation);
+    return true;
+}
+
+void keep_until_done(const StreamPtr& stream, std::shared_ptr<void> thing) {
+    stream->device().retire([mark = mark(stream), thing = std::move(thing)] { return is_past(mark); });
+}
+
+}  // namespace cuscope::core

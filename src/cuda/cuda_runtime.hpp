@@ -1,0 +1,46 @@
+// The contract over the CUDA runtime library. Owns nothing but what it takes to wait so that Ctrl-C ends the
+// wait; everything else is the library's.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "runtime/process.hpp"
+#include "runtime/runtime.hpp"
+
+namespace cuscope::cuda {
+
+class CudaRuntime final : public Runtime {
+  public:
+    std::string kind() const override { return "cuda"; }
+    bool simulated() const override { return false; }
+
+#define CUSCOPE_METHOD(method, parameters, arguments) Status method parameters override;
+#include "runtime/runtime_methods.inc"
+#undef CUSCOPE_METHOD
+
+    std::int64_t clock_ns() override;
+    void host_work(std::int64_t nanoseconds) override;
+    std::string error_detail() override;
+    // Host functions stay with the driver, which cannot be told to drop them; those of the core look at
+    // process_exiting() before they do anything.
+    void shut_down() noexcept override {}
+
+  private:
+    // Makes a call of the library, unless this process is a fork's child: the driver can do nothing there.
+    template <class Call>
+    Status make(Call&& call) {
+        if (forked_after_use()) return failed(Status::initialization_error);
+        const auto status = static_cast<Status>(std::forward<Call>(call)());
+        return status == Status::success ? status : failed(status);
+    }
+
+    // Remembers what is known about a failed call of this thread, for error_detail().
+    Status failed(Status status);
+    Status out_of_memory(const char* what, std::size_t bytes);
+};
+
+}  // namespace cuscope::cuda

@@ -1,0 +1,29 @@
+// The contract's handles and the library's are the same values.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "runtime/types.hpp"
+
+namespace cuscope::cuda {
+
+inline cudaStream_t native(StreamHandle stream) { return reinterpret_cast<cudaStream_t>(stream); }
+inline cudaEvent_t native(EventHandle event) { return reinterpret_cast<cudaEvent_t>(event); }
+inline cudaLibrary_t native(LibraryHandle library) { return reinterpret_cast<cudaLibrary_t>(library); }
+inline cudaKernel_t native(KernelHandle kernel) { return reinterpret_cast<cudaKernel_t>(kernel); }
+// The library's functions on kernels take a host function's address or a cudaKernel_t.
+inline const void* function(KernelHandle kernel) { return kernel; }
+
+inline cudaStream_t* native(StreamHandle* stream) { return reinterpret_cast<cudaStream_t*>(stream); }
+inline cudaEvent_t* native(EventHandle* event) { return reinterpret_cast<cudaEvent_t*>(event); }
+inline cudaLibrary_t* native(LibraryHandle* library) { return reinterpret_cast<cudaLibrary_t*>(library); }
+inline cudaKernel_t* native(KernelHandle* kernel) { return reinterpret_cast<cudaKernel_t*>(kernel); }
+
+// Out-parameters hold nothing of before, whatever the library does with them. A null one is the library's to
+// refuse.
+template <class T>
+void clear(T* out) {
+    if (out != nullptr) *out = T{};
+}
+
+}  // namespace cuscope::cuda

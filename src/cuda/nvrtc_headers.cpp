@@ -1,0 +1,133 @@
+#include "cuda/nvrtc_headers.hpp"
+
+namespace cuscope::cuda::nvrtc {
+namespace {
+
+// What libcu++ defines is taken from there, so that a program may include both; the fallbacks, for an NVRTC
+// without the toolkit's headers, define the same types.
+constexpr const char* integers = R"(#pragma once
+#if __has_include(<cuda/std/cstdint>)
+#include <cuda/std/cstdint>
+#else
+typedef signed char int8_t;
+typedef signed short int16_t;
+typedef signed int int32_t;
+typedef signed long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+typedef int64_t intptr_t;
+typedef uint64_t uintptr_t;
+typedef int64_t intmax_t;
+typedef uint64_t uintmax_t;
+#define INT8_MIN SCHAR_MIN
+#define INT16_MIN SHRT_MIN
+#define INT32_MIN INT_MIN
+#define INT64_MIN LLONG_MIN
+#define INT8_MAX SCHAR_MAX
+#define INT16_MAX SHRT_MAX
+#define INT32_MAX INT_MAX
+#define INT64_MAX LLONG_MAX
+#define UINT8_MAX UCHAR_MAX
+#define UINT16_MAX USHRT_MAX
+#define UINT32_MAX UINT_MAX
+#define UINT64_MAX ULLONG_MAX
+#include <limits.h>
+#endif
+namespace std {
+using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
+using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
+using ::intptr_t; using ::uintptr_t; using ::intmax_t; using ::uintmax_t;
+}
+)";
+
+constexpr const char* limits = R"(#pragma once
+#if __has_include(<cuda/std/climits>)
+#include <cuda/std/climits>
+#else
+#define CHAR_BIT 8
+#define SCHAR_MIN (-128)
+#define SCHAR_MAX 127
+#define UCHAR_MAX 255
+#define CHAR_MIN SCHAR_MIN
+#define CHAR_MAX SCHAR_MAX
+#define SHRT_MIN (-32768)
+#define SHRT_MAX 32767
+#define USHRT_MAX 65535
+#define INT_MIN (-2147483647 - 1)
+#define INT_MAX 2147483647
+#define UINT_MAX 4294967295u
+#define LONG_MIN (-9223372036854775807l - 1)
+#define LONG_MAX 9223372036854775807l
+#define ULONG_MAX 18446744073709551615ul
+#define LLONG_MIN (-9223372036854775807ll - 1)
+#define LLONG_MAX 9223372036854775807ll
+#define ULLONG_MAX 18446744073709551615ull
+#endif
+)";
+
+constexpr const char* floats = R"(#pragma once
+#ifndef FLT_MAX
+#define FLT_RADIX 2
+#define FLT_MANT_DIG 24
+#define FLT_DIG 6
+#define FLT_EPSILON 1.19209289550781250e-7f
+#define FLT_MIN 1.17549435082228751e-38f
+#define FLT_MAX 3.40282346638528860e+38f
+#define DBL_MANT_DIG 53
+#define DBL_DIG 15
+#define DBL_EPSILON 2.2204460492503131e-16
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_MAX 1.7976931348623157e+308
+#endif
+)";
+
+constexpr const char* mathematics = R"(#pragma once
+#ifndef INFINITY
+#define INFINITY (__int_as_float(0x7f800000))
+#define NAN (__int_as_float(0x7fffffff))
+#define HUGE_VALF INFINITY
+#define HUGE_VAL (__longlong_as_double(0x7ff0000000000000ll))
+#endif
+#ifndef M_PI
+#define M_E 2.7182818284590452354
+#define M_LOG2E 1.4426950408889634074
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
+#define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_PI_4 0.78539816339744830962
+#define M_1_PI 0.31830988618379067154
+#define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
+#define M_SQRT2 1.41421356237309504880
+#define M_SQRT1_2 0.70710678118654752440
+#endif
+namespace std {
+using ::abs; using ::fabs; using ::sqrt; using ::cbrt; using ::pow; using ::exp; using ::exp2; using ::expm1;
+using ::log; using ::log2; using ::log10; using ::log1p; using ::sin; using ::cos; using ::tan; using ::asin;
+using ::acos; using ::atan; using ::atan2; using ::sinh; using ::cosh; using ::tanh; using ::floor; using ::ceil;
+using ::round; using ::trunc; using ::fmod; using ::fmin; using ::fmax; using ::fma; using ::hypot; using ::erf;
+using ::isnan; using ::isinf; using ::isfinite;
+}
+)";
+
+// NVRTC knows printf, assert, malloc, memcpy, size_t and the like without a header.
+constexpr const char* known = "#pragma once\n";
+
+}  // namespace
+
+const std::vector<std::pair<std::string, std::string>>& builtin_headers() {
+    static const std::vector<std::pair<std::string, std::string>> headers = {
+        {"stdint.h", integers}, {"cstdint", integers}, {"limits.h", limits},    {"climits", limits},
+        {"float.h", floats},    {"cfloat", floats},    {"math.h", mathematics}, {"cmath", mathematics},
+        {"stdio.h", known},     {"cstdio", known},     {"stdlib.h", known},     {"cstdlib", known},
+        {"string.h", known},    {"cstring", known},    {"stddef.h", known},     {"cstddef", known},
+        {"assert.h", known},    {"cassert", known},    {"time.h", known},       {"ctime", known},
+    };
+    return headers;
+}
+
+}  // namespace cuscope::cuda::nvrtc

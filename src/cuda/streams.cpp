@@ -1,0 +1,88 @@
+// Streams, events and host functions.
+#include "cuda/cuda_runtime.hpp"
+#include "cuda/handles.hpp"
+#include "cuda/wait.hpp"
+
+namespace cuscope::cuda {
+namespace {
+
+// A query that failed because of a capture has spoilt it; asking a second time would answer otherwise.
+bool is_capture_error(cudaError_t status) {
+    return status >= cudaErrorStreamCaptureUnsupported && status <= cudaErrorStreamCaptureWrongThread;
+}
+
+}  // namespace
+
+Status CudaRuntime::stream_create_with_priority(StreamHandle* stream, unsigned flags, int priority) {
+    clear(stream);
+    return make([&] { return cudaStreamCreateWithPriority(native(stream), flags, priority); });
+}
+
+Status CudaRuntime::stream_destroy(StreamHandle stream) {
+    return make([&] { return cudaStreamDestroy(native(stream)); });
+}
+
+Status CudaRuntime::stream_synchronize(StreamHandle stream) {
+    if (forked_after_use()) return failed(Status::initialization_error);
+    const cudaError_t waited = wait_for_stream(native(stream));
+    if (waited == cudaErrorNotReady) return Status::not_ready;
+    if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
+    return make([&] { return cudaStreamSynchronize(native(stream)); });
+}
+
+Status CudaRuntime::stream_query(StreamHandle stream) {
+    return make([&] { return cudaStreamQuery(native(stream)); });
+}
+
+Status CudaRuntime::stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags) {
+    return make([&] { return cudaStreamWaitEvent(native(stream), native(event), flags); });
+}
+
+Status CudaRuntime::stream_get_flags(StreamHandle stream, unsigned* flags) {
+    clear(flags);
+    return make([&] { return cudaStreamGetFlags(native(stream), flags); });
+}
+
+Status CudaRuntime::stream_get_priority(StreamHandle stream, int* priority) {
+    clear(priority);
+    return make([&] { return cudaStreamGetPriority(native(stream), priority); });
+}
+
+Status CudaRuntime::stream_get_id(StreamHandle stream, unsigned long long* id) {
+    clear(id);
+    return make([&] { return cudaStreamGetId(native(stream), id); });
+}
+
+Status CudaRuntime::launch_host_func(StreamHandle stream, HostFunction function, void* data) {
+    return make([&] { return cudaLaunchHostFunc(native(stream), function, data); });
+}
+
+Status CudaRuntime::event_create_with_flags(EventHandle* event, unsigned flags) {
+    clear(event);
+    return make([&] { return cudaEventCreateWithFlags(native(event), flags); });
+}
+
+Status CudaRuntime::event_destroy(EventHandle event) {
+    return make([&] { return cudaEventDestroy(native(event)); });
+}
+
+Status CudaRuntime::event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) {
+    return make([&] { return cudaEventRecordWithFlags(native(event), native(stream), flags); });
+}
+
+Status CudaRuntime::event_query(EventHandle event) {
+    return make([&] { return cudaEventQuery(native(event)); });
+}
+
+Status CudaRuntime::event_synchronize(EventHandle event) {
+    if (forked_after_use()) return failed(Status::initialization_error);
+    if (wait_for_event(native(event)) == cudaErrorNotReady) return Status::not_ready;
+    return make([&] { return cudaEventSynchronize(native(event)); });
+}
+
+Status CudaRuntime::event_elapsed_time(float* milliseconds, EventHandle start, EventHandle end) {
+    clear(milliseconds);
+    return make([&] { return cudaEventElapsedTime(milliseconds, native(start), native(end)); });
+}
+
+}  // namespace cuscope::cuda

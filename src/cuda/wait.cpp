@@ -1,0 +1,132 @@
+#include "cuda/wait.hpp"
+
+#include <cuda.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "runtime/process.hpp"
+
+namespace cuscope::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr auto spin_time = microseconds(100);  // without a pause: most waits are over by then
+constexpr auto yield_time = milliseconds(2);   // letting other threads run, but not sleeping
+constexpr auto longest_sleep = microseconds(100);
+constexpr auto check_interval = milliseconds(30);  // how often somebody may end the wait
+
+// Asks until the answer is another than cudaErrorNotReady, or until somebody ends the wait.
+template <class Query>
+cudaError_t poll(Query query) {
+    if (const cudaError_t status = query(); status != cudaErrorNotReady) return status;
+    const Clock::time_point start = Clock::now();
+    Clock::time_point next_check = start + check_interval;
+    for (;;) {
+        if (const cudaError_t status = query(); status != cudaErrorNotReady) return status;
+        const Clock::time_point now = Clock::now();
+        if (now >= next_check) {
+            if (interrupted()) return cudaErrorNotReady;
+            next_check = Clock::now() + check_interval;
+        }
+        const auto waited = now - start;
+        if (waited < spin_time) continue;
+        if (waited < yield_time) {
+            ::sched_yield();
+        } else {
+            // What a sleep overshoots stays a small part of the whole wait.
+            std::this_thread::sleep_for(std::min<Clock::duration>(waited / 64, longest_sleep));
+        }
+    }
+}
+
+// An event of the current device, without timing.
+class TemporaryEvent {
+  public:
+    TemporaryEvent() {
+        if (cudaEventCreateWithFlags(&event_, cudaEventDisableTiming) != cudaSuccess) event_ = nullptr;
+    }
+    TemporaryEvent(const TemporaryEvent&) = delete;
+    TemporaryEvent& operator=(const TemporaryEvent&) = delete;
+    ~TemporaryEvent() {
+        if (event_ != nullptr) cudaEventDestroy(event_);
+    }
+    cudaEvent_t get() const { return event_; }
+
+  private:
+    cudaEvent_t event_ = nullptr;
+};
+
+// A function of the driver; null where it is too old. Looked up until it is found: inside a host function the
+// driver refuses to tell.
+template <class Function>
+class DriverFunction {
+  public:
+    constexpr DriverFunction(const char* name, unsigned version) : name_(name), version_(version) {}
+    Function get() {
+        if (void* const known = function_.load(std::memory_order_acquire)) {
+            return reinterpret_cast<Function>(known);
+        }
+        void* function = nullptr;
+        cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+        const cudaError_t status =
+            cudaGetDriverEntryPointByVersion(name_, &function, version_, cudaEnableDefault, &found);
+        if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) return nullptr;
+        function_.store(function, std::memory_order_release);
+        return reinterpret_cast<Function>(function);
+    }
+
+  private:
+    const char* name_;
+    unsigned version_;
+    std::atomic<void*> function_{nullptr};
+};
+
+DriverFunction<CUresult (*)(CUcontext*)> ctx_get_current("cuCtxGetCurrent", 4000);
+DriverFunction<CUresult (*)(CUcontext, CUevent)> ctx_record_event("cuCtxRecordEvent", 12050);
+
+}  // namespace
+
+cudaError_t wait_for_stream(cudaStream_t stream) {
+    return poll([=] { return cudaStreamQuery(stream); });
+}
+
+cudaError_t wait_for_event(cudaEvent_t event) {
+    return poll([=] { return cudaEventQuery(event); });
+}
+
+cudaError_t wait_for_device() {
+    // The runtime library has no query for a whole device; the driver records an event behind all of its
+    // work.
+    const auto current_context = ctx_get_current.get();
+    const auto record = ctx_record_event.get();
+    if (current_context == nullptr || record == nullptr) return cudaSuccess;
+    const TemporaryEvent event;  // this also makes the device's context current
+    CUcontext context = nullptr;
+    if (event.get() == nullptr || current_context(&context) != CUDA_SUCCESS || context == nullptr ||
+        record(context, event.get()) != CUDA_SUCCESS) {
+        return cudaSuccess;
+    }
+    return wait_for_event(event.get());
+}
+
+cudaError_t wait_for_legacy_stream() {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
+    if (cudaStreamIsCapturing(cudaStreamLegacy, &capture) != cudaSuccess ||
+        capture != cudaStreamCaptureStatusNone) {
+        return cudaSuccess;
+    }
+    const TemporaryEvent event;
+    if (event.get() == nullptr || cudaEventRecord(event.get(), cudaStreamLegacy) != cudaSuccess) {
+        return cudaSuccess;
+    }
+    return wait_for_event(event.get());
+}
+
+}  // namespace cuscope::cuda

@@ -1,0 +1,21 @@
+// Waits for the device that Ctrl-C can end. They only ask whether work is done; the caller then makes the
+// library's own blocking call, which returns at once, for its status and its side effects (the output of
+// printf).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace cuscope::cuda {
+
+// All answer what the last query did; cudaErrorNotReady, which CUDA keeps in no last error, means that the
+// wait was interrupted.
+cudaError_t wait_for_stream(cudaStream_t stream);
+cudaError_t wait_for_event(cudaEvent_t event);
+// Everything that was issued to the current device so far. Where the driver cannot tell (older than 12.5) it
+// is done at once.
+cudaError_t wait_for_device();
+// What the legacy default stream waits for: itself and all blocking streams. Done at once while a stream is
+// being captured that this would spoil.
+cudaError_t wait_for_legacy_stream();
+
+}  // namespace cuscope::cuda

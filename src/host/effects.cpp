@@ -1,0 +1,179 @@
+#include "host/effects.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <unordered_set>
+
+namespace cuscope::host {
+
+Effects::Effects(std::mutex& mutex, std::condition_variable& changed, CommandPool& pool, Hooks hooks)
+    : mutex_(mutex), changed_(changed), pool_(pool), hooks_(std::move(hooks)) {}
+
+void Effects::add(Command* command) {
+    command->effect_done = false;
+    command->effect->starting(command->started);
+    if (command->engine == Engine::host) {
+        callbacks_.push_back(command);
+    } else {
+        queue_.push_back({command});
+    }
+    start_threads();
+    (command->engine == Engine::host ? callback_work_ : work_).notify_one();
+}
+
+// Threads live as long as the process; they are detached, so that nothing waits for one at exit.
+void Effects::start_threads() {
+    while (!queue_.empty() && threads_ < threads_wanted_) {
+        ++threads_;
+        std::thread([this] { work(); }).detach();
+    }
+    if (!callbacks_.empty() && !callback_thread_) {
+        callback_thread_ = true;
+        std::thread([this] { call_back(); }).detach();
+    }
+}
+
+void Effects::work() {
+    std::unique_lock lock(mutex_);
+    while (threads_ <= threads_wanted_) {
+        Item* item = next_runnable();
+        if (item == nullptr) {
+            work_.wait(lock);
+            continue;
+        }
+        item->running = true;
+        Command* command = item->command;
+        run(lock, command);
+        std::erase_if(queue_, [&](const Item& other) { return other.command == command; });
+        if (std::none_of(queue_.begin(), queue_.end(), [](const Item& other) { return other.passed; })) {
+            threads_wanted_ = 1;
+        }
+        work_.notify_all();
+    }
+    --threads_;
+}
+
+// The first that has not started, if all before it are done; where some are stalled, the first that does not need them.
+Effects::Item* Effects::next_runnable() {
+    bool passing = false;
+    for (Item& item : queue_) {
+        if (item.passed) {
+            passing = true;
+        } else if (item.running) {
+            return nullptr;
+        } else if (ready(item.command)) {
+            return &item;
+        } else if (!passing) {
+            return nullptr;
+        }
+    }
+    return nullptr;
+}
+
+void Effects::call_back() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        if (callbacks_.empty() || !ready(callbacks_.front())) {
+            callback_work_.wait(lock);
+            continue;
+        }
+        run(lock, callbacks_.front());
+        callbacks_.pop_front();
+    }
+}
+
+void Effects::run(std::unique_lock<std::mutex>& lock, Command* command) {
+    if (hooks_.allowed(command)) {
+        lock.unlock();
+        command->effect->run();
+        lock.lock();
+    }
+    command->effect_done = true;
+    hooks_.done(command);
+    reap();
+    callback_work_.notify_one();
+    changed_.notify_all();
+}
+
+bool Effects::ready(const Command* command) {
+    return std::all_of(command->dependencies.begin(), command->dependencies.end(),
+                       [&](Command* dependency) { return functional(dependency); });
+}
+
+void Effects::ended(Command* command) {
+    ended_.push_back(command);
+    reap();
+}
+
+// Commands end in the order in which their effects are done, unless one is stalled: so looking at the front is enough.
+void Effects::reap() {
+    while (!ended_.empty()) {
+        Command* command = ended_.front();
+        if (!command->functional) {
+            if (!command->effect_done) return;
+            for (const Command* dependency : command->dependencies) {
+                if (!dependency->functional) return;
+            }
+            command->functional = true;
+        }
+        for (Command* dependency : command->dependencies) pool_.release(dependency);
+        command->dependencies.clear();
+        command->effect.reset();
+        ended_.pop_front();
+        pool_.release(command);
+    }
+}
+
+bool Effects::functional(Command* command) {
+    if (command->functional) return true;
+    if (command->ended < 0 || !command->effect_done) return false;
+    // Something before it is stalled, or still runs: look at just what it waited for.
+    std::vector<Command*> stack{command};
+    while (!stack.empty()) {
+        Command* top = stack.back();
+        bool pushed = false;
+        for (Command* dependency : top->dependencies) {
+            if (dependency->functional) continue;
+            if (dependency->ended < 0 || !dependency->effect_done) return false;
+            stack.push_back(dependency);
+            pushed = true;
+            break;
+        }
+        if (pushed) continue;
+        top->functional = true;
+        stack.pop_back();
+    }
+    return true;
+}
+
+bool Effects::depends_on(const Command* command, const Command* other) const {
+    std::unordered_set<const Command*> seen;
+    std::vector<const Command*> stack{command};
+    while (!stack.empty()) {
+        const Command* top = stack.back();
+        stack.pop_back();
+        if (top == other) return true;
+        for (const Command* dependency : top->dependencies) {
+            if (!dependency->functional && seen.insert(dependency).second) stack.push_back(dependency);
+        }
+    }
+    return false;
+}
+
+bool Effects::pass_stalled() {
+    bool any = false;
+    for (Item& item : queue_) {
+        if (!item.running || !item.command->effect->stalled()) continue;
+        any = true;
+        if (item.passed) continue;
+        item.passed = true;
+        ++threads_wanted_;
+    }
+    if (any) {
+        start_threads();
+        work_.notify_all();
+    }
+    return any;
+}
+
+}  // namespace cuscope::host

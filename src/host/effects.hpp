@@ -1,0 +1,67 @@
+// Does the work behind commands, on threads of its own, in the order that the timeline decided. Copies, memsets and
+// kernels run one after the other (a kernel uses all cores by itself); host functions run on the callback thread. A
+// kernel that waits for something outside itself is passed by what does not depend on it.
+//
+// Everything is called under the runtime's lock, which the threads leave while an effect runs.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "host/sim/command.hpp"
+
+namespace cuscope::host {
+
+class Effects {
+  public:
+    struct Hooks {
+        std::function<bool(const Command*)> allowed;  // not on a lost device, not at exit
+        std::function<void(Command*)> done;
+    };
+
+    // `changed` is notified whenever an effect is done.
+    Effects(std::mutex& mutex, std::condition_variable& changed, CommandPool& pool, Hooks hooks);
+
+    void add(Command* command);
+    // A command has ended in simulated time. Takes over the timeline's reference to it.
+    void ended(Command* command);
+    // Has the command ended, and has its work been done, and that of all that it waited for?
+    bool functional(Command* command);
+    bool all_functional() const { return ended_.empty(); }
+    // Does `command` wait, however indirectly, for `other`?
+    bool depends_on(const Command* command, const Command* other) const;
+    // Lets later effects pass one that is stalled. True if there is one.
+    bool pass_stalled();
+    std::size_t waiting() const { return queue_.size(); }
+
+  private:
+    struct Item {
+        Command* command;
+        bool running = false;
+        bool passed = false;
+    };
+
+    void start_threads();
+    void work();
+    void call_back();
+    Item* next_runnable();
+    void run(std::unique_lock<std::mutex>& lock, Command* command);
+    bool ready(const Command* command);
+    void reap();
+
+    std::mutex& mutex_;
+    std::condition_variable& changed_;
+    std::condition_variable work_, callback_work_;
+    CommandPool& pool_;
+    Hooks hooks_;
+    std::deque<Item> queue_;
+    std::deque<Command*> callbacks_;
+    std::deque<Command*> ended_;  // in order; not functional yet, or behind one that is not
+    int threads_ = 0, threads_wanted_ = 1;
+    bool callback_thread_ = false;
+};
+
+}  // namespace cuscope::host

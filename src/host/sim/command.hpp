@@ -1,0 +1,163 @@
+// A command of a simulated device: what it waits for, which engine it needs, how long it takes, and the work that it
+// stands for. Commands are pooled and counted; everything here happens under the runtime's lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace cuscope::host {
+
+using Time = std::int64_t;  // nanoseconds of simulated time
+
+// The work behind a command, done outside the lock, in the order that the timeline decides.
+class Effect {
+  public:
+    virtual ~Effect() = default;
+    virtual void starting(Time) {}
+    virtual void run() = 0;
+    // How long the work says that it took, once it was run: a kernel's clocks, a host function's host_work.
+    virtual Time elapsed() const { return 0; }
+    // It waits for something outside the device.
+    virtual bool stalled() const { return false; }
+};
+
+enum class Engine : int {
+    none,            // event records and waits: over as soon as they are reached
+    copy_to_device,  // also between devices
+    copy_to_host,
+    copy_on_device,  // also memset
+    compute,
+    host,  // host functions: one after the other
+};
+
+struct SimStream;
+
+struct Command {
+    Engine engine = Engine::none;
+    Time issued = 0;    // when the device can see it
+    Time started = -1;  // -1: not yet
+    Time ended = -1;
+    Time duration = 0;                   // compute: of one block
+    bool duration_from_effect = false;  // at least `duration`; running the effect tells
+    bool resolved = true;                // the duration is known
+    Time resolution = -1;                // what the effect said; applied when the simulation gets there
+    bool stalled = false;                // resolving takes too long: the timeline goes on without it
+    bool functional = false;             // ended, and its effect and those of all that it waited for are done
+    bool observable = false;             // the host can see what it does without calling the runtime
+    bool arrived = false;                // the device has seen it
+    bool handed_over = false;            // its engine has seen it
+
+    int device = 0;
+    int queue = 0;  // hardware queue of the device; -1: none
+    SimStream* stream = nullptr;
+    std::uint64_t sequence = 0;
+
+    // compute: blocks not yet placed, not yet ended, placed before the duration was known; what each takes
+    std::int64_t blocks_waiting = 0, blocks_left = 0, blocks_open = 0;
+    std::int64_t block_units = 0;
+    int priority = 0;
+    Command* signalled_with = nullptr;  // a later kernel, whose end is when others see that this has ended
+    std::vector<Command*> unsignalled;  // the earlier kernels of which this is that one
+
+    int unmet = 0;  // dependencies that have not ended
+    std::vector<Command*> dependents;   // not counted: cleared when this ends
+    std::vector<Command*> dependencies;  // counted until this is functional
+
+    std::unique_ptr<Effect> effect;
+    bool effect_done = true;
+
+    int references = 0;
+};
+
+// Hands out commands and takes them back.
+class CommandPool {
+  public:
+    CommandPool() = default;
+    CommandPool(const CommandPool&) = delete;
+    CommandPool& operator=(const CommandPool&) = delete;
+
+    Command* make() {
+        if (free_.empty()) {
+            constexpr int block = 256;
+            blocks_.push_back(std::make_unique<Command[]>(block));
+            for (int i = block - 1; i >= 0; --i) free_.push_back(&blocks_.back()[i]);
+        }
+        Command* command = free_.back();
+        free_.pop_back();
+        command->references = 1;
+        return command;
+    }
+
+    void retain(Command* command) { ++command->references; }
+
+    void release(Command* command) {
+        // Iterative: a chain of commands may be as long as a program.
+        releasing_.push_back(command);
+        while (!releasing_.empty()) {
+            Command* c = releasing_.back();
+            releasing_.pop_back();
+            if (--c->references > 0) continue;
+            releasing_.insert(releasing_.end(), c->dependencies.begin(), c->dependencies.end());
+            recycle(c);
+        }
+    }
+
+  private:
+    void recycle(Command* command) {
+        std::vector<Command*> dependents = std::move(command->dependents);
+        std::vector<Command*> dependencies = std::move(command->dependencies);
+        dependents.clear();
+        dependencies.clear();
+        *command = Command{};
+        command->dependents = std::move(dependents);  // keep their capacity
+        command->dependencies = std::move(dependencies);
+        free_.push_back(command);
+    }
+
+    std::vector<std::unique_ptr<Command[]>> blocks_;
+    std::vector<Command*> free_;
+    std::vector<Command*> releasing_;
+};
+
+// A counted reference, for those who keep one beyond a call. Dropped under the lock, like everything here.
+class CommandRef {
+  public:
+    CommandRef() = default;
+    CommandRef(CommandPool& pool, Command* command) : pool_(&pool), command_(command) {
+        if (command_) pool_->retain(command_);
+    }
+    CommandRef(const CommandRef& other) : pool_(other.pool_), command_(other.command_) {
+        if (command_) pool_->retain(command_);
+    }
+    CommandRef(CommandRef&& other) noexcept : pool_(other.pool_), command_(std::exchange(other.command_, nullptr)) {}
+    CommandRef& operator=(CommandRef other) noexcept {
+        std::swap(pool_, other.pool_);
+        std::swap(command_, other.command_);
+        return *this;
+    }
+    ~CommandRef() {
+        if (command_) pool_->release(command_);
+    }
+
+    Command* get() const { return command_; }
+    Command* operator->() const { return command_; }
+    explicit operator bool() const { return command_ != nullptr; }
+
+  private:
+    CommandPool* pool_ = nullptr;
+    Command* command_ = nullptr;
+};
+
+// A stream as the timeline knows it.
+struct SimStream {
+    int device = 0;
+    int queue = 0;  // hardware queue of the device
+    int priority = 0;
+    bool legacy = false;
+    bool blocking = true;  // takes part in the legacy default stream's ordering
+    CommandRef last;       // empty, or the last command issued to it
+};
+
+}  // namespace cuscope::host

@@ -1,0 +1,425 @@
+#include "host/sim/timeline.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace cuscope::host {
+namespace {
+
+constexpr Time never = std::numeric_limits<Time>::max();
+// A grid is placed in at most about this many groups of blocks, however large it is.
+constexpr std::int64_t most_groups = 64;
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+Timeline::Timeline(EffectDue effect_due, Ended ended)
+    : effect_due_(std::move(effect_due)), ended_(std::move(ended)) {}
+
+int Timeline::add_device(const DeviceModel& model) {
+    auto device = std::make_unique<Device>();
+    device->model = &model;
+    device->queues.resize(model.separate_copy_queues ? 3 : model.hardware_queues);
+    device->free_units = model.properties.multiprocessor_count * units_per_multiprocessor;
+    devices_.push_back(std::move(device));
+    return static_cast<int>(devices_.size()) - 1;
+}
+
+void Timeline::add_stream(SimStream& stream, int device, int priority, bool blocking, bool legacy) {
+    Device& owner = *devices_[device];
+    stream.device = device;
+    stream.priority = priority;
+    stream.blocking = blocking;
+    stream.legacy = legacy;
+    stream.queue = legacy ? 0 : owner.next_queue++ % static_cast<int>(owner.queues.size());
+    if (legacy) {
+        owner.streams.insert(owner.streams.begin(), &stream);  // the first of each device is its legacy stream
+    } else {
+        owner.streams.push_back(&stream);
+    }
+}
+
+void Timeline::remove_stream(SimStream& stream) { std::erase(devices_[stream.device]->streams, &stream); }
+
+Command* Timeline::make(SimStream& stream) {
+    Command* command = pool_.make();
+    command->stream = &stream;
+    command->device = stream.device;
+    command->priority = stream.priority;
+    command->sequence = next_sequence_++;
+    command->issued = std::max(now_ + devices_[stream.device]->model->kernel_latency_ns, time_);
+    return command;
+}
+
+int Timeline::queue_of(const Device& device, const Command& command) const {
+    if (!device.model->separate_copy_queues) return command.stream->queue;
+    switch (command.engine) {
+        case Engine::compute:
+        case Engine::copy_on_device:
+            return 0;
+        case Engine::copy_to_device:
+            return 1;
+        case Engine::copy_to_host:
+            return 2;
+        default:
+            return -1;
+    }
+}
+
+void Timeline::depend(Command* command, Command* on) {
+    if (on == nullptr || on->functional) return;
+    if (!command->dependencies.empty() && command->dependencies.back() == on) return;
+    pool_.retain(on);
+    command->dependencies.push_back(on);
+    if (on->ended >= 0) return;
+    on->dependents.push_back(command);
+    ++command->unmet;
+}
+
+void Timeline::enqueue(Command* command, Command* after) {
+    SimStream& stream = *command->stream;
+    Device& device = *devices_[stream.device];
+    command->queue = queue_of(device, *command);
+
+    depend(command, stream.last.get());
+    if (stream.legacy) {
+        for (const SimStream* other : device.streams) {
+            if (other->blocking && other != &stream) depend(command, other->last.get());
+        }
+    } else if (stream.blocking) {
+        depend(command, device.streams.front()->last.get());
+    }
+    depend(command, after);
+
+    if (device.model->signal_delay && command->engine != Engine::none) {
+        if (command->engine == Engine::compute) {
+            if (device.last_kernel != nullptr && device.last_kernel->ended < 0) {
+                device.last_kernel->signalled_with = command;
+            }
+            device.last_kernel = command;
+        } else {
+            device.last_kernel = nullptr;
+        }
+    }
+
+    command->resolved = !command->duration_from_effect;
+    stream.last = CommandRef(pool_, command);
+    device.arrivals.push_back(command);
+    ++pending_;
+}
+
+// ---- what happens
+
+Time Timeline::next_time(int* arriving_device) const {
+    *arriving_device = -1;
+    Time next = happenings_.empty() ? never : happenings_.top().time;
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+        const auto& arrivals = devices_[i]->arrivals;
+        if (!arrivals.empty() && arrivals.front()->issued < next) {
+            next = arrivals.front()->issued;
+            *arriving_device = static_cast<int>(i);
+        }
+    }
+    return next;
+}
+
+Command* Timeline::holding_up(Time next) const {
+    Command* first = nullptr;
+    for (Command* command : unresolved_) {
+        if (command->stalled || command->started + command->duration > next) continue;
+        if (first == nullptr || command->started + command->duration < first->started + first->duration) {
+            first = command;
+        }
+    }
+    return first;
+}
+
+void Timeline::step(Time time, int arriving_device) {
+    time_ = std::max(time_, time);
+    if (arriving_device >= 0) {
+        arrive(*devices_[arriving_device]);
+    } else {
+        const Happening happening = happenings_.top();
+        happenings_.pop();
+        happen(happening);
+    }
+    settle();
+}
+
+Command* Timeline::advance(Time limit) {
+    for (;;) {
+        int arriving = -1;
+        const Time next = next_time(&arriving);
+        if (Command* holder = holding_up(std::min(next, limit))) {
+            if (known(holder)) continue;
+            return holder;
+        }
+        if (next > limit) return nullptr;
+        step(next, arriving);
+    }
+}
+
+Command* Timeline::advance_until(Command* command) {
+    while (command->ended < 0) {
+        int arriving = -1;
+        const Time next = next_time(&arriving);
+        if (Command* holder = holding_up(next)) {
+            if (known(holder)) continue;
+            return holder;
+        }
+        if (next == never) return command;
+        step(next, arriving);
+    }
+    return nullptr;
+}
+
+bool Timeline::advance_one() {
+    int arriving = -1;
+    Time next = next_time(&arriving);
+    while (Command* holder = holding_up(next)) {
+        if (!known(holder)) return false;
+        next = next_time(&arriving);
+    }
+    if (next == never) return false;
+    step(next, arriving);
+    wait_until(time_);
+    return true;
+}
+
+void Timeline::arrive(Device& device) {
+    Command* command = device.arrivals.front();
+    device.arrivals.pop_front();
+    command->arrived = true;
+    if (command->queue >= 0) device.queues[command->queue].push_back(command);
+    if (command->unmet == 0) now_ready(command);
+}
+
+void Timeline::now_ready(Command* command) {
+    if (command->queue >= 0) {
+        to_look_at_.emplace_back(command->device, command->queue);
+    } else {
+        loose_.push_back(command);
+    }
+}
+
+// Starts whatever can start now. A worklist, not a recursion: a program's streams may be chained without end.
+void Timeline::settle() {
+    while (!to_look_at_.empty() || !loose_.empty() || !to_place_.empty()) {
+        while (!to_look_at_.empty()) {
+            const auto [device, queue] = to_look_at_.back();
+            to_look_at_.pop_back();
+            look_at_queue(*devices_[device], queue);
+        }
+        while (!loose_.empty()) {
+            Command* command = loose_.back();
+            loose_.pop_back();
+            Device& device = *devices_[command->device];
+            if (command->engine == Engine::none) {
+                command->started = time_;
+                end(command);
+            } else {
+                begin(device, *copy_engine(device, command->engine), command);
+            }
+        }
+        if (!to_place_.empty()) {
+            const int device = to_place_.back();
+            to_place_.pop_back();
+            place_blocks(*devices_[device]);
+        }
+    }
+}
+
+void Timeline::look_at_queue(Device& device, int index) {
+    auto& queue = device.queues[index];
+    while (!queue.empty()) {
+        Command* command = queue.front();
+        if (command->unmet > 0 || command->handed_over) return;
+        if (command->engine == Engine::none) {
+            queue.pop_front();
+            command->started = time_;
+            end(command);
+        } else if (command->engine == Engine::compute) {
+            command->handed_over = true;
+            const auto after = std::upper_bound(
+                device.grids.begin(), device.grids.end(), command,
+                [](const Command* a, const Command* b) { return a->priority < b->priority; });
+            device.grids.insert(after, command);
+            to_place_.push_back(command->device);
+        } else {
+            begin(device, *copy_engine(device, command->engine), command);
+            // It left the queue if its engine was free, and so brought the queue up again.
+            return;
+        }
+    }
+}
+
+Timeline::CopyEngine* Timeline::copy_engine(Device& device, Engine engine) {
+    switch (engine) {
+        case Engine::copy_to_device:
+            return &device.to_device;
+        case Engine::copy_to_host:
+            return device.model->copy_engines > 1 ? &device.to_host : &device.to_device;
+        case Engine::copy_on_device:
+            return &device.on_device;
+        default:
+            return &device.host;
+    }
+}
+
+// ---- engines that do one thing at a time
+
+void Timeline::begin(Device& device, CopyEngine& engine, Command* command) {
+    if (engine.running != nullptr) {
+        if (!command->handed_over) engine.waiting.push_back(command);
+        command->handed_over = true;
+        return;
+    }
+    engine.running = command;
+    command->started = time_;
+    if (command->duration_from_effect) {
+        unresolved_.push_back(command);
+        effect_due_(command);
+    } else {
+        happenings_.push({time_ + command->duration, command->sequence, command, 0, 0});
+    }
+    leave_queue(device, command);
+}
+
+void Timeline::leave_queue(Device& device, Command* command) {
+    if (command->queue < 0) return;
+    device.queues[command->queue].pop_front();
+    to_look_at_.emplace_back(command->device, command->queue);
+}
+
+// ---- multiprocessors
+
+// Grids get slots in order of priority, then of arrival; one that cannot be placed whole keeps later ones out.
+void Timeline::place_blocks(Device& device) {
+    std::size_t placed = 0;
+    while (placed < device.grids.size()) {
+        Command* grid = device.grids[placed];
+        const bool first = grid->started < 0;
+        if (first) {
+            const int allowed = device.model->concurrent_kernels ? device.model->resident_grids : 1;
+            if (device.resident >= allowed) break;
+        }
+        const std::int64_t slots = std::min(grid->blocks_waiting, device.free_units / grid->block_units);
+        if (slots == 0 || grid->blocks_open > 0) break;
+        if (first) {
+            grid->started = time_;
+            ++device.resident;
+            if (!grid->resolved) unresolved_.push_back(grid);
+            if (grid->effect) effect_due_(grid);
+        }
+        if (grid->resolved) {
+            schedule_blocks(device, grid, slots);
+        } else {
+            grid->blocks_open = slots;
+            grid->blocks_waiting -= slots;
+            device.free_units -= slots * grid->block_units;
+        }
+        if (grid->blocks_waiting > 0) break;
+        leave_queue(device, grid);
+        ++placed;
+    }
+    device.grids.erase(device.grids.begin(), device.grids.begin() + static_cast<std::ptrdiff_t>(placed));
+}
+
+void Timeline::schedule_blocks(Device& device, Command* grid, std::int64_t slots) {
+    const std::int64_t waves = divide_up(grid->blocks_waiting, slots);
+    const std::int64_t together = std::max<std::int64_t>(1, waves / most_groups);
+    const std::int64_t blocks = std::min(grid->blocks_waiting, slots * together);
+    grid->blocks_waiting -= blocks;
+    device.free_units -= slots * grid->block_units;
+    happenings_.push({time_ + divide_up(blocks, slots) * grid->duration, grid->sequence, grid, blocks,
+                      slots * grid->block_units});
+}
+
+void Timeline::happen(const Happening& happening) {
+    Command* command = happening.command;
+    Device& device = *devices_[command->device];
+    if (command->engine == Engine::compute) {
+        device.free_units += happening.units;
+        command->blocks_left -= happening.blocks;
+        to_place_.push_back(command->device);
+        if (command->blocks_left > 0) return;
+        --device.resident;
+        if (device.last_kernel == command) device.last_kernel = nullptr;
+        end(command);
+        return;
+    }
+    CopyEngine& engine = *copy_engine(device, command->engine);
+    engine.running = nullptr;
+    end(command);
+    if (!engine.waiting.empty()) {
+        Command* next = engine.waiting.front();
+        engine.waiting.pop_front();
+        begin(device, engine, next);
+    }
+}
+
+void Timeline::end(Command* command) {
+    command->ended = time_;
+    --pending_;
+    if (command->effect && command->engine != Engine::compute && !command->duration_from_effect) effect_due_(command);
+    const bool deferred = command->signalled_with != nullptr;
+    signal(command, true, !deferred);
+    if (deferred) {
+        Command* later = command->signalled_with;
+        pool_.retain(command);
+        later->unsignalled.push_back(command);
+        later->unsignalled.insert(later->unsignalled.end(), command->unsignalled.begin(), command->unsignalled.end());
+        command->unsignalled.clear();
+    } else {
+        for (Command* earlier : command->unsignalled) {
+            signal(earlier, false, true);
+            pool_.release(earlier);
+        }
+        command->unsignalled.clear();
+    }
+    ended_(command);
+}
+
+void Timeline::signal(Command* command, bool to_kernels, bool to_others) {
+    auto& dependents = command->dependents;
+    std::size_t kept = 0;
+    for (Command* dependent : dependents) {
+        if (dependent->engine == Engine::compute ? !to_kernels : !to_others) {
+            dependents[kept++] = dependent;
+            continue;
+        }
+        if (--dependent->unmet == 0 && dependent->arrived) now_ready(dependent);
+    }
+    dependents.resize(kept);
+}
+
+// ---- durations that only the effect knows
+
+void Timeline::resolve(Command* command, Time elapsed) {
+    command->resolution = elapsed;
+    if (command->stalled) apply_resolution(command);
+}
+
+bool Timeline::known(Command* holder) {
+    if (holder->resolution < 0) return false;
+    apply_resolution(holder);
+    return true;
+}
+
+// Not before the simulation has reached the earliest end: what happens until then must not depend on how soon the
+// effect was run.
+void Timeline::apply_resolution(Command* command) {
+    std::erase(unresolved_, command);
+    command->resolved = true;
+    command->duration = std::max(command->duration, command->resolution);
+    // A stalled one ends no earlier than what has been simulated without it.
+    const Time time = std::max(command->started + command->duration, command->stalled ? time_ : Time{0});
+    happenings_.push({time, command->sequence, command, command->blocks_open,
+                      command->blocks_open * command->block_units});
+    command->blocks_open = 0;
+}
+
+void Timeline::set_stalled(Command* command) { command->stalled = true; }
+
+}  // namespace cuscope::host

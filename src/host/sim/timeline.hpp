@@ -1,0 +1,128 @@
+// What happens when on the simulated devices: streams, hardware queues, engines, and the host's clock. A pure
+// discrete-event simulation: no threads, no wall clock, no effects; the same calls give the same times. The runtime's
+// lock guards it.
+//
+// Lazy and conservative: enqueuing only records, and the devices are simulated as far as somebody asks, never past what
+// the host may still add. A command whose duration only its effect can tell holds the simulation up at its earliest end
+// until `resolve` is called.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include "host/sim/command.hpp"
+#include "host/sim/device_model.hpp"
+
+namespace cuscope::host {
+
+class Timeline {
+  public:
+    // Called when an effect is due: a kernel's and a host function's when it starts, any other when it ends.
+    using EffectDue = std::function<void(Command*)>;
+    // Called for every command that has ended.
+    using Ended = std::function<void(Command*)>;
+
+    Timeline(EffectDue effect_due, Ended ended);
+
+    int add_device(const DeviceModel& model);
+    void add_stream(SimStream& stream, int device, int priority, bool blocking, bool legacy);
+    void remove_stream(SimStream& stream);
+
+    CommandPool& pool() { return pool_; }
+
+    Time now() const { return now_; }
+    void spend(Time duration) { now_ += duration; }
+    void wait_until(Time time) { now_ = time > now_ ? time : now_; }
+
+    // A command for `stream`, issued now. The caller fills in engine, duration, blocks, effect; then enqueues it.
+    Command* make(SimStream& stream);
+    // Adds the order of streams, and of `after` (an event's record) if given. Keeps its own reference.
+    void enqueue(Command* command, Command* after = nullptr);
+    std::size_t pending() const { return pending_; }
+
+    // Simulates up to `limit`. Null: done. Otherwise the command that has to be resolved first.
+    Command* advance(Time limit);
+    // Simulates until `command` has ended. Null if it has; else the command to be resolved first, or `command` itself
+    // if it waits for a stalled one.
+    Command* advance_until(Command* command);
+    // Simulates the next thing that happens; the host's clock follows. False if nothing can.
+    bool advance_one();
+
+    // The effect has run: its duration is known.
+    void resolve(Command* command, Time elapsed);
+    // Goes on without knowing when the command ends.
+    void set_stalled(Command* command);
+
+    const std::vector<SimStream*>& streams(int device) const { return devices_[device]->streams; }
+
+  private:
+    struct Happening {  // the end of a command, or of some of its blocks
+        Time time;
+        std::uint64_t sequence;
+        Command* command;
+        std::int64_t blocks;  // compute: how many of its blocks
+        std::int64_t units;   // and what they occupied
+        bool operator>(const Happening& other) const {
+            // Ties go by the order of issue, never by when the simulation learnt of the event.
+            return time != other.time ? time > other.time : sequence > other.sequence;
+        }
+    };
+    struct CopyEngine {
+        Command* running = nullptr;
+        std::deque<Command*> waiting;
+    };
+    struct Device {
+        const DeviceModel* model;
+        std::vector<SimStream*> streams;
+        int next_queue = 0;
+        std::deque<Command*> arrivals;  // in order of `issued`
+        std::vector<std::deque<Command*>> queues;
+        CopyEngine to_device, to_host, on_device, host;
+        std::vector<Command*> grids;  // that have blocks to place; by priority, then by arrival
+        std::int64_t free_units = 0;
+        int resident = 0;                  // grids that hold slots
+        Command* last_kernel = nullptr;    // the last command issued, if that is a kernel (event records do not count)
+    };
+
+    static constexpr std::int64_t units_per_multiprocessor = std::int64_t{1} << 20;
+
+    CopyEngine* copy_engine(Device& device, Engine engine);
+    int queue_of(const Device& device, const Command& command) const;
+    Time next_time(int* arriving_device) const;
+    void step(Time time, int arriving_device);
+    Command* holding_up(Time next) const;
+    bool known(Command* holder);
+    void apply_resolution(Command* command);
+    void arrive(Device& device);
+    void now_ready(Command* command);
+    void look_at_queue(Device& device, int queue);
+    void settle();
+    void depend(Command* command, Command* on);
+    void begin(Device& device, CopyEngine& engine, Command* command);
+    void leave_queue(Device& device, Command* command);
+    void place_blocks(Device& device);
+    void schedule_blocks(Device& device, Command* command, std::int64_t slots);
+    void happen(const Happening& happening);
+    void end(Command* command);
+    void signal(Command* command, bool to_kernels, bool to_others);
+
+    EffectDue effect_due_;
+    Ended ended_;
+    CommandPool pool_;
+    std::vector<std::unique_ptr<Device>> devices_;
+    std::priority_queue<Happening, std::vector<Happening>, std::greater<>> happenings_;
+    std::vector<Command*> unresolved_;
+    std::vector<std::pair<int, int>> to_look_at_;  // device, queue
+    std::vector<Command*> loose_;                  // ready, and in no hardware queue
+    std::vector<int> to_place_;                    // devices whose grids or slots changed
+    std::uint64_t next_sequence_ = 0;
+    std::size_t pending_ = 0;
+    Time now_ = 0;    // the host's clock
+    Time time_ = 0;   // how far the devices have been simulated
+};
+
+}  // namespace cuscope::host

@@ -1,0 +1,226 @@
+// One block at a time on one OS thread: the fibers of its threads, the order in which they run, the barrier,
+// the warps' rendezvous and the simulated clocks. Which block comes next, and other blocks, are the grid's.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuscope_simt/abi.h"
+#include "host/simt/clock.hpp"
+#include "host/simt/fault_handler.hpp"
+#include "host/simt/fiber.hpp"
+#include "runtime/status.hpp"
+
+// Of functions that are left by a switch to another fiber. ThreadSanitizer takes the fibers of an OS thread
+// for that thread, which is how they run; only the record of calls that it keeps would not survive the
+// switches.
+#define CUSCOPE_ON_FIBER __attribute__((no_sanitize("thread")))
+
+namespace cuscope::simt {
+
+class Grid;
+
+// The engine's view of a fiber. It lies at the high end of its own stack.
+struct Strand : cuscope_simt::Fiber {
+    enum class Wait : unsigned char { none, barrier, warp, active_mask, ended };
+
+    Context context;
+    Strand* next = nullptr;  // in the queue in which it stands
+    Wait wait = Wait::none;
+    const cuscope_simt::Site* site = nullptr;  // where it waits
+    // What it brought to a rendezvous and took from it.
+    cuscope_simt::WarpKind kind{};
+    unsigned mask = 0;
+    int operand = 0;
+    int predicate = 0;
+    unsigned long long value = 0, result = 0;
+    ThreadClock clock;
+    unsigned hint_thread = ~0u;  // whose spin hint came last
+    // Its stack, for whoever has to know.
+    char* stack_begin = nullptr;
+    std::size_t stack_bytes = 0;
+    void* fake_stack = nullptr;  // AddressSanitizer's
+
+    unsigned lane() const { return linear_thread % 32; }
+    unsigned warp_index() const { return linear_thread / 32; }
+    std::int64_t now() const { return clock.now(linear_thread); }
+};
+
+class StrandQueue {
+  public:
+    bool empty() const { return first_ == nullptr; }
+    Strand* first() const { return first_; }
+    void push(Strand* strand) {
+        strand->next = nullptr;
+        (first_ == nullptr ? first_ : last_->next) = strand;
+        last_ = strand;
+    }
+    Strand* pop() {
+        Strand* strand = first_;
+        first_ = strand->next;
+        return strand;
+    }
+    void append(StrandQueue& other) {
+        if (other.first_ == nullptr) return;
+        (first_ == nullptr ? first_ : last_->next) = other.first_;
+        last_ = other.last_;
+        other.first_ = nullptr;
+    }
+    void clear() { first_ = nullptr; }
+
+  private:
+    Strand* first_ = nullptr;
+    Strand* last_ = nullptr;
+};
+
+struct Failure {
+    Status status = Status::success;
+    std::string text;  // where and what
+};
+
+}  // namespace cuscope::simt
+
+struct cuscope_simt::Block {
+    using Strand = cuscope::simt::Strand;
+    using Status = cuscope::Status;
+
+    Block();
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+    ~Block();
+
+    // Of the calling OS thread; made when first asked for.
+    static Block& of_this_thread();
+
+    // What follows runs blocks of this grid, until detach.
+    void attach(cuscope::simt::Grid& grid);
+    void detach();
+    // Runs a block to its end. False if the block failed (then *failure says how) or was told to leave
+    // (Status::success).
+    bool run(std::uint64_t index, cuscope::simt::Failure* failure);
+
+    // Called by kernel code, on its fiber.
+    int barrier(Strand* self, BarrierKind kind, int predicate, const Site* site);
+    unsigned long long warp(Strand* self, WarpKind kind, unsigned mask, unsigned long long value, int operand,
+                            int* extra, const Site* site);
+    unsigned active_mask(Strand* self, const Site* site);
+    std::int64_t read_clock(Strand* self, const void* call_site);
+    void sleep(Strand* self, unsigned nanoseconds);
+    void spin(Strand* self);
+    void print(const char* text, std::size_t bytes);
+    [[noreturn]] void fault(Strand* self, Fault kind, const char* message, const Site* site);
+
+    cuscope::simt::Grid* grid = nullptr;
+    std::string printed;         // by the block that runs, or ran last
+    std::int64_t latest_ns = 0;  // the latest time that any of its threads saw
+    cuscope::simt::SpinProfile spin_profile;
+    pthread_t os_thread;
+    cuscope::simt::FaultTarget target;
+
+    // Blocks of the grid that are this OS thread's to run next. Any thread may take one; giving, and asking
+    // for more than one's own, are done under the grid's lock.
+    void give(std::uint64_t begin, std::uint64_t end) {
+        range_next_.store(begin, std::memory_order_relaxed);
+        range_end_ = end;
+    }
+    bool take(std::uint64_t* index) {
+        *index = range_next_.fetch_add(1, std::memory_order_relaxed);
+        return *index < range_end_;
+    }
+    std::uint64_t range_begins() const { return range_next_.load(std::memory_order_relaxed); }
+    std::uint64_t left() const {
+        const std::uint64_t next = range_begins();
+        return next < range_end_ ? range_end_ - next : 0;
+    }
+
+    // The grid's, under its lock.
+    Block* next_participant = nullptr;
+    std::condition_variable turn;
+
+  private:
+    struct Warp {
+        Strand* waiting[32];
+        unsigned arrived = 0;    // lanes that wait in a rendezvous
+        unsigned converged = 0;  // lanes that asked who else is there, at converged_site
+        const Site* converged_site = nullptr;
+    };
+
+    static void strand_main(void* strand);
+
+    // The scheduler. `next` is what runs when the running strand cannot go on.
+    Strand* next();
+    Strand* fresh();
+    Strand* idle();
+    void switch_to(Strand* from, Strand* to);
+    // Gives the block up; what failure_ says, if anything, was the reason.
+    [[noreturn]] void leave(Strand* self);
+    bool add_strand();
+    void reset_strands();
+
+    void release_barrier();
+    bool release_active_mask();
+    void complete_warp(Warp& warp, unsigned mask, WarpKind kind);
+
+    // These fill failure_. They are called on a fiber that will not go on, so they leave nothing to destroy.
+    void describe_deadlock(const Strand* first = nullptr);
+    void describe_foreign_lane(const Strand* self);
+    void describe_fault(const Strand* self, Fault kind, const char* message, const Site* site);
+    void describe_signal();
+    std::string describe_absent(const std::vector<bool>& asked, const Strand* like) const;
+    std::string block_name() const;
+    std::string thread_name(const Strand* strand) const;
+
+    std::atomic<std::uint64_t> range_next_{0};
+    std::uint64_t range_end_ = 0;
+
+    cuscope::simt::StrandQueue ready_;
+    // The barrier that threads wait at.
+    cuscope::simt::StrandQueue at_barrier_;
+    const Site* barrier_site_ = nullptr;
+    unsigned arrived_ = 0;
+    unsigned predicates_ = 0;
+    bool mismatch_ = false;
+    unsigned released_predicates_ = 0;
+    std::int64_t barrier_ns_ = 0, released_ns_ = 0;
+
+    unsigned next_thread_ = 0;
+    unsigned thread_count_ = 0;
+    unsigned used_ = 0;         // strands of this block
+    unsigned live_ = 0;         // of these, those whose `run` has not returned
+    unsigned idle_hints_ = 0;   // spin hints since a thread last got on
+    unsigned hint_thread_ = 0;  // next_thread_ at the last spin hint
+    Strand* running_ = nullptr;
+    void (*kernel_)(Fiber*, void**) = nullptr;
+    void** arguments_ = nullptr;
+    Fiber prototype_{};
+    std::vector<Warp> warps_;
+
+    char* static_shared_ = nullptr;
+    std::size_t static_shared_bytes_ = 0;
+    cuscope::simt::GuardedMemory dynamic_shared_;
+
+    Strand host_;  // the OS thread's own stack
+    std::vector<Strand*> strands_;
+    std::vector<cuscope::simt::GuardedMemory> stacks_;
+    cuscope::simt::Failure failure_;
+    cuscope::simt::FaultScope fault_scope_;
+};
+
+namespace cuscope::simt {
+
+using Block = cuscope_simt::Block;
+using cuscope_simt::Site;
+
+extern const cuscope_simt::Api engine_api;
+
+// "__syncthreads() in kernel.cu:12"
+std::string operation_at(const Site* site);
+bool same_site(const Site* a, const Site* b);
+std::string coordinates(const cuscope_simt::Index3& index);
+
+}  // namespace cuscope::simt

@@ -1,0 +1,422 @@
+#include "host/simt/compiler.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "host/simt/command.hpp"
+#include "host/simt/diagnostics.hpp"
+#include "host/simt/host_compiler.hpp"
+#include "host/simt/image.hpp"
+#include "host/simt/include_dir.hpp"
+#include "host/simt/options.hpp"
+#include "host/simt/registration.hpp"
+#include "host/simt/rewrite.hpp"
+#include "runtime/compile_cache.hpp"
+#include "runtime/sha256.hpp"
+#include "runtime/signature.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+// The text of our own headers decides what a compilation gives as much as the source does.
+std::string headers_digest(const std::string& directory) {
+    static std::mutex mutex;
+    static std::map<std::string, std::string> known;
+    const std::lock_guard lock(mutex);
+    std::string& digest = known[directory];
+    if (!digest.empty()) return digest;
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (auto entry = std::filesystem::recursive_directory_iterator(directory, error);
+         !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error))
+        if (entry->is_regular_file(error)) paths.push_back(entry->path().string());
+    std::sort(paths.begin(), paths.end());
+    std::string all;
+    for (const std::string& path : paths) {
+        std::string text;
+        if (read_file(path, &text)) all += path.substr(directory.size()) + '\n' + text;
+    }
+    return digest = hex(sha256(all));
+}
+
+KernelDescription describe(const cuscope_simt::KernelEntry& entry) {
+    KernelDescription description;
+    description.name = entry.name;
+    description.lowered = entry.lowered;
+    description.parameters = parse_parameters(demangle(entry.signature));
+    std::string_view names = entry.parameter_names;
+    for (unsigned i = 0; i < entry.parameter_count && i < description.parameters.size(); ++i) {
+        const std::size_t comma = std::min(names.find(','), names.size());
+        description.parameters[i].name = names.substr(0, comma);
+        names.remove_prefix(std::min(comma + 1, names.size()));
+        description.parameters[i].size = entry.parameters[i].size;
+    }
+    return description;
+}
+
+std::string without_spaces(std::string_view text) {
+    std::string result;
+    for (const char c : text)
+        if (c != ' ' && c != '\t' && c != '\n') result += c;
+    return result;
+}
+
+// "&ns::scale<float>" as the source would call it.
+std::string expression_name(std::string_view expression) {
+    const std::size_t begin = expression.find_first_not_of(" \t\n&");
+    const std::size_t end = expression.find_last_not_of(" \t\n");
+    if (begin == std::string_view::npos) return "";
+    std::string_view name = expression.substr(begin, end + 1 - begin);
+    if (name.substr(0, 2) == "::") name.remove_prefix(2);
+    return std::string(name);
+}
+
+// Can a source of this name lie in a directory of ours, so that the compiler finds its lines?
+bool is_inside(const std::string& name) {
+    const std::filesystem::path path(name);
+    return !name.empty() && name[0] != '-' && name.find_first_of("\"\\\n\r") == std::string::npos &&
+           path.is_relative() && path.has_filename() && path.filename() != "." &&
+           std::find(path.begin(), path.end(), "..") == path.end();
+}
+
+// One compilation, in a directory of its own.
+class Compilation {
+  public:
+    Compilation(const CompileRequest& request, const Target& target, HostOptions options,
+                HostCompiler compiler, std::string headers)
+        : request_(request),
+          target_(target),
+          options_(std::move(options)),
+          compiler_(std::move(compiler)),
+          headers_(std::move(headers)) {}
+
+    Status run(CompileResult* result);
+
+  private:
+    // What decides the result, but for the source and what it includes.
+    std::string key() const;
+    Status prepare();
+    Status preprocess(std::string* text);
+    Status build(const Rewritten& rewritten, std::string* image);
+    std::vector<Registration> registrations(const Rewritten& rewritten) const;
+    Status diagnose(const std::string& registration, const std::string& log);
+    Status finish(const std::string& image, CompileResult* result) const;
+
+    std::vector<std::string> command(bool diagnose) const;
+    CommandResult execute(const std::vector<std::string>& arguments) const {
+        return run_command(arguments, source_directory_);
+    }
+    // The status of a command that did not come to an end.
+    Status unfinished(const CommandResult& answer);
+    Status fail(Status status, std::string log) {
+        log_ = std::move(log);
+        return status;
+    }
+
+    const CompileRequest& request_;
+    const Target& target_;
+    HostOptions options_;
+    HostCompiler compiler_;
+    std::string headers_;
+    std::unique_ptr<TemporaryDirectory> directory_;
+    std::string source_directory_;  // source and headers, and nothing of ours
+    std::string source_name_;       // in it
+    std::string log_;
+};
+
+std::string Compilation::key() const {
+    std::string key = "host image, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
+                      headers_digest(headers_) + "\n" + compiler_.path + "\n" + compiler_.version + "\n" +
+                      std::to_string(target_.compute_capability_major) + "." +
+                      std::to_string(target_.compute_capability_minor) + "\n";
+    const auto add = [&key](std::string_view what, std::string_view text) {
+        key += std::string(what) + " " + std::to_string(text.size()) + " " + std::string(text) + "\n";
+    };
+    add("file", request_.file_name);
+    for (const std::string& flag : compiler_flags(compiler_)) add("flag", flag);
+    for (const std::string& flag : link_flags(compiler_)) add("flag", flag);
+    add("flag", options_.standard);
+    for (const std::string& option : options_.preprocessor) add("option", option);
+    add("warnings", options_.warnings ? "1" : "0");
+    for (const std::string& expression : request_.name_expressions) add("expression", expression);
+    return key;
+}
+
+Status Compilation::prepare() {
+    directory_ = std::make_unique<TemporaryDirectory>();
+    if (directory_->path().empty())
+        return fail(Status::operating_system, "no temporary directory could be made (set TMPDIR)");
+    source_directory_ = directory_->path() + "/source";
+    for (const auto& [name, text] : request_.headers) {
+        if (!is_inside(name))
+            return fail(Status::invalid_value,
+                        "header name '" + name + "': only relative names without '..' are allowed");
+        if (!write_file(source_directory_ + "/" + name, text))
+            return fail(Status::operating_system, "cannot write the header '" + name + "'");
+    }
+    // The compiler shows the lines of a file of this name; of another one it is only told the name.
+    std::string text = request_.source;
+    source_name_ = request_.file_name;
+    std::error_code error;
+    if (!is_inside(source_name_) ||
+        std::filesystem::exists(std::filesystem::path(source_directory_) / source_name_, error)) {
+        source_name_ = "cuscope_source.cu";
+        std::string quoted;
+        for (const char c : request_.file_name) {
+            if (c == '"' || c == '\\') quoted += '\\';
+            quoted += c == '\n' ? ' ' : c;
+        }
+        text = "#line 1 \"" + quoted + "\"\n" + text;
+    }
+    if (!write_file(source_directory_ + "/" + source_name_, text))
+        return fail(Status::operating_system, "cannot write to " + source_directory_);
+    return Status::success;
+}
+
+std::vector<std::string> Compilation::command(bool diagnose) const {
+    const std::string architecture =
+        std::to_string(target_.compute_capability_major * 100 + target_.compute_capability_minor * 10);
+    std::vector<std::string> arguments{compiler_.path, options_.standard, "-x", "c++"};
+    if (diagnose) arguments.push_back("-DCUSCOPE_DIAGNOSE");
+    for (const char* definition : {"-D__CUDACC__=1", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=13",
+                                   "-D__CUDACC_VER_MINOR__=0", "-D__CUSCOPE_HOST__=1"})
+        arguments.push_back(definition);
+    arguments.push_back("-D__CUDA_ARCH__=" + architecture);
+    arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
+    arguments.push_back("-I" + headers_ + "/cuscope_simt/compat");
+    arguments.insert(arguments.end(), options_.preprocessor.begin(), options_.preprocessor.end());
+    for (const std::string& path : request_.include_paths) {
+        std::error_code error;
+        arguments.push_back("-I" + std::filesystem::absolute(path, error).string());
+    }
+    if (const std::filesystem::path path(request_.file_name); path.is_absolute())
+        arguments.insert(arguments.end(), {"-iquote", path.parent_path().string()});
+    arguments.insert(arguments.end(), {"-I.", "-isystem", headers_});
+    if (!options_.warnings) arguments.push_back("-w");
+    for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
+    return arguments;
+}
+
+Status Compilation::unfinished(const CommandResult& answer) {
+    switch (answer.end) {
+        case CommandResult::End::interrupted:
+            return Status::not_ready;
+        case CommandResult::End::timed_out:
+            return fail(Status::launch_timeout,
+                        compiler_.path + " did not end within five minutes and was stopped");
+        case CommandResult::End::not_started:
+            return fail(Status::jit_compiler_not_found, answer.output);
+        case CommandResult::End::exited:
+            break;
+    }
+    return Status::success;
+}
+
+Status Compilation::preprocess(std::string* text) {
+    const std::string output = directory_->path() + "/preprocessed.ii";
+    std::vector<std::string> arguments = command(false);
+    arguments.insert(arguments.end(), {"-E", source_name_, "-o", output});
+    const CommandResult answer = execute(arguments);
+    if (const Status status = unfinished(answer); status != Status::success) return status;
+    if (!answer.ok() || !read_file(output, text))
+        return fail(Status::invalid_source, clean_log(answer.output, headers_));
+    log_ = clean_log(answer.output, headers_);
+    return Status::success;
+}
+
+std::vector<Registration> Compilation::registrations(const Rewritten& rewritten) const {
+    std::vector<Registration> result;
+    const auto add = [&result](Registration registration) {
+        const std::string bare = without_spaces(registration.name);
+        for (const Registration& known : result)
+            if (without_spaces(known.name) == bare) return;
+        result.push_back(std::move(registration));
+    };
+    // An instance, named by the user or in the source, takes what is known of its template.
+    const auto add_instance = [&](std::string name) {
+        Registration registration;
+        registration.name = std::move(name);
+        const std::size_t angle = std::min(registration.name.find('<'), registration.name.size());
+        const std::string function = without_spaces(registration.name.substr(0, angle));
+        for (const KernelSource& kernel : rewritten.kernels) {
+            if (!kernel.is_template || without_spaces(kernel.name) != function) continue;
+            registration.parameter_names = kernel.parameter_names;
+            if (!kernel.launch_bounds.empty())
+                registration.launch_bounds = kernel.launch_bounds + registration.name.substr(angle);
+        }
+        add(std::move(registration));
+    };
+    // Of several kernels of one name none can be asked for by it.
+    const auto is_overloaded = [&](const KernelSource& kernel) {
+        return std::count_if(rewritten.kernels.begin(), rewritten.kernels.end(),
+                             [&](const KernelSource& other) {
+                                 return !other.is_template && other.name == kernel.name;
+                             }) > 1;
+    };
+    for (const KernelSource& kernel : rewritten.kernels) {
+        if (kernel.name.back() == '>') {
+            add_instance(kernel.name);
+        } else if (!kernel.is_template && !is_overloaded(kernel)) {
+            add({kernel.name, kernel.parameter_names, kernel.launch_bounds, true, kernel.scope,
+                 kernel.parameters, false});
+        }
+    }
+    for (const std::string& expression : request_.name_expressions) add_instance(expression_name(expression));
+    return result;
+}
+
+// The user's own text, as it stands, tells best what is wrong with it. If it is right, a name expression is
+// not.
+Status Compilation::diagnose(const std::string& registration, const std::string& log) {
+    std::vector<std::string> arguments = command(true);
+    arguments.insert(arguments.end(), {"-fsyntax-only", source_name_});
+    CommandResult answer = execute(arguments);
+    if (const Status status = unfinished(answer); status != Status::success) return status;
+    if (answer.ok()) {
+        const std::string whole = "cuscope_registered.cu";
+        std::string text;
+        if (read_file(source_directory_ + "/" + source_name_, &text)) {
+            const std::string marker = "#line 1 \"" + source_name_ + "\"\n";
+            write_file(source_directory_ + "/" + whole, marker + text + registration);
+            arguments.back() = whole;
+            answer = execute(arguments);
+            if (const Status status = unfinished(answer); status != Status::success) return status;
+        }
+    }
+    return fail(Status::invalid_source, clean_log(answer.ok() ? log : answer.output, headers_));
+}
+
+Status Compilation::build(const Rewritten& rewritten, std::string* image) {
+    std::vector<Registration> kernels = registrations(rewritten);
+    const std::string input = directory_->path() + "/image.ii", output = directory_->path() + "/image.so";
+    for (;;) {
+        const std::string registration =
+            registration_code(kernels, rewritten.globals, rewritten.flags, rewritten.waits);
+        if (!write_file(input, rewritten.text + registration))
+            return fail(Status::operating_system, "cannot write to " + directory_->path());
+        std::vector<std::string> arguments{compiler_.path, options_.standard, "-x", "c++-cpp-output"};
+        if (!options_.warnings) arguments.push_back("-w");
+        for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
+        arguments.insert(arguments.end(), {input, "-x", "none", "-o", output});
+        for (const std::string& flag : link_flags(compiler_)) arguments.push_back(flag);
+        const CommandResult answer = execute(arguments);
+        if (const Status status = unfinished(answer); status != Status::success) return status;
+        if (answer.ok()) {
+            log_ += clean_log(answer.output, headers_);
+            break;
+        }
+        // A kernel that was found in the source and shares its name with another function (exp) is named by
+        // its type as well; what cannot even so be named is left out.
+        const RegistrationErrors errors = registration_errors(answer.output);
+        bool changed = false;
+        for (std::size_t i = kernels.size(); errors.only && i-- > 0;) {
+            const bool wrong = std::find(errors.kernels.begin(), errors.kernels.end(), kernels[i].name) !=
+                               errors.kernels.end();
+            if (!wrong || !kernels[i].found) continue;
+            changed = true;
+            if (kernels[i].by_type) {
+                kernels.erase(kernels.begin() + static_cast<std::ptrdiff_t>(i));
+            } else {
+                kernels[i].by_type = true;
+            }
+        }
+        if (!changed) {
+            for (Registration& kernel : kernels) kernel.launch_bounds.clear();  // not in the user's own text
+            return diagnose(registration_code(kernels, {}, 0, false), answer.output);
+        }
+    }
+    std::string object;
+    if (!read_file(output, &object)) return fail(Status::operating_system, "the compiler left no image");
+    *image = seal_image(std::move(object));
+    return Status::success;
+}
+
+Status Compilation::finish(const std::string& image, CompileResult* result) const {
+    std::shared_ptr<Image> loaded;
+    std::string detail;
+    const Status status = Image::load(image, &loaded, &detail);
+    if (status != Status::success) {
+        result->log = log_ + detail + "\n";
+        return status;
+    }
+    result->image = image;
+    result->kernels.clear();
+    for (unsigned i = 0; i < loaded->table().kernel_count; ++i)
+        result->kernels.push_back(describe(loaded->table().kernels[i]));
+    result->log = log_;
+    result->cached = false;
+    return Status::success;
+}
+
+Status Compilation::run(CompileResult* result) {
+    // A source that includes nothing is known by its own text; any other by what the preprocessor makes of
+    // it.
+    std::string cache_key = key();
+    const bool includes = request_.source.find("include") != std::string::npos ||
+                          std::find(options_.preprocessor.begin(), options_.preprocessor.end(), "-include") !=
+                              options_.preprocessor.end();
+    const auto look_up = [&] {
+        if (!request_.use_cache) return false;
+        std::optional<CompileResult> found = cache_load(cache_key);
+        if (!found) return false;
+        *result = std::move(*found);
+        result->cached = true;
+        return true;
+    };
+    if (!includes) {
+        cache_key += "source " + request_.source;
+        if (look_up()) return Status::success;
+    }
+    const auto failed = [&](Status status) {
+        result->log = log_;
+        return status;
+    };
+    if (const Status status = prepare(); status != Status::success) return failed(status);
+    std::string preprocessed;
+    if (const Status status = preprocess(&preprocessed); status != Status::success) return failed(status);
+    if (includes) {
+        cache_key += "preprocessed " + hex(sha256(preprocessed));
+        if (look_up()) return Status::success;
+    }
+    const Rewritten rewritten = rewrite(preprocessed);
+    if (!rewritten.problems.empty())
+        return failed(fail(Status::invalid_source,
+                           format_problems(rewritten.problems, request_.source, request_.file_name)));
+    std::string image;
+    if (const Status status = build(rewritten, &image); status != Status::success) return failed(status);
+    if (const Status status = finish(image, result); status != Status::success) return status;
+    if (request_.use_cache) cache_store(cache_key, *result);
+    return Status::success;
+}
+
+}  // namespace
+
+Status compile(const CompileRequest& request, const Target& target, CompileResult* result) {
+    *result = {};
+    HostOptions options = translate_options(request.options);
+    if (!options.problem.empty()) {
+        result->log = options.problem + "\n";
+        return Status::invalid_value;
+    }
+    HostCompiler compiler = find_host_compiler();
+    if (!compiler.found()) {
+        result->log = compiler.problem + "\n";
+        return Status::jit_compiler_not_found;
+    }
+    const std::string headers = include_dir();
+    if (headers.empty()) {
+        result->log =
+            "the headers that kernels are compiled with are not beside the extension; install cuscope again, "
+            "or "
+            "set CUSCOPE_SIMT_INCLUDE to the folder that holds cuscope_simt/\n";
+        return Status::jit_compiler_not_found;
+    }
+    return Compilation(request, target, std::move(options), std::move(compiler), headers).run(result);
+}
+
+}  // namespace cuscope::simt

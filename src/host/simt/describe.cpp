@@ -1,0 +1,237 @@
+// What went wrong in a block, in words: which threads wait where for whom, and what a fault was.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "host/simt/block.hpp"
+#include "host/simt/grid.hpp"
+
+namespace cuscope::simt {
+
+std::string coordinates(const cuscope_simt::Index3& index) {
+    return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," + std::to_string(index.z) +
+           ")";
+}
+
+std::string operation_at(const Site* site) {
+    if (site == nullptr) return "an unknown place";
+    return std::string(site->operation) + "() in " + site->file + ":" + std::to_string(site->line);
+}
+
+bool same_site(const Site* a, const Site* b) {
+    if (a == nullptr || b == nullptr) return a == b;
+    return a == b || (a->line == b->line && std::strcmp(a->file, b->file) == 0);
+}
+
+}  // namespace cuscope::simt
+
+namespace cuscope_simt {
+
+using cuscope::simt::coordinates;
+using cuscope::simt::operation_at;
+using cuscope::simt::same_site;
+
+namespace {
+
+constexpr unsigned groups_named = 4;
+
+std::string hexadecimal(unsigned long long value, int digits) {
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%0*llx", digits, value);
+    return text;
+}
+
+Index3 thread_index(unsigned linear, const Index3& dim) {
+    return {linear % dim.x, linear / dim.x % dim.y, linear / dim.x / dim.y};
+}
+
+std::string counted_threads(unsigned count, unsigned first, const Index3& dim, const char* one,
+                            const char* several) {
+    const std::string thread = "thread " + coordinates(thread_index(first, dim));
+    if (count == 1) return thread + " " + one;
+    return std::to_string(count) + " threads " + several + ", the first of them " + thread;
+}
+
+}  // namespace
+
+std::string Block::block_name() const {
+    return std::string("kernel '") + grid->launch().kernel->name + "', block " +
+           coordinates(prototype_.block_index);
+}
+
+std::string Block::thread_name(const Strand* strand) const {
+    return block_name() + ", thread " + coordinates(strand->thread_index);
+}
+
+// What the threads that `asked` names are doing, other than waiting with `like`.
+std::string Block::describe_absent(const std::vector<bool>& asked, const Strand* like) const {
+    struct Group {
+        const Strand* example;  // null: ended
+        unsigned count, first;
+    };
+    std::vector<const Strand*> holders(thread_count_);
+    for (unsigned i = 0; i < used_; ++i)
+        if (strands_[i]->wait != Strand::Wait::ended) holders[strands_[i]->linear_thread] = strands_[i];
+    std::vector<Group> groups;
+    for (unsigned thread = 0; thread < thread_count_; ++thread) {
+        if (!asked[thread]) continue;
+        const Strand* holder = holders[thread];
+        auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& known) {
+            if (known.example == nullptr || holder == nullptr)
+                return known.example == holder && (known.first < next_thread_) == (thread < next_thread_);
+            return known.example->wait == holder->wait && same_site(known.example->site, holder->site) &&
+                   (holder->wait != Strand::Wait::warp || known.example->mask == holder->mask);
+        });
+        if (group == groups.end())
+            groups.push_back({holder, 1, thread});
+        else
+            ++group->count;
+    }
+    std::string text;
+    for (std::size_t i = 0; i < groups.size() && i < groups_named; ++i) {
+        const Group& group = groups[i];
+        text += "; ";
+        if (group.example == nullptr && group.first >= next_thread_) {
+            text += counted_threads(group.count, group.first, prototype_.block_dim, "has not started",
+                                    "have not started");
+            continue;
+        }
+        if (group.example != nullptr && group.example->wait == Strand::Wait::none) {
+            text += counted_threads(group.count, group.first, prototype_.block_dim, "is elsewhere",
+                                    "are elsewhere");
+            continue;
+        }
+        if (group.example == nullptr) {
+            text +=
+                counted_threads(group.count, group.first, prototype_.block_dim, "has ended", "have ended");
+            continue;
+        }
+        std::string place = operation_at(group.example->site);
+        if (group.example->wait == Strand::Wait::warp && like->wait == Strand::Wait::warp)
+            place += " with mask " + hexadecimal(group.example->mask, 8);
+        text += counted_threads(group.count, group.first, prototype_.block_dim, ("waits at " + place).c_str(),
+                                ("wait at " + place).c_str());
+    }
+    if (groups.size() > groups_named) text += "; others wait elsewhere";
+    return text;
+}
+
+// `first`: a strand whose wait is the reason; if null, that of the first thread which waits at the barrier,
+// or else at a rendezvous.
+void Block::describe_deadlock(const Strand* first) {
+    const bool search = first == nullptr;
+    auto rank = [](const Strand* strand) { return strand->wait == Strand::Wait::barrier ? 0 : 1; };
+    for (unsigned i = 0; search && i < used_; ++i) {
+        const Strand* strand = strands_[i];
+        if (strand->wait == Strand::Wait::ended || strand->wait == Strand::Wait::none) continue;
+        if (first == nullptr || rank(strand) < rank(first) ||
+            (rank(strand) == rank(first) && strand->linear_thread < first->linear_thread))
+            first = strand;
+    }
+    const bool in_warp = first->wait == Strand::Wait::warp;
+    const unsigned warp_begin = first->linear_thread - first->lane();
+    std::vector<bool> asked(thread_count_, !in_warp);
+    if (in_warp) {
+        for (unsigned lane = 0; lane < 32 && warp_begin + lane < thread_count_; ++lane)
+            asked[warp_begin + lane] = (first->mask >> lane & 1) != 0;
+    }
+    const auto total = static_cast<unsigned>(std::count(asked.begin(), asked.end(), true));
+    unsigned waiting = 0;
+    for (unsigned i = 0; i < used_; ++i) {
+        const Strand* strand = strands_[i];
+        if (strand->wait != first->wait || !asked[strand->linear_thread]) continue;
+        if (in_warp ? strand->mask != first->mask || strand->kind != first->kind
+                    : !same_site(strand->site, first->site))
+            continue;
+        asked[strand->linear_thread] = false;
+        ++waiting;
+    }
+    std::string text = block_name() + ": " + std::to_string(waiting) + " of " + std::to_string(total);
+    if (in_warp) {
+        text += " lanes of mask " + hexadecimal(first->mask, 8) + " in warp " +
+                std::to_string(first->warp_index()) + (waiting == 1 ? " waits at " : " wait at ");
+    } else {
+        text += waiting == 1 ? " threads waits at " : " threads wait at ";
+    }
+    text += operation_at(first->site) + describe_absent(asked, first);
+    text += in_warp ? ". Every lane that the mask names has to come, with the same mask and operation."
+                    : ". Every thread of the block has to come to the same one.";
+    failure_ = {Status::launch_failure, std::move(text)};
+}
+
+void Block::describe_foreign_lane(const Strand* self) {
+    failure_ = {Status::launch_failure,
+                thread_name(self) + ": " + operation_at(self->site) + " with mask " +
+                    hexadecimal(self->mask, 8) + ", which does not name the caller's own lane " +
+                    std::to_string(self->lane()) + ". A lane may call it only with a mask that has its bit."};
+}
+
+void Block::describe_fault(const Strand* self, Fault kind, const char* message, const Site* site) {
+    std::string what = message == nullptr ? "" : message;
+    if (what.empty()) what = kind == Fault::assertion ? "an assertion failed" : "__trap()";
+    Status status = Status::launch_failure;
+    if (kind == Fault::misaligned) status = Status::misaligned_address;
+    if (kind == Fault::assertion) {
+        status = Status::assert_;
+        // CUDA prints it itself.
+        const std::string line = what + "\n";
+        [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+    }
+    std::string text = thread_name(self) + ": " + what;
+    if (site != nullptr) text += std::string(" in ") + site->file + ":" + std::to_string(site->line);
+    failure_ = {status, std::move(text)};
+}
+
+void Block::describe_signal() {
+    if (failure_.status != Status::success) return;
+    const Strand* strand = running_;
+    std::string text = thread_name(strand) + ": ";
+    const auto address = reinterpret_cast<std::uintptr_t>(target.address);
+    const auto stack = reinterpret_cast<std::uintptr_t>(strand->stack_begin);
+    Status status = Status::illegal_address;
+    // The signal came by way of another handler, which kept the address.
+    const bool second_hand = target.code <= 0;
+    switch (target.signal) {
+        case SIGSEGV:
+        case SIGBUS:
+            if (address < stack && stack - address <= cuscope::simt::GuardedMemory::guard_bytes) {
+                status = Status::hardware_stack_error;
+                text += "its stack of " + std::to_string(grid->launch().stack_bytes) +
+                        " bytes is full: local arrays that large, or a recursion that deep, need a larger "
+                        "stack limit";
+            } else if (target.signal == SIGBUS && target.code == BUS_ADRALN) {
+                status = Status::misaligned_address;
+                text += "an access to the misaligned address " + hexadecimal(address, 1);
+            } else if (second_hand) {
+                text += "an access where there is no memory";
+            } else if (target.code != SEGV_MAPERR && target.code != SEGV_ACCERR && target.signal == SIGSEGV) {
+                text +=
+                    "an access to an address that no memory can have, or that is not aligned for a vector";
+            } else {
+                text += std::string(target.is_write ? "a write to" : "a read of") + " the address " +
+                        hexadecimal(address, 1) + ", where there is no memory";
+            }
+            break;
+        case SIGFPE:
+            status = Status::launch_failure;
+            text += "a division that has no result";
+            break;
+        case SIGILL:
+            status = Status::illegal_instruction;
+            text += "an illegal instruction";
+            break;
+        default:
+            return;  // told to leave
+    }
+    failure_ = {status, std::move(text)};
+}
+
+CUSCOPE_ON_FIBER void Block::fault(Strand* self, Fault kind, const char* message, const Site* site) {
+    describe_fault(self, kind, message, site);
+    leave(self);
+}
+
+}  // namespace cuscope_simt

@@ -1,0 +1,64 @@
+#include "host/simt/executor.hpp"
+
+#include "host/simt/grid.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+using namespace cuscope_simt;
+
+Strand* strand(Fiber* self) { return static_cast<Strand*>(self); }
+
+CUSCOPE_ON_FIBER int api_barrier(Fiber* self, BarrierKind kind, int predicate, const Site* site) {
+    return self->block->barrier(strand(self), kind, predicate, site);
+}
+
+CUSCOPE_ON_FIBER unsigned long long api_warp(Fiber* self, WarpKind kind, unsigned mask,
+                                             unsigned long long value, int operand, int* extra,
+                                             const Site* site) {
+    return self->block->warp(strand(self), kind, mask, value, operand, extra, site);
+}
+
+CUSCOPE_ON_FIBER unsigned api_active_mask(Fiber* self, const Site* site) {
+    return self->block->active_mask(strand(self), site);
+}
+
+CUSCOPE_ON_FIBER std::int64_t device_time(Fiber* self, const void* call_site) {
+    return self->block->grid->launch().start_ns + self->block->read_clock(strand(self), call_site);
+}
+
+CUSCOPE_ON_FIBER unsigned long long api_clock_cycles(Fiber* self) {
+    const std::int64_t time = device_time(self, __builtin_return_address(0));
+    const std::int64_t khz = self->block->grid->launch().clock_khz;
+    return static_cast<unsigned long long>(time / 1'000'000 * khz + time % 1'000'000 * khz / 1'000'000);
+}
+
+CUSCOPE_ON_FIBER unsigned long long api_global_timer(Fiber* self) {
+    return static_cast<unsigned long long>(device_time(self, __builtin_return_address(0)));
+}
+
+CUSCOPE_ON_FIBER void api_nanosleep(Fiber* self, unsigned nanoseconds) {
+    self->block->sleep(strand(self), nanoseconds);
+}
+
+CUSCOPE_ON_FIBER void api_spin_hint(Fiber* self) { self->block->spin(strand(self)); }
+
+CUSCOPE_ON_FIBER int api_print(Fiber* self, const char* text, unsigned long bytes) {
+    self->block->print(text, bytes);
+    return static_cast<int>(bytes);
+}
+
+CUSCOPE_ON_FIBER void api_fault(Fiber* self, Fault kind, const char* message, const Site* site) {
+    self->block->fault(strand(self), kind, message, site);
+}
+
+}  // namespace
+
+constexpr cuscope_simt::Api engine_api = {
+    api_barrier,   api_warp,      api_active_mask, api_clock_cycles, api_global_timer,
+    api_nanosleep, api_spin_hint, api_print,       api_fault,
+};
+
+Outcome run(const Launch& launch, RunControl& control) { return Grid(launch, control).run(); }
+
+}  // namespace cuscope::simt

@@ -1,0 +1,47 @@
+// Runs a kernel's blocks and threads on the CPU. Knows nothing of streams or of simulated time beyond what a
+// launch says.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/simt/image.hpp"
+#include "runtime/status.hpp"
+#include "runtime/types.hpp"
+
+namespace cuscope::simt {
+
+struct Launch {
+    std::shared_ptr<Image> image;
+    const cuscope_simt::KernelEntry* kernel = nullptr;
+    Dim3 grid, block;
+    std::size_t dynamic_shared_bytes = 0;
+    std::vector<std::byte> arguments;  // the values, each at its ParameterLayout's offset
+    std::int64_t start_ns = 0;         // simulated device time at which the kernel starts
+    std::int64_t clock_khz = 1;        // of the simulated multiprocessors
+    unsigned multiprocessor_count = 1;
+    unsigned resident_blocks = 1;  // how many blocks the simulated device holds at once
+    std::size_t stack_bytes = 64 << 10;
+};
+
+struct Outcome {
+    Status status = Status::success;
+    std::string detail;   // of a fault: kernel, block, thread, address, source line
+    std::string printed;  // what the kernel's printf wrote, in block order
+    std::int64_t elapsed_ns =
+        0;  // the longest that a block's clocks and sleeps say it took; 0 if it read none
+};
+
+// Set by whoever waits for a run from another thread.
+struct RunControl {
+    std::atomic<bool> abort{false};    // end the kernel as soon as possible: Status::launch_timeout
+    std::atomic<bool> stalled{false};  // set by the executor: the kernel spins on something outside itself
+};
+
+// Runs a kernel to its end. Several threads may each run one. The calling thread takes part.
+Outcome run(const Launch& launch, RunControl& control);
+
+}  // namespace cuscope::simt

@@ -1,0 +1,122 @@
+#include "host/simt/host_compiler.hpp"
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "host/simt/command.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+// "" if it is a compiler, else why not.
+std::string try_compiler(const std::string& path, HostCompiler* compiler) {
+    const CommandResult answer = run_command({path, "--version"}, "/");
+    if (answer.end == CommandResult::End::not_started) return answer.output;
+    if (!answer.ok()) return path + " --version failed (exit code " + std::to_string(answer.exit_code) + ")";
+    std::istringstream lines(answer.output);
+    std::getline(lines, compiler->version);
+    compiler->is_clang = answer.output.find("clang") != std::string::npos;
+    if (!compiler->is_clang && answer.output.find("Free Software Foundation") == std::string::npos)
+        return path + " is neither GCC nor Clang: " + compiler->version;
+    compiler->path = path;
+    return "";
+}
+
+HostCompiler search(const std::string& chosen, const std::string& usual) {
+    HostCompiler compiler;
+    std::vector<std::pair<std::string, std::string>> candidates;  // path, where it comes from
+    if (!chosen.empty()) {
+        candidates = {{chosen, "CUSCOPE_CXX: "}};
+    } else {
+        // $CXX may hold options ("ccache g++"), which a path does not.
+        if (!usual.empty() && usual.find(' ') == std::string::npos) candidates.push_back({usual, "CXX: "});
+        for (const char* name : {"c++", "g++", "clang++"}) candidates.push_back({name, ""});
+    }
+    std::string tried;
+    for (const auto& [path, origin] : candidates) {
+        const std::string problem = try_compiler(path, &compiler);
+        if (problem.empty()) return compiler;
+        tried += "  " + origin + problem + "\n";
+    }
+    compiler = {};
+    compiler.problem =
+        "no C++ compiler to compile kernels with; tried:\n" + tried +
+        (chosen.empty() ? "install one (apt install g++, dnf install gcc-c++, conda install gxx) or set "
+                          "CUSCOPE_CXX to the path of one"
+                        : "set CUSCOPE_CXX to the path of g++ or clang++, or unset it");
+    return compiler;
+}
+
+}  // namespace
+
+HostCompiler find_host_compiler() {
+    static std::mutex mutex;
+    static std::map<std::string, HostCompiler> known;
+    const std::string chosen = variable("CUSCOPE_CXX"), usual = variable("CXX");
+    const std::string key = chosen + '\n' + usual + '\n' + variable("PATH");
+    {
+        const std::lock_guard lock(mutex);
+        if (const auto found = known.find(key); found != known.end()) return found->second;
+    }
+    HostCompiler compiler = search(chosen, usual);
+    if (compiler.found()) {
+        const std::lock_guard lock(mutex);
+        known[key] = compiler;
+    }
+    return compiler;
+}
+
+std::vector<std::string> compiler_flags(const HostCompiler& compiler) {
+    std::vector<std::string> flags{
+        "-O2",
+        "-fPIC",
+        // Each image has its own everything, and can be unloaded.
+        "-fvisibility=hidden",
+        "-fvisibility-inlines-hidden",
+        "-fno-exceptions",
+        "-fno-stack-protector",
+        // What a device does where C++ leaves it open: integers wrap, a float's bits are read through an int
+        // pointer, a loop that never ends is one, an access through null faults.
+        "-fno-strict-aliasing",
+        "-fwrapv",
+        "-fno-finite-loops",
+        "-fno-delete-null-pointer-checks",
+        // A large frame touches the guard page of its stack instead of stepping over it.
+        "-fstack-clash-protection",
+        // a * b + c gives what NumPy gives for it.
+        "-ffp-contract=off",
+        "-fno-math-errno",
+        // printf is ours, which puts and putchar are not.
+        "-fno-builtin-printf",
+        "-fno-builtin-clock",
+        "-U_FORTIFY_SOURCE",
+        // A misaligned access is an error on a device; the hook is in device_functions.h.
+        "-fsanitize=alignment",
+        "-fno-sanitize-recover=alignment",
+        "-fdiagnostics-color=never",
+        "-Wno-attributes",
+        "-Wno-unknown-pragmas",
+    };
+    if (compiler.is_clang) {
+        flags.insert(flags.end(), {"-Wno-unknown-warning-option", "-Wno-ignored-attributes",
+                                   "-Wno-unused-command-line-argument", "-Wno-return-type-c-linkage"});
+    } else {
+        flags.insert(flags.end(), {"-fno-gnu-unique", "-fno-extern-tls-init", "-Wno-register"});
+    }
+    return flags;
+}
+
+std::vector<std::string> link_flags(const HostCompiler&) {
+    // The libraries by name: with -fsanitize the compiler would add its own runtime.
+    return {"-shared", "-Wl,-z,defs", "-Wl,--as-needed", "-nodefaultlibs", "-lstdc++",
+            "-lm",     "-lc",         "-lgcc_s",         "-lgcc"};
+}
+
+}  // namespace cuscope::simt

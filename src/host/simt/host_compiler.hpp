@@ -1,0 +1,26 @@
+// The C++ compiler that kernels are compiled with: which one, and what it calls its options.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cuscope::simt {
+
+struct HostCompiler {
+    std::string path;
+    std::string version;  // its own words: "g++ (Debian 12.2.0-14) 12.2.0"
+    bool is_clang = false;
+    bool found() const { return !path.empty(); }
+    std::string problem;  // if none was found: what was tried, and what to do
+};
+
+// $CUSCOPE_CXX if it is set, else the first that runs of $CXX, c++, g++, clang++. Asked once for each value
+// of the variables.
+HostCompiler find_host_compiler();
+
+// Language and code generation, for every compilation of a kernel.
+std::vector<std::string> compiler_flags(const HostCompiler& compiler);
+// What makes an image of one source.
+std::vector<std::string> link_flags(const HostCompiler& compiler);
+
+}  // namespace cuscope::simt

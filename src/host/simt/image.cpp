@@ -1,0 +1,159 @@
+#include "host/simt/image.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "host/simt/command.hpp"
+#include "host/simt/symbols.hpp"
+#include "runtime/process.hpp"
+#include "runtime/sha256.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+constexpr std::string_view seal_mark = "\ncuscope host image ";
+constexpr std::size_t digest_length = 64;
+
+bool write_all(int file, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = write(file, bytes.data(), bytes.size());
+        if (written <= 0) return false;
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+// Names the file in a way that no earlier call has: the loader takes a name that it knows for the object that
+// it loaded under it, even if that is another file now.
+std::string unique_path(int file) {
+    static std::atomic<unsigned> calls{0};
+    std::string path = "/proc/self/fd";
+    for (unsigned rest = ++calls; rest != 0; rest /= 2) path += rest % 2 == 0 ? "/" : "/.";
+    return path + "/" + std::to_string(file);
+}
+
+// Each call loads an instance of its own.
+void* open_bytes(std::string_view bytes, std::string* detail) {
+    const auto open = [detail](const std::string& path) {
+        void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (handle == nullptr) {
+            const char* reason = dlerror();
+            *detail = reason == nullptr ? "dlopen failed" : reason;
+        }
+        return handle;
+    };
+    if (const int file = memfd_create("cuscope-image", MFD_CLOEXEC); file >= 0) {
+        void* handle = nullptr;
+        if (write_all(file, bytes)) handle = open(unique_path(file));
+        close(file);
+        if (handle != nullptr) return handle;
+    }
+    // No memfd, no /proc, or a loader that takes neither.
+    const TemporaryDirectory directory;
+    const std::string path = directory.path() + "/image.so";
+    if (directory.path().empty() || !write_file(path, std::string(bytes))) {
+        if (detail->empty()) *detail = "cannot write a temporary file";
+        return nullptr;
+    }
+    return open(path);
+}
+
+// The __shared__ variables of a function are called after it: "_ZZ" <function> "E" <name>.
+std::string shared_prefix(const std::string& function) {
+    if (function.rfind("_Z", 0) == 0) return "_ZZ" + function.substr(2) + "E";
+    return "_ZZ" + std::to_string(function.size()) + function + "E";  // extern "C"
+}
+
+}  // namespace
+
+std::string seal_image(std::string shared_object) {
+    const std::string digest = hex(sha256(shared_object));
+    return std::move(shared_object) + std::string(seal_mark) + digest;
+}
+
+Status Image::load(std::string_view bytes, std::shared_ptr<Image>* image, std::string* detail) {
+    image->reset();
+    detail->clear();
+    const std::size_t seal = seal_mark.size() + digest_length;
+    if (bytes.size() < seal || bytes.substr(bytes.size() - seal, seal_mark.size()) != seal_mark) {
+        *detail = "the bytes are no image that was compiled for the host runtime";
+        return Status::invalid_kernel_image;
+    }
+    const std::string_view object = bytes.substr(0, bytes.size() - seal);
+    if (hex(sha256(object)) != bytes.substr(bytes.size() - digest_length)) {
+        *detail = "the image is damaged: its bytes are not those that were compiled";
+        return Status::invalid_kernel_image;
+    }
+    std::vector<Symbol> symbols;
+    if (!read_symbols(object, &symbols)) {
+        *detail = "the image was compiled for another kind of machine";
+        return Status::invalid_kernel_image;
+    }
+    void* handle = open_bytes(object, detail);
+    if (handle == nullptr) return Status::invalid_kernel_image;
+    const std::shared_ptr<Image> loaded(new Image(handle));
+    const auto* table = static_cast<const cuscope_simt::ImageTable*>(dlsym(handle, "cuscope_image"));
+    link_map* place = nullptr;
+    if (table == nullptr || dlinfo(handle, RTLD_DI_LINKMAP, &place) != 0) {
+        *detail = "the image has no table of kernels";
+        return Status::invalid_kernel_image;
+    }
+    if (table->abi != cuscope_simt::abi_version) {
+        *detail = "the image was compiled by another version of cuscope (its interface is " +
+                  std::to_string(table->abi) + ", this one's is " +
+                  std::to_string(cuscope_simt::abi_version) + "); compile it again";
+        return Status::invalid_kernel_image;
+    }
+
+    loaded->kernels_.assign(table->kernels, table->kernels + table->kernel_count);
+    loaded->names_.resize(table->kernel_count);
+    std::uint64_t unowned = 0;  // of functions that kernels call, and of no function
+    std::vector<std::uint64_t> owned(table->kernel_count, 0);
+    for (unsigned i = 0; i < table->kernel_count; ++i) {
+        const std::uint64_t value = reinterpret_cast<std::uintptr_t>(loaded->kernels_[i].function) -
+                                    static_cast<std::uintptr_t>(place->l_addr);
+        for (const Symbol& symbol : symbols)
+            if (symbol.is_function && symbol.value == value) loaded->names_[i] = symbol.name;
+    }
+    for (const Symbol& symbol : symbols) {
+        if (!symbol.is_thread_local || symbol.name.find("cuscope_fiber") != std::string_view::npos) continue;
+        bool found = false;
+        for (unsigned i = 0; i < table->kernel_count && !found; ++i) {
+            found = symbol.name.rfind(shared_prefix(loaded->names_[i]), 0) == 0;
+            if (found) owned[i] += symbol.size;
+        }
+        if (!found) unowned += symbol.size;
+    }
+    for (unsigned i = 0; i < table->kernel_count; ++i) {
+        loaded->kernels_[i].lowered = loaded->names_[i].c_str();
+        loaded->kernels_[i].static_shared_bytes = static_cast<unsigned>(owned[i] + unowned);
+    }
+    loaded->table_ = *table;
+    loaded->table_.kernels = loaded->kernels_.data();
+    *image = loaded;
+    return Status::success;
+}
+
+Image::~Image() {
+    if (!process_exiting()) dlclose(handle_);
+}
+
+const cuscope_simt::KernelEntry* Image::kernel(std::string_view lowered) const {
+    for (const cuscope_simt::KernelEntry& entry : kernels_)
+        if (entry.lowered == lowered) return &entry;
+    return nullptr;
+}
+
+const cuscope_simt::GlobalEntry* Image::global(std::string_view name) const {
+    for (unsigned i = 0; i < table_.global_count; ++i)
+        if (table_.globals[i].name == name) return &table_.globals[i];
+    return nullptr;
+}
+
+}  // namespace cuscope::simt

@@ -1,0 +1,155 @@
+// What a compiled kernel and the engine that runs it agree on. Included by both, so nothing here needs a
+// library.
+//
+// A compiled image is a shared object that exports one symbol, `cuscope_image`. A block's threads run one
+// after the other on a stack; `Fiber` is what the thread that now runs on it can see of itself. A thread that
+// has to wait keeps its fiber, and the engine goes on with the next thread on a fresh one. Kernel code finds
+// its Fiber in one register (GCC, x86-64: r15) or one thread-local pointer (elsewhere). The image's `run`
+// sets it and puts back what was there before it returns. A thread-local pointer belongs to whichever fiber
+// ran last, so there the image sets it again after every engine call that may switch; a register needs
+// nothing. A block stays on one OS thread from start to end.
+#pragma once
+
+namespace cuscope_simt {
+
+inline constexpr unsigned abi_version = 1;
+
+// An atomic operation, fence or volatile poll adds one to Fiber::spin_count and calls spin_hint at this
+// value.
+inline constexpr unsigned spin_limit = 256;
+
+struct Index3 {
+    unsigned x, y, z;
+};
+
+// Where in the user's source an operation stands. Two sites are the same if file and line are.
+struct Site {
+    const char* file;
+    int line;
+    const char* operation;  // "__syncthreads"
+};
+
+enum class BarrierKind : int { plain, count, all, any };
+
+enum class WarpKind : int {
+    sync,
+    // operand: the lane to read from, already computed, width and bounds included (they are the caller's
+    // work). A lane outside the mask has deposited nothing: the caller's own value comes back.
+    shuffle,
+    ballot,  // also any, all, uni: the caller derives them from the ballot and the mask
+    match_any,
+    match_all,
+    reduce_add_signed,
+    reduce_add_unsigned,
+    reduce_min_signed,
+    reduce_min_unsigned,
+    reduce_max_signed,
+    reduce_max_unsigned,
+    reduce_and,
+    reduce_or,
+    reduce_xor,
+};
+
+// trap: __trap(). assertion: a failed assert(); `message` is the line that CUDA prints, which the engine
+// writes to stderr. misaligned: an address that is no multiple of the access's size.
+enum class Fault : int { trap, assertion, misaligned, unsupported };
+
+struct Fiber;
+struct Block;  // the engine's own
+
+// The engine's functions. All may switch to another fiber unless they say otherwise, and none returns once
+// the kernel has to end. `site` must live as long as the image.
+struct Api {
+    // Returns what the kind asks for (0 for plain; 0 or 1 for all and any).
+    int (*barrier)(Fiber* self, BarrierKind kind, int predicate, const Site* site);
+    // One rendezvous of the lanes in `mask`: deposits `value` (up to 64 bits) and `operand`; returns the
+    // result. reduce_* are 32-bit. match_all: *extra becomes its predicate; `extra` may be null otherwise.
+    unsigned long long (*warp)(Fiber* self, WarpKind kind, unsigned mask, unsigned long long value,
+                               int operand, int* extra, const Site* site);
+    // The lanes of the warp that come to this site while every other thread of the block waits or has ended.
+    unsigned (*active_mask)(Fiber* self, const Site* site);
+    unsigned long long (*clock_cycles)(Fiber* self);     // of the simulated multiprocessor
+    unsigned long long (*global_timer_ns)(Fiber* self);  // simulated device time
+    void (*nanosleep)(Fiber* self, unsigned nanoseconds);
+    // Lets other threads and blocks make progress; sets spin_count to 0.
+    void (*spin_hint)(Fiber* self);
+    int (*print)(Fiber* self, const char* text, unsigned long bytes);  // does not switch; returns `bytes`
+    // Ends the kernel with an error; does not return. `message` and `site` may be null.
+    void (*fault)(Fiber* self, Fault fault, const char* message, const Site* site);
+};
+
+struct Fiber {
+    // Of the thread that runs now: `run` sets these, and adds one to *next_thread, before it calls the
+    // kernel. Where no thread of the image can ever wait it sets *next_thread to thread_count at once.
+    Index3 thread_index;
+    unsigned linear_thread;
+    // Of the block, which the engine sets.
+    Index3 block_index;
+    unsigned thread_count;
+    Index3 block_dim;
+    unsigned multiprocessor;  // %smid
+    Index3 grid_dim;
+    unsigned multiprocessor_count;
+    unsigned* next_thread;  // the next linear index that has not started
+    char* dynamic_shared;   // aligned to 1024; its contents are a fixed pattern when a block starts
+    unsigned long long dynamic_shared_bytes;
+    const Api* api;
+    Block* block;
+    unsigned spin_count;
+};
+
+struct ParameterLayout {
+    unsigned size, alignment, offset;
+};
+
+struct KernelEntry {
+    const char* name;             // as its user writes it
+    const char* lowered;          // the mangled name, unique in the image; Image::load fills it in
+    const char* signature;        // typeid(function).name(): demangles to "void (*)(float const*, int)"
+    const char* parameter_names;  // joined by ','; an empty name where the source has none
+    const ParameterLayout* parameters;
+    unsigned parameter_count;
+    unsigned max_threads_per_block;  // of __launch_bounds__; 0 if there is none
+    unsigned min_blocks_per_multiprocessor;
+    unsigned static_shared_bytes;  // Image::load fills it in
+    // Runs threads of a block, from *next_thread on, until none is left; the engine calls it once for each
+    // fiber, and a call returns on the fiber where it began. arguments[i] points to the value of the i-th
+    // argument.
+    void (*run)(Fiber* self, void** arguments);
+    const void* function;  // the kernel's own code: its symbol is the mangled name
+};
+
+struct GlobalEntry {
+    const char* name;  // as its user writes it
+    void* address;
+    unsigned long long bytes;
+    bool constant;
+};
+
+enum ImageFlags : unsigned {
+    uses_barriers = 1u << 0,
+    uses_warp = 1u << 1,
+    uses_atomics = 1u << 2,  // blocks run in order, so that the result does not depend on the host's threads
+    uses_clock = 1u << 3,    // how long a kernel takes may depend on running it
+    uses_print = 1u << 4,
+};
+
+// Where the engine keeps what it found out about an image, for as long as that is loaded. Zero at first.
+struct EngineCache {
+    unsigned long long words[8];
+};
+
+// __shared__ variables are the image's only thread-local ones (beside the Fiber pointer, where that is one):
+// the engine fills the image's whole thread-local block with a fixed pattern before each block of a kernel
+// that has static_shared_bytes, so no variable there may have an initial value.
+struct ImageTable {
+    unsigned abi;
+    unsigned flags;
+    const KernelEntry* kernels;
+    unsigned kernel_count;
+    const GlobalEntry* globals;
+    unsigned global_count;
+    EngineCache* engine;  // writable
+};
+
+}  // namespace cuscope_simt

@@ -1,0 +1,146 @@
+// Atomic functions and fences: real atomics, sequentially consistent, since blocks run on several threads.
+#pragma once
+#pragma GCC system_header
+
+#include "cuscope_simt/vectors.h"
+
+namespace cuscope_simt {
+
+// The sanitizer does not look at these.
+template <class T>
+CUSCOPE_INLINE T* atomic_operand(T* address) {
+    if (__builtin_expect(reinterpret_cast<__UINTPTR_TYPE__>(address) % sizeof(T) != 0, 0)) {
+        char text[128];
+        __builtin_snprintf(text, sizeof text,
+                           "an atomic operation at the address %p, which is no multiple of %d",
+                           static_cast<void*>(address), static_cast<int>(sizeof(T)));
+        fault(Fault::misaligned, text, nullptr);
+        __builtin_unreachable();
+    }
+    return address;
+}
+
+template <class T>
+CUSCOPE_INLINE T atomic_load(T* address) {
+    T value;
+    __atomic_load(address, &value, __ATOMIC_SEQ_CST);
+    return value;
+}
+
+// Replaces *address by change(*address); answers what was there before.
+template <class T, class Change>
+CUSCOPE_INLINE T atomic_update(T* address, Change change) {
+    T old = atomic_load(atomic_operand(address)), next = change(old);
+    while (!__atomic_compare_exchange(address, &old, &next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        next = change(old);
+    poll();
+    return old;
+}
+
+// float and double have no fetch-and-add of their own: compare the bits, so that a NaN ends the loop too.
+template <class Bits, class T>
+CUSCOPE_INLINE T atomic_add_bits(T* address, T value) {
+    static_assert(sizeof(Bits) == sizeof(T), "the bits of a T");
+    const Bits old = atomic_update(reinterpret_cast<Bits*>(address), [value](Bits bits) {
+        T current;
+        __builtin_memcpy(&current, &bits, sizeof current);
+        current += value;
+        __builtin_memcpy(&bits, &current, sizeof bits);
+        return bits;
+    });
+    T before;
+    __builtin_memcpy(&before, &old, sizeof before);
+    return before;
+}
+
+}  // namespace cuscope_simt
+
+#define CUSCOPE_FETCH(type, suffix, name, builtin)                                                      \
+    CUSCOPE_INLINE type atomic##name##suffix(type* address, type value) {                               \
+        const type old =                                                                                \
+            __atomic_fetch_##builtin(::cuscope_simt::atomic_operand(address), value, __ATOMIC_SEQ_CST); \
+        ::cuscope_simt::poll();                                                                         \
+        return old;                                                                                     \
+    }
+#define CUSCOPE_UPDATE(type, suffix, name, change)                                                   \
+    CUSCOPE_INLINE type atomic##name##suffix(type* address, type value) {                            \
+        return ::cuscope_simt::atomic_update(address, [value](type old) -> type { return change; }); \
+    }
+#define CUSCOPE_EXCHANGE(type, suffix)                                                              \
+    CUSCOPE_INLINE type atomicExch##suffix(type* address, type value) {                             \
+        type old;                                                                                   \
+        __atomic_exchange(::cuscope_simt::atomic_operand(address), &value, &old, __ATOMIC_SEQ_CST); \
+        ::cuscope_simt::poll();                                                                     \
+        return old;                                                                                 \
+    }
+#define CUSCOPE_SWAP(type, suffix)                                                                   \
+    CUSCOPE_INLINE type atomicCAS##suffix(type* address, type expected, type value) {                \
+        __atomic_compare_exchange(::cuscope_simt::atomic_operand(address), &expected, &value, false, \
+                                  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                               \
+        ::cuscope_simt::poll();                                                                      \
+        return expected;                                                                             \
+    }
+#define CUSCOPE_BITWISE(type, suffix)     \
+    CUSCOPE_FETCH(type, suffix, And, and) \
+    CUSCOPE_FETCH(type, suffix, Or, or)   \
+    CUSCOPE_FETCH(type, suffix, Xor, xor)
+#define CUSCOPE_ORDER(type, suffix)                              \
+    CUSCOPE_UPDATE(type, suffix, Min, value < old ? value : old) \
+    CUSCOPE_UPDATE(type, suffix, Max, value > old ? value : old)
+
+// CUDA's types for each function; `suffix` is empty, _block or _system, which differ in scope only.
+#define CUSCOPE_ATOMICS(suffix)                                                                    \
+    CUSCOPE_FETCH(int, suffix, Add, add)                                                           \
+    CUSCOPE_FETCH(unsigned, suffix, Add, add)                                                      \
+    CUSCOPE_FETCH(unsigned long long, suffix, Add, add)                                            \
+    CUSCOPE_INLINE float atomicAdd##suffix(float* address, float value) {                          \
+        return ::cuscope_simt::atomic_add_bits<unsigned>(address, value);                          \
+    }                                                                                              \
+    CUSCOPE_INLINE double atomicAdd##suffix(double* address, double value) {                       \
+        return ::cuscope_simt::atomic_add_bits<unsigned long long>(address, value);                \
+    }                                                                                              \
+    CUSCOPE_INLINE float2 atomicAdd##suffix(float2* address, float2 value) {                       \
+        return {atomicAdd##suffix(&address->x, value.x), atomicAdd##suffix(&address->y, value.y)}; \
+    }                                                                                              \
+    CUSCOPE_INLINE float4 atomicAdd##suffix(float4* address, float4 value) {                       \
+        return {atomicAdd##suffix(&address->x, value.x), atomicAdd##suffix(&address->y, value.y),  \
+                atomicAdd##suffix(&address->z, value.z), atomicAdd##suffix(&address->w, value.w)}; \
+    }                                                                                              \
+    CUSCOPE_FETCH(int, suffix, Sub, sub)                                                           \
+    CUSCOPE_FETCH(unsigned, suffix, Sub, sub)                                                      \
+    CUSCOPE_EXCHANGE(int, suffix)                                                                  \
+    CUSCOPE_EXCHANGE(unsigned, suffix)                                                             \
+    CUSCOPE_EXCHANGE(unsigned long long, suffix)                                                   \
+    CUSCOPE_EXCHANGE(float, suffix)                                                                \
+    CUSCOPE_ORDER(int, suffix)                                                                     \
+    CUSCOPE_ORDER(unsigned, suffix)                                                                \
+    CUSCOPE_ORDER(long long, suffix)                                                               \
+    CUSCOPE_ORDER(unsigned long long, suffix)                                                      \
+    CUSCOPE_UPDATE(unsigned, suffix, Inc, old >= value ? 0u : old + 1)                             \
+    CUSCOPE_UPDATE(unsigned, suffix, Dec, old == 0 || old > value ? value : old - 1)               \
+    CUSCOPE_SWAP(unsigned short, suffix)                                                           \
+    CUSCOPE_SWAP(int, suffix)                                                                      \
+    CUSCOPE_SWAP(unsigned, suffix)                                                                 \
+    CUSCOPE_SWAP(unsigned long long, suffix)                                                       \
+    CUSCOPE_BITWISE(int, suffix)                                                                   \
+    CUSCOPE_BITWISE(unsigned, suffix)                                                              \
+    CUSCOPE_BITWISE(unsigned long long, suffix)
+
+CUSCOPE_ATOMICS()
+CUSCOPE_ATOMICS(_block)
+CUSCOPE_ATOMICS(_system)
+
+#undef CUSCOPE_ATOMICS
+#undef CUSCOPE_ORDER
+#undef CUSCOPE_BITWISE
+#undef CUSCOPE_SWAP
+#undef CUSCOPE_EXCHANGE
+#undef CUSCOPE_UPDATE
+#undef CUSCOPE_FETCH
+
+CUSCOPE_INLINE void __threadfence() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    ::cuscope_simt::poll();
+}
+CUSCOPE_INLINE void __threadfence_block() { __threadfence(); }
+CUSCOPE_INLINE void __threadfence_system() { __threadfence(); }

@@ -1,0 +1,3 @@
+// What it declares for kernels is built in.
+#pragma once
+#pragma GCC system_header

@@ -1,0 +1,28 @@
+// The CUDA C++ language for kernels that run on the CPU: included before the user's source, which needs no
+// #include of its own for what CUDA has built in. The compiler driver rewrites what no header can say
+// (__shared__, threadIdx, __syncthreads, ...); with CUSCOPE_DIAGNOSE macros stand in for that, so that the
+// user's own text can be checked as it is.
+#pragma once
+#pragma GCC system_header
+
+#include "cuscope_simt/fiber.h"
+// fiber.h first: a global register variable has to come before the first function.
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <typeinfo>
+
+#include "cuscope_simt/atomics.h"
+#include "cuscope_simt/conversions.h"
+#include "cuscope_simt/device_functions.h"
+#include "cuscope_simt/integers.h"
+#include "cuscope_simt/mathematics.h"
+#include "cuscope_simt/registration.h"
+#include "cuscope_simt/vectors.h"
+#include "cuscope_simt/warp.h"
+// keywords.h last: the rest is written in plain C++.
+#include "cuscope_simt/keywords.h"

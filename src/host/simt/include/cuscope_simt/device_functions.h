@@ -1,0 +1,191 @@
+// printf, assert, traps, clocks, special registers, cached loads, dynamic shared memory, and what a failed
+// check of the sanitizer does.
+#pragma once
+#pragma GCC system_header
+
+#include "cuscope_simt/fiber.h"
+
+extern "C" {
+
+int printf(const char* format, ...) {
+    if (format == nullptr) return -1;
+    char small[512];
+    __builtin_va_list arguments, again;
+    __builtin_va_start(arguments, format);
+    __builtin_va_copy(again, arguments);
+    const int length = __builtin_vsnprintf(small, sizeof small, format, arguments);
+    const ::cuscope_simt::Api* api = cuscope_fiber->api;
+    if (length >= static_cast<int>(sizeof small)) {
+        char* large = static_cast<char*>(__builtin_malloc(static_cast<size_t>(length) + 1));
+        if (large != nullptr) {
+            __builtin_vsnprintf(large, static_cast<size_t>(length) + 1, format, again);
+            api->print(cuscope_fiber, large, static_cast<unsigned long>(length));
+            __builtin_free(large);
+        }
+    } else if (length > 0) {
+        api->print(cuscope_fiber, small, static_cast<unsigned long>(length));
+    }
+    __builtin_va_end(again);
+    __builtin_va_end(arguments);
+    // CUDA answers with the number of arguments.
+    int count = 0;
+    for (const char* c = format; *c != '\0'; ++c)
+        if (*c == '%' && *++c != '%') ++count;
+    return count;
+}
+
+void __assert_fail(const char* assertion, const char* file, unsigned line, const char* function) noexcept {
+    const ::cuscope_simt::Fiber* self = cuscope_fiber;
+    char text[1024];
+    __builtin_snprintf(text, sizeof text,
+                       "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.", file, line,
+                       function, self->block_index.x, self->block_index.y, self->block_index.z,
+                       self->thread_index.x, self->thread_index.y, self->thread_index.z, assertion);
+    ::cuscope_simt::fault(::cuscope_simt::Fault::assertion, text, nullptr);
+    __builtin_unreachable();
+}
+
+long clock() noexcept {
+    return static_cast<long>(
+        ::cuscope_simt::switching([](::cuscope_simt::Fiber* self) { return self->api->clock_cycles(self); }));
+}
+
+// The alignment sanitizer's own hook; the layout of its argument is the compilers'.
+CUSCOPE_HIDDEN __attribute__((noreturn)) void __ubsan_handle_type_mismatch_v1_abort(void* data,
+                                                                                    void* pointer) {
+    struct Type {
+        unsigned short kind, info;
+        char name[1];
+    };
+    struct Mismatch {
+        const char* file;
+        unsigned line, column;
+        const Type* type;
+        unsigned char log_alignment, kind;
+    };
+    const Mismatch* mismatch = static_cast<const Mismatch*>(data);
+    char text[512];
+    __builtin_snprintf(
+        text, sizeof text, "%s:%u: a value of type %s at the address %p, which is no multiple of %d",
+        mismatch->file, mismatch->line, mismatch->type->name, pointer, 1 << mismatch->log_alignment);
+    ::cuscope_simt::fault(::cuscope_simt::Fault::misaligned, text, nullptr);
+    __builtin_unreachable();
+}
+
+}  // extern "C"
+
+CUSCOPE_INLINE long long clock64() { return clock(); }
+CUSCOPE_INLINE void __nanosleep(unsigned nanoseconds) {
+    ::cuscope_simt::switching([=](::cuscope_simt::Fiber* self) { self->api->nanosleep(self, nanoseconds); });
+}
+CUSCOPE_INLINE void __trap(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    const ::cuscope_simt::Site site{file, line, "__trap"};
+    ::cuscope_simt::fault(::cuscope_simt::Fault::trap, nullptr, &site);
+    __builtin_unreachable();
+}
+CUSCOPE_INLINE void __brkpt(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    __trap(file, line);
+}
+
+template <class T>
+CUSCOPE_INLINE T __ldg(const T* address) {
+    return *address;
+}
+template <class T>
+CUSCOPE_INLINE T __ldca(const T* address) {
+    return *address;
+}
+template <class T>
+CUSCOPE_INLINE T __ldcs(const T* address) {
+    return *address;
+}
+template <class T>
+CUSCOPE_INLINE T __ldlu(const T* address) {
+    return *address;
+}
+// These see what other threads have written since: the compiler must not keep an earlier value.
+template <class T>
+CUSCOPE_INLINE T __ldcg(const T* address) {
+    asm volatile("" ::: "memory");
+    return *address;
+}
+template <class T>
+CUSCOPE_INLINE T __ldcv(const T* address) {
+    asm volatile("" ::: "memory");
+    return *address;
+}
+template <class T>
+CUSCOPE_INLINE void __stwb(T* address, T value) {
+    *address = value;
+}
+template <class T>
+CUSCOPE_INLINE void __stcg(T* address, T value) {
+    *address = value;
+}
+template <class T>
+CUSCOPE_INLINE void __stcs(T* address, T value) {
+    *address = value;
+}
+template <class T>
+CUSCOPE_INLINE void __stwt(T* address, T value) {
+    *address = value;
+}
+
+namespace cuscope_simt {
+
+// The element type of an array of unknown bound is what the pointer points to.
+template <class Array>
+struct SharedArray;
+template <class T>
+struct SharedArray<T[]> {
+    using Element = T;
+};
+template <class Array>
+CUSCOPE_INLINE typename SharedArray<Array>::Element* dynamic_shared() {
+    return reinterpret_cast<typename SharedArray<Array>::Element*>(cuscope_fiber->dynamic_shared);
+}
+
+// A __shared__ variable may have no constructor: it would run for one thread of a block, or none.
+template <class T>
+inline constexpr bool is_shared_type = __has_trivial_constructor(T);
+template <class T, decltype(sizeof(0)) n>
+inline constexpr bool is_shared_type<T[n]> = is_shared_type<T>;
+
+// PTX's special registers, by name, for the asm statements that read them.
+namespace special {
+CUSCOPE_OWN unsigned laneid() { return cuscope_fiber->linear_thread & 31u; }
+CUSCOPE_OWN unsigned warpid() { return cuscope_fiber->linear_thread >> 5; }
+CUSCOPE_OWN unsigned nwarpid() { return 64; }
+CUSCOPE_OWN unsigned smid() { return cuscope_fiber->multiprocessor; }
+CUSCOPE_OWN unsigned nsmid() { return cuscope_fiber->multiprocessor_count; }
+CUSCOPE_OWN unsigned lanemask_eq() { return 1u << laneid(); }
+CUSCOPE_OWN unsigned lanemask_lt() { return lanemask_eq() - 1; }
+CUSCOPE_OWN unsigned lanemask_le() { return lanemask_lt() | lanemask_eq(); }
+CUSCOPE_OWN unsigned lanemask_gt() { return ~lanemask_le(); }
+CUSCOPE_OWN unsigned lanemask_ge() { return ~lanemask_lt(); }
+CUSCOPE_OWN unsigned clock() { return static_cast<unsigned>(::clock64()); }
+CUSCOPE_OWN unsigned clock_hi() { return static_cast<unsigned>(::clock64() >> 32); }
+CUSCOPE_OWN unsigned long long clock64() { return static_cast<unsigned long long>(::clock64()); }
+CUSCOPE_OWN unsigned long long globaltimer() {
+    return switching([](Fiber* self) { return self->api->global_timer_ns(self); });
+}
+CUSCOPE_OWN unsigned globaltimer_lo() { return static_cast<unsigned>(globaltimer()); }
+CUSCOPE_OWN unsigned globaltimer_hi() { return static_cast<unsigned>(globaltimer() >> 32); }
+CUSCOPE_OWN unsigned tid_x() { return cuscope_fiber->thread_index.x; }
+CUSCOPE_OWN unsigned tid_y() { return cuscope_fiber->thread_index.y; }
+CUSCOPE_OWN unsigned tid_z() { return cuscope_fiber->thread_index.z; }
+CUSCOPE_OWN unsigned ntid_x() { return cuscope_fiber->block_dim.x; }
+CUSCOPE_OWN unsigned ntid_y() { return cuscope_fiber->block_dim.y; }
+CUSCOPE_OWN unsigned ntid_z() { return cuscope_fiber->block_dim.z; }
+CUSCOPE_OWN unsigned ctaid_x() { return cuscope_fiber->block_index.x; }
+CUSCOPE_OWN unsigned ctaid_y() { return cuscope_fiber->block_index.y; }
+CUSCOPE_OWN unsigned ctaid_z() { return cuscope_fiber->block_index.z; }
+CUSCOPE_OWN unsigned nctaid_x() { return cuscope_fiber->grid_dim.x; }
+CUSCOPE_OWN unsigned nctaid_y() { return cuscope_fiber->grid_dim.y; }
+CUSCOPE_OWN unsigned nctaid_z() { return cuscope_fiber->grid_dim.z; }
+CUSCOPE_OWN unsigned dynamic_smem_size() {
+    return static_cast<unsigned>(cuscope_fiber->dynamic_shared_bytes);
+}
+}  // namespace special
+
+}  // namespace cuscope_simt

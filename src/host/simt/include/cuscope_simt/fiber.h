@@ -1,0 +1,54 @@
+// How kernel code finds its Fiber, and the hooks of the C library and of the sanitizer that would otherwise
+// end the process. Has to be included before anything that defines a function.
+#pragma once
+#pragma GCC system_header
+
+#include "cuscope_simt/abi.h"
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#define CUSCOPE_FIBER_REGISTER 1
+register ::cuscope_simt::Fiber* cuscope_fiber asm("r15");
+#else
+#define CUSCOPE_FIBER_REGISTER 0
+static thread_local ::cuscope_simt::Fiber* cuscope_fiber;
+#endif
+
+#define CUSCOPE_INLINE inline __attribute__((always_inline))
+// Of functions that touch nothing but the Fiber: whether that is aligned need not be checked.
+#define CUSCOPE_OWN CUSCOPE_INLINE __attribute__((no_sanitize("alignment")))
+#define CUSCOPE_HIDDEN __attribute__((visibility("hidden")))
+
+extern "C" {
+// These replace the C library's in the image: declared before its headers, so that those find them hidden.
+int printf(const char* format, ...) CUSCOPE_HIDDEN __attribute__((format(printf, 1, 2)));
+long clock() noexcept CUSCOPE_HIDDEN;
+void __assert_fail(const char* assertion, const char* file, unsigned line,
+                   const char* function) noexcept CUSCOPE_HIDDEN __attribute__((noreturn));
+}
+
+namespace cuscope_simt {
+
+// An engine call that may go on with another fiber in between.
+template <class Call>
+CUSCOPE_OWN auto switching(Call call) -> decltype(call(static_cast<Fiber*>(nullptr))) {
+#if CUSCOPE_FIBER_REGISTER
+    return call(cuscope_fiber);
+#else
+    struct Restore {
+        Fiber* self;
+        ~Restore() { cuscope_fiber = self; }
+    } restore{cuscope_fiber};
+    return call(restore.self);
+#endif
+}
+
+CUSCOPE_OWN void fault(Fault kind, const char* message, const Site* site) {
+    cuscope_fiber->api->fault(cuscope_fiber, kind, message, site);
+}
+
+// One operation that a thread may be repeating until another thread does something.
+CUSCOPE_OWN void poll() {
+    if (++cuscope_fiber->spin_count >= spin_limit) switching([](Fiber* self) { self->api->spin_hint(self); });
+}
+
+}  // namespace cuscope_simt

@@ -1,0 +1,18 @@
+// The options of nvcc and NVRTC that people pass, in terms of a host compiler.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cuscope::simt {
+
+struct HostOptions {
+    std::string standard = "-std=c++17";
+    std::vector<std::string> preprocessor;  // -D, -U, -I, -include, in their order
+    bool warnings = true;
+    std::string problem;  // names the option that is not known; empty if all are
+};
+
+HostOptions translate_options(const std::vector<std::string>& options);
+
+}  // namespace cuscope::simt

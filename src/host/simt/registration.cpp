@@ -1,0 +1,76 @@
+#include "host/simt/registration.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+// namespace a { namespace b { TEXT } }
+std::string inside(const std::string& scope, const std::string& text) {
+    std::string begin, end;
+    for (std::size_t at = 0; at < scope.size();) {
+        const std::size_t next = scope.find("::", at);
+        begin += "namespace " + scope.substr(at, next - at) + " { ";
+        end += " }";
+        at = next + 2;
+    }
+    return begin + text + end;
+}
+
+}  // namespace
+
+std::string quoted(const std::string& text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') result += '\\';
+        result += c == '\n' ? ' ' : c;
+    }
+    return result + "\"";
+}
+
+std::string registration_file(const std::string& kernel) { return "cuscope:" + kernel; }
+
+std::string registration_code(const std::vector<Registration>& kernels,
+                              const std::vector<GlobalSource>& globals, unsigned flags, bool waits) {
+    const std::string here = "# 1 " + quoted(registration_file("registration")) + "\n";
+    std::string functions, entries;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        const Registration& kernel = kernels[i];
+        const std::string place = "# 1 " + quoted(registration_file(kernel.name)) + "\n";
+        std::string function = "&" + kernel.name;
+        if (kernel.by_type) {
+            const std::string constant = "cuscope_kernel_" + std::to_string(i);
+            functions += place +
+                         inside(kernel.scope, "constexpr auto " + constant + " = static_cast<void (*)(" +
+                                                  kernel.parameters + ")>(&" +
+                                                  kernel.name.substr(kernel.scope.size()) + ");") +
+                         "\n";
+            function = "::" + kernel.scope + constant;
+        }
+        const std::string bounds =
+            kernel.launch_bounds.empty()
+                ? "0, 0"
+                : "::" + kernel.launch_bounds + "[0], ::" + kernel.launch_bounds + "[1]";
+        entries += place + "::cuscope_simt::Runner<" + function + ", " + (waits ? "true" : "false") +
+                   ">::entry(" + quoted(kernel.name) + ", " + quoted(kernel.parameter_names) + ", " + bounds +
+                   "),\n";
+    }
+    std::string variables;
+    for (const GlobalSource& global : globals) {
+        variables += "{" + quoted(global.name) + ", (void*)&::" + global.name + ", sizeof(::" + global.name +
+                     "), " + (global.constant ? "true" : "false") + "},\n";
+    }
+    return "\n" + functions + here +
+           "static ::cuscope_simt::EngineCache cuscope_engine;\n"
+           "static const ::cuscope_simt::KernelEntry cuscope_kernels[] = {\n" +
+           entries + here +
+           "{}};\n"
+           "static const ::cuscope_simt::GlobalEntry cuscope_globals[] = {\n" +
+           variables +
+           "{}};\n"
+           "extern \"C\" {\n"
+           "extern __attribute__((visibility(\"default\"))) const ::cuscope_simt::ImageTable cuscope_image;\n"
+           "const ::cuscope_simt::ImageTable cuscope_image = {::cuscope_simt::abi_version, " +
+           std::to_string(flags) + "u, cuscope_kernels, " + std::to_string(kernels.size()) +
+           "u, cuscope_globals, " + std::to_string(globals.size()) + "u, &cuscope_engine};\n}\n";
+}
+
+}  // namespace cuscope::simt

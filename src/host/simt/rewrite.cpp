@@ -1,0 +1,526 @@
+#include "host/simt/rewrite.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "cuscope_simt/abi.h"
+#include "host/simt/declarations.hpp"
+#include "host/simt/ptx.hpp"
+#include "host/simt/registration.hpp"
+#include "host/simt/tokens.hpp"
+#include "runtime/signature.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+// What a token means for the rewriter.
+enum class Word {
+    dropped,
+    kernel,
+    force_inline,
+    no_inline,
+    launch_bounds,
+    shared,
+    unsupported,
+    built_in,  // threadIdx
+    barrier,   // operations that have to know where they stand
+    warp,
+    inline_asm,
+    fence,
+    clock,
+    print,
+    uncached,  // loads that see what other threads write
+};
+
+const std::unordered_map<std::string_view, Word>& words() {
+    static const std::unordered_map<std::string_view, Word> table{
+        {"__device__", Word::dropped},
+        {"__host__", Word::dropped},
+        {"__constant__", Word::dropped},
+        {"__grid_constant__", Word::dropped},
+        {"__inline_hint__", Word::dropped},
+        {"__global__", Word::kernel},
+        {"__forceinline__", Word::force_inline},
+        {"__noinline__", Word::no_inline},
+        {"__launch_bounds__", Word::launch_bounds},
+        {"__maxnreg__", Word::launch_bounds},
+        {"__shared__", Word::shared},
+        {"__managed__", Word::unsupported},
+        {"__cluster_dims__", Word::unsupported},
+        {"__block_size__", Word::unsupported},
+        {"threadIdx", Word::built_in},
+        {"blockIdx", Word::built_in},
+        {"blockDim", Word::built_in},
+        {"gridDim", Word::built_in},
+        {"__syncthreads", Word::barrier},
+        {"__syncthreads_count", Word::barrier},
+        {"__syncthreads_and", Word::barrier},
+        {"__syncthreads_or", Word::barrier},
+        {"__syncwarp", Word::warp},
+        {"__shfl_sync", Word::warp},
+        {"__shfl_up_sync", Word::warp},
+        {"__shfl_down_sync", Word::warp},
+        {"__shfl_xor_sync", Word::warp},
+        {"__ballot_sync", Word::warp},
+        {"__any_sync", Word::warp},
+        {"__all_sync", Word::warp},
+        {"__uni_sync", Word::warp},
+        {"__match_any_sync", Word::warp},
+        {"__match_all_sync", Word::warp},
+        {"__reduce_add_sync", Word::warp},
+        {"__reduce_min_sync", Word::warp},
+        {"__reduce_max_sync", Word::warp},
+        {"__reduce_and_sync", Word::warp},
+        {"__reduce_or_sync", Word::warp},
+        {"__reduce_xor_sync", Word::warp},
+        {"__activemask", Word::warp},
+        {"asm", Word::inline_asm},
+        {"__asm__", Word::inline_asm},
+        {"__asm", Word::inline_asm},
+        {"__threadfence", Word::fence},
+        {"__threadfence_block", Word::fence},
+        {"__threadfence_system", Word::fence},
+        {"clock", Word::clock},
+        {"clock64", Word::clock},
+        {"__nanosleep", Word::clock},
+        {"printf", Word::print},
+        {"__ldcg", Word::uncached},
+        {"__ldcv", Word::uncached},
+    };
+    return table;
+}
+
+std::string_view built_in_function(std::string_view variable) {
+    return variable == "threadIdx"  ? "thread_index"
+           : variable == "blockIdx" ? "block_index"
+           : variable == "blockDim" ? "block_dim"
+                                    : "grid_dim";
+}
+
+// Identifiers after which another one is a use, not the name of a declaration.
+bool is_statement_word(std::string_view word) {
+    return word == "return" || word == "else" || word == "do" || word == "case" || word == "sizeof" ||
+           word == "and" || word == "or" || word == "not" || word == "xor" || word == "new" ||
+           word == "co_return" || word == "throw";
+}
+
+class Rewriter {
+  public:
+    explicit Rewriter(std::string_view text)
+        : text_(text), source_(tokenize(text)), tokens_(source_.list), declarations_(tokens_) {}
+
+    Rewritten run() {
+        for (const Declaration& declaration : declarations_.list()) declare(declaration);
+        polls_ = sees_other_threads();
+        for (std::size_t i = 0; i < tokens_.size(); i = visit(i)) {
+        }
+        std::string files = "namespace cuscope_simt { constexpr const char* source_files[] = {";
+        for (const std::string& file : source_.files) files += quoted(file) + ", ";
+        result_.text = files + "\"\"}; }\n" + edited();
+        result_.waits |= (result_.flags & (cuscope_simt::uses_barriers | cuscope_simt::uses_warp |
+                                           cuscope_simt::uses_atomics | cuscope_simt::uses_clock)) != 0;
+        return std::move(result_);
+    }
+
+  private:
+    struct Edit {
+        std::size_t offset, length;
+        std::string text;
+    };
+
+    bool is(std::size_t i, std::string_view text) const { return i < tokens_.size() && tokens_[i].is(text); }
+    std::size_t partner(std::size_t i) const {
+        return i < tokens_.size() ? declarations_.partner(i) : no_token;
+    }
+    std::size_t end_of(std::size_t i) const { return tokens_[i].offset + tokens_[i].text.size(); }
+
+    void insert(std::size_t offset, std::string text) { edits_.push_back({offset, 0, std::move(text)}); }
+    // Replaces tokens [first, last] and what is between them; line ends stay.
+    void replace(std::size_t first, std::size_t last, std::string text) {
+        const std::size_t offset = tokens_[first].offset, length = end_of(last) - offset;
+        const std::string_view old = text_.substr(offset, length);
+        text.append(static_cast<std::size_t>(std::count(old.begin(), old.end(), '\n')), '\n');
+        edits_.push_back({offset, length, std::move(text)});
+    }
+    void problem(std::size_t i, std::string message) {
+        result_.problems.push_back(
+            {source_.files[static_cast<std::size_t>(tokens_[i].file)], tokens_[i].line, std::move(message)});
+    }
+
+    // Kernels and variables at namespace scope.
+    void declare(const Declaration& declaration) {
+        const std::size_t begin = declaration.begin, end = declaration.end;
+        const std::size_t head = declaration.body != no_token ? declaration.body
+                                 : declaration.parameters != no_token
+                                     ? std::min(partner(declaration.parameters), end - 1) + 1
+                                     : end;
+        if (declaration.parameters != no_token && declarations_.has(begin, head, "__global__")) {
+            declare_kernel(declaration, head);
+        } else if (declaration.parameters == no_token && declaration.template_begin == no_token) {
+            const bool constant = declarations_.has(begin, end, "__constant__");
+            if (!constant && !declarations_.has(begin, end, "__device__")) return;
+            if (declarations_.has(begin, end, "__shared__") || is(begin, "using") || is(begin, "typedef"))
+                return;
+            const bool external = declarations_.has(begin, end, "extern");
+            for (const Declared& found : declarations_.declared(begin, end)) {
+                if (external && !found.has_initializer) continue;
+                result_.globals.push_back(
+                    {declaration.scope + std::string(tokens_[found.name].text), constant});
+            }
+        }
+    }
+
+    void declare_kernel(const Declaration& declaration, std::size_t head) {
+        if (!declarations_.has(declaration.begin, declaration.name_begin, "void") &&
+            !declarations_.has(declaration.begin, declaration.name_begin, "auto"))
+            return problem(declaration.name_begin, "a __global__ function must have a void return type");
+        if (declaration.body == no_token && !declaration.is_explicit_instantiation) return;
+        if (declaration.is_specialization) return;
+        KernelSource kernel;
+        kernel.scope = declaration.scope;
+        kernel.name = kernel.scope + declarations_.text(declaration.name_begin, declaration.name_end);
+        kernel.parameters = parameters(declaration.parameters);
+        if (declaration.is_explicit_instantiation) {
+            if (!is(declaration.name_end - 1, ">")) return;
+        } else {
+            kernel.is_template = declaration.template_begin != no_token;
+        }
+        const std::string text = declarations_.text(declaration.begin, head) + ";";
+        const std::vector<KernelNames> names = find_kernels(text);
+        if (!names.empty()) {
+            for (std::size_t i = 0; i < names[0].parameters.size(); ++i)
+                kernel.parameter_names += (i == 0 ? "" : ",") + names[0].parameters[i];
+        }
+        declare_launch_bounds(declaration, head, kernel);
+        result_.kernels.push_back(std::move(kernel));
+    }
+
+    // What is in the parentheses at `open`, without default arguments and keywords of ours.
+    std::string parameters(std::size_t open) const {
+        std::string result;
+        bool shown = true;
+        for (std::size_t i = open + 1; i < partner(open); ++i) {
+            if (is(i, ",")) shown = true;
+            if (is(i, "=")) shown = false;
+            const auto found = words().find(tokens_[i].text);
+            if (!shown || (found != words().end() && found->second == Word::dropped)) continue;
+            const bool group = is(i, "(") || is(i, "[") || is(i, "{");
+            const std::size_t last = group && partner(i) != no_token ? partner(i) : i;
+            result += declarations_.text(i, last + 1) + " ";
+            i = last;
+        }
+        return result;
+    }
+
+    // The bounds may depend on template parameters and on names in scope, so the constants that hold them
+    // are declared just before the kernel.
+    void declare_launch_bounds(const Declaration& declaration, std::size_t head, KernelSource& kernel) {
+        if (declaration.is_explicit_instantiation) return;
+        for (std::size_t i = declaration.begin; i < head; ++i) {
+            if (is(i, "__launch_bounds__") && is(i + 1, "(") && partner(i + 1) != no_token) {
+                const std::string name = "cuscope_launch_bounds_" + std::to_string(++unique_);
+                std::string header;
+                if (declaration.template_begin != no_token)
+                    header = declarations_.text(declaration.template_begin, declaration.template_end) + " ";
+                std::string values;
+                std::size_t begin = i + 2, count = 0;
+                for (std::size_t j = i + 2; j <= partner(i + 1) && count < 2; ++j) {
+                    if (is(j, ",") || j == partner(i + 1)) {
+                        values += "static_cast<unsigned>(" + declarations_.text(begin, j) + "), ";
+                        begin = j + 1;
+                        ++count;
+                    } else if (is(j, "(") && partner(j) != no_token) {
+                        j = partner(j);
+                    }
+                }
+                insert(tokens_[declaration.begin].offset,
+                       header + "constexpr unsigned " + name + "[2] = {" + values + "}; ");
+                kernel.launch_bounds = declaration.scope + name;
+                return;
+            }
+            if (partner(i) != no_token && partner(i) > i) i = partner(i);
+        }
+    }
+
+    // Does the source read memory in a way that only makes sense if another thread writes it meanwhile? Its
+    // loops may be waiting for that.
+    bool sees_other_threads() const {
+        for (std::size_t i = 0; i < tokens_.size(); ++i) {
+            if (is(i, "__ldcg") || is(i, "__ldcv")) return true;
+            if (is(i, "volatile") && i > 0 && !is(i - 1, "asm") && !is(i - 1, "__asm__")) return true;
+        }
+        return false;
+    }
+
+    // Handles token i; answers the next one to look at.
+    std::size_t visit(std::size_t i) {
+        const Token& token = tokens_[i];
+        if (token.is("<<<")) {
+            if (i > 0 && !is(i - 1, "operator"))
+                problem(i,
+                        "a kernel launch (<<<...>>>) in the source of a module; kernels are launched from "
+                        "outside: module.kernel[grid, block](...)");
+            return i + 1;
+        }
+        if (token.kind != TokenKind::identifier) return i + 1;
+        if (polls_) poll_in_loop(i);
+        if (const auto found = words().find(token.text); found != words().end())
+            return visit_word(i, found->second);
+        if (token.text.substr(0, 6) == "atomic") {
+            result_.flags |= cuscope_simt::uses_atomics;
+        } else if (const auto alias = dynamic_shared_.find(token.text); alias != dynamic_shared_.end()) {
+            if (!is_member_or_declared(i)) replace(i, i, dynamic_shared(alias->second));
+        }
+        return i + 1;
+    }
+
+    std::size_t visit_word(std::size_t i, Word word) {
+        switch (word) {
+            case Word::dropped:
+                replace(i, i, "");
+                return i + 1;
+            case Word::kernel:
+                replace(i, i, is(i - 1, "template") && i > 0 ? "" : "__attribute__((always_inline))");
+                return i + 1;
+            case Word::force_inline:
+                replace(i, i, has_inline_near(i) ? "" : "inline");
+                return i + 1;
+            case Word::no_inline:
+                if (!(i > 0 && (is(i - 1, "(") || is(i - 1, ","))))
+                    replace(i, i, "__attribute__((noinline))");
+                return i + 1;
+            case Word::launch_bounds:
+                if (!is(i + 1, "(") || partner(i + 1) == no_token) return i + 1;
+                replace(i, partner(i + 1), "");
+                return partner(i + 1) + 1;
+            case Word::unsupported:
+                problem(i, std::string(tokens_[i].text) + " is not supported by cuscope's host runtime");
+                return i + 1;
+            case Word::shared:
+                return visit_shared(i);
+            case Word::built_in:
+                if (!is_member_or_declared(i))
+                    replace(i, i,
+                            "::cuscope_simt::" + std::string(built_in_function(tokens_[i].text)) + "()");
+                return i + 1;
+            case Word::barrier:
+            case Word::warp:
+                return visit_operation(i, word);
+            case Word::inline_asm:
+                return visit_asm(i);
+            case Word::fence:
+                result_.flags |= cuscope_simt::uses_atomics;
+                return i + 1;
+            case Word::clock:
+                if (is(i + 1, "(")) result_.flags |= cuscope_simt::uses_clock;
+                return i + 1;
+            case Word::print:
+                result_.flags |= cuscope_simt::uses_print;
+                return i + 1;
+            case Word::uncached:
+                return i + 1;
+        }
+        return i + 1;
+    }
+
+    // Is token i the name of a member, or that of a declaration: `s.blockDim`, `dim3 gridDim, blockDim;`?
+    bool is_member_or_declared(std::size_t i) const {
+        if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return true;
+        while (i >= 2 && is(i - 1, ",") && tokens_[i - 2].kind == TokenKind::identifier) i -= 2;
+        if (i == 0) return false;
+        const Token& before = tokens_[i - 1];
+        return before.kind == TokenKind::identifier && !is_statement_word(before.text);
+    }
+
+    bool has_inline_near(std::size_t i) const {
+        const auto is_inline = [this](std::size_t j) {
+            return is(j, "inline") || is(j, "__inline__") || is(j, "__inline");
+        };
+        for (std::size_t j = i; j-- > 0 && tokens_[j].kind == TokenKind::identifier;)
+            if (is_inline(j) || is(j, "__forceinline__")) return true;
+        for (std::size_t j = i + 1; j < tokens_.size() && tokens_[j].kind == TokenKind::identifier; ++j)
+            if (is_inline(j)) return true;
+        return false;
+    }
+
+    // __syncthreads() becomes ::cuscope_simt::At<file, line>::__syncthreads().
+    std::size_t visit_operation(std::size_t i, Word word) {
+        result_.flags |= word == Word::barrier ? cuscope_simt::uses_barriers : cuscope_simt::uses_warp;
+        if (!(is(i + 1, "(") || is(i + 1, "<")) || is_member_or_declared(i)) return i + 1;
+        const bool global = i > 0 && is(i - 1, "::") &&
+                            !(i > 1 && tokens_[i - 2].kind == TokenKind::identifier &&
+                              !is_statement_word(tokens_[i - 2].text));
+        if (i > 0 && is(i - 1, "::") && !global) return i + 1;
+        if (global) replace(i - 1, i - 1, "");
+        insert(tokens_[i].offset, "::cuscope_simt::At<" + std::to_string(tokens_[i].file) + ", " +
+                                      std::to_string(tokens_[i].line) + ">::");
+        return i + 1;
+    }
+
+    std::string dynamic_shared(const std::string& alias) const {
+        return "::cuscope_simt::dynamic_shared<" + alias + ">()";
+    }
+
+    std::size_t visit_shared(std::size_t i) {
+        std::size_t end = i;
+        while (end < tokens_.size() && !is(end, ";")) {
+            if (is(end, "}") || is(end, ")") || is(end, "]")) return i + 1;
+            end = partner(end) != no_token ? partner(end) + 1 : end + 1;
+        }
+        if (end == tokens_.size()) return i + 1;
+        std::size_t external = no_token;
+        for (std::size_t j = i; j-- > 0 && !is(j, ";") && !is(j, "{") && !is(j, "}");)
+            if (is(j, "extern")) external = j;
+        const std::vector<Declared> names = declarations_.declared(i + 1, end + 1);
+        if (external == no_token) {
+            replace(i, i, "thread_local");
+            std::string checks;
+            for (const Declared& found : names) {
+                const std::string name(tokens_[found.name].text);
+                if (found.has_initializer)
+                    problem(found.name, "an initializer is not allowed for a __shared__ variable: " + name);
+                checks += " static_assert(::cuscope_simt::is_shared_type<decltype(" + name +
+                          ")>, \"a __shared__ variable cannot have a type with a constructor: " + name +
+                          "\");";
+            }
+            insert(end_of(end), checks);
+            return i + 1;
+        }
+        if (names.size() != 1 || !names[0].is_array) {
+            problem(i, "extern __shared__ has to declare one array: extern __shared__ float name[];");
+            return i + 1;
+        }
+        // The array becomes a pointer to the block's dynamic shared memory. The declaration stays, as that of
+        // a type, and gives the pointer its own.
+        const std::string name(tokens_[names[0].name].text);
+        const std::string alias = name + "_cuscope_" + std::to_string(++unique_);
+        replace(external, external, "typedef");
+        replace(i, i, "");
+        replace(names[0].name, names[0].name, alias);
+        if (declarations_.at_namespace_scope(i)) {
+            dynamic_shared_[tokens_[names[0].name].text] = alias;
+        } else {
+            insert(end_of(end), " auto* const " + name + " = " + dynamic_shared(alias) + ";");
+        }
+        for (std::size_t j = i + 1; j < names[0].name; ++j) {  // __align__ is a macro, __device__ a keyword
+            if (const auto found = words().find(tokens_[j].text); found != words().end())
+                visit_word(j, found->second);
+        }
+        return names[0].name + 1;
+    }
+
+    std::size_t visit_asm(std::size_t i) {
+        std::size_t open = i + 1;
+        while (is(open, "volatile") || is(open, "__volatile__") || is(open, "__volatile") ||
+               is(open, "goto") || is(open, "inline"))
+            ++open;
+        if (!is(open, "(") || partner(open) == no_token) return i + 1;
+        const std::size_t close = partner(open);
+        std::string assembly;
+        std::size_t j = open + 1;
+        for (; j < close && tokens_[j].kind == TokenKind::string; ++j)
+            assembly += literal_text(tokens_[j].text);
+        const bool empty = assembly.find_first_not_of(" \t\n") == std::string::npos;
+        const bool label =  // int f() asm("name");
+            !empty && assembly.find_first_of(" \t\n;%{") == std::string::npos && j == close && is(i - 1, ")");
+        if (empty || label) return close + 1;
+        // One output, no input: ( [name] "=r" (expression) ).
+        if (is(j, ":")) {
+            std::string operand;
+            ++j;
+            if (is(j, "[") && partner(j) == j + 2) {
+                operand = tokens_[j + 1].text;
+                j += 3;
+            }
+            if (j < close && tokens_[j].kind == TokenKind::string && is(j + 1, "(") &&
+                partner(j + 1) != no_token) {
+                const std::size_t first = j + 1, last = partner(j + 1);
+                const bool alone = last + 1 == close || is(last + 1, "::") ||
+                                   (is(last + 1, ":") && (last + 2 == close || is(last + 2, ":")));
+                const std::optional<std::string> name = special_register(assembly, operand);
+                if (alone && name && tokens_[j].text.find('=') != std::string_view::npos) {
+                    if (name->find("clock") == 0 || name->find("globaltimer") == 0)
+                        result_.flags |= cuscope_simt::uses_clock;
+                    replace(i, first, "((");
+                    replace(last, close, ") = ::cuscope_simt::special::" + *name + "())");
+                    return first + 1;
+                }
+            }
+        }
+        const std::size_t from = assembly.find_first_not_of(" \t\n");
+        std::string shown = assembly.substr(from, assembly.find_last_not_of(" \t\n") + 1 - from);
+        std::replace(shown.begin(), shown.end(), '\n', ' ');
+        problem(i,
+                "inline PTX `" + shown +
+                    "` is not supported by cuscope's host runtime; an asm statement there can only read one "
+                    "special register (%clock64, %globaltimer, %laneid, %smid, %lanemask_lt, %tid.x, ...)");
+        return close + 1;
+    }
+
+    // Loops get a poll at the start of their body, so that what they wait for can happen.
+    void poll_in_loop(std::size_t i) {
+        std::size_t body = no_token;
+        if (is(i, "do")) {
+            body = i + 1;
+            const std::size_t close = partner(body);
+            if (!is(body, "{") || close == no_token) {
+                ++open_do_;
+                return;
+            }
+            ends_do_.insert(close + 1);
+            if (is(close + 3, "0") || is(close + 3, "false")) return;  // a block, as macros have them
+        } else if (is(i, "while") && (ends_do_.count(i) != 0 || open_do_ > 0)) {
+            if (ends_do_.count(i) == 0) --open_do_;
+            return;
+        } else if ((is(i, "while") || is(i, "for")) && is(i + 1, "(") && partner(i + 1) != no_token) {
+            body = partner(i + 1) + 1;
+        }
+        if (body == no_token) return;
+        if (is(body, "{")) {
+            insert(end_of(body), " ::cuscope_simt::poll();");
+        } else if (is(body, ";")) {
+            insert(tokens_[body].offset, " ::cuscope_simt::poll()");
+        } else {
+            return;
+        }
+        result_.waits = true;
+        result_.flags |= cuscope_simt::uses_atomics;
+    }
+
+    std::string edited() {
+        std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) {
+            return a.offset != b.offset ? a.offset < b.offset : a.length == 0 && b.length != 0;
+        });
+        std::string result;
+        result.reserve(text_.size() + 64 * edits_.size());
+        std::size_t at = 0;
+        for (const Edit& edit : edits_) {
+            if (edit.offset < at) continue;
+            result += text_.substr(at, edit.offset - at);
+            result += edit.text;
+            at = edit.offset + edit.length;
+        }
+        result += text_.substr(at);
+        return result;
+    }
+
+    std::string_view text_;
+    Tokens source_;
+    const std::vector<Token>& tokens_;
+    Declarations declarations_;
+    std::vector<Edit> edits_;
+    std::map<std::string_view, std::string> dynamic_shared_;  // at namespace scope: name, type
+    Rewritten result_;
+    std::set<std::size_t> ends_do_;  // the `while` behind a braced `do`
+    int open_do_ = 0;                // of a `do` without braces, whose `while` is yet to come
+    int unique_ = 0;
+    bool polls_ = false;
+};
+
+}  // namespace
+
+Rewritten rewrite(std::string_view preprocessed) { return Rewriter(preprocessed).run(); }
+
+}  // namespace cuscope::simt

@@ -1,0 +1,59 @@
+// The base of the contract's decorators: hands every call to the runtime underneath, through one hook. Adds
+// nothing of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "runtime/runtime.hpp"
+
+namespace cuscope {
+
+class ForwardingRuntime : public Runtime {
+  public:
+    explicit ForwardingRuntime(std::shared_ptr<Runtime> under) : under_(std::move(under)) {}
+
+    std::string kind() const override { return under_->kind(); }
+    bool simulated() const override { return under_->simulated(); }
+    std::int64_t clock_ns() override { return under_->clock_ns(); }
+    void host_work(std::int64_t nanoseconds) override { under_->host_work(nanoseconds); }
+    std::string error_detail() override { return under_->error_detail(); }
+    void shut_down() noexcept override { under_->shut_down(); }
+
+#define CUSCOPE_METHOD(method, parameters, arguments)                  \
+    Status method parameters override {                                \
+        const auto forward = [&] { return under_->method arguments; }; \
+        return around(#method, Forward(forward));                      \
+    }
+#include "runtime/runtime_methods.inc"
+#undef CUSCOPE_METHOD
+
+  protected:
+    // A call to the runtime underneath, with its arguments; valid while `around` runs.
+    class Forward {
+      public:
+        template <class Call>
+        explicit Forward(const Call& call)
+            : call_(&call),
+              invoke_([](const void* target) { return (*static_cast<const Call*>(target))(); }) {}
+        Status operator()() const { return invoke_(call_); }
+
+      private:
+        const void* call_;
+        Status (*invoke_)(const void* target);
+    };
+
+    // What each call does: forwards it, unless a decorator has something else in mind. `method` is a method's
+    // name in the contract.
+    virtual Status around(std::string_view method, const Forward& forward) = 0;
+
+    Runtime& under() { return *under_; }
+
+  private:
+    const std::shared_ptr<Runtime> under_;
+};
+
+}  // namespace cuscope

@@ -1,0 +1,39 @@
+#include "runtime/process.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+
+namespace cuscope {
+namespace {
+
+std::atomic<InterruptCheck> interrupt_check{nullptr};
+std::atomic<bool> exiting{false};
+std::atomic<bool> used{false};
+std::atomic<bool> forked{false};
+
+void after_fork_in_child() {
+    if (used.load(std::memory_order_relaxed)) forked.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void set_interrupt_check(InterruptCheck check) noexcept { interrupt_check.store(check); }
+
+bool interrupted() {
+    InterruptCheck check = interrupt_check.load();
+    return check != nullptr && check();
+}
+
+void set_process_exiting() noexcept { exiting.store(true); }
+bool process_exiting() noexcept { return exiting.load(std::memory_order_relaxed); }
+
+void note_runtime_use() noexcept {
+    static const int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
+    static_cast<void>(registered);
+    used.store(true);
+}
+
+bool forked_after_use() noexcept { return forked.load(std::memory_order_relaxed); }
+
+}  // namespace cuscope

@@ -1,0 +1,25 @@
+// What the process says to every layer: somebody wants a wait to end, the process exits, the process was
+// forked.
+#pragma once
+
+#include "runtime/status.hpp"
+
+namespace cuscope {
+
+// Waits poll `interrupted()` every few dozen milliseconds, with no lock held; when it answers true they
+// return Status::not_ready, which a synchronisation answers for no other reason. The check is set once, by
+// the bindings; it answers true only on a thread that may be interrupted.
+using InterruptCheck = bool (*)();
+void set_interrupt_check(InterruptCheck check) noexcept;
+bool interrupted();
+
+// From here on owners leave everything to the operating system, and callbacks are not run.
+void set_process_exiting() noexcept;
+bool process_exiting() noexcept;
+
+// True in a child process of one that had used a runtime: CUDA cannot be used there, and neither can a
+// simulation whose threads stayed behind. `note_runtime_use` is called when a runtime is made.
+void note_runtime_use() noexcept;
+bool forked_after_use() noexcept;
+
+}  // namespace cuscope

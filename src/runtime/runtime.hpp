@@ -1,0 +1,131 @@
+// The contract: what a CUDA runtime does, and nothing of how. One virtual method for each runtime function
+// that the core needs, named after it without the prefix, with the same parameters and meaning. Methods may
+// be called from any thread. Those that wait take no lock that a host function, or another thread's call,
+// could need.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "runtime/status.hpp"
+#include "runtime/types.hpp"
+
+namespace cuscope {
+
+class Runtime {
+  public:
+    Runtime() = default;
+    Runtime(const Runtime&) = delete;
+    Runtime& operator=(const Runtime&) = delete;
+    virtual ~Runtime() = default;
+
+    // "cuda" or "host": the first part of its devices' names.
+    virtual std::string kind() const = 0;
+    // Does the timeline come from a model rather than from a clock?
+    virtual bool simulated() const = 0;
+
+    // Devices
+    virtual Status get_device_count(int* count) = 0;
+    virtual Status set_device(int device) = 0;  // of the calling thread
+    virtual Status get_device(int* device) = 0;
+    virtual Status get_device_properties(DeviceProperties* properties, int device) = 0;
+    virtual Status device_get_attribute(int* value, DeviceAttribute attribute, int device) = 0;
+    virtual Status device_synchronize() = 0;
+    virtual Status device_reset() = 0;
+    virtual Status set_device_flags(unsigned flags) = 0;
+    virtual Status get_device_flags(unsigned* flags) = 0;
+    virtual Status device_can_access_peer(int* can_access, int device, int peer) = 0;
+    virtual Status device_enable_peer_access(int peer, unsigned flags) = 0;
+    virtual Status device_disable_peer_access(int peer) = 0;
+    virtual Status device_get_limit(std::size_t* value, Limit limit) = 0;
+    virtual Status device_set_limit(Limit limit, std::size_t value) = 0;
+    virtual Status device_get_stream_priority_range(int* least, int* greatest) = 0;
+    virtual Status driver_get_version(int* version) = 0;
+    virtual Status runtime_get_version(int* version) = 0;
+
+    // Errors of the calling thread
+    virtual Status get_last_error() = 0;
+    virtual Status peek_at_last_error() = 0;
+
+    // Memory
+    virtual Status malloc(void** pointer, std::size_t bytes) = 0;
+    virtual Status free(void* pointer) = 0;
+    virtual Status malloc_async(void** pointer, std::size_t bytes, StreamHandle stream) = 0;
+    virtual Status free_async(void* pointer, StreamHandle stream) = 0;
+    virtual Status host_alloc(void** pointer, std::size_t bytes, unsigned flags) = 0;
+    virtual Status free_host(void* pointer) = 0;
+    virtual Status host_get_flags(unsigned* flags, void* pointer) = 0;
+    virtual Status host_get_device_pointer(void** device_pointer, void* host_pointer, unsigned flags) = 0;
+    virtual Status pointer_get_attributes(PointerAttributes* attributes, const void* pointer) = 0;
+    virtual Status mem_get_info(std::size_t* free, std::size_t* total) = 0;
+    virtual Status memcpy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind) = 0;
+    virtual Status memcpy_async(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
+                                StreamHandle stream) = 0;
+    virtual Status memset(void* pointer, int value, std::size_t bytes) = 0;
+    virtual Status memset_async(void* pointer, int value, std::size_t bytes, StreamHandle stream) = 0;
+
+    // Streams
+    virtual Status stream_create_with_priority(StreamHandle* stream, unsigned flags, int priority) = 0;
+    virtual Status stream_destroy(StreamHandle stream) = 0;
+    virtual Status stream_synchronize(StreamHandle stream) = 0;
+    virtual Status stream_query(StreamHandle stream) = 0;
+    virtual Status stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags) = 0;
+    virtual Status stream_get_flags(StreamHandle stream, unsigned* flags) = 0;
+    virtual Status stream_get_priority(StreamHandle stream, int* priority) = 0;
+    virtual Status stream_get_id(StreamHandle stream, unsigned long long* id) = 0;
+    virtual Status launch_host_func(StreamHandle stream, HostFunction function, void* data) = 0;
+
+    // Events
+    virtual Status event_create_with_flags(EventHandle* event, unsigned flags) = 0;
+    virtual Status event_destroy(EventHandle event) = 0;
+    virtual Status event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) = 0;
+    virtual Status event_query(EventHandle event) = 0;
+    virtual Status event_synchronize(EventHandle event) = 0;
+    virtual Status event_elapsed_time(float* milliseconds, EventHandle start, EventHandle end) = 0;
+
+    // Modules. `image` is a CompileResult's, or the bytes of a cubin, PTX or fatbin file.
+    virtual Status library_load_data(LibraryHandle* library, const void* image, std::size_t bytes) = 0;
+    virtual Status library_unload(LibraryHandle library) = 0;
+    virtual Status library_get_kernel(KernelHandle* kernel, LibraryHandle library,
+                                      const char* lowered_name) = 0;
+    virtual Status library_get_kernel_count(unsigned* count, LibraryHandle library) = 0;
+    virtual Status library_enumerate_kernels(KernelHandle* kernels, unsigned count,
+                                             LibraryHandle library) = 0;
+    virtual Status library_get_global(void** pointer, std::size_t* bytes, LibraryHandle library,
+                                      const char* name) = 0;
+    virtual Status func_get_name(const char** name, KernelHandle kernel) = 0;
+    virtual Status func_get_param_info(KernelHandle kernel, std::size_t index, std::size_t* offset,
+                                       std::size_t* size) = 0;
+    virtual Status func_get_attributes(FunctionAttributes* attributes, KernelHandle kernel) = 0;
+    virtual Status func_set_attribute(KernelHandle kernel, FunctionAttribute attribute, int value) = 0;
+    virtual Status occupancy_max_active_blocks_per_multiprocessor(int* blocks, KernelHandle kernel,
+                                                                  int block_size,
+                                                                  std::size_t dynamic_shared_bytes) = 0;
+    virtual Status occupancy_max_potential_block_size(int* min_grid_size, int* block_size,
+                                                      KernelHandle kernel, std::size_t dynamic_shared_bytes,
+                                                      int block_size_limit) = 0;
+    // arguments[i] points to the value of the i-th parameter; the values are copied before the call returns.
+    virtual Status launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) = 0;
+
+    // What CUDA has no runtime function for.
+
+    // Compiles CUDA C++ for the calling thread's device. A source that does not compile is
+    // Status::invalid_source with the compiler's message in result->log; a compiler that is not there is
+    // Status::jit_compiler_not_found with what was tried and how to get one in the log.
+    virtual Status compile(const CompileRequest& request, CompileResult* result) = 0;
+    // Adds a simulated device of a named model; Status::not_supported where devices are real.
+    virtual Status add_device(int* device, const char* model) = 0;
+    // The host's time as this runtime sees it, nanoseconds from an arbitrary start.
+    virtual std::int64_t clock_ns() = 0;
+    // Spends the host's time. Allowed inside a host function.
+    virtual void host_work(std::int64_t nanoseconds) = 0;
+    // What is known, beyond the code, about the calling thread's last failed call or a lost device: the
+    // kernel, block, thread, address and source line of a fault; how much memory there was. Empty if nothing
+    // is.
+    virtual std::string error_detail() = 0;
+    // The process is about to exit: run no host function any more, wait for nothing. Idempotent.
+    virtual void shut_down() noexcept = 0;
+};
+
+}  // namespace cuscope

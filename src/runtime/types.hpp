@@ -1,0 +1,204 @@
+// Plain types of the contract: handles, sizes, flags and descriptions. Numbers are CUDA's own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cuscope {
+
+// Opaque typed handles. A runtime decides what they point to; nobody else dereferences them, and nothing is
+// looked up by their value, because runtimes reuse it.
+using StreamHandle = struct StreamT*;
+using EventHandle = struct EventT*;
+using LibraryHandle = struct LibraryT*;
+using KernelHandle = struct KernelT*;
+
+// cudaStreamLegacy and cudaStreamPerThread. A null StreamHandle means the legacy default stream, as in CUDA.
+inline const StreamHandle stream_legacy = reinterpret_cast<StreamHandle>(std::uintptr_t{1});
+inline const StreamHandle stream_per_thread = reinterpret_cast<StreamHandle>(std::uintptr_t{2});
+
+using HostFunction = void (*)(void* data);
+
+struct Dim3 {
+    unsigned x = 1, y = 1, z = 1;
+    bool operator==(const Dim3&) const = default;
+};
+
+enum class MemcpyKind : int {
+    host_to_host = 0,
+    host_to_device = 1,
+    device_to_host = 2,
+    device_to_device = 3,
+    by_address = 4,  // cudaMemcpyDefault
+};
+
+namespace flags {
+inline constexpr unsigned stream_default = 0x0, stream_non_blocking = 0x1;
+inline constexpr unsigned event_default = 0x0, event_blocking_sync = 0x1, event_disable_timing = 0x2,
+                          event_interprocess = 0x4;
+inline constexpr unsigned event_record_external = 0x1, event_wait_external = 0x1;
+inline constexpr unsigned host_alloc_portable = 0x1, host_alloc_mapped = 0x2, host_alloc_write_combined = 0x4;
+inline constexpr unsigned device_schedule_spin = 0x1, device_schedule_yield = 0x2,
+                          device_schedule_blocking_sync = 0x4, device_map_host = 0x8;
+}  // namespace flags
+
+// cudaLimit
+enum class Limit : int { stack_size = 0, printf_fifo_size = 1, malloc_heap_size = 2 };
+
+// cudaDeviceAttr: those that cuscope itself reads; any other number may be asked for as well.
+enum class DeviceAttribute : int {
+    max_threads_per_block = 1,
+    max_block_dim_x = 2,
+    max_block_dim_y = 3,
+    max_block_dim_z = 4,
+    max_grid_dim_x = 5,
+    max_grid_dim_y = 6,
+    max_grid_dim_z = 7,
+    max_shared_memory_per_block = 8,
+    total_constant_memory = 9,
+    warp_size = 10,
+    max_pitch = 11,
+    max_registers_per_block = 12,
+    clock_rate = 13,
+    texture_alignment = 14,
+    multiprocessor_count = 16,
+    kernel_exec_timeout = 17,
+    integrated = 18,
+    can_map_host_memory = 19,
+    compute_mode = 20,
+    concurrent_kernels = 31,
+    ecc_enabled = 32,
+    pci_bus_id = 33,
+    pci_device_id = 34,
+    memory_clock_rate = 36,
+    global_memory_bus_width = 37,
+    l2_cache_size = 38,
+    max_threads_per_multiprocessor = 39,
+    async_engine_count = 40,
+    unified_addressing = 41,
+    texture_pitch_alignment = 51,
+    compute_capability_major = 75,
+    compute_capability_minor = 76,
+    stream_priorities_supported = 78,
+    max_shared_memory_per_multiprocessor = 81,
+    max_registers_per_multiprocessor = 82,
+    managed_memory = 83,
+    pageable_memory_access = 88,
+    concurrent_managed_access = 89,
+    cooperative_launch = 95,
+    max_shared_memory_per_block_optin = 97,
+    host_register_supported = 99,
+    max_blocks_per_multiprocessor = 106,
+    reserved_shared_memory_per_block = 111,
+    host_register_read_only_supported = 113,
+    memory_pools_supported = 115,
+};
+
+// cudaDeviceProp: the fields that a person asks about.
+struct DeviceProperties {
+    std::string name;
+    std::size_t total_global_memory = 0;
+    int compute_capability_major = 0, compute_capability_minor = 0;
+    int multiprocessor_count = 0;
+    int warp_size = 0;
+    int max_threads_per_block = 0;
+    int max_threads_per_multiprocessor = 0;
+    int max_blocks_per_multiprocessor = 0;
+    Dim3 max_block_dim, max_grid_dim;
+    int registers_per_block = 0;
+    int registers_per_multiprocessor = 0;
+    std::size_t shared_memory_per_block = 0;
+    std::size_t shared_memory_per_block_optin = 0;
+    std::size_t shared_memory_per_multiprocessor = 0;
+    std::size_t total_constant_memory = 0;
+    std::size_t memory_pitch = 0, texture_alignment = 0, texture_pitch_alignment = 0;
+    int l2_cache_size = 0;
+    int memory_bus_width = 0;   // bits
+    int clock_rate = 0;         // kHz
+    int memory_clock_rate = 0;  // kHz
+    int async_engine_count = 0;
+    bool concurrent_kernels = false;
+    bool integrated = false;
+    bool can_map_host_memory = false;
+    bool unified_addressing = false;
+    bool managed_memory = false;
+    bool concurrent_managed_access = false;
+    bool pageable_memory_access = false;
+    bool stream_priorities_supported = false;
+    bool host_register_supported = false;
+    bool host_register_read_only_supported = false;
+    bool memory_pools_supported = false;
+    bool cooperative_launch = false;
+};
+
+// cudaMemoryType
+enum class MemoryType : int { unregistered = 0, host = 1, device = 2, managed = 3 };
+
+// cudaPointerAttributes
+struct PointerAttributes {
+    MemoryType type = MemoryType::unregistered;
+    int device = -2;
+    void* device_pointer = nullptr;
+    void* host_pointer = nullptr;
+};
+
+// cudaFuncAttribute
+enum class FunctionAttribute : int { max_dynamic_shared_size = 8, preferred_shared_memory_carveout = 9 };
+
+// cudaFuncAttributes
+struct FunctionAttributes {
+    std::size_t shared_size = 0, const_size = 0, local_size = 0;  // bytes
+    int max_threads_per_block = 0;
+    int registers = 0;
+    int ptx_version = 0, binary_version = 0;
+    int max_dynamic_shared_size = 0;  // bytes
+    int preferred_shared_memory_carveout = 0;
+};
+
+// cudaLaunchConfig_t, and what only a simulation wants to know of a launch. A real device ignores the latter.
+struct LaunchConfig {
+    Dim3 grid, block;
+    std::size_t dynamic_shared_bytes = 0;
+    StreamHandle stream = nullptr;
+    std::int64_t duration_ns = -1;  // how long the kernel takes, if the caller says so
+    std::int64_t array_bytes = -1;  // how many bytes its array arguments hold, if the caller knows
+};
+
+// What a kernel's parameter is, as far as an argument can be checked against it.
+enum class ParameterKind : int { pointer, scalar, opaque };
+
+struct Parameter {
+    std::string name;  // as in the source; empty where there is none
+    std::string type;  // as the compiler spells it: "float const*"
+    ParameterKind kind = ParameterKind::opaque;
+    bool is_const = false;  // pointer: to const
+    std::string element;    // NumPy's name of the element or scalar type: "float32"; empty if it has none
+    std::size_t size = 0;   // bytes of the parameter itself
+};
+
+struct KernelDescription {
+    std::string name;     // as its user writes it: "vec_add", "scale<float>"
+    std::string lowered;  // as the image knows it: "_Z7vec_addPKfS0_Pfi"
+    std::vector<Parameter> parameters;
+};
+
+struct CompileRequest {
+    std::string source;
+    std::string file_name = "kernel.cu";  // what messages call the source
+    std::vector<std::string> options;     // the compiler's own: "-DN=4", "-O3", "--use_fast_math"
+    std::vector<std::string> include_paths;
+    std::vector<std::pair<std::string, std::string>> headers;  // name, text
+    std::vector<std::string> name_expressions;                 // instances of templates: "scale<float>"
+    bool use_cache = true;
+};
+
+struct CompileResult {
+    std::string image;  // what library_load_data takes
+    std::vector<KernelDescription> kernels;
+    std::string log;      // what the compiler said, at the user's own lines
+    bool cached = false;  // taken from the cache of compiled kernels
+};
+
+}  // namespace cuscope

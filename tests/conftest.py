@@ -1,0 +1,104 @@
+"""What every test can have: a device of each runtime, its contract, and a process of its own."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+TESTS = str(Path(__file__).resolve().parent)
+if TESTS not in sys.path:
+    sys.path.insert(0, TESTS)  # for support.py and semantics/
+
+# Compiled kernels of a test run are its own, and shared with the processes that it starts.
+if "CUSCOPE_CACHE_DIR" not in os.environ:
+    _cache = tempfile.TemporaryDirectory(prefix="cuscope-tests-", ignore_cleanup_errors=True)
+    os.environ["CUSCOPE_CACHE_DIR"] = _cache.name
+os.environ.pop("CUDA_LAUNCH_BLOCKING", None)
+
+import pytest  # noqa: E402
+
+DEVICES = ("host:0", "cuda:0")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "host_only(reason): runs on host:0 alone, because of the reason")
+    config.addinivalue_line("markers", "gpu_only(reason): runs on cuda:0 alone, because of the reason")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "device" not in metafunc.fixturenames:
+        return
+    host_only = metafunc.definition.get_closest_marker("host_only")
+    gpu_only = metafunc.definition.get_closest_marker("gpu_only")
+    names = DEVICES[:1] if host_only else DEVICES[1:] if gpu_only else DEVICES
+    metafunc.parametrize("device", names, indirect=True)
+
+
+@pytest.fixture
+def device(request: pytest.FixtureRequest) -> Iterator:
+    """The device under test, current on this thread; skipped where the machine has none of that name."""
+    import cuscope as cs
+
+    name = request.param
+    if name not in [d.name for d in cs.devices()]:
+        pytest.skip(f"there is no {name} on this machine")
+    device = cs.Device(name)
+    with device:
+        yield device
+        device.synchronize()
+
+
+@pytest.fixture
+def contract(device):
+    """The raw contract of the device's runtime, with no error left over from another test."""
+    from cuscope import _core
+
+    contract = _core.contract(device.name)
+    contract.get_last_error()
+    return contract
+
+
+@pytest.fixture
+def settled(device) -> Callable[[], None]:
+    """Lets everything that an earlier test left behind go, so that memory can be counted."""
+
+    def settle() -> None:
+        gc.collect()
+        device.synchronize()
+        gc.collect()
+
+    settle()
+    return settle
+
+
+RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run_python(request: pytest.FixtureRequest, tmp_path: Path) -> RunPython:
+    """Runs a program in a process of its own, on the device under test, and waits for it, but not forever."""
+
+    def run(
+        source: str, *arguments: str, env: dict[str, str] | None = None, timeout: float = 120
+    ) -> subprocess.CompletedProcess[str]:
+        name = request.getfixturevalue("device").name if "device" in request.fixturenames else "host:0"
+        program = tmp_path / "program.py"
+        program.write_text(textwrap.dedent(source))
+        environment = os.environ | {"CUSCOPE_DEVICE": name, "PYTHONUNBUFFERED": "1"} | (env or {})
+        return subprocess.run(
+            [sys.executable, str(program), *arguments],
+            check=False,
+            cwd=tmp_path,
+            env=environment,
+            text=True,
+            capture_output=True,
+            timeout=timeout,
+        )
+
+    return run

@@ -1,0 +1,123 @@
+"""The kernels of tests/kernels/, which check themselves; kernels/README.md says what their comments mean."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+from support import TESTS
+
+KERNELS = TESTS / "kernels"
+
+
+def names(folder: str = "") -> list[str]:
+    return sorted(p.stem for p in (KERNELS / folder).glob("*.cu"))
+
+
+def notes(path: Path, word: str) -> list[str]:
+    return re.findall(rf"^// {word} ?(.*)$", path.read_text(), re.MULTILINE)
+
+
+def launches(path: Path) -> list[tuple[str, tuple, tuple, int]]:
+    def three(text: str) -> tuple[int, ...]:
+        return tuple(int(x) for x in text.split(","))
+
+    parts = re.compile(r"(?:([A-Za-z_].*?) )?([\d,]+) ([\d,]+)(?: (\d+))?")
+    matches = [parts.fullmatch(line) for line in notes(path, "launch")]
+    return [(m[1] or "fault", three(m[2]), three(m[3]), int(m[4] or 0)) for m in matches if m]
+
+
+def compiled(path: Path) -> cs.Module:
+    return cs.Module(
+        path.read_text(),
+        name_expressions=notes(path, "instance"),
+        options=notes(path, "option"),
+        file_name=path.name,
+    )
+
+
+@pytest.mark.parametrize("name", names())
+def test_kernels_find_no_failure(device, capfd, name):
+    path = KERNELS / f"{name}.cu"
+    mod = compiled(path)
+    plan = launches(path)
+    assert plan, "the file launches nothing"
+
+    for kernel, grid, block, shared in plan:
+        failures = cs.zeros(4, np.uint32)
+        mod[kernel][grid, block, None, shared](failures)
+        count, line, *_ = failures.to_host().tolist()
+        assert count == 0, f"{kernel}: {count} checks failed, one of them at {path.name}:{line}"
+    device.synchronize()
+
+    printed = capfd.readouterr().out.splitlines()
+    if device.simulated:
+        assert printed == notes(path, "prints")
+    else:  # in any order
+        assert Counter(printed) == Counter(notes(path, "prints"))
+
+
+@pytest.mark.host_only("of the host runtime's compiler")
+@pytest.mark.parametrize("name", names("errors"))
+def test_source_does_not_compile_and_the_log_says_why(device, name):
+    path = KERNELS / "errors" / f"{name}.cu"
+
+    with pytest.raises(cs.CompileError) as caught:
+        compiled(path)
+
+    for note in notes(path, "error"):
+        line, text = note.split(None, 1)
+        assert text in caught.value.log
+        if line != "0":
+            assert re.search(rf"{re.escape(path.name)}:{line}\b", caught.value.log)
+
+
+FAULT = """
+import numpy as np
+import cuscope as cs
+from cuscope import _core
+c = _core.contract({device!r})
+mod = cs.Module({source!r}, file_name={name!r})
+c.get_last_error()
+p = cs.zeros(1024 // np.dtype(mod.fault.parameters[0].element or "uint8").itemsize,
+             mod.fault.parameters[0].element or "uint8")
+cs.synchronize()
+mod.fault[{grid!r}, {block!r}, None, {shared!r}](p)
+try:
+    cs.synchronize()
+    print("cudaSuccess")
+except cs.CudaError as error:
+    print(error.name)
+    print(error.detail or "")
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("name", names("faults"))
+def test_fault_ends_in_the_status_that_a_gpu_gives(device, run_python, name):
+    path = KERNELS / "faults" / f"{name}.cu"
+    ((_, grid, block, shared),) = launches(path)
+    (status,) = notes(path, "status")
+    done = run_python(
+        FAULT.format(
+            device=device.name,
+            source=path.read_text(),
+            name=path.name,
+            grid=grid,
+            block=block,
+            shared=shared,
+        )
+    )
+
+    assert done.returncode == 0, done.stderr
+    said = [x for x in done.stdout.splitlines() if x.startswith("cuda")]
+    assert said, done.stdout
+    assert said[0] == status
+    if device.simulated:
+        for detail in notes(path, "detail"):
+            assert detail in done.stdout

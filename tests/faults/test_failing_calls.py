@@ -1,0 +1,220 @@
+"""Every call that can fail, failing in turn: a CudaError, objects unchanged, nothing leaked, and the next try works."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+from cuscope import _core
+from support import BASIC
+
+OUT_OF_MEMORY, UNKNOWN = "cudaErrorMemoryAllocation", "cudaErrorUnknown"
+
+
+@pytest.fixture
+def faults(device):
+    return _core.FaultDevice(device.name)
+
+
+@pytest.fixture
+def broken(faults):
+    """The device over the runtime whose calls can be made to fail."""
+    with faults.device:
+        yield faults.device
+        faults.clear()
+
+
+USES = {
+    "allocate": lambda g: cs.empty(1000, np.float32),
+    "allocate zeros": lambda g: cs.zeros(1000, np.float32),
+    "fill": lambda g: g["x"].fill(3),
+    "copy in": lambda g: g["x"].copy_from(np.ones(100, np.float32)),
+    "copy in, page-locked": lambda g: g["x"].copy_from(g["locked"]),
+    "copy out": lambda g: g["x"].to_host(),
+    "copy out, page-locked": lambda g: g["x"].copy_to(g["locked"]),
+    "copy across": lambda g: g["x"].copy_from(g["y"]),
+    "to device": lambda g: cs.to_device(np.ones(100, np.float32)),
+    "page-locked array": lambda g: cs.pinned_empty(100),
+    "stream": lambda g: cs.Stream(priority=-1),
+    "event": lambda g: cs.Event(),
+    "record": lambda g: g["stream"].record(g["event"]),
+    "record a new event": lambda g: g["stream"].record(),
+    "wait": lambda g: g["stream"].wait(g["event"]),
+    "wait for a stream": lambda g: g["other"].wait(g["stream"]),
+    "query": lambda g: g["stream"].query(),
+    "host function": lambda g: g["stream"].host_function(list),
+    "synchronize": lambda g: g["stream"].synchronize(),
+    "synchronize the device": lambda g: cs.synchronize(),
+    "launch": lambda g: g["module"].add_one[1, 1, g["stream"]](g["n"]),
+    "module": lambda g: cs.Module(BASIC).vec_add.attributes,
+    "occupancy": lambda g: g["module"].vec_add.occupancy(256),
+    "set shared memory": lambda g: setattr(g["module"].vec_add, "max_dynamic_shared", 1024),
+    "memory info": lambda g: cs.current_device().memory_info(),
+    "limit": lambda g: cs.current_device().limit("stack_size"),
+    "elapsed": lambda g: g["event"] - g["event"],
+}
+METHODS = [
+    "malloc",
+    "malloc_async",
+    "free_async",
+    "host_alloc",
+    "memcpy",
+    "memcpy_async",
+    "memset",
+    "memset_async",
+    "stream_create_with_priority",
+    "stream_wait_event",
+    "stream_synchronize",
+    "stream_query",
+    "launch_host_func",
+    "event_create_with_flags",
+    "event_record_with_flags",
+    "event_query",
+    "event_synchronize",
+    "event_elapsed_time",
+    "library_load_data",
+    "library_get_kernel",
+    "func_get_attributes",
+    "func_set_attribute",
+    "func_get_param_info",
+    "launch_kernel",
+    "compile",
+    "device_synchronize",
+    "mem_get_info",
+    "device_get_limit",
+    "pointer_get_attributes",
+    "occupancy_max_active_blocks_per_multiprocessor",
+]
+
+
+def gear() -> dict:
+    made = {
+        "x": cs.full(100, 7, np.float32),
+        "y": cs.full(100, 8, np.float32),
+        "n": cs.zeros(1, np.int32),
+        "locked": cs.pinned_empty(100, np.float32),
+        "stream": cs.Stream(),
+        "other": cs.Stream(),
+        "event": cs.Event().record(),
+        "module": cs.Module(BASIC),
+    }
+    made["locked"][:] = 9
+    cs.synchronize()
+    return made
+
+
+def calls_of(faults, use, made) -> dict[str, int]:
+    """How often a use calls each method when nothing fails."""
+    before = {m: faults.calls(m) for m in METHODS}
+    use(made)
+    return {m: faults.calls(m) - before[m] for m in METHODS if faults.calls(m) > before[m]}
+
+
+@pytest.mark.parametrize("what", USES)
+def test_each_call_of_a_use_fails_in_turn(faults, broken, what):
+    use = USES[what]
+    made = gear()
+    use(made)
+    counts = calls_of(faults, use, made)
+    assert counts, "this use calls nothing that could fail"
+
+    for method, count in counts.items():
+        for nth in range(1, count + 1):
+            cs.synchronize()
+            gc.collect()
+            cs.synchronize()
+            before = made["x"].to_host().tolist(), made["n"].to_host().tolist(), broken.memory_info()
+            faults.clear()
+            faults.fail(method, nth, OUT_OF_MEMORY)
+            try:
+                result = use(made)
+            except (cs.CudaError, MemoryError) as error:
+                assert error.name == OUT_OF_MEMORY, (method, nth)  # noqa: PT017
+                failed = True
+            else:
+                failed = False  # it did without the call: then it must have done all the same
+                del result
+            faults.clear()
+            cs.synchronize()
+            gc.collect()
+            cs.synchronize()
+            if failed:
+                assert made["x"].to_host().tolist() == before[0], (method, nth)
+                assert made["n"].to_host().tolist() == before[1], (method, nth)
+                assert broken.memory_info() == before[2], (method, nth)
+            use(made)  # the next try works
+
+
+@pytest.mark.parametrize(
+    ("method", "make"),
+    [
+        ("malloc_async", lambda: cs.empty(1000)),
+        ("host_alloc", lambda: cs.pinned_empty(1000)),
+    ],
+)
+def test_failed_allocation_is_an_out_of_memory_error(faults, broken, method, make):
+    faults.fail(method, 1, OUT_OF_MEMORY)
+
+    with pytest.raises(cs.OutOfMemoryError) as caught:
+        make()
+
+    assert caught.value.call
+    assert make() is not None
+
+
+def test_other_failures_are_cuda_errors_of_their_name(faults, broken):
+    faults.fail("stream_create_with_priority", 1, UNKNOWN)
+
+    with pytest.raises(cs.CudaError) as caught:
+        cs.Stream()
+
+    assert (caught.value.name, caught.value.call) == (UNKNOWN, "cudaStreamCreateWithPriority")
+    assert not isinstance(caught.value, cs.OutOfMemoryError)
+
+
+@pytest.mark.parametrize(
+    "method", ["stream_destroy", "event_destroy", "free_async", "free", "free_host", "library_unload"]
+)
+def test_failure_while_an_object_goes_is_no_crash(faults, broken, method):
+    made = gear()
+    for nth in range(1, 6):
+        faults.fail(method, nth, UNKNOWN)
+
+    del made
+    gc.collect()
+
+    faults.clear()
+    cs.synchronize()
+    assert cs.full(3, 2, np.int32).to_host().tolist() == [2, 2, 2]
+
+
+def test_failed_host_function_call_does_not_keep_the_callable(faults, broken):
+    import weakref
+
+    class Callable:
+        def __call__(self):
+            raise AssertionError("must not run")
+
+    function = Callable()
+    gone = weakref.ref(function)
+    s = cs.Stream()
+    faults.fail("launch_host_func", 1, UNKNOWN)
+    with pytest.raises(cs.CudaError):
+        s.host_function(function)
+    del function
+    s.synchronize()
+    gc.collect()
+
+    assert gone() is None
+
+
+def test_unknown_call_or_status_is_refused(faults):
+    with pytest.raises(ValueError, match="dance"):
+        faults.fail("dance", 1, UNKNOWN)
+    with pytest.raises(ValueError, match="cudaErrorNonsense"):
+        faults.fail("malloc", 1, "cudaErrorNonsense")
+    with pytest.raises(ValueError, match="nth"):
+        faults.fail("malloc", 0, UNKNOWN)

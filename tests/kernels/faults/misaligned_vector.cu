@@ -1,0 +1,7 @@
+// status cudaErrorMisalignedAddress
+// launch 1 32
+// detail misaligned_vector.cu:6
+__global__ void fault(float* p) {
+    float4* v = reinterpret_cast<float4*>(p + 1);
+    p[100 + threadIdx.x] = v[threadIdx.x].y;
+}

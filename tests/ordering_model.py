@@ -1,0 +1,99 @@
+"""The ordering rules of streams and events, in plain Python, and a runner that holds a device to them.
+
+The model knows nothing of time. It keeps, for each operation that was issued, the set of operations that must have
+ended before it starts (a bit mask); the rules are those of the CUDA programming guide:
+
+- operations of a stream follow each other;
+- an operation of the legacy default stream follows the last one of every blocking stream, and the next one of every
+  blocking stream follows it; the per-thread default stream is a blocking stream, non-blocking ones are exempt;
+- a stream that waits for an event follows what the event was last recorded behind; an event that was never recorded
+  is nothing to wait for;
+- what the host issues after it saw an operation's end comes after that operation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+LEGACY, PER_THREAD = "legacy", "per-thread"
+BLOCKING = ("blocking-0", "blocking-1")
+NON_BLOCKING = ("non-blocking-0", "non-blocking-1")
+STREAMS = (LEGACY, PER_THREAD, *BLOCKING, *NON_BLOCKING)
+OBEY_LEGACY = (PER_THREAD, *BLOCKING)
+
+
+def bits(mask: int) -> list[int]:
+    return [i for i in range(mask.bit_length()) if mask >> i & 1]
+
+
+@dataclass
+class Model:
+    """Which operation precedes which. Operations are numbered in the order of issue."""
+
+    before: list[int] = field(
+        default_factory=list
+    )  # of each operation: those that must have ended; itself too
+    last: dict[str, int] = field(default_factory=dict)  # of each stream: its last operation
+    recorded: dict[int, int] = field(default_factory=dict)  # of each event: the operation that recorded it
+    known: int = 0  # operations that the host has seen the end of
+
+    def pending_for(self, stream: str) -> int:
+        """What an operation would wait for if it were issued in the stream now."""
+        previous = [stream]
+        if stream == LEGACY:
+            previous += OBEY_LEGACY
+        elif stream in OBEY_LEGACY:
+            previous.append(LEGACY)
+        mask = self.known
+        for name in previous:
+            if name in self.last:
+                mask |= self.before[self.last[name]]
+        return mask
+
+    def issue(self, stream: str, after: int = 0) -> int:
+        number = len(self.before)
+        self.before.append(self.pending_for(stream) | after | 1 << number)
+        self.last[stream] = number
+        return number
+
+    def record(self, event: int, stream: str) -> int:
+        self.recorded[event] = self.issue(stream)
+        return self.recorded[event]
+
+    def wait(self, stream: str, event: int) -> None:
+        """A wait is an operation of its stream: what the event was recorded behind precedes what comes next."""
+        after = self.before[self.recorded[event]] if event in self.recorded else 0
+        self.issue(stream, after)
+
+    def is_before(self, first: int, second: int) -> bool:
+        return bool(self.before[second] >> first & 1)
+
+    def stream_ended(self, stream: str) -> int:
+        """The host saw the stream's last operation end; returns what it therefore knows to have ended."""
+        if stream in self.last:
+            self.known |= self.before[self.last[stream]]
+        return self.known
+
+    def event_ended(self, event: int) -> int:
+        if event in self.recorded:
+            self.known |= self.before[self.recorded[event]]
+        return self.known
+
+    def all_ended(self) -> int:
+        self.known = (1 << len(self.before)) - 1
+        return self.known
+
+    def may_be_busy(self, mask: int) -> bool:
+        return bool(mask & ~self.known)
+
+
+@dataclass
+class Cell:
+    """A word that operations read and write, and who touched it last."""
+
+    value: int = 0
+    writer: int = -1
+    readers: list[int] = field(default_factory=list)
+
+    def conflicts(self, writes: bool) -> list[int]:
+        return [n for n in ([self.writer, *self.readers] if writes else [self.writer]) if n >= 0]

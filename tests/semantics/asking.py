@@ -1,0 +1,135 @@
+"""Asks a runtime the questions of a case, in the case's own words.
+
+A case is a generator over a `Runtime`: it yields (label, answer) in the order of the file of answers. It talks to
+the contract itself, because most cases are about what the public surface hides: status codes, handles, call order.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from cuscope import _core
+
+ANSWERS = Path(__file__).with_name("answers.txt")
+MS = 1_000_000  # nanoseconds
+
+KERNELS = r"""
+__global__ void spin(long long ns) {
+  unsigned long long t0, t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t0));
+  do { asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); } while ((long long)(t - t0) < ns);
+}
+__global__ void store(int* p, int v) { *p = v; }
+__global__ void oob(int* p) { p[1LL << 40] = 1; }
+__global__ void misaligned(char* p) { *(int*)(p + 1) = 1; }
+__global__ void assert_() { assert(threadIdx.x == 99); }
+__global__ void dyn(float* p) { extern __shared__ float s[]; s[threadIdx.x] = 1; if (p) *p = s[0]; }
+"""
+
+LEGACY, PER_THREAD = 1, 2
+Question = tuple[str, object]
+Case = Callable[["Runtime"], Iterator[Question]]
+CASES: dict[str, Case] = {}
+
+
+def case(function: Case) -> Case:
+    CASES[function.__name__] = function
+    return function
+
+
+def answers() -> dict[str, list[str]]:
+    """The lines of every case: 'label=answer', or the text that the case wrote."""
+    cases: dict[str, list[str]] = {}
+    for line in ANSWERS.read_text().splitlines():
+        if line.startswith("## "):
+            cases[line[3:]] = current = []
+        elif line and not line.startswith("#"):
+            current.append(line)
+    return cases
+
+
+class Runtime:
+    """The contract, with the few helpers in which the cases are written."""
+
+    def __init__(self, device: str) -> None:
+        self.simulated = device.startswith("host")
+        self.c: Any = _core.contract(device)
+        self.c.set_device(int(device.partition(":")[2]))
+        self.c.get_last_error()
+
+    @functools.cached_property
+    def _library(self) -> tuple[int, dict[str, str]]:
+        status, image, names, log = self.c.compile(KERNELS)
+        assert status == "cudaSuccess", log
+        status, library = self.c.library_load_data(image)
+        assert status == "cudaSuccess", status
+        return library, dict(names)
+
+    @functools.cache  # noqa: B019 - lives as long as the process' one asker
+    def kernel(self, name: str) -> int:
+        library, names = self._library
+        status, kernel = self.c.library_get_kernel(library, names[name])
+        assert status == "cudaSuccess", status
+        return kernel
+
+    def launch(self, name: str, *values: bytes, grid=1, block=1, shared: int = 0, stream: int = 0) -> str:
+        return self.c.launch_kernel(
+            self.kernel(name), grid, block, list(values), dynamic_shared=shared, stream=stream
+        )
+
+    def spin(self, nanoseconds: int, stream: int = 0) -> str:
+        return self.launch("spin", struct.pack("q", nanoseconds), stream=stream)
+
+    def store(self, address: int, value: int, stream: int = 0) -> str:
+        return self.launch("store", struct.pack("P", address), struct.pack("i", value), stream=stream)
+
+    def stream(self, flags: int = 0) -> int:
+        status, stream = self.c.stream_create_with_priority(flags, 0)
+        assert status == "cudaSuccess", status
+        return stream
+
+    def event(self, flags: int = 0) -> int:
+        status, event = self.c.event_create_with_flags(flags)
+        assert status == "cudaSuccess", status
+        return event
+
+    def device_int(self, count: int = 1) -> int:
+        status, pointer = self.c.malloc(4 * count)
+        assert status == "cudaSuccess", status
+        self.c.memset(pointer, 0, 4 * count)
+        self.c.device_synchronize()
+        return pointer
+
+    def read_int(self, pointer: int) -> int:
+        value = ctypes.c_int(-1)
+        self.c.memcpy(ctypes.addressof(value), pointer, 4, kind=4)
+        return value.value
+
+    def last(self) -> str:
+        answer = self.c.peek_at_last_error()
+        self.c.get_last_error()
+        return answer
+
+    def ms(self) -> float:
+        return self.c.clock_ns() / MS
+
+    def record(self, event: int, stream: int = 0) -> str:
+        return self.c.event_record_with_flags(event, stream, 0)
+
+
+def ask(device: str, name: str) -> list[str]:
+    """The answers of a runtime, written as the file writes them."""
+    runtime = Runtime(device)
+    runtime.kernel("spin")  # compiled and loaded before the clock of a case starts
+    return [f"{label}={value}" for label, value in CASES[name](runtime)]
+
+
+def load_cases() -> dict[str, Case]:
+    from . import cases_errors, cases_memory, cases_order  # noqa: F401 - they fill CASES
+
+    return CASES

@@ -1,0 +1,94 @@
+"""Every case that a real GPU was asked, asked again: the same answer, label by label."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from semantics.asking import CASES, answers, ask, load_cases
+from support import TESTS
+
+load_cases()
+ANSWERS = answers()
+
+# The cases of this file that are not asked, and why.
+NOT_ASKED: dict[str, str] = {}
+
+# Cases that lose the device, read a fresh process' state, or need an environment of their own.
+OWN_PROCESS = {
+    "alignment",
+    "device_edges",
+    "launch_blocking_env",
+    "launch_config",
+    "mem_info",
+    "sticky_assert",
+    "sticky_illegal_address",
+    "sticky_misaligned",
+}
+ENVIRONMENT = {"launch_blocking_env": {"CUDA_LAUNCH_BLOCKING": "1"}}
+
+# Answers that are times: what was measured holds for one machine. A simulation of that machine comes within a
+# twentieth of it; a real device only has to take some time at all. What the times mean to a program
+# (returned early or not) is a label of its own and compared as it is.
+TIMES = {"pinned_total_ms", "ret_ms", "total_ms"}
+TIME_TOLERANCE = 0.05
+
+# Answers that name the very machine; another GPU says something else.
+OF_THE_DEVICE = {"device_props": "an NVIDIA H200's numbers", "func_attributes": "an NVIDIA H200's numbers"}
+
+ASK = """
+import os, sys
+sys.path.insert(0, {tests!r})
+from semantics.asking import ask, load_cases
+load_cases()
+print("\\n".join(ask({device!r}, {case!r})), flush=True)
+os._exit(0)
+"""
+
+
+def comparable(line: str) -> str:
+    """An assertion's message without the file and line, which are not the case's."""
+    return re.sub(r"^\S+:\d+: (?=.*Assertion )", "<file>:<line>: ", line)
+
+
+def is_time(line: str) -> bool:
+    return line.partition("=")[0] in TIMES
+
+
+def asked(device, case: str, run_python) -> list[str]:
+    if case not in OWN_PROCESS:
+        return ask(device.name, case)
+    source = ASK.format(tests=str(TESTS), device=device.name, case=case)
+    process = run_python(source, env=ENVIRONMENT.get(case, {}))
+    assert process.returncode == 0, process.stderr
+    # A message of the device goes to whichever stream the runtime writes it to, at its own time.
+    messages = [line for line in process.stderr.splitlines() if "Assertion" in line]
+    lines = process.stdout.splitlines()
+    messages += [line for line in lines if "Assertion" in line]
+    return messages + [line for line in lines if "Assertion" not in line]
+
+
+@pytest.mark.parametrize("case", sorted(CASES))
+def test_answers_as_the_gpu_did(device, case, run_python):
+    if case in OF_THE_DEVICE and not device.simulated and "H200" not in device.model:
+        pytest.skip(f"the answers are {OF_THE_DEVICE[case]}")
+
+    got = asked(device, case, run_python)
+
+    assert [comparable(x) for x in got if not is_time(x)] == [
+        comparable(x) for x in ANSWERS[case] if not is_time(x)
+    ]
+    expected = dict(x.split("=") for x in ANSWERS[case] if is_time(x))
+    times = {label: float(value) for label, _, value in (x.partition("=") for x in got if is_time(x))}
+    assert times.keys() == expected.keys()
+    for label, value in times.items():
+        assert value > 0
+        if device.simulated:
+            assert value == pytest.approx(float(expected[label]), rel=TIME_TOLERANCE), label
+
+
+def test_every_case_is_asked_or_says_why_not():
+    assert CASES.keys() | NOT_ASKED.keys() == ANSWERS.keys()
+    assert not CASES.keys() & NOT_ASKED.keys()
+    assert len(NOT_ASKED) <= 3

@@ -1,0 +1,65 @@
+"""What several test files use: sources of small kernels, compiled once for each device."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import cuscope as cs
+
+TESTS = Path(__file__).resolve().parent
+MS = 1e-3  # seconds
+
+BASIC = r"""
+__global__ void spin(long long ns) {
+  unsigned long long t0, t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t0));
+  do { asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); } while ((long long)(t - t0) < ns);
+}
+__global__ void store(int* p, int v) { *p = v; }
+__global__ void add_one(int* p) { atomicAdd(p, 1); }
+__global__ void multiply_add(unsigned* p, unsigned a, unsigned b) { *p = *p * a + b; }
+__global__ void append(int* log, int* count, int id) { log[atomicAdd(count, 1)] = id; }
+__global__ void vec_add(const float* a, const float* b, float* c, int n) {
+  int i = blockDim.x * blockIdx.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+__global__ void out_of_bounds(int* p) { p[1LL << 40] = 1; }
+__global__ void forever(volatile int* p) { while (*p == 0) { } }
+__global__ void nothing() { }
+"""
+
+
+@functools.cache
+def module(device: cs.Device, source: str = BASIC, **arguments) -> cs.Module:
+    return cs.Module(source, device=device, **arguments)
+
+
+def spin(device: cs.Device, seconds: float, stream: cs.Stream | None = None) -> None:
+    """Keeps one block of the device busy for so long, in the stream."""
+    module(device).spin[1, 1, stream](round(seconds * 1e9))
+
+
+def in_threads(count: int, work: Callable[[int], object], timeout: float = 60) -> list[BaseException]:
+    """Runs work(0), ..., work(count - 1) in threads that start together; returns what they raised."""
+    raised: list[BaseException] = []
+    start = threading.Barrier(count)
+
+    def run(index: int) -> None:
+        try:
+            start.wait(timeout)
+            work(index)
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(i,), daemon=True) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    end = time.monotonic() + timeout
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
+    assert not any(thread.is_alive() for thread in threads), "a thread hangs"
+    return raised

@@ -1,0 +1,215 @@
+"""The issue's section on bad input, line by line: named argument, what came, what is allowed; nothing has changed.
+
+What belongs to one object is tested with it (arguments of kernels, shapes, files of the cache); here is what is common.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+from support import module
+
+HUGE = 10**30
+
+
+@pytest.fixture
+def unchanged(device, contract, settled):
+    """After the test the device has as much memory as before, no error is left over, and the device still works."""
+    before = device.memory_info()
+    yield
+    settled()
+    assert device.memory_info() == before
+    assert contract.peek_at_last_error() == "cudaSuccess"
+    assert cs.to_device(np.arange(3)).to_host().tolist() == [0, 1, 2]
+
+
+REFUSED = {
+    # a wrong type
+    "Stream(priority='high')": (lambda d: cs.Stream(priority="high"), TypeError, "priority"),
+    "Stream(priority=1.5)": (lambda d: cs.Stream(priority=1.5), TypeError, "priority"),
+    "Stream(device=0)": (lambda d: cs.Stream(device=0), TypeError, ""),
+    "Event(device='x')": (lambda d: cs.Event(device="x"), (TypeError, ValueError), ""),
+    "with 5": (lambda d: cs.set_device(5), TypeError, ""),
+    "set_device(None)": (lambda d: cs.set_device(None), TypeError, ""),
+    "synchronize('all')": (lambda d: cs.synchronize("all"), (TypeError, ValueError), ""),
+    "zeros(stream=1)": (lambda d: cs.zeros(3, stream=1), TypeError, "stream"),
+    "to_device(None)": (lambda d: cs.to_device(None), (TypeError, ValueError), ""),
+    "to_device(dict)": (lambda d: cs.to_device({}), (TypeError, ValueError), ""),
+    "empty_like(5)": (lambda d: cs.empty_like(object()), TypeError, ""),
+    # a wrong value
+    "empty(-1)": (lambda d: cs.empty(-1), ValueError, "-1"),
+    "empty((3, -2))": (lambda d: cs.empty((3, -2)), ValueError, "-2"),
+    "empty(huge)": (lambda d: cs.empty(HUGE), (ValueError, OverflowError, MemoryError), ""),
+    "pinned_empty(-1)": (lambda d: cs.pinned_empty(-1), ValueError, "-1"),
+    "pinned_empty(huge)": (lambda d: cs.pinned_empty(1 << 50), (ValueError, MemoryError), ""),
+    "set_limit(huge)": (lambda d: d.set_limit("stack_size", HUGE), (ValueError, OverflowError), ""),
+    "limit('')": (lambda d: d.limit(""), ValueError, "stack_size"),
+    "attribute('')": (lambda d: d.attribute(""), (ValueError, AttributeError), "warp_size"),
+    "host_work('1')": (lambda d: cs.host_work("1"), TypeError, ""),
+    "empty(65 dimensions)": (lambda d: cs.empty((1,) * 100), ValueError, ""),
+    # unknown arguments
+    "Stream(nonblocking=True)": (lambda d: cs.Stream(nonblocking=True), TypeError, ""),
+    "Event(flags=2)": (lambda d: cs.Event(flags=2), TypeError, ""),
+    "pinned_empty(mapping=True)": (lambda d: cs.pinned_empty(3, mapping=True), TypeError, ""),
+    "Module(option=[])": (lambda d: cs.Module("", option=[]), TypeError, ""),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused_call_says_why_and_changes_nothing(device, unchanged, what):
+    use, error, text = REFUSED[what]
+
+    with pytest.raises(error) as caught:
+        use(device)
+
+    assert str(caught.value)
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["fill", "copy_from", "copy_to", "to_host"])
+@pytest.mark.parametrize("stream", ["closed", "foreign", "no stream"])
+def test_stream_of_a_copy_is_checked(device, unchanged, method, stream):
+    x = cs.full(3, 7, np.float32)
+    wrong = {
+        "closed": lambda: cs.Stream(),
+        "foreign": lambda: cs.Stream(device=cs.add_host_device("h200")),
+        "no stream": lambda: "stream",
+    }[stream]()
+    if stream == "closed":
+        wrong.close()
+    arguments = {"fill": (1,), "copy_from": (np.ones(3, np.float32),), "copy_to": (np.ones(3, np.float32),)}
+
+    with pytest.raises(TypeError if stream == "no stream" else ValueError, match=r"[Ss]tream|device"):
+        getattr(x, method)(*arguments.get(method, ()), stream=wrong)
+
+    assert x.to_host().tolist() == [7, 7, 7]
+    x.close()
+
+
+@pytest.mark.parametrize("where", ["launch", "brackets"])
+@pytest.mark.parametrize("wrong", [0, "s", object()])
+def test_stream_of_a_launch_is_checked(device, unchanged, where, wrong):
+    kernel = module(device).nothing
+
+    with pytest.raises(TypeError, match="stream"):
+        kernel.launch(grid=1, block=1, stream=wrong) if where == "launch" else kernel[1, 1, wrong]()
+
+
+def test_closed_stream_of_a_launch_is_refused(device, unchanged):
+    s = cs.Stream()
+    s.close()
+
+    with pytest.raises(ValueError, match="closed"):
+        module(device).nothing[1, 1, s]()
+
+
+def test_closed_stream_cannot_become_current(device, unchanged):
+    s = cs.Stream()
+    s.close()
+
+    with pytest.raises(ValueError, match="closed"), s:
+        pass
+    assert cs.current_stream() == device.default_stream
+
+
+def test_source_that_does_not_compile_leaves_nothing(device, unchanged):
+    with pytest.raises(cs.CompileError):
+        cs.Module("__global__ void k() { nonsense }")
+
+
+def test_foreign_event_is_refused_by_every_stream(device, unchanged):
+    event = cs.Event(device=cs.add_host_device("h200"))
+
+    with pytest.raises(ValueError, match="host:"):
+        cs.Stream().record(event)
+
+
+@pytest.mark.parametrize("flags", [0x10, 0x2, 0x80000000])
+def test_unknown_flags_are_an_invalid_value(contract, unchanged, flags):
+    assert contract.stream_create_with_priority(flags, 0)[0] == "cudaErrorInvalidValue"
+    assert contract.get_last_error() == "cudaErrorInvalidValue"
+
+
+def test_unknown_flags_of_events_and_memory_are_an_invalid_value(contract, unchanged):
+    assert contract.event_create_with_flags(0x100)[0] == "cudaErrorInvalidValue"
+    assert contract.host_alloc(16, 0x100)[0] == "cudaErrorInvalidValue"
+    contract.get_last_error()
+
+
+@pytest.mark.parametrize("kind", [-1, 5, 99])
+def test_unknown_direction_of_a_copy(contract, unchanged, kind):
+    _, p = contract.malloc(64)
+
+    assert contract.memcpy(p, p + 32, 16, kind=kind) == "cudaErrorInvalidMemcpyDirection"
+
+    contract.free(p)
+    contract.get_last_error()
+
+
+NULL_CALLS = {
+    "event_destroy": (0,),
+    "event_query": (0,),
+    "event_synchronize": (0,),
+    "event_record_with_flags": (0, 0, 0),
+    "stream_wait_event": (0, 0, 0),
+    "event_elapsed_time": (0, 0),
+    "library_unload": (0,),
+    "library_get_kernel": (0, "k"),
+    "func_get_attributes": (0,),
+    "launch_kernel": (0, 1, 1, []),
+}
+
+
+@pytest.mark.host_only("a real runtime may follow a null handle")
+@pytest.mark.parametrize("call", NULL_CALLS)
+def test_null_handle_is_an_error_and_no_crash(contract, unchanged, call):
+    answer = getattr(contract, call)(*NULL_CALLS[call])
+
+    status = answer if isinstance(answer, str) else answer[0]
+    assert status in (
+        "cudaErrorInvalidResourceHandle",
+        "cudaErrorInvalidValue",
+        "cudaErrorInvalidDeviceFunction",
+    )
+    contract.get_last_error()
+
+
+@pytest.mark.host_only("a real runtime does not know the handles that it gave away")
+def test_destroyed_handle_is_an_error_and_no_crash(contract, unchanged):
+    _, event = contract.event_create_with_flags(0)
+    _, stream = contract.stream_create_with_priority(0, 0)
+    contract.event_destroy(event)
+    contract.stream_destroy(stream)
+
+    answers = [
+        contract.event_query(event),
+        contract.event_record_with_flags(event, 0, 0),
+        contract.event_destroy(event),
+        contract.stream_query(stream),
+        contract.stream_synchronize(stream),
+        contract.stream_destroy(stream),
+    ]
+
+    assert set(answers) <= {"cudaErrorInvalidResourceHandle", "cudaErrorContextIsDestroyed"}
+    contract.get_last_error()
+
+
+def test_default_streams_cannot_be_destroyed(contract, unchanged):
+    for stream in (0, 1, 2):
+        assert contract.stream_destroy(stream) != "cudaSuccess"
+    contract.get_last_error()
+
+
+@pytest.mark.host_only("the GPU's own answers are in semantics/")
+@pytest.mark.parametrize("nbytes", [2**64 - 1, 2**63, 2**47])
+def test_sizes_near_the_end_of_the_address_space(contract, unchanged, nbytes):
+    _, p = contract.malloc(64)
+
+    assert contract.malloc(nbytes)[0] == "cudaErrorMemoryAllocation"
+    assert contract.memset(p, 0, nbytes) == "cudaErrorInvalidValue"
+    assert contract.memcpy(p, p, nbytes, kind=3) == "cudaErrorInvalidValue"
+
+    contract.free(p)
+    contract.get_last_error()

@@ -1,0 +1,33 @@
+"""Every example in a docstring runs, on the simulated device."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import cuscope as cs
+
+MODULES = [
+    "cuscope",
+    *(f"cuscope.{module.name}" for module in pkgutil.iter_modules(cs.__path__) if module.name != "__main__"),
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name: str) -> None:
+    module = importlib.import_module(name)
+    names = {"cs": cs, "np": importlib.import_module("numpy")}
+    with cs.Device("host:0"):
+        result = doctest.testmod(
+            module, extraglobs=names, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        )
+    assert result.failed == 0
+
+
+def test_there_are_examples() -> None:
+    finder = doctest.DocTestFinder()
+    assert (
+        sum(len(test.examples) for name in MODULES for test in finder.find(importlib.import_module(name)))
+        > 50
+    )

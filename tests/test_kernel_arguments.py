@@ -1,0 +1,297 @@
+"""A kernel's arguments are checked against its own signature, and the message names the parameter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import cuscope as cs
+from support import module
+
+SOURCE = """
+struct Pair { float x; int n; };
+template <typename T> __global__ void put(T* target, T number) { *target = number; }
+__global__ void copy(int* target, const int* origin) { *target = *origin; }
+__global__ void is_null(int* answer, const float* pointer) { *answer = pointer == nullptr; }
+__global__ void flags(int* answer, bool yes, char letter) { *answer = yes * 1000 + letter; }
+__global__ void from_pair(float* answer, Pair pair) { *answer = pair.x * pair.n; }
+__global__ void raw(void* target, int number) { *(int*)target = number; }
+__global__ void many(int* out, char a, short b, int c, long long d, float e, double f, char g) {
+    out[0] = a; out[1] = b; out[2] = c; out[3] = (int)d; out[4] = (int)e; out[5] = (int)f; out[6] = g;
+}
+"""
+TYPES = {
+    "signed char": np.int8,
+    "unsigned char": np.uint8,
+    "short": np.int16,
+    "unsigned short": np.uint16,
+    "int": np.int32,
+    "unsigned": np.uint32,
+    "long long": np.int64,
+    "unsigned long long": np.uint64,
+    "float": np.float32,
+    "double": np.float64,
+    "bool": np.bool_,
+}
+INTEGERS = [n for n, t in TYPES.items() if np.issubdtype(t, np.integer)]
+
+
+@pytest.fixture
+def kernels(device):
+    return module(device, SOURCE, name_expressions=tuple(f"put<{t}>" for t in TYPES))
+
+
+def put(kernels, c_type: str, value) -> object:
+    target = cs.zeros(1, TYPES[c_type])
+    kernels[f"put<{c_type}>"][1, 1](target, value)
+    return target.to_host()[0]
+
+
+# What is taken
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(c_type=st.sampled_from(INTEGERS), data=st.data())
+def test_every_integer_of_the_range_arrives(kernels, c_type, data):
+    info = np.iinfo(TYPES[c_type])
+    value = data.draw(st.integers(int(info.min), int(info.max)))
+
+    assert put(kernels, c_type, value) == value
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(value=st.floats(allow_nan=False, width=64))
+def test_every_double_arrives(kernels, value):
+    assert put(kernels, "double", value) == value
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(value=st.floats(allow_nan=False, width=32))
+def test_every_float_arrives(kernels, value):
+    assert put(kernels, "float", value) == np.float32(value)
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_, np.False_])
+def test_truth_arrives(kernels, value):
+    assert put(kernels, "bool", value) == bool(value)
+
+
+@pytest.mark.parametrize("c_type", INTEGERS)
+def test_numpy_scalars_of_the_type_are_taken(kernels, c_type):
+    assert put(kernels, c_type, TYPES[c_type](100)) == 100
+
+
+def test_integer_is_taken_for_a_floating_point_parameter(kernels):
+    assert put(kernels, "float", 3) == 3
+    assert put(kernels, "double", -3) == -3
+
+
+def test_arguments_of_every_size_are_where_they_belong(kernels):
+    out = cs.zeros(7, np.int32)
+    kernels.many[1, 1](out, -1, 2, -3, 4, 5.0, -6.0, 7)
+
+    assert out.to_host().tolist() == [-1, 2, -3, 4, 5, -6, 7]
+
+
+def test_mutable_array_is_taken_for_a_const_pointer(kernels):
+    target, origin = cs.zeros(1, np.int32), cs.full(1, 5, np.int32)
+    kernels.copy[1, 1](target, origin)
+
+    assert target.to_host().tolist() == [5]
+
+
+def test_slice_is_taken_where_it_begins(kernels):
+    target, origin = cs.zeros(1, np.int32), cs.to_device(np.arange(10, dtype=np.int32))
+    kernels.copy[1, 1](target, origin[6:])
+
+    assert target.to_host().tolist() == [6]
+
+
+def test_array_of_more_dimensions_is_its_memory(kernels):
+    target, origin = cs.zeros((1, 1), np.int32), cs.full((2, 2), 9, np.int32)
+    kernels.copy[1, 1](target, origin)
+
+    assert target.to_host().tolist() == [[9]]
+
+
+def test_none_is_a_null_pointer(kernels):
+    answer = cs.zeros(1, np.int32)
+    kernels.is_null[1, 1](answer, None)
+
+    assert answer.to_host().tolist() == [1]
+
+
+def test_void_pointer_takes_any_array_and_an_address(kernels):
+    x = cs.zeros(2, np.int32)
+    kernels.raw[1, 1](x, 7)
+    kernels.raw[1, 1](x.pointer + 4, 8)
+
+    assert x.to_host().tolist() == [7, 8]
+
+
+def test_char_and_bool(kernels):
+    answer = cs.zeros(1, np.int32)
+    kernels.flags[1, 1](answer, True, 42)
+
+    assert answer.to_host().tolist() == [1042]
+
+
+@pytest.mark.parametrize("form", ["bytes", "void"])
+def test_struct_is_taken_by_its_bytes(kernels, form):
+    pair = np.array([(1.5, 4)], np.dtype([("x", "f4"), ("n", "i4")]))[0]
+    answer = cs.zeros(1, np.float32)
+    kernels.from_pair[1, 1](answer, pair.tobytes() if form == "bytes" else pair)
+
+    assert answer.to_host().tolist() == [6.0]
+
+
+# What is refused: nothing is launched, and the message says which parameter
+
+
+def refused(launch, *arguments, error, texts):
+    with pytest.raises(error) as caught:
+        launch(*arguments)
+    for text in texts:
+        assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_wrong_number_of_arguments(kernels, count):
+    refused(
+        kernels.copy[1, 1], *[cs.zeros(1, np.int32)] * count, error=TypeError, texts=["copy", "2", str(count)]
+    )
+
+
+def test_wrong_element_type_names_both(kernels):
+    refused(
+        kernels.copy[1, 1],
+        cs.zeros(1, np.int32),
+        cs.zeros(1, np.float32),
+        error=TypeError,
+        texts=["origin", "float32", "int32"],
+    )
+
+
+def test_numpy_array_is_told_to_use_to_device(kernels):
+    refused(
+        kernels.copy[1, 1],
+        cs.zeros(1, np.int32),
+        np.zeros(1, np.int32),
+        error=TypeError,
+        texts=["origin", "to_device"],
+    )
+
+
+@pytest.mark.parametrize("value", [1.5, "x", b"1234", [1], 0, 1 + 2j])
+def test_pointer_from_something_else(kernels, value):
+    refused(kernels.copy[1, 1], cs.zeros(1, np.int32), value, error=TypeError, texts=["origin"])
+
+
+@pytest.mark.parametrize("value", ["3", None, b"", [1], 1 + 2j, np.zeros(1, np.int32), np.zeros(2)])
+@pytest.mark.parametrize("c_type", ["int", "float"])
+def test_scalar_from_something_else(kernels, c_type, value):
+    target = cs.full(1, 7, TYPES[c_type])
+
+    refused(kernels[f"put<{c_type}>"][1, 1], target, value, error=(TypeError, ValueError), texts=["number"])
+    assert target.to_host().tolist() == [7]
+
+
+@pytest.mark.parametrize("c_type", INTEGERS)
+@pytest.mark.parametrize("side", ["below", "above"])
+def test_integer_out_of_range_says_the_range(kernels, c_type, side):
+    info = np.iinfo(TYPES[c_type])
+    value = int(info.min) - 1 if side == "below" else int(info.max) + 1
+    target = cs.full(1, 7, TYPES[c_type])
+
+    refused(
+        kernels[f"put<{c_type}>"][1, 1],
+        target,
+        value,
+        error=(OverflowError, ValueError),
+        texts=["number", str(value), str(info.min), str(info.max)],
+    )
+    assert target.to_host().tolist() == [7]
+
+
+def test_integer_beyond_every_type_is_refused(kernels):
+    refused(
+        kernels["put<int>"][1, 1],
+        cs.zeros(1, np.int32),
+        10**40,
+        error=(OverflowError, ValueError),
+        texts=["number"],
+    )
+
+
+@pytest.mark.parametrize("value", [1.0, 1.5, np.float32(2), float("nan")])
+def test_floating_point_for_an_integer_is_refused(kernels, value):
+    refused(kernels["put<int>"][1, 1], cs.zeros(1, np.int32), value, error=TypeError, texts=["number", "int"])
+
+
+def test_double_too_large_for_a_float_is_refused(kernels):
+    refused(
+        kernels["put<float>"][1, 1],
+        cs.zeros(1, np.float32),
+        1e300,
+        error=(OverflowError, ValueError),
+        texts=["number"],
+    )
+
+
+@pytest.mark.parametrize("value", [b"", b"1234", b"123456789"])
+def test_struct_of_another_size_is_refused(kernels, value):
+    refused(kernels.from_pair[1, 1], cs.zeros(1), value, error=(TypeError, ValueError), texts=["pair", "8"])
+
+
+def test_closed_array_is_refused(kernels):
+    closed = cs.zeros(1, np.int32)
+    closed.close()
+
+    refused(kernels.copy[1, 1], cs.zeros(1, np.int32), closed, error=ValueError, texts=["origin", "closed"])
+
+
+def test_array_of_another_device_is_refused(device, kernels):
+    other = cs.add_host_device("h200")
+    with other:
+        foreign = cs.zeros(1, np.int32)
+
+    refused(
+        kernels.copy[1, 1],
+        cs.zeros(1, np.int32),
+        foreign,
+        error=ValueError,
+        texts=["origin", device.name, other.name],
+    )
+
+
+def test_arguments_have_no_names(kernels):
+    with pytest.raises(TypeError):
+        kernels.copy[1, 1](target=cs.zeros(1, np.int32), origin=None)
+
+
+def test_launch_needs_grid_and_block(kernels):
+    with pytest.raises(TypeError, match="grid"):
+        kernels.copy.launch(None, None)
+
+
+@pytest.mark.parametrize("shared", [-1, 1.5, "0", 1 << 70])
+def test_shared_memory_that_is_none_is_refused(kernels, shared):
+    with pytest.raises((TypeError, ValueError, OverflowError, cs.CudaError)):
+        kernels.copy.launch(None, None, grid=1, block=1, shared=shared)
+
+
+@pytest.mark.parametrize("duration", [-1.0, float("nan"), float("inf"), "1"])
+def test_duration_that_is_none_is_refused(kernels, duration):
+    with pytest.raises((TypeError, ValueError), match="duration"):
+        kernels.copy.launch(None, None, grid=1, block=1, duration=duration)
+
+
+def test_read_only_pinned_array_is_refused_where_the_kernel_writes(kernels):
+    x = cs.pinned_empty(1, np.int32)
+    x[0] = 3
+    x.flags.writeable = False
+
+    refused(kernels.copy[1, 1], x, cs.zeros(1, np.int32), error=ValueError, texts=["target", "read-only"])
+    assert x.tolist() == [3]

@@ -1,0 +1,275 @@
+"""The simulated device takes the time that the model says, and the same time on every run.
+
+The reference figures were measured on one NVIDIA H200 (CUDA 13.0, driver 580). A model is right if it keeps what a
+person learns from them: what overlaps, what does not, and about how long it takes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+from support import MS, module
+
+pytestmark = pytest.mark.host_only("the timeline of a model")
+
+KERNEL = """
+__global__ void average(const int* a, const int* b, int* c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = (a[i] + b[i]) / 2;
+}
+__global__ void wide() { }
+"""
+
+
+def elapsed(device: cs.Device, work) -> float:
+    """Milliseconds of the host's clock from an idle device to an idle device."""
+    device.synchronize()
+    start = cs.clock()
+    work()
+    device.synchronize()
+    return (cs.clock() - start) * 1e3
+
+
+@pytest.mark.parametrize(
+    ("streams", "expected"), [(1, 10.01), (2, 10.01), (4, 10.02), (8, 10.03), (16, 10.06), (32, 10.11)]
+)
+def test_one_block_kernels_run_beside_each_other(device, streams, expected):
+    made = [cs.Stream(non_blocking=True) for _ in range(streams)]
+
+    def work():
+        for s in made:
+            module(device, KERNEL).wide.launch(grid=1, block=1, stream=s, duration=10 * MS)
+
+    assert elapsed(device, work) == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "streams", "expected"),
+    [(66, 1, 10.01), (66, 2, 5.01), (132, 1, 10.01), (132, 2, 5.01), (264, 1, 10.01), (264, 2, 10.01)],
+)
+def test_kernels_overlap_while_the_multiprocessors_have_room(device, blocks, streams, expected):
+    made = [cs.Stream(non_blocking=True) for _ in range(streams)]
+
+    def work():
+        for i in range(2):
+            s = made[i % streams]
+            module(device, KERNEL).wide.launch(grid=blocks, block=1024, stream=s, duration=5 * MS)
+
+    assert elapsed(device, work) == pytest.approx(expected, abs=0.02)
+
+
+def copy_time(device, nbytes: int, direction: str, *, pinned: bool = True) -> float:
+    host = cs.pinned_empty(nbytes, np.uint8) if pinned else np.zeros(nbytes, np.uint8)
+    there = cs.empty(nbytes, np.uint8)
+    s = cs.Stream()
+    device.synchronize()
+    start = s.record()
+    there.copy_from(host, stream=s) if direction == "in" else there.copy_to(host, stream=s)
+    stop = s.record()
+    s.synchronize()
+    return stop - start
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "direction", "microseconds"),
+    [
+        (1 << 20, "in", 34.8),
+        (1 << 20, "out", 35.9),
+        (16 << 20, "in", 313.5),
+        (16 << 20, "out", 313.7),
+        (64 << 20, "in", 1215),
+    ],
+)
+def test_page_locked_copies_take_what_was_measured(device, nbytes, direction, microseconds):
+    assert copy_time(device, nbytes, direction) * 1e3 == pytest.approx(microseconds, rel=0.1)
+
+
+@pytest.mark.parametrize(("direction", "rate"), [("in", 9.3), ("out", 16.7)])
+def test_pageable_copies_are_slower(device, direction, rate):
+    nbytes = 256 << 20
+
+    assert nbytes / copy_time(device, nbytes, direction, pinned=False) / 1e6 == pytest.approx(rate, rel=0.1)
+
+
+def test_two_copies_in_share_one_engine(device):
+    host = cs.pinned_empty((2, 64 << 20), np.uint8)
+    there = cs.empty((2, 64 << 20), np.uint8)
+    streams = [cs.Stream(non_blocking=True) for _ in range(2)]
+
+    def work():
+        for i in range(2):
+            there[i].copy_from(host[i], stream=streams[i])
+
+    assert elapsed(device, work) == pytest.approx(2.43, rel=0.05)
+
+
+def test_copies_in_both_directions_overlap(device):
+    host = cs.pinned_empty((2, 64 << 20), np.uint8)
+    there = cs.empty((2, 64 << 20), np.uint8)
+    streams = [cs.Stream(non_blocking=True) for _ in range(2)]
+
+    def work():
+        there[0].copy_from(host[0], stream=streams[0])
+        there[1].copy_to(host[1], stream=streams[1])
+
+    assert 2 * (64 << 20) / elapsed(device, work) / 1e6 == pytest.approx(101.5, rel=0.1)
+
+
+CHUNKS, CHUNK = 20, 1 << 20
+
+
+def pipeline(device: cs.Device, streams: int, *, pinned: bool) -> float:
+    """The chunked average: two arrays in, one kernel, one array out, for each of 20 chunks, depth first."""
+    make = cs.pinned_empty if pinned else np.zeros
+    a, b, c = (make((CHUNKS, CHUNK), np.int32) for _ in range(3))
+    a[:] = np.arange(CHUNK, dtype=np.int32)
+    b[:] = 3
+    c[:] = 0
+    made = [cs.Stream() for _ in range(streams)]
+    memory = [[cs.empty(CHUNK, np.int32) for _ in range(3)] for _ in range(streams)]
+    kernel = module(device, KERNEL).average
+
+    def work():
+        for i in range(CHUNKS):
+            s, (d_a, d_b, d_c) = made[i % streams], memory[i % streams]
+            d_a.copy_from(a[i], stream=s)
+            d_b.copy_from(b[i], stream=s)
+            kernel[CHUNK // 256, 256, s](d_a, d_b, d_c, CHUNK)
+            d_c.copy_to(c[i], stream=s)
+
+    time = elapsed(device, work)
+    assert np.array_equal(c, (a + b) // 2)
+    return time
+
+
+@pytest.mark.parametrize(
+    ("streams", "pinned", "expected"), [(1, False, 23.27), (1, True, 5.04), (2, True, 3.38)]
+)
+def test_chunk_pipeline_takes_what_was_measured(device, streams, pinned, expected):
+    assert pipeline(device, streams, pinned=pinned) == pytest.approx(expected, rel=0.15)
+
+
+def test_each_step_of_the_chunk_pipeline_is_a_gain(device):
+    pageable = pipeline(device, 1, pinned=False)
+    locked = pipeline(device, 1, pinned=True)
+    two = pipeline(device, 2, pinned=True)
+
+    assert pageable > 3 * locked
+    assert locked > 1.3 * two
+
+
+def test_higher_priority_goes_first_when_there_is_room_for_one(device):
+    _, greatest = device.stream_priority_range
+    low = [cs.Stream(non_blocking=True) for _ in range(3)]
+    high = cs.Stream(non_blocking=True, priority=greatest)
+    kernel = module(device, KERNEL).wide
+    device.synchronize()
+    for s in low:
+        kernel.launch(grid=264, block=1024, stream=s, duration=MS)
+    kernel.launch(grid=264, block=1024, stream=high, duration=MS)
+    high.synchronize()
+
+    assert [s.query() for s in low] == [True, False, False]
+
+
+def test_call_costs_the_host_its_time(device):
+    s = cs.Stream(non_blocking=True)
+    kernel = module(device, KERNEL).wide
+    device.synchronize()
+    start = cs.clock()
+    for _ in range(100):
+        kernel.launch(grid=1, block=1, stream=s, duration=0)
+
+    assert (cs.clock() - start) / 100 == pytest.approx(3.1e-6, rel=0.15)
+
+
+def test_waiting_costs_the_host_until_the_end(device):
+    s = cs.Stream()
+    device.synchronize()
+    start = cs.clock()
+    module(device, KERNEL).wide.launch(grid=1, block=1, stream=s, duration=7 * MS)
+    issued = cs.clock()
+    s.synchronize()
+
+    assert issued - start < 0.1 * MS
+    assert cs.clock() - start == pytest.approx(7 * MS, abs=0.1 * MS)
+
+
+def test_device_works_while_the_host_does(device):
+    s = cs.Stream()
+
+    def work():
+        module(device, KERNEL).wide.launch(grid=1, block=1, stream=s, duration=10 * MS)
+        cs.host_work(10 * MS)
+
+    assert elapsed(device, work) == pytest.approx(10, abs=0.1)
+
+
+def test_time_of_python_does_not_count(device):
+    device.synchronize()
+    start = cs.clock()
+    sum(range(2_000_000))
+
+    assert cs.clock() == start
+
+
+def test_one_queue_serialises_what_many_queues_overlap():
+    """32 pairs of kernels, depth first: a published 0.346 s with one hardware queue, 0.021 s with 32."""
+    times = {}
+    for model in ("fermi", "h200"):
+        device = cs.add_host_device(model)
+        with device:
+            kernel = cs.Module(KERNEL).wide
+            streams = [cs.Stream(non_blocking=True) for _ in range(32)]
+
+            def work(kernel=kernel, streams=streams):
+                for s in streams:
+                    for _ in range(2):
+                        kernel.launch(grid=1, block=1, stream=s, duration=10 * MS)
+
+            times[model] = elapsed(device, work)
+
+    assert times["fermi"] == pytest.approx(330, rel=0.1)
+    assert times["h200"] == pytest.approx(20, rel=0.1)
+
+
+PROGRAM = """
+import threading
+import numpy as np
+import cuscope as cs
+mod = cs.Module('''
+__global__ void mix(unsigned* p, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] = p[i] * 1664525u + 1013904223u; }
+__global__ void count(unsigned* p) { atomicAdd(p, threadIdx.x); }
+''')
+rng = np.random.default_rng(5)
+streams = [cs.Stream(non_blocking=bool(i % 2), priority=-(i % 3)) for i in range(6)]
+data = [cs.to_device(rng.integers(0, 2**32, 5000, np.uint32)) for _ in streams]
+locked = cs.pinned_empty((6, 5000), np.uint32)
+events, order = [], []
+for step in range(200):
+    i = int(rng.integers(6))
+    s = streams[i]
+    what = int(rng.integers(7))
+    if what < 2: mod.mix[20, 256, s](data[i], 5000)
+    elif what == 2: data[i].copy_to(locked[i], stream=s)
+    elif what == 3: s.host_function(order.append, step)
+    elif what == 4: s.wait(streams[int(rng.integers(6))])
+    elif what == 5: mod.count[3, 64, s](data[i])
+    else: events.append(s.record())
+    if step % 50 == 0: cs.host_work(1e-5)
+cs.synchronize()
+print(cs.clock(), order, [b - a for a, b in zip(events, events[1:])])
+print([int(x.to_host().sum()) for x in data], int(locked.sum()))
+"""
+
+
+def test_whole_program_is_the_same_in_every_process(device, run_python):
+    outputs = set()
+    for threads in ("1", "2", ""):
+        done = run_python(PROGRAM, env={"OMP_NUM_THREADS": threads, "PYTHONHASHSEED": threads or "random"})
+        assert done.returncode == 0, done.stderr
+        outputs.add(done.stdout)
+
+    assert len(outputs) == 1

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# On a machine with a GPU: builds, runs the whole suite, the memory and race checkers and the benchmarks, and writes
+# docs/gpu-report.md of what it saw (and copies it to $OUT if that is set). Needs no network: pybind11 and
+# scikit-build-core are there already, or lie as wheels in the folder $WHEELS. A step that fails or takes too long does
+# not end the others. $COMMIT names the commit where there is no .git. Takes at most nine minutes.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+steps=$work/steps
+mkdir -p "$steps"
+site=$work/site
+export PYTHONPATH=$site${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+export CUSCOPE_CACHE_DIR=$work/cache PIP_ROOT_USER_ACTION=ignore
+python=${PYTHON:-python3}
+export PATH=$PATH:/usr/local/cuda/bin
+began=$SECONDS
+limit=530
+
+# step NAME SECONDS COMMAND...: runs it, keeps its output, exit code and time.
+step() {
+    local name=$1 seconds=$2 left=$((limit - (SECONDS - began))) from=$SECONDS code
+    shift 2
+    [ "$seconds" -le "$left" ] || seconds=$left
+    printf '\n===== %s =====\n' "$name"
+    if [ "$seconds" -lt 5 ]; then
+        echo "no time left" | tee "$steps/$name.log"
+        code=124
+    else
+        timeout -k 5 "$seconds" "$@" 2>&1 | tee "$steps/$name.log"
+        code=${PIPESTATUS[0]}
+    fi
+    printf '%s %s\n' "$code" $((SECONDS - from)) >"$steps/$name.result"
+}
+
+build() {
+    if [ -n "${WHEELS:-}" ]; then
+        "$python" -m pip install -q --no-index --no-deps --no-compile --target "$site" "$WHEELS"/*.whl || return
+    fi
+    CUSCOPE_CUDA=ON "$python" -m pip install -v --no-build-isolation --no-deps --no-index --no-compile \
+        -Cbuild-dir="$work/build" --target "$site" .
+}
+distribute=()
+"$python" -c 'import xdist' 2>/dev/null && distribute=(-n 8 --dist loadfile)
+checked=(-q -p no:cacheprovider -x --timeout 100)
+export -f build
+export python site work
+
+step gpu 30 nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv,noheader
+step build 200 bash -c build
+step info 30 "$python" -m cuscope info --json
+step doctor 60 "$python" -m cuscope doctor
+step demo 60 "$python" -m cuscope demo --device cuda:0 --json
+step call_costs_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/call_costs" benchmarks/cpp/call_costs.cu
+step calls 60 "$python" benchmarks/calls.py --cpp "$work/call_costs"
+step memcheck 90 compute-sanitizer --tool memcheck --report-api-errors no --target-processes application-only \
+    --error-exitcode 9 "$python" -m pytest "${checked[@]}" -k "cuda:0" \
+    tests/test_memory.py tests/test_stream.py tests/test_event.py tests/test_module.py
+step pytest 270 "$python" -m pytest -p no:cacheprovider "${distribute[@]}" --junitxml="$steps/junit.xml"
+step racecheck 60 compute-sanitizer --tool racecheck --target-processes application-only --error-exitcode 9 \
+    "$python" -m pytest "${checked[@]}" -k "cuda:0" tests/test_module.py
+step host_benchmark 60 "$python" benchmarks/host.py
+
+"$python" tools/gpu_report.py "$steps" >"$work/report.md" && cp "$work/report.md" docs/gpu-report.md
+code=$?
+if [ -n "${OUT:-}" ]; then
+    mkdir -p "$OUT"
+    cp docs/gpu-report.md "$OUT/"
+    tar -czf "$OUT/logs.tar.gz" -C "$steps" .
+fi
+printf '\n'
+cat docs/gpu-report.md
+for result in "$steps"/*.result; do
+    read -r status _ <"$result"
+    [ "$status" -eq 0 ] || code=1
+done
+exit "$code"

@@ -1,0 +1,151 @@
+"""Writes the report of tools/gpu_check.sh from the outputs of its steps: gpu_report.py FOLDER."""
+
+from __future__ import annotations
+
+import collections
+import datetime as dt
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+
+class Steps:
+    """The steps' outputs, exit codes and times."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def output(self, name: str) -> str:
+        path = self.folder / f"{name}.log"
+        return path.read_text(errors="replace").strip() if path.exists() else ""
+
+    def verdict(self, name: str) -> str:
+        path = self.folder / f"{name}.result"
+        if not path.exists():
+            return "not run"
+        code, seconds = map(int, path.read_text().split())
+        words = {0: "passed", 124: "out of time", 127: "not there", 137: "out of time"}
+        return f"{words.get(code, f'failed (exit code {code})')}, {seconds} s"
+
+    def values(self, name: str) -> dict[str, Any]:
+        text = self.output(name)
+        try:
+            found: dict[str, Any] = json.loads(text[text.index("{") : text.rindex("}") + 1])
+        except ValueError:
+            return {}
+        return found
+
+
+def commit() -> str:
+    if named := os.environ.get("COMMIT"):
+        return named
+    try:
+        command = ["git", "describe", "--always", "--dirty", "--abbrev=40"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return "unknown (no .git here)"
+
+
+def tests(steps: Steps) -> list[str]:
+    path = steps.folder / "junit.xml"
+    if not path.exists():
+        return [
+            f"pytest: {steps.verdict('pytest')}; it left no results. The end of what it printed:",
+            "",
+            *tail(steps, "pytest"),
+        ]
+    counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    reasons: collections.Counter[str] = collections.Counter()
+    broken: list[str] = []
+    for case in ET.parse(path).iter("testcase"):
+        name = f"{case.get('classname')}::{case.get('name')}"
+        where = next((device for device in ("cuda:0", "host:0") if device in name), "no device")
+        if case.find("failure") is not None or case.find("error") is not None:
+            counts[where]["failed"] += 1
+            broken.append(name)
+        elif (skipped := case.find("skipped")) is not None:
+            counts[where]["skipped"] += 1
+            reasons[skipped.get("message") or "no reason given"] += 1
+        else:
+            counts[where]["passed"] += 1
+    lines = [f"pytest: {steps.verdict('pytest')}", "", "| | passed | failed | skipped |", "|---|---|---|---|"]
+    total: collections.Counter[str] = collections.Counter()
+    for where in sorted(counts):
+        total.update(counts[where])
+        lines.append(
+            f"| {where} | {counts[where]['passed']} | {counts[where]['failed']} | {counts[where]['skipped']} |"
+        )
+    lines.append(f"| all | {total['passed']} | {total['failed']} | {total['skipped']} |")
+    if broken:
+        lines += ["", "Failed:", "", *(f"- `{name}`" for name in broken[:60])]
+        lines += [f"- and {len(broken) - 60} more"] if len(broken) > 60 else []
+    if reasons:
+        lines += [
+            "",
+            "Skipped, because:",
+            "",
+            *(f"- {count}: {reason}" for reason, count in reasons.most_common()),
+        ]
+    return lines
+
+
+def tail(steps: Steps, name: str, lines: int = 25) -> list[str]:
+    return ["```", *(steps.output(name).splitlines()[-lines:] or ["(nothing)"]), "```"]
+
+
+def checker(steps: Steps, name: str) -> list[str]:
+    output = steps.output(name)
+    summary = re.findall(r"^=+ ((?:ERROR|RACECHECK) SUMMARY: .*)$", output, re.MULTILINE)
+    counts = re.findall(r"^.*\b\d+ passed.*$", output, re.MULTILINE)
+    lines = [
+        f"- {name}: {steps.verdict(name)}; {summary[-1] if summary else 'no summary'}; {counts[-1] if counts else 'no tests'}"
+    ]
+    if not steps.verdict(name).startswith("passed"):
+        lines += ["", *tail(steps, name), ""]
+    return lines
+
+
+def report(steps: Steps) -> str:
+    info, demo = steps.values("info"), steps.values("demo")
+    build = info.get("build", {})
+    lines = [
+        "# What was seen on a GPU",
+        "",
+        "Written by `tools/gpu_check.sh`; times are those of the one machine that it ran on.",
+        "",
+        f"- commit: {commit()}",
+        f"- date: {dt.datetime.now(dt.timezone.utc):%Y-%m-%d}",
+        f"- GPU, driver, compute capability, memory: {steps.output('gpu') or 'nvidia-smi said nothing'}",
+        f"- CUDA: {build.get('cuda_reason', 'unknown')}; C++: {build.get('cxx_compiler', 'unknown')}",
+        f"- Python: {info.get('python', 'unknown').split(' ')[0]}, NumPy {info.get('numpy', 'unknown')}",
+        f"- build: {steps.verdict('build')}",
+        f"- `python -m cuscope doctor`: {steps.verdict('doctor')}",
+        f"- `python -m cuscope demo --device cuda:0`: {steps.verdict('demo')}"
+        + "".join(f"; {step['name']} {step['milliseconds']:.4f} ms" for step in demo.get("steps", [])),
+        "",
+    ]
+    for name in ("build", "doctor", "demo"):
+        if not steps.verdict(name).startswith("passed"):
+            lines += [f"The end of what `{name}` printed:", "", *tail(steps, name), ""]
+    lines += ["## Tests", "", *tests(steps), "", "## compute-sanitizer", ""]
+    lines += [*checker(steps, "memcheck"), *checker(steps, "racecheck"), "", "## Call costs", ""]
+    lines += [f"`benchmarks/calls.py`: {steps.verdict('calls')}", "", *tail(steps, "calls"), ""]
+    if not steps.verdict("call_costs_build").startswith("passed"):
+        lines += ["The C++ program was not built:", "", *tail(steps, "call_costs_build"), ""]
+    lines += ["## The simulated device on this machine", ""]
+    lines += [
+        f"`benchmarks/host.py`: {steps.verdict('host_benchmark')}",
+        "",
+        *tail(steps, "host_benchmark"),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(report(Steps(Path(sys.argv[1]))))
