@@ -17,10 +17,10 @@ HUGE = 10**30
 @pytest.fixture
 def unchanged(device, contract, settled):
     """After the test the device has as much memory as before, no error is left over, and the device still works."""
-    before = device.memory_info()
+    before = tuple(device.memory_info())
     yield
     settled()
-    assert device.memory_info() == before
+    assert tuple(device.memory_info()) == before
     assert contract.peek_at_last_error() == "cudaSuccess"
     assert cs.to_device(np.arange(3)).to_host().tolist() == [0, 1, 2]
 

@@ -28,28 +28,32 @@ struct NamedAttribute {
 };
 constexpr NamedAttribute named_attributes[] = {
 #define CUSCOPE_ATTRIBUTE(attribute) {#attribute, DeviceAttribute::attribute},
-    CUSCOPE_ATTRIBUTE(max_threads_per_block) CUSCOPE_ATTRIBUTE(max_block_dim_x)
-    CUSCOPE_ATTRIBUTE(max_block_dim_y) CUSCOPE_ATTRIBUTE(max_block_dim_z) CUSCOPE_ATTRIBUTE(max_grid_dim_x)
-    CUSCOPE_ATTRIBUTE(max_grid_dim_y) CUSCOPE_ATTRIBUTE(max_grid_dim_z)
-    CUSCOPE_ATTRIBUTE(max_shared_memory_per_block) CUSCOPE_ATTRIBUTE(total_constant_memory)
-    CUSCOPE_ATTRIBUTE(warp_size) CUSCOPE_ATTRIBUTE(max_pitch) CUSCOPE_ATTRIBUTE(max_registers_per_block)
-    CUSCOPE_ATTRIBUTE(clock_rate) CUSCOPE_ATTRIBUTE(texture_alignment)
-    CUSCOPE_ATTRIBUTE(multiprocessor_count) CUSCOPE_ATTRIBUTE(kernel_exec_timeout)
-    CUSCOPE_ATTRIBUTE(integrated) CUSCOPE_ATTRIBUTE(can_map_host_memory) CUSCOPE_ATTRIBUTE(compute_mode)
-    CUSCOPE_ATTRIBUTE(concurrent_kernels) CUSCOPE_ATTRIBUTE(ecc_enabled) CUSCOPE_ATTRIBUTE(pci_bus_id)
-    CUSCOPE_ATTRIBUTE(pci_device_id) CUSCOPE_ATTRIBUTE(memory_clock_rate)
-    CUSCOPE_ATTRIBUTE(global_memory_bus_width) CUSCOPE_ATTRIBUTE(l2_cache_size)
-    CUSCOPE_ATTRIBUTE(max_threads_per_multiprocessor) CUSCOPE_ATTRIBUTE(async_engine_count)
-    CUSCOPE_ATTRIBUTE(unified_addressing) CUSCOPE_ATTRIBUTE(texture_pitch_alignment)
-    CUSCOPE_ATTRIBUTE(compute_capability_major) CUSCOPE_ATTRIBUTE(compute_capability_minor)
-    CUSCOPE_ATTRIBUTE(stream_priorities_supported)
-    CUSCOPE_ATTRIBUTE(max_shared_memory_per_multiprocessor)
-    CUSCOPE_ATTRIBUTE(max_registers_per_multiprocessor) CUSCOPE_ATTRIBUTE(managed_memory)
-    CUSCOPE_ATTRIBUTE(pageable_memory_access) CUSCOPE_ATTRIBUTE(concurrent_managed_access)
-    CUSCOPE_ATTRIBUTE(cooperative_launch) CUSCOPE_ATTRIBUTE(max_shared_memory_per_block_optin)
-    CUSCOPE_ATTRIBUTE(host_register_supported) CUSCOPE_ATTRIBUTE(max_blocks_per_multiprocessor)
-    CUSCOPE_ATTRIBUTE(reserved_shared_memory_per_block)
-    CUSCOPE_ATTRIBUTE(host_register_read_only_supported) CUSCOPE_ATTRIBUTE(memory_pools_supported)
+    CUSCOPE_ATTRIBUTE(max_threads_per_block) CUSCOPE_ATTRIBUTE(max_block_dim_x) CUSCOPE_ATTRIBUTE(
+        max_block_dim_y) CUSCOPE_ATTRIBUTE(max_block_dim_z) CUSCOPE_ATTRIBUTE(max_grid_dim_x)
+        CUSCOPE_ATTRIBUTE(max_grid_dim_y) CUSCOPE_ATTRIBUTE(max_grid_dim_z) CUSCOPE_ATTRIBUTE(
+            max_shared_memory_per_block) CUSCOPE_ATTRIBUTE(total_constant_memory) CUSCOPE_ATTRIBUTE(warp_size)
+            CUSCOPE_ATTRIBUTE(max_pitch) CUSCOPE_ATTRIBUTE(max_registers_per_block) CUSCOPE_ATTRIBUTE(
+                clock_rate) CUSCOPE_ATTRIBUTE(texture_alignment) CUSCOPE_ATTRIBUTE(multiprocessor_count)
+                CUSCOPE_ATTRIBUTE(kernel_exec_timeout) CUSCOPE_ATTRIBUTE(integrated) CUSCOPE_ATTRIBUTE(
+                    can_map_host_memory) CUSCOPE_ATTRIBUTE(compute_mode) CUSCOPE_ATTRIBUTE(concurrent_kernels)
+                    CUSCOPE_ATTRIBUTE(ecc_enabled) CUSCOPE_ATTRIBUTE(pci_bus_id) CUSCOPE_ATTRIBUTE(
+                        pci_device_id) CUSCOPE_ATTRIBUTE(memory_clock_rate)
+                        CUSCOPE_ATTRIBUTE(global_memory_bus_width) CUSCOPE_ATTRIBUTE(
+                            l2_cache_size) CUSCOPE_ATTRIBUTE(max_threads_per_multiprocessor)
+                            CUSCOPE_ATTRIBUTE(async_engine_count) CUSCOPE_ATTRIBUTE(
+                                unified_addressing) CUSCOPE_ATTRIBUTE(texture_pitch_alignment)
+                                CUSCOPE_ATTRIBUTE(compute_capability_major) CUSCOPE_ATTRIBUTE(
+                                    compute_capability_minor) CUSCOPE_ATTRIBUTE(stream_priorities_supported)
+                                    CUSCOPE_ATTRIBUTE(max_shared_memory_per_multiprocessor) CUSCOPE_ATTRIBUTE(
+                                        max_registers_per_multiprocessor) CUSCOPE_ATTRIBUTE(managed_memory)
+                                        CUSCOPE_ATTRIBUTE(pageable_memory_access) CUSCOPE_ATTRIBUTE(
+                                            concurrent_managed_access) CUSCOPE_ATTRIBUTE(cooperative_launch)
+                                            CUSCOPE_ATTRIBUTE(max_shared_memory_per_block_optin)
+                                                CUSCOPE_ATTRIBUTE(host_register_supported) CUSCOPE_ATTRIBUTE(
+                                                    max_blocks_per_multiprocessor)
+                                                    CUSCOPE_ATTRIBUTE(reserved_shared_memory_per_block)
+                                                        CUSCOPE_ATTRIBUTE(host_register_read_only_supported)
+                                                            CUSCOPE_ATTRIBUTE(memory_pools_supported)
 #undef CUSCOPE_ATTRIBUTE
 };
 
@@ -73,7 +77,8 @@ struct MemoryInfo {
 std::string repr(const Device& device) { return "Device('" + device.name() + "', " + device.model() + ")"; }
 
 void bind_properties(py::module_& m) {
-    py::class_<DeviceProperties> properties(m, "DeviceProperties", R"(What a device is: the fields of cudaDeviceProp.
+    py::class_<DeviceProperties> properties(m, "DeviceProperties",
+                                            R"(What a device is: the fields of cudaDeviceProp.
 
 Sizes are bytes, clock rates kHz, bus widths bits; ``max_block_dim`` and ``max_grid_dim`` are (x, y, z).)");
     std::vector<std::string> names;
@@ -91,14 +96,12 @@ Sizes are bytes, clock rates kHz, bus widths bits; ``max_block_dim`` and ``max_g
     field("max_threads_per_multiprocessor", &DeviceProperties::max_threads_per_multiprocessor);
     field("max_blocks_per_multiprocessor", &DeviceProperties::max_blocks_per_multiprocessor);
     properties.def_property_readonly(
-        "max_block_dim",
-        [](const DeviceProperties& self) -> std::tuple<unsigned, unsigned, unsigned> {
+        "max_block_dim", [](const DeviceProperties& self) -> std::tuple<unsigned, unsigned, unsigned> {
             return {self.max_block_dim.x, self.max_block_dim.y, self.max_block_dim.z};
         });
     names.emplace_back("max_block_dim");
     properties.def_property_readonly(
-        "max_grid_dim",
-        [](const DeviceProperties& self) -> std::tuple<unsigned, unsigned, unsigned> {
+        "max_grid_dim", [](const DeviceProperties& self) -> std::tuple<unsigned, unsigned, unsigned> {
             return {self.max_grid_dim.x, self.max_grid_dim.y, self.max_grid_dim.z};
         });
     names.emplace_back("max_grid_dim");
@@ -146,7 +149,8 @@ void bind_device(py::module_& m, py::class_<Device, py::smart_holder>& device) {
                  return py::iter(py::make_tuple(self.free, self.total));
              })
         .def("__repr__", [](const MemoryInfo& self) {
-            return "MemoryInfo(free=" + std::to_string(self.free) + ", total=" + std::to_string(self.total) + ")";
+            return "MemoryInfo(free=" + std::to_string(self.free) + ", total=" + std::to_string(self.total) +
+                   ")";
         });
 
     device.attr("__doc__") = R"(A device: a GPU ("cuda:0") or a simulated one ("host:0").
@@ -188,7 +192,8 @@ True
         .def_property_readonly(
             "compute_capability",
             [](const Device& self) -> std::pair<int, int> {
-                return {self.properties().compute_capability_major, self.properties().compute_capability_minor};
+                return {self.properties().compute_capability_major,
+                        self.properties().compute_capability_minor};
             },
             "(major, minor)")
         .def_property_readonly("properties", &Device::properties, "What the device is (cudaDeviceProp).")
@@ -249,11 +254,13 @@ True
             [](Device& self, const Device& other) {
                 return without_gil([&] { return self.can_access_peer(other); });
             },
-            py::arg("other"), "Could kernels here use the memory of the other device? See cudaDeviceCanAccessPeer.")
+            py::arg("other"),
+            "Could kernels here use the memory of the other device? See cudaDeviceCanAccessPeer.")
         .def(
             "enable_peer_access",
             [](Device& self, const Device& other) { without_gil([&] { self.enable_peer_access(other); }); },
-            py::arg("other"), "Let kernels here use the memory of the other device. See cudaDeviceEnablePeerAccess.")
+            py::arg("other"),
+            "Let kernels here use the memory of the other device. See cudaDeviceEnablePeerAccess.")
         .def(
             "disable_peer_access",
             [](Device& self, const Device& other) { without_gil([&] { self.disable_peer_access(other); }); },
@@ -270,7 +277,8 @@ cudaDeviceSynchronize.
 )")
         .def(
             "reset", [](Device& self) { without_gil([&] { self.reset(); }); },
-            "Drop everything on the device. What was made on it before can only be dropped. See cudaDeviceReset.")
+            "Drop everything on the device. What was made on it before can only be dropped. See "
+            "cudaDeviceReset.")
         .def_property_readonly(
             "default_stream", [](Device& self) { return wrap(self.legacy_stream()); },
             "The legacy default stream: its work and that of every blocking stream wait for each other.")
@@ -290,7 +298,9 @@ cudaDeviceSynchronize.
                  return py::isinstance<Device>(other) && &other.cast<const Device&>() == &self;
              })
         .def("__hash__",
-             [](const Device& self) { return static_cast<py::ssize_t>(std::hash<std::string>()(self.name()) >> 1); })
+             [](const Device& self) {
+                 return static_cast<py::ssize_t>(std::hash<std::string>()(self.name()) >> 1);
+             })
         .def("__repr__", repr);
 }
 

@@ -27,6 +27,7 @@ PYBIND11_MODULE(_core, m) {
     bind_streams(m, classes);
     bind_events(classes);
     bind_arrays(m, classes);
+    bind_pinned(m);
     bind_kernels(m);
     bind_modules(m);
     bind_contract(m);

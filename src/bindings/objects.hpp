@@ -1,6 +1,8 @@
 // What Python's objects hold: an owner of core, until it is closed, and what is known of it after that.
 #pragma once
 
+#include <pybind11/numpy.h>
+
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -13,8 +15,6 @@
 #include "core/devices.hpp"
 #include "core/event.hpp"
 #include "core/module.hpp"
-
-#include <pybind11/numpy.h>
 
 namespace cuscope::bindings {
 
@@ -102,6 +102,7 @@ void bind_devices(py::module_& m, Classes& classes);
 void bind_streams(py::module_& m, Classes& classes);
 void bind_events(Classes& classes);
 void bind_arrays(py::module_& m, Classes& classes);
+void bind_pinned(py::module_& m);
 void bind_kernels(py::module_& m);
 void bind_modules(py::module_& m);
 void bind_contract(py::module_& m);

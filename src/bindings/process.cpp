@@ -1,12 +1,13 @@
 // The process: Ctrl-C while a call waits, threads that enter Python, the end of the interpreter, and what is
 // alive.
+#include "runtime/process.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <thread>
 
 #include "bindings/objects.hpp"
 #include "core/host_task.hpp"
-#include "runtime/process.hpp"
 
 namespace cuscope::bindings {
 namespace {

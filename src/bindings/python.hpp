@@ -71,9 +71,9 @@ class SharedOwner {
 };
 
 // Arguments of any type, converted by hand; the name is what signatures and stubs say.
-#define CUSCOPE_ANNOTATED(type)                            \
-    class type : public py::object {                       \
-      public:                                              \
+#define CUSCOPE_ANNOTATED(type)                              \
+    class type : public py::object {                         \
+      public:                                                \
         PYBIND11_OBJECT_DEFAULT(type, object, PyObject_Type) \
     };
 CUSCOPE_ANNOTATED(ShapeLike)
@@ -99,10 +99,10 @@ CUSCOPE_ANNOTATED(AttributeKey)
 
 }  // namespace cuscope::bindings
 
-#define CUSCOPE_SPELLED(type, text)                              \
-    template <>                                                  \
+#define CUSCOPE_SPELLED(type, text)                                      \
+    template <>                                                          \
     struct pybind11::detail::handle_type_name<cuscope::bindings::type> { \
-        static constexpr auto name = const_name(text);           \
+        static constexpr auto name = const_name(text);                   \
     };
 CUSCOPE_SPELLED(ShapeLike, "typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]")
 CUSCOPE_SPELLED(DTypeLike, "numpy.typing.DTypeLike")

@@ -62,7 +62,7 @@ StreamObject::StreamObject(const core::StreamPtr& made)
       priority(made->priority()),
       id(made->id()),
       serial(made->serial()),
-      name(!made->is_default()                    ? ""
+      name(!made->is_default()               ? ""
            : made->handle() == stream_legacy ? "legacy default"
                                              : "per-thread default"),
       stream(made) {}
@@ -194,7 +194,8 @@ cudaLaunchHostFunc.
             [](const StreamObject& self) {
                 return self.stream ? reinterpret_cast<std::uintptr_t>(self.stream->handle()) : 0;
             },
-            "The cudaStream_t as an int; 1 and 2 are the default streams, 0 a closed stream. Handles are used "
+            "The cudaStream_t as an int; 1 and 2 are the default streams, 0 a closed stream. Handles are "
+            "used "
             "again for other streams.")
         .def_property_readonly(
             "closed", [](const StreamObject& self) { return !self.stream; }, "Was it closed?")
@@ -215,10 +216,8 @@ True
                  without_gil([&] { core::push_stream(stream); });
                  return self;
              })
-        .def("__exit__",
-             [](const StreamObject& self, const py::args&) {
-                 without_gil([&] { core::pop_stream(self.serial); });
-             })
+        .def("__exit__", [](const StreamObject& self,
+                            const py::args&) { without_gil([&] { core::pop_stream(self.serial); }); })
         .def("__eq__",
              [](const StreamObject& self, const py::object& other) {
                  return py::isinstance<StreamObject>(other) &&

@@ -53,7 +53,8 @@ void Effects::work() {
     --threads_;
 }
 
-// The first that has not started, if all before it are done; where some are stalled, the first that does not need them.
+// The first that has not started, if all before it are done; where some are stalled, the first that does not
+// need them.
 Effects::Item* Effects::next_runnable() {
     bool passing = false;
     for (Item& item : queue_) {
@@ -105,7 +106,8 @@ void Effects::ended(Command* command) {
     reap();
 }
 
-// Commands end in the order in which their effects are done, unless one is stalled: so looking at the front is enough.
+// Commands end in the order in which their effects are done, unless one is stalled: so looking at the front
+// is enough.
 void Effects::reap() {
     while (!ended_.empty()) {
         Command* command = ended_.front();

@@ -1,6 +1,6 @@
-// Does the work behind commands, on threads of its own, in the order that the timeline decided. Copies, memsets and
-// kernels run one after the other (a kernel uses all cores by itself); host functions run on the callback thread. A
-// kernel that waits for something outside itself is passed by what does not depend on it.
+// Does the work behind commands, on threads of its own, in the order that the timeline decided. Copies,
+// memsets and kernels run one after the other (a kernel uses all cores by itself); host functions run on the
+// callback thread. A kernel that waits for something outside itself is passed by what does not depend on it.
 //
 // Everything is called under the runtime's lock, which the threads leave while an effect runs.
 #pragma once

@@ -126,7 +126,7 @@ def test_each_call_of_a_use_fails_in_turn(faults, broken, what):
             cs.synchronize()
             gc.collect()
             cs.synchronize()
-            before = made["x"].to_host().tolist(), made["n"].to_host().tolist(), broken.memory_info()
+            before = made["x"].to_host().tolist(), made["n"].to_host().tolist(), tuple(broken.memory_info())
             faults.clear()
             faults.fail(method, nth, OUT_OF_MEMORY)
             try:
@@ -144,7 +144,7 @@ def test_each_call_of_a_use_fails_in_turn(faults, broken, what):
             if failed:
                 assert made["x"].to_host().tolist() == before[0], (method, nth)
                 assert made["n"].to_host().tolist() == before[1], (method, nth)
-                assert broken.memory_info() == before[2], (method, nth)
+                assert tuple(broken.memory_info()) == before[2], (method, nth)
             use(made)  # the next try works
 
 

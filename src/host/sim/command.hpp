@@ -1,5 +1,5 @@
-// A command of a simulated device: what it waits for, which engine it needs, how long it takes, and the work that it
-// stands for. Commands are pooled and counted; everything here happens under the runtime's lock.
+// A command of a simulated device: what it waits for, which engine it needs, how long it takes, and the work
+// that it stands for. Commands are pooled and counted; everything here happens under the runtime's lock.
 #pragma once
 
 #include <cstdint>
@@ -39,15 +39,15 @@ struct Command {
     Time issued = 0;    // when the device can see it
     Time started = -1;  // -1: not yet
     Time ended = -1;
-    Time duration = 0;                   // compute: of one block
+    Time duration = 0;                  // compute: of one block
     bool duration_from_effect = false;  // at least `duration`; running the effect tells
-    bool resolved = true;                // the duration is known
-    Time resolution = -1;                // what the effect said; applied when the simulation gets there
-    bool stalled = false;                // resolving takes too long: the timeline goes on without it
-    bool functional = false;             // ended, and its effect and those of all that it waited for are done
-    bool observable = false;             // the host can see what it does without calling the runtime
-    bool arrived = false;                // the device has seen it
-    bool handed_over = false;            // its engine has seen it
+    bool resolved = true;               // the duration is known
+    Time resolution = -1;               // what the effect said; applied when the simulation gets there
+    bool stalled = false;               // resolving takes too long: the timeline goes on without it
+    bool functional = false;            // ended, and its effect and those of all that it waited for are done
+    bool observable = false;            // the host can see what it does without calling the runtime
+    bool arrived = false;               // the device has seen it
+    bool handed_over = false;           // its engine has seen it
 
     int device = 0;
     int queue = 0;  // hardware queue of the device; -1: none
@@ -61,8 +61,8 @@ struct Command {
     Command* signalled_with = nullptr;  // a later kernel, whose end is when others see that this has ended
     std::vector<Command*> unsignalled;  // the earlier kernels of which this is that one
 
-    int unmet = 0;  // dependencies that have not ended
-    std::vector<Command*> dependents;   // not counted: cleared when this ends
+    int unmet = 0;                       // dependencies that have not ended
+    std::vector<Command*> dependents;    // not counted: cleared when this ends
     std::vector<Command*> dependencies;  // counted until this is functional
 
     std::unique_ptr<Effect> effect;
@@ -131,7 +131,8 @@ class CommandRef {
     CommandRef(const CommandRef& other) : pool_(other.pool_), command_(other.command_) {
         if (command_) pool_->retain(command_);
     }
-    CommandRef(CommandRef&& other) noexcept : pool_(other.pool_), command_(std::exchange(other.command_, nullptr)) {}
+    CommandRef(CommandRef&& other) noexcept
+        : pool_(other.pool_), command_(std::exchange(other.command_, nullptr)) {}
     CommandRef& operator=(CommandRef other) noexcept {
         std::swap(pool_, other.pool_);
         std::swap(command_, other.command_);

@@ -30,6 +30,7 @@ struct DeviceModel {
     double device_to_device_rate, memset_rate;
     double kernel_rate;  // of the bytes of a kernel's array arguments
 
+    std::int64_t submit_latency_ns;       // from the host's call until the device sees a command
     std::int64_t copy_latency_ns;         // before the first byte, between host and device
     std::int64_t device_copy_latency_ns;  // the same on the device: copies and memsets
     std::int64_t kernel_latency_ns;       // a kernel's start-up, before its first byte

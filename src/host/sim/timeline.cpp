@@ -34,7 +34,8 @@ void Timeline::add_stream(SimStream& stream, int device, int priority, bool bloc
     stream.legacy = legacy;
     stream.queue = legacy ? 0 : owner.next_queue++ % static_cast<int>(owner.queues.size());
     if (legacy) {
-        owner.streams.insert(owner.streams.begin(), &stream);  // the first of each device is its legacy stream
+        owner.streams.insert(owner.streams.begin(),
+                             &stream);  // the first of each device is its legacy stream
     } else {
         owner.streams.push_back(&stream);
     }
@@ -48,7 +49,7 @@ Command* Timeline::make(SimStream& stream) {
     command->device = stream.device;
     command->priority = stream.priority;
     command->sequence = next_sequence_++;
-    command->issued = std::max(now_ + devices_[stream.device]->model->kernel_latency_ns, time_);
+    command->issued = std::max(now_ + devices_[stream.device]->model->submit_latency_ns, time_);
     return command;
 }
 
@@ -294,7 +295,8 @@ void Timeline::leave_queue(Device& device, Command* command) {
 
 // ---- multiprocessors
 
-// Grids get slots in order of priority, then of arrival; one that cannot be placed whole keeps later ones out.
+// Grids get slots in order of priority, then of arrival; one that cannot be placed whole keeps later ones
+// out.
 void Timeline::place_blocks(Device& device) {
     std::size_t placed = 0;
     while (placed < device.grids.size()) {
@@ -362,14 +364,16 @@ void Timeline::happen(const Happening& happening) {
 void Timeline::end(Command* command) {
     command->ended = time_;
     --pending_;
-    if (command->effect && command->engine != Engine::compute && !command->duration_from_effect) effect_due_(command);
+    if (command->effect && command->engine != Engine::compute && !command->duration_from_effect)
+        effect_due_(command);
     const bool deferred = command->signalled_with != nullptr;
     signal(command, true, !deferred);
     if (deferred) {
         Command* later = command->signalled_with;
         pool_.retain(command);
         later->unsignalled.push_back(command);
-        later->unsignalled.insert(later->unsignalled.end(), command->unsignalled.begin(), command->unsignalled.end());
+        later->unsignalled.insert(later->unsignalled.end(), command->unsignalled.begin(),
+                                  command->unsignalled.end());
         command->unsignalled.clear();
     } else {
         for (Command* earlier : command->unsignalled) {
@@ -407,8 +411,8 @@ bool Timeline::known(Command* holder) {
     return true;
 }
 
-// Not before the simulation has reached the earliest end: what happens until then must not depend on how soon the
-// effect was run.
+// Not before the simulation has reached the earliest end: what happens until then must not depend on how soon
+// the effect was run.
 void Timeline::apply_resolution(Command* command) {
     std::erase(unresolved_, command);
     command->resolved = true;

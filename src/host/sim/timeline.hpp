@@ -1,10 +1,10 @@
 // What happens when on the simulated devices: streams, hardware queues, engines, and the host's clock. A pure
-// discrete-event simulation: no threads, no wall clock, no effects; the same calls give the same times. The runtime's
-// lock guards it.
+// discrete-event simulation: no threads, no wall clock, no effects; the same calls give the same times. The
+// runtime's lock guards it.
 //
-// Lazy and conservative: enqueuing only records, and the devices are simulated as far as somebody asks, never past what
-// the host may still add. A command whose duration only its effect can tell holds the simulation up at its earliest end
-// until `resolve` is called.
+// Lazy and conservative: enqueuing only records, and the devices are simulated as far as somebody asks, never
+// past what the host may still add. A command whose duration only its effect can tell holds the simulation up
+// at its earliest end until `resolve` is called.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,9 @@ namespace cuscope::host {
 
 class Timeline {
   public:
+    // A multiprocessor's room for blocks, to be divided by how many of a kernel's it holds.
+    static constexpr std::int64_t units_per_multiprocessor = std::int64_t{1} << 20;
+
     // Called when an effect is due: a kernel's and a host function's when it starts, any other when it ends.
     using EffectDue = std::function<void(Command*)>;
     // Called for every command that has ended.
@@ -38,7 +41,8 @@ class Timeline {
     void spend(Time duration) { now_ += duration; }
     void wait_until(Time time) { now_ = time > now_ ? time : now_; }
 
-    // A command for `stream`, issued now. The caller fills in engine, duration, blocks, effect; then enqueues it.
+    // A command for `stream`, issued now. The caller fills in engine, duration, blocks, effect; then enqueues
+    // it.
     Command* make(SimStream& stream);
     // Adds the order of streams, and of `after` (an event's record) if given. Keeps its own reference.
     void enqueue(Command* command, Command* after = nullptr);
@@ -46,8 +50,8 @@ class Timeline {
 
     // Simulates up to `limit`. Null: done. Otherwise the command that has to be resolved first.
     Command* advance(Time limit);
-    // Simulates until `command` has ended. Null if it has; else the command to be resolved first, or `command` itself
-    // if it waits for a stalled one.
+    // Simulates until `command` has ended. Null if it has; else the command to be resolved first, or
+    // `command` itself if it waits for a stalled one.
     Command* advance_until(Command* command);
     // Simulates the next thing that happens; the host's clock follows. False if nothing can.
     bool advance_one();
@@ -84,11 +88,10 @@ class Timeline {
         CopyEngine to_device, to_host, on_device, host;
         std::vector<Command*> grids;  // that have blocks to place; by priority, then by arrival
         std::int64_t free_units = 0;
-        int resident = 0;                  // grids that hold slots
-        Command* last_kernel = nullptr;    // the last command issued, if that is a kernel (event records do not count)
+        int resident = 0;  // grids that hold slots
+        Command* last_kernel =
+            nullptr;  // the last command issued, if that is a kernel (event records do not count)
     };
-
-    static constexpr std::int64_t units_per_multiprocessor = std::int64_t{1} << 20;
 
     CopyEngine* copy_engine(Device& device, Engine engine);
     int queue_of(const Device& device, const Command& command) const;
@@ -121,8 +124,8 @@ class Timeline {
     std::vector<int> to_place_;                    // devices whose grids or slots changed
     std::uint64_t next_sequence_ = 0;
     std::size_t pending_ = 0;
-    Time now_ = 0;    // the host's clock
-    Time time_ = 0;   // how far the devices have been simulated
+    Time now_ = 0;   // the host's clock
+    Time time_ = 0;  // how far the devices have been simulated
 };
 
 }  // namespace cuscope::host

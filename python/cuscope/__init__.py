@@ -1,0 +1,83 @@
+"""The CUDA runtime in a person's hands: buffers, streams, events and kernels, on a GPU or simulated.
+
+>>> import numpy as np
+>>> import cuscope as cs
+>>> mod = cs.Module('''
+... __global__ void vec_add(const float* a, const float* b, float* c, int n) {
+...     int i = blockDim.x * blockIdx.x + threadIdx.x;
+...     if (i < n) c[i] = a[i] + b[i];
+... }''')
+>>> a, b = np.random.default_rng(0).random((2, 1 << 10), dtype=np.float32)
+>>> d_a, d_b = cs.to_device(a), cs.to_device(b)
+>>> d_c = cs.empty_like(d_a)
+>>> mod.vec_add[4, 256](d_a, d_b, d_c, a.size)
+>>> np.array_equal(d_c.to_host(), a + b)
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._arrays import empty_like, zeros_like
+from ._core import (
+    Device,
+    DeviceArray,
+    DeviceProperties,
+    Event,
+    FunctionAttributes,
+    Kernel,
+    KernelLaunch,
+    MemoryInfo,
+    Module,
+    Parameter,
+    Stream,
+    add_host_device,
+    build_config,
+    clock,
+    current_device,
+    current_stream,
+    devices,
+    empty,
+    full,
+    host_work,
+    pinned_empty,
+    set_device,
+    synchronize,
+    to_device,
+    zeros,
+)
+from ._errors import CompileError, CudaError, OutOfMemoryError
+
+if TYPE_CHECKING:
+    from ._info import Info
+
+__version__: str = build_config["version"]
+
+__all__ = [
+    # devices
+    "Device", "DeviceProperties", "MemoryInfo", "add_host_device", "current_device", "devices", "set_device",
+    "synchronize", "clock", "host_work",
+    # streams and events
+    "Event", "Stream", "current_stream",
+    # memory
+    "DeviceArray", "empty", "empty_like", "full", "pinned_empty", "to_device", "zeros", "zeros_like",
+    # modules and kernels
+    "FunctionAttributes", "Kernel", "KernelLaunch", "Module", "Parameter",
+    # errors
+    "CompileError", "CudaError", "OutOfMemoryError",
+    # about
+    "__version__", "info",
+]  # fmt: skip
+
+
+def info() -> Info:
+    """What this installation is and what it found. See ``python -m cuscope info``.
+
+    >>> import cuscope as cs
+    >>> cs.info()["version"] == cs.__version__
+    True
+    """
+    from ._info import info as describe  # looks around on the machine: only when asked
+
+    return describe()

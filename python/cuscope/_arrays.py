@@ -1,0 +1,32 @@
+"""Device arrays made after the pattern of others."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ._core import DeviceArray, Stream, empty, zeros
+
+__all__ = ["empty_like", "zeros_like"]
+
+
+def empty_like(array: DeviceArray | npt.ArrayLike, *, stream: Stream | None = None) -> DeviceArray:
+    """A new array of the shape and dtype of another, on the current device. See empty().
+
+    >>> import cuscope as cs
+    >>> cs.empty_like(cs.zeros((2, 3))).shape
+    (2, 3)
+    """
+    pattern = array if isinstance(array, DeviceArray) else np.asarray(array)
+    return empty(pattern.shape, pattern.dtype, stream=stream)
+
+
+def zeros_like(array: DeviceArray | npt.ArrayLike, *, stream: Stream | None = None) -> DeviceArray:
+    """A new array of zeros, of the shape and dtype of another, on the current device. See zeros().
+
+    >>> import numpy as np, cuscope as cs
+    >>> cs.zeros_like(np.ones(2, np.int32)).to_host()
+    array([0, 0], dtype=int32)
+    """
+    pattern = array if isinstance(array, DeviceArray) else np.asarray(array)
+    return zeros(pattern.shape, pattern.dtype, stream=stream)

@@ -1,0 +1,491 @@
+// Device arrays: making, copying, filling and slicing them.
+#include <pybind11/stl.h>
+
+#include <algorithm>
+
+#include "bindings/objects.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+std::string describe(const std::vector<py::ssize_t>& shape) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+    return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string describe(const py::dtype& dtype) { return py::str(dtype).cast<std::string>(); }
+
+std::vector<py::ssize_t> shape_of(const py::array& array) {
+    return {array.shape(), array.shape() + array.ndim()};
+}
+
+py::tuple shape_tuple(const std::vector<py::ssize_t>& shape) {
+    py::tuple result(shape.size());
+    for (std::size_t i = 0; i < shape.size(); ++i) result[i] = shape[i];
+    return result;
+}
+
+bool is_contiguous(const py::array& array) { return (array.flags() & py::array::c_style) != 0; }
+
+py::module_ numpy() { return py::module_::import("numpy"); }
+
+// Pageable memory that a copy still uses although its call was interrupted.
+core::KeepAlive keeping(const py::object& object) {
+    return [raw = object.ptr()]() -> std::shared_ptr<void> {
+        {
+            const PythonEntry entry;
+            if (!entry) return nullptr;
+            Py_INCREF(raw);
+        }
+        return {raw, [](void* kept) {
+                    if (const PythonEntry entry; entry) Py_DECREF(static_cast<PyObject*>(kept));
+                }};
+    };
+}
+
+void check_match(const DeviceArray& array, const std::vector<py::ssize_t>& shape, const py::dtype& dtype,
+                 const char* what) {
+    if (!array.dtype.equal(dtype)) {
+        throw core::WrongKind(std::string(what) + ": has dtype " + describe(dtype) + ", the array " +
+                              describe(array.dtype) + ": convert with .astype(numpy." +
+                              describe(array.dtype) + ")");
+    }
+    if (shape != array.shape) {
+        throw std::invalid_argument(std::string(what) + ": has shape " + describe(shape) + ", the array " +
+                                    describe(array.shape) + ": shapes must be equal");
+    }
+}
+
+void upload(const DeviceArray& array, const py::array& source, const core::StreamPtr& stream) {
+    const py::array packed =
+        is_contiguous(source) ? source : py::array(numpy().attr("ascontiguousarray")(source));
+    const core::DeviceSpan span = array.span();
+    const void* const data = packed.data();
+    const core::KeepAlive keep = keeping(packed);
+    without_gil([&] { core::copy_to_device(span, data, stream, keep); });
+}
+
+void download(const DeviceArray& array, py::array& destination, const core::StreamPtr& stream) {
+    const core::DeviceSpan span = array.span();
+    void* const data = destination.mutable_data();
+    const core::KeepAlive keep = keeping(destination);
+    without_gil([&] { core::copy_to_host(data, span, stream, keep); });
+}
+
+void copy_array(const DeviceArray& destination, const DeviceArray& source, const core::StreamPtr& stream) {
+    const core::DeviceSpan to = destination.span(), from = source.span();
+    without_gil([&] { core::copy_on_device(to, from, stream); });
+}
+
+void copy_from(const DeviceArray& self, const HostOrDeviceArray& source, const OptionalStream& stream) {
+    self.open();
+    const core::StreamPtr on = stream_or_current(stream, self.device);
+    if (py::isinstance<DeviceArray>(source)) {
+        const auto& other = source.cast<const DeviceArray&>();
+        check_match(self, other.shape, other.dtype, "source");
+        copy_array(self, other, on);
+        return;
+    }
+    const py::array array = py::isinstance<py::array>(source)
+                                ? py::array(source)
+                                : py::array(numpy().attr("asarray")(source, self.dtype));
+    check_match(self, shape_of(array), array.dtype(), "source");
+    upload(self, array, on);
+}
+
+void copy_to(const DeviceArray& self, const py::object& destination, const OptionalStream& stream) {
+    self.open();
+    const core::StreamPtr on = stream_or_current(stream, self.device);
+    if (py::isinstance<DeviceArray>(destination)) {
+        const auto& other = destination.cast<const DeviceArray&>();
+        check_match(self, other.shape, other.dtype, "destination");
+        copy_array(other, self, on);
+        return;
+    }
+    if (!py::isinstance<py::array>(destination)) {
+        throw core::WrongKind(std::string("destination: takes a NumPy array or a DeviceArray, not ") +
+                              Py_TYPE(destination.ptr())->tp_name);
+    }
+    py::array array(destination);
+    check_match(self, shape_of(array), array.dtype(), "destination");
+    if (!array.writeable()) {
+        throw std::invalid_argument(
+            "destination: is read-only: pass a writeable array, such as "
+            "numpy.empty(shape, dtype)");
+    }
+    if (!is_contiguous(array)) {
+        throw std::invalid_argument(
+            "destination: is not C-contiguous: copy to a contiguous array "
+            "(.to_host() makes one) and assign from it");
+    }
+    download(self, array, on);
+}
+
+NDArray to_host(const DeviceArray& self, const OptionalStream& stream) {
+    self.open();
+    const core::StreamPtr on = stream_or_current(stream, self.device);
+    py::array result(self.dtype, self.shape);
+    download(self, result, on);
+    without_gil([&] { on->synchronize(); });
+    return NDArray(result);
+}
+
+// A value as one element: what the dtype cannot hold is refused.
+py::array one_element(const py::object& value, const py::dtype& dtype) {
+    if (py::isinstance<DeviceArray>(value)) {
+        throw core::WrongKind("value: takes a number, not a DeviceArray: copy_from() copies arrays");
+    }
+    const py::module_ np = numpy();
+    const bool exact = (PyLong_Check(value.ptr()) || PyBool_Check(value.ptr())) && dtype.kind() != 'b';
+    if (exact && (dtype.kind() == 'i' || dtype.kind() == 'u')) {
+        const py::object limits = np.attr("iinfo")(dtype);
+        if (value < limits.attr("min") || value > limits.attr("max")) {
+            throw std::overflow_error("value: " + py::str(value).cast<std::string>() + " does not fit " +
+                                      describe(dtype) + ", which holds " +
+                                      py::str(limits.attr("min")).cast<std::string>() + " to " +
+                                      py::str(limits.attr("max")).cast<std::string>());
+        }
+        return py::array(np.attr("array")(value, dtype));
+    }
+    const py::array array(np.attr("asarray")(value));
+    if (array.ndim() != 0) {
+        throw core::WrongKind("value: takes one number, not an array of shape " + describe(shape_of(array)));
+    }
+    if (!np.attr("can_cast")(array.dtype(), dtype, "same_kind").cast<bool>()) {
+        throw core::WrongKind("value: " + py::repr(value).cast<std::string>() + " (" +
+                              describe(array.dtype()) + ") is no " + describe(dtype));
+    }
+    return py::array(array.attr("astype")(dtype));
+}
+
+void fill(const DeviceArray& self, const Scalar& value, const OptionalStream& stream) {
+    const core::DeviceSpan span = self.span();
+    const core::StreamPtr on = stream_or_current(stream, self.device);
+    const py::array element = one_element(value, self.dtype);
+    const std::span<const std::byte> bytes(static_cast<const std::byte*>(element.data()),
+                                           static_cast<std::size_t>(element.itemsize()));
+    without_gil([&] { core::fill(span, bytes, on); });
+}
+
+DeviceArray view(const DeviceArray& self, std::size_t first_byte, std::vector<py::ssize_t> shape) {
+    DeviceArray part = self;
+    part.offset = self.offset + first_byte;
+    part.bytes = byte_count(shape, self.dtype);
+    part.shape = std::move(shape);
+    return part;
+}
+
+DeviceArray item(const DeviceArray& self, const py::object& index) {
+    self.open();
+    if (index.ptr() == Py_Ellipsis) return self;
+    if (self.shape.empty()) throw py::index_error("an array without axes has no items: use .to_host()");
+    const py::ssize_t length = self.shape[0];
+    std::vector<py::ssize_t> shape = self.shape;
+    shape[0] = 1;
+    const std::size_t row = byte_count(shape, self.dtype);
+    if (PySlice_Check(index.ptr())) {
+        py::ssize_t start = 0, stop = 0, step = 0;
+        if (PySlice_Unpack(index.ptr(), &start, &stop, &step) < 0) throw py::error_already_set();
+        const py::ssize_t count = PySlice_AdjustIndices(length, &start, &stop, step);
+        if (step != 1) {
+            throw std::invalid_argument("index: the step of a slice is 1, not " + std::to_string(step) +
+                                        ": views of device memory are contiguous");
+        }
+        shape[0] = count;
+        return view(self, static_cast<std::size_t>(count == 0 ? 0 : start) * row, std::move(shape));
+    }
+    if (PyIndex_Check(index.ptr()) == 0 || PyBool_Check(index.ptr())) {
+        throw core::WrongKind(std::string("index: takes an int or a slice of the leading axis, not ") +
+                              Py_TYPE(index.ptr())->tp_name);
+    }
+    py::ssize_t at = PyNumber_AsSsize_t(index.ptr(), PyExc_IndexError);
+    if (at == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    if (at < 0) at += length;
+    if (at < 0 || at >= length) {
+        throw py::index_error("index " + py::str(index).cast<std::string>() +
+                              " is outside the leading axis of " + std::to_string(length));
+    }
+    shape.erase(shape.begin());
+    return view(self, static_cast<std::size_t>(at) * row, std::move(shape));
+}
+
+void assign(const DeviceArray& self, const Index& index, const py::object& value) {
+    const DeviceArray part = item(self, index);
+    const bool array = py::isinstance<DeviceArray>(value) ||
+                       (py::isinstance<py::array>(value) && py::array(value).ndim() != 0) ||
+                       py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
+    if (array) {
+        copy_from(part, HostOrDeviceArray(value), std::nullopt);
+    } else {
+        fill(part, Scalar(value), std::nullopt);
+    }
+}
+
+std::string repr(const DeviceArray& self) {
+    std::string text = "DeviceArray(shape=" + describe(self.shape) + ", dtype=" + describe(self.dtype) +
+                       ", " + self.device->name();
+    if (!self.memory.get()) text += ", closed";
+    return text + ")";
+}
+
+core::StreamPtr stream_for_new(const OptionalStream& stream) {
+    if (stream && *stream) return (*stream)->open();
+    return core::current_stream(device_or_current(std::nullopt));
+}
+
+DeviceArray to_device(const HostOrDeviceArray& source, const OptionalStream& stream) {
+    const core::StreamPtr on = stream_for_new(stream);
+    if (py::isinstance<DeviceArray>(source)) {
+        const auto& other = source.cast<const DeviceArray&>();
+        other.open();
+        DeviceArray made = new_array(on, other.shape, other.dtype);
+        copy_array(made, other, on);
+        return made;
+    }
+    const py::array array(numpy().attr("asarray")(source));
+    const py::dtype dtype = parse_dtype(array.dtype());
+    DeviceArray made = new_array(on, shape_of(array), dtype);
+    upload(made, array, on);
+    return made;
+}
+
+void bind_class(py::class_<DeviceArray, py::smart_holder>& array) {
+    array.attr("__doc__") =
+        R"(An array in the memory of a device; made by empty(), zeros(), full() and to_device().
+
+C-contiguous. Slices of the leading axis share its memory. The memory is freed in stream order, after every stream
+that used it, when the last array that shares it goes. Copies and fills run in the current stream unless another
+is given.
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> x = cs.to_device(np.arange(6, dtype=np.int32).reshape(2, 3))
+>>> x.shape, x.dtype, x.nbytes
+((2, 3), dtype('int32'), 24)
+>>> x[1].to_host()
+array([3, 4, 5], dtype=int32)
+)";
+    array
+        .def_property_readonly(
+            "shape", [](const DeviceArray& self) { return ShapeTuple(shape_tuple(self.shape)); },
+            "The extent of each axis.")
+        .def_property_readonly(
+            "dtype", [](const DeviceArray& self) { return DType(self.dtype); }, "NumPy's type of an element.")
+        .def_property_readonly(
+            "size",
+            [](const DeviceArray& self) {
+                return self.bytes / static_cast<std::size_t>(self.dtype.itemsize());
+            },
+            "How many elements there are.")
+        .def_readonly("nbytes", &DeviceArray::bytes, "How many bytes the elements have.")
+        .def_property_readonly(
+            "itemsize", [](const DeviceArray& self) { return self.dtype.itemsize(); },
+            "How many bytes an element has.")
+        .def_property_readonly(
+            "ndim", [](const DeviceArray& self) { return self.shape.size(); }, "How many axes there are.")
+        .def_property_readonly(
+            "strides",
+            [](const DeviceArray& self) {
+                std::vector<py::ssize_t> strides(self.shape.size());
+                py::ssize_t step = self.dtype.itemsize();
+                for (std::size_t i = strides.size(); i-- > 0;) {
+                    strides[i] = step;
+                    step *= std::max<py::ssize_t>(self.shape[i], 1);
+                }
+                return ShapeTuple(shape_tuple(strides));
+            },
+            "The bytes from one element to the next along each axis.")
+        .def_readonly("device", &DeviceArray::device, "The device whose memory this is.")
+        .def_property_readonly(
+            "pointer",
+            [](const DeviceArray& self) {
+                return self.memory.get() ? reinterpret_cast<std::uintptr_t>(self.span().pointer()) : 0;
+            },
+            "The device address of the first element; 0 if there are none, or the array is closed.")
+        .def_property_readonly(
+            "stream",
+            [](const DeviceArray& self) -> std::optional<StreamObjectPtr> {
+                if (!self.memory.get()) return std::nullopt;
+                return wrap(self.memory.get()->stream());
+            },
+            "The stream in whose order the memory was allocated and is freed; None if the array is closed.")
+        .def("to_host", to_host, py::kw_only(), py::arg("stream") = py::none(),
+             R"(Copy to a new NumPy array. Waits for the stream, and so raises what its host functions raised.
+
+See cudaMemcpyAsync.
+
+>>> import cuscope as cs
+>>> cs.zeros(3).to_host()
+array([0., 0., 0.], dtype=float32)
+)")
+        .def("copy_from", copy_from, py::arg("source"), py::kw_only(), py::arg("stream") = py::none(),
+             R"(Copy from an array of the same shape and dtype, on the host or on a device.
+
+Asynchronous from page-locked and device memory; other host memory may be changed once this returns. See
+cudaMemcpyAsync.
+
+>>> import numpy as np, cuscope as cs
+>>> x = cs.empty(2, np.int64)
+>>> x.copy_from(np.array([1, 2]))
+>>> x.to_host()
+array([1, 2])
+)")
+        .def(
+            "copy_to",
+            [](const DeviceArray& self, const HostOrDeviceArray& destination, const OptionalStream& stream) {
+                copy_to(self, destination, stream);
+            },
+            py::arg("destination"), py::kw_only(), py::arg("stream") = py::none(),
+            R"(Copy to an array of the same shape and dtype, on the host or on a device.
+
+Asynchronous to page-locked and device memory: the elements are there once the stream is synchronized. Other host
+memory is filled when this returns. See cudaMemcpyAsync.
+
+>>> import numpy as np, cuscope as cs
+>>> y = np.empty(2, np.float32)
+>>> cs.full(2, 7.0, np.float32).copy_to(y)
+>>> y
+array([7., 7.], dtype=float32)
+)")
+        .def("fill", fill, py::arg("value"), py::kw_only(), py::arg("stream") = py::none(),
+             R"(Set every element. TypeError or OverflowError for a value that the dtype cannot hold.
+
+See cudaMemsetAsync.
+
+>>> import numpy as np, cuscope as cs
+>>> x = cs.empty(3, np.int16)
+>>> x.fill(-5)
+>>> x.to_host()
+array([-5, -5, -5], dtype=int16)
+)")
+        .def(
+            "close", [](DeviceArray& self) { self.memory.reset(); },
+            R"(Give up the memory; it is freed once no other array shares it and no stream uses it.
+
+Closing twice is no error. See cudaFreeAsync.
+
+>>> import cuscope as cs
+>>> x = cs.empty(3)
+>>> x.close()
+>>> x.closed
+True
+)")
+        .def_property_readonly(
+            "closed", [](const DeviceArray& self) { return !self.memory.get(); }, "Was it closed?")
+        .def("__len__",
+             [](const DeviceArray& self) -> py::ssize_t {
+                 if (self.shape.empty()) throw core::WrongKind("an array without axes has no length");
+                 return self.shape[0];
+             })
+        .def(
+            "__getitem__", [](const DeviceArray& self, const Index& index) { return item(self, index); },
+            py::arg("index"), "A view of an item or a slice of the leading axis.")
+        .def("__setitem__", assign, py::arg("index"), py::arg("value"),
+             "Copy an array into, or fill, an item or a slice of the leading axis.")
+        .def(
+            "__array__",
+            [](const DeviceArray&, const py::args&, const py::kwargs&) -> NDArray {
+                throw core::WrongKind(
+                    "the elements are in a device's memory, which NumPy cannot read: "
+                    "use .to_host()");
+            },
+            "Refused: use to_host().")
+        .def("__repr__", repr);
+}
+
+}  // namespace
+
+DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> shape, const py::dtype& dtype) {
+    const std::size_t bytes = byte_count(shape, dtype);
+    SharedOwner<core::DeviceMemory> memory(
+        without_gil([&] { return core::DeviceMemory::allocate(stream, bytes); }));
+    return {stream->device().shared_from_this(),
+            std::move(memory),
+            0,
+            bytes,
+            std::move(shape),
+            dtype,
+            element_of(dtype)};
+}
+
+void bind_arrays(py::module_& m, Classes& classes) {
+    bind_class(classes.array);
+    const py::object float32 = numpy().attr("float32");
+    m.def(
+        "empty",
+        [](const ShapeLike& shape, const DTypeLike& dtype, const OptionalStream& stream) {
+            std::vector<py::ssize_t> extents = parse_shape(shape);
+            const py::dtype type = parse_dtype(dtype);
+            return new_array(stream_for_new(stream), std::move(extents), type);
+        },
+        py::arg("shape"), py::arg_v("dtype", float32, "numpy.float32"), py::kw_only(),
+        py::arg("stream") = py::none(),
+        R"(A new array on the current device (or that of the stream), with whatever the memory holds.
+
+Raises ValueError for a negative or impossible shape, TypeError for a dtype of Python objects, OutOfMemoryError.
+See cudaMallocAsync.
+
+>>> import cuscope as cs
+>>> cs.empty((2, 3)).shape
+(2, 3)
+)");
+    m.def(
+        "zeros",
+        [](const ShapeLike& shape, const DTypeLike& dtype, const OptionalStream& stream) {
+            std::vector<py::ssize_t> extents = parse_shape(shape);
+            const py::dtype type = parse_dtype(dtype);
+            const core::StreamPtr on = stream_for_new(stream);
+            DeviceArray made = new_array(on, std::move(extents), type);
+            const core::DeviceSpan span = made.span();
+            constexpr std::byte zero{0};
+            without_gil([&] { core::fill(span, {&zero, 1}, on); });
+            return made;
+        },
+        py::arg("shape"), py::arg_v("dtype", float32, "numpy.float32"), py::kw_only(),
+        py::arg("stream") = py::none(),
+        R"(A new array of zeros, filled in stream order. See empty() and cudaMemsetAsync.
+
+>>> import cuscope as cs
+>>> cs.zeros(2).to_host()
+array([0., 0.], dtype=float32)
+)");
+    m.def(
+        "full",
+        [](const ShapeLike& shape, const Scalar& value, const std::optional<DTypeLike>& dtype,
+           const OptionalStream& stream) {
+            std::vector<py::ssize_t> extents = parse_shape(shape);
+            const bool given = dtype && !dtype->is_none();
+            const py::dtype type =
+                parse_dtype(given ? py::object(*dtype) : numpy().attr("asarray")(value).attr("dtype"));
+            const py::array element = one_element(value, type);
+            const core::StreamPtr on = stream_for_new(stream);
+            DeviceArray made = new_array(on, std::move(extents), type);
+            const core::DeviceSpan span = made.span();
+            const std::span<const std::byte> bytes(static_cast<const std::byte*>(element.data()),
+                                                   static_cast<std::size_t>(element.itemsize()));
+            without_gil([&] { core::fill(span, bytes, on); });
+            return made;
+        },
+        py::arg("shape"), py::arg("value"), py::arg("dtype") = py::none(), py::kw_only(),
+        py::arg("stream") = py::none(),
+        R"(A new array with one value everywhere; the dtype is the value's own unless given. See DeviceArray.fill.
+
+>>> import numpy as np, cuscope as cs
+>>> cs.full(2, 1.5, np.float32).to_host()
+array([1.5, 1.5], dtype=float32)
+)");
+    m.def("to_device", to_device, py::arg("source"), py::kw_only(), py::arg("stream") = py::none(),
+          R"(A new array with the elements of a NumPy array, or of anything that NumPy makes one of.
+
+Asynchronous if the source is page-locked, which then stays alive until it was copied; other memory may be changed
+once this returns. See cudaMemcpyAsync.
+
+>>> import numpy as np, cuscope as cs
+>>> cs.to_device(np.arange(3)).to_host()
+array([0, 1, 2])
+)");
+}
+
+}  // namespace cuscope::bindings

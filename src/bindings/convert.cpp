@@ -1,0 +1,196 @@
+// NumPy's shapes and dtypes, and Python objects as kernel arguments.
+#include <limits>
+
+#include "bindings/objects.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+const char* type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
+
+py::ssize_t parse_extent(py::handle extent) {
+    if (PyIndex_Check(extent.ptr()) == 0) {
+        throw core::WrongKind(std::string("shape: takes ints, not ") + type_name(extent));
+    }
+    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(extent.ptr()));
+    if (!number) throw py::error_already_set();
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow < 0 || value < 0) {
+        throw std::invalid_argument("shape: " + py::str(number).cast<std::string>() +
+                                    " is negative; extents are 0 or more");
+    }
+    if (overflow > 0) {
+        throw std::invalid_argument("shape: " + py::str(number).cast<std::string>() +
+                                    " is more than there are addresses");
+    }
+    return static_cast<py::ssize_t>(value);
+}
+
+void set_integer(core::Argument& argument, py::handle object) {
+    argument.kind = core::Argument::Kind::integer;
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+    if (overflow == 0) {
+        argument.integer = static_cast<std::uint64_t>(value);
+        argument.negative = value < 0;
+        return;
+    }
+    argument.negative = overflow < 0;
+    argument.too_big = true;
+    if (overflow < 0) return;
+    const unsigned long long natural = PyLong_AsUnsignedLongLong(object.ptr());
+    if (PyErr_Occurred() != nullptr) {
+        PyErr_Clear();
+        return;
+    }
+    argument.integer = natural;
+    argument.too_big = false;
+}
+
+// A NumPy scalar: its dtype says which kind of number it is.
+void set_numpy_scalar(core::Argument& argument, py::handle object) {
+    const py::dtype dtype = object.attr("dtype");
+    argument.element = element_of(dtype);
+    switch (dtype.kind()) {
+        case 'b':
+            argument.kind = core::Argument::Kind::boolean;
+            argument.integer = PyObject_IsTrue(object.ptr()) == 1;
+            return;
+        case 'i':
+        case 'u':
+            set_integer(argument, py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr())));
+            return;
+        case 'f':
+            argument.kind = core::Argument::Kind::real;
+            argument.real = PyFloat_AsDouble(object.ptr());
+            return;
+        case 'c':
+            argument.kind = core::Argument::Kind::complex;
+            argument.real = object.attr("real").cast<double>();
+            argument.imaginary = object.attr("imag").cast<double>();
+            return;
+        default: {
+            if (PyObject_CheckBuffer(object.ptr()) == 0) return;
+            const py::buffer_info info = py::reinterpret_borrow<py::buffer>(object).request();
+            argument.kind = core::Argument::Kind::bytes;
+            argument.address = info.ptr;
+            argument.bytes = static_cast<std::size_t>(info.size * info.itemsize);
+        }
+    }
+}
+
+void set_host_array(core::Argument& argument, py::handle object, const core::Device& device) {
+    const auto array = py::reinterpret_borrow<py::array>(object);
+    argument.element = element_of(array.dtype());
+    argument.bytes = static_cast<std::size_t>(array.nbytes());
+    argument.address = array.data();
+    argument.contiguous = (array.flags() & py::array::c_style) != 0;
+    argument.memory =
+        core::PinnedMemory::find(device, argument.address, argument.contiguous ? argument.bytes : 1);
+    argument.kind = argument.memory ? core::Argument::Kind::pinned_array : core::Argument::Kind::host_array;
+}
+
+const py::object& numpy_generic() {
+    static py::object* const type = new py::object(py::module_::import("numpy").attr("generic"));
+    return *type;
+}
+
+}  // namespace
+
+py::bytes to_bytes(const std::string& text) { return py::bytes(text); }
+
+std::vector<py::ssize_t> parse_shape(py::handle shape) {
+    if (PyIndex_Check(shape.ptr()) != 0) return {parse_extent(shape)};
+    if (PySequence_Check(shape.ptr()) == 0 || py::isinstance<py::str>(shape)) {
+        throw core::WrongKind(std::string("shape: takes an int or a tuple of ints, not ") + type_name(shape));
+    }
+    std::vector<py::ssize_t> extents;
+    for (const py::handle extent : py::reinterpret_borrow<py::sequence>(shape)) {
+        extents.push_back(parse_extent(extent));
+    }
+    return extents;
+}
+
+py::dtype parse_dtype(py::handle dtype) {
+    const py::dtype parsed = py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype));
+    if (parsed.attr("hasobject").cast<bool>()) {
+        throw core::WrongKind("dtype: " + py::str(parsed).cast<std::string>() +
+                              " holds Python objects, which no device can read; take a numeric dtype");
+    }
+    if (parsed.itemsize() == 0 || !parsed.attr("subdtype").is_none()) {
+        throw core::WrongKind("dtype: " + py::str(parsed).cast<std::string>() +
+                              " has no element of fixed size; take a numeric or structured dtype");
+    }
+    return parsed;
+}
+
+core::ElementType element_of(const py::dtype& dtype) {
+    const char kind = dtype.kind();
+    const bool native = dtype.byteorder() == '=' || dtype.byteorder() == '|' || dtype.byteorder() == '<';
+    const bool known = native && (kind == 'b' || kind == 'i' || kind == 'u' || kind == 'f' || kind == 'c');
+    return {known ? kind : char{0}, static_cast<std::size_t>(dtype.itemsize())};
+}
+
+std::size_t byte_count(const std::vector<py::ssize_t>& shape, const py::dtype& dtype) {
+    std::size_t bytes = static_cast<std::size_t>(dtype.itemsize());
+    bool empty = false;
+    for (const py::ssize_t extent : shape) empty = empty || extent == 0;
+    if (empty) return 0;
+    for (const py::ssize_t extent : shape) {
+        const auto count = static_cast<std::size_t>(extent);
+        if (bytes > static_cast<std::size_t>(std::numeric_limits<py::ssize_t>::max()) / count) {
+            throw std::invalid_argument("shape: so many elements of " + std::to_string(dtype.itemsize()) +
+                                        " bytes are more than there are addresses");
+        }
+        bytes *= count;
+    }
+    return bytes;
+}
+
+core::Argument to_argument(py::handle object, const core::Device& device) {
+    core::Argument argument;
+    argument.type_name = type_name(object);
+    PyObject* const raw = object.ptr();
+    if (py::isinstance<DeviceArray>(object)) {
+        const auto& array = object.cast<const DeviceArray&>();
+        const core::DeviceSpan span = array.span();
+        argument.kind = core::Argument::Kind::device_array;
+        argument.address = span.pointer();
+        argument.bytes = span.bytes;
+        argument.element = array.element;
+        argument.memory = span.memory;
+    } else if (PyBool_Check(raw)) {
+        argument.kind = core::Argument::Kind::boolean;
+        argument.integer = raw == Py_True;
+    } else if (PyLong_Check(raw)) {
+        set_integer(argument, object);
+    } else if (PyFloat_CheckExact(raw)) {
+        argument.kind = core::Argument::Kind::real;
+        argument.real = PyFloat_AS_DOUBLE(raw);
+    } else if (raw == Py_None) {
+        argument.kind = core::Argument::Kind::none;
+    } else if (py::isinstance<py::array>(object)) {
+        set_host_array(argument, object, device);
+    } else if (py::isinstance(object, numpy_generic())) {
+        set_numpy_scalar(argument, object);
+    } else if (PyBytes_Check(raw)) {
+        argument.kind = core::Argument::Kind::bytes;
+        argument.address = PyBytes_AS_STRING(raw);
+        argument.bytes = static_cast<std::size_t>(PyBytes_GET_SIZE(raw));
+    } else if (PyFloat_Check(raw)) {
+        argument.kind = core::Argument::Kind::real;
+        argument.real = PyFloat_AsDouble(raw);
+    } else if (PyComplex_Check(raw)) {
+        argument.kind = core::Argument::Kind::complex;
+        argument.real = PyComplex_RealAsDouble(raw);
+        argument.imaginary = PyComplex_ImagAsDouble(raw);
+    } else if (PyIndex_Check(raw)) {
+        const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(raw));
+        if (!number) throw py::error_already_set();
+        set_integer(argument, number);
+    }
+    return argument;
+}
+
+}  // namespace cuscope::bindings

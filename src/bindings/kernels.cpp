@@ -1,0 +1,270 @@
+// Kernels, what a launch is configured with, and the launch itself.
+#include <pybind11/stl.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "bindings/objects.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+using KernelPtr = std::shared_ptr<core::Kernel>;
+
+// kernel[grid, block, stream, shared]: everything that is checked before the arguments are known.
+struct KernelLaunch {
+    SharedOwner<core::Kernel> kernel;
+    LaunchConfig config;
+    StreamObjectPtr stream;  // null: the current one when it is called
+};
+
+unsigned parse_extent(py::handle value, const char* what) {
+    if (PyIndex_Check(value.ptr()) == 0) {
+        throw core::WrongKind(std::string(what) + ": takes an int or a tuple of 1 to 3 ints, not " +
+                              Py_TYPE(value.ptr())->tp_name);
+    }
+    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    if (!number) throw py::error_already_set();
+    int overflow = 0;
+    const long long extent = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow != 0 || extent < 0 || extent > std::numeric_limits<unsigned>::max()) {
+        throw std::invalid_argument(std::string(what) + ": " + py::str(number).cast<std::string>() +
+                                    " is no extent; allowed is 1 to what the device has (device.properties)");
+    }
+    return static_cast<unsigned>(extent);
+}
+
+Dim3 parse_dim(py::handle value, const char* what) {
+    if (PyIndex_Check(value.ptr()) != 0) return {parse_extent(value, what), 1, 1};
+    if (!py::isinstance<py::tuple>(value) && !py::isinstance<py::list>(value)) parse_extent(value, what);
+    const auto sequence = py::reinterpret_borrow<py::sequence>(value);
+    const std::size_t count = sequence.size();
+    if (count < 1 || count > 3) {
+        throw std::invalid_argument(std::string(what) + ": has " + std::to_string(count) +
+                                    " extents; allowed are 1 to 3");
+    }
+    Dim3 dim{parse_extent(sequence[0], what), 1, 1};
+    if (count > 1) dim.y = parse_extent(sequence[1], what);
+    if (count > 2) dim.z = parse_extent(sequence[2], what);
+    return dim;
+}
+
+std::size_t parse_shared(py::handle value) { return value.is_none() ? 0 : parse_extent(value, "shared"); }
+
+StreamObjectPtr parse_stream(py::handle value) {
+    if (value.is_none()) return nullptr;
+    if (!py::isinstance<StreamObject>(value)) {
+        throw core::WrongKind(std::string("stream: takes a Stream or None, not ") +
+                              Py_TYPE(value.ptr())->tp_name);
+    }
+    return value.cast<StreamObjectPtr>();
+}
+
+KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key) {
+    const std::size_t count = py::isinstance<py::tuple>(key) ? py::len(key) : 0;
+    if (count < 2 || count > 4) {
+        throw core::WrongKind(kernel->name() +
+                              ": a launch is kernel[grid, block], kernel[grid, block, stream] or "
+                              "kernel[grid, block, stream, shared_bytes]");
+    }
+    const auto parts = py::reinterpret_borrow<py::tuple>(key);
+    KernelLaunch launch{SharedOwner<core::Kernel>(kernel), {}, nullptr};
+    launch.config.grid = parse_dim(parts[0], "grid");
+    launch.config.block = parse_dim(parts[1], "block");
+    if (count > 2) launch.stream = parse_stream(parts[2]);
+    if (count > 3) launch.config.dynamic_shared_bytes = parse_shared(parts[3]);
+    return launch;
+}
+
+void run(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
+         const py::tuple& values) {
+    const core::StreamPtr on = stream ? stream->open() : core::current_stream(kernel.device());
+    // Few arguments, which is most kernels, need no allocation.
+    std::array<core::Argument, 12> few;
+    std::vector<core::Argument> many;
+    const std::size_t count = values.size();
+    if (count > few.size()) many.resize(count);
+    core::Argument* const arguments = count > few.size() ? many.data() : few.data();
+    for (std::size_t i = 0; i < count; ++i) {
+        arguments[i] =
+            to_argument(PyTuple_GET_ITEM(values.ptr(), static_cast<py::ssize_t>(i)), *kernel.device());
+    }
+    const WithoutGil released;
+    kernel.launch(config, on, {arguments, count});
+    // Here too: what they hold may be the last of its memory by now.
+    for (std::size_t i = 0; i < count; ++i) arguments[i].memory.reset();
+}
+
+std::int64_t parse_duration(const std::optional<double>& seconds) {
+    if (!seconds) return -1;
+    if (!(*seconds >= 0 && *seconds <= 1e6)) {
+        throw std::invalid_argument("duration: " + std::to_string(*seconds) +
+                                    " s is no duration; allowed is 0 to 1e6");
+    }
+    return std::llround(*seconds * 1e9);
+}
+
+void bind_descriptions(py::module_& m) {
+    py::class_<Parameter>(m, "Parameter", R"(What a kernel takes: ``name`` and ``type`` as in its source.
+
+``kind`` is 'pointer', 'scalar' or 'opaque' (of which only the size is known), ``element`` NumPy's name for the
+scalar, or for what a pointer points to ('' where it has none), ``size`` the bytes of the parameter itself.)")
+        .def_readonly("name", &Parameter::name)
+        .def_readonly("type", &Parameter::type)
+        .def_property_readonly("kind",
+                               [](const Parameter& self) {
+                                   return self.kind == ParameterKind::pointer  ? "pointer"
+                                          : self.kind == ParameterKind::scalar ? "scalar"
+                                                                               : "opaque";
+                               })
+        .def_readonly("is_const", &Parameter::is_const)
+        .def_readonly("element", &Parameter::element)
+        .def_readonly("size", &Parameter::size)
+        .def("__repr__", [](const Parameter& self) {
+            return "Parameter(name='" + self.name + "', type='" + self.type +
+                   "', size=" + std::to_string(self.size) + ")";
+        });
+
+    py::class_<FunctionAttributes>(m, "FunctionAttributes",
+                                   "What a kernel needs: the fields of cudaFuncAttributes. Sizes are bytes.")
+        .def_readonly("shared_size", &FunctionAttributes::shared_size)
+        .def_readonly("const_size", &FunctionAttributes::const_size)
+        .def_readonly("local_size", &FunctionAttributes::local_size)
+        .def_readonly("max_threads_per_block", &FunctionAttributes::max_threads_per_block)
+        .def_readonly("registers", &FunctionAttributes::registers)
+        .def_readonly("ptx_version", &FunctionAttributes::ptx_version)
+        .def_readonly("binary_version", &FunctionAttributes::binary_version)
+        .def_readonly("max_dynamic_shared_size", &FunctionAttributes::max_dynamic_shared_size)
+        .def_readonly("preferred_shared_memory_carveout",
+                      &FunctionAttributes::preferred_shared_memory_carveout)
+        .def("__repr__", [](const FunctionAttributes& self) {
+            return "FunctionAttributes(shared_size=" + std::to_string(self.shared_size) +
+                   ", const_size=" + std::to_string(self.const_size) +
+                   ", local_size=" + std::to_string(self.local_size) +
+                   ", max_threads_per_block=" + std::to_string(self.max_threads_per_block) +
+                   ", registers=" + std::to_string(self.registers) +
+                   ", max_dynamic_shared_size=" + std::to_string(self.max_dynamic_shared_size) + ")";
+        });
+}
+
+}  // namespace
+
+void bind_kernels(py::module_& m) {
+    bind_descriptions(m);
+    py::class_<KernelLaunch, py::smart_holder> launch(
+        m, "KernelLaunch", "A kernel with its grid and block: call it with the kernel's arguments.");
+    launch
+        .def(
+            "__call__",
+            [](const KernelLaunch& self, const py::args& arguments) {
+                run(*self.kernel.get(), self.config, self.stream, arguments);
+            },
+            "Launch the kernel. See cudaLaunchKernel.")
+        .def("__repr__", [](const KernelLaunch& self) {
+            const Dim3 &grid = self.config.grid, &block = self.config.block;
+            const auto text = [](const Dim3& dim) {
+                return "(" + std::to_string(dim.x) + ", " + std::to_string(dim.y) + ", " +
+                       std::to_string(dim.z) + ")";
+            };
+            return "<KernelLaunch " + self.kernel.get()->name() + " grid=" + text(grid) +
+                   " block=" + text(block) + ">";
+        });
+
+    py::class_<core::Kernel, py::smart_holder>(m, "Kernel", py::release_gil_before_calling_cpp_dtor(),
+                                               R"(A __global__ function of a Module.
+
+``kernel[grid, block](*args)`` launches it in the current stream of its device; ``kernel[grid, block, stream,
+shared_bytes]`` says which stream, and how much dynamic shared memory. Arguments are checked against the kernel's
+own signature: pointers take a DeviceArray of their element type (or a page-locked array, or None), scalars a number
+that they can hold, structures bytes of their size.
+
+See CUDA C++ Programming Guide, "Kernels".
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> mod = cs.Module("__global__ void twice(float* x, int n) {"
+...                 " int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }")
+>>> x = cs.to_device(np.ones(4, np.float32))
+>>> mod.twice[1, 32](x, 4)
+>>> x.to_host()
+array([2., 2., 2., 2.], dtype=float32)
+)")
+        .def("__getitem__", configure, py::arg("key"), "The kernel with a grid and a block, to be called.")
+        .def(
+            "launch",
+            [](const KernelPtr& self, const py::args& arguments, const GridLike& grid, const GridLike& block,
+               const OptionalStream& stream, std::size_t shared, const std::optional<double>& duration) {
+                LaunchConfig config;
+                config.grid = parse_dim(grid, "grid");
+                config.block = parse_dim(block, "block");
+                config.dynamic_shared_bytes = shared;
+                config.duration_ns = parse_duration(duration);
+                run(*self, config, stream.value_or(nullptr), arguments);
+            },
+            py::kw_only(), py::arg("grid"), py::arg("block"), py::arg("stream") = py::none(),
+            py::arg("shared") = 0, py::arg("duration") = py::none(),
+            R"(Launch the kernel, as kernel[grid, block, stream, shared](*args) does.
+
+``duration`` says how many seconds the kernel takes on a simulated device; a GPU takes no notice. See
+cudaLaunchKernel.)")
+        .def_property_readonly("name", &core::Kernel::name, "As its source calls it.")
+        .def_property_readonly(
+            "parameters",
+            [](const core::Kernel& self) -> py::typing::Tuple<Parameter, py::ellipsis> {
+                py::tuple parameters(self.parameters().size());
+                for (std::size_t i = 0; i < parameters.size(); ++i) {
+                    parameters[i] = py::cast(self.parameters()[i].parameter);
+                }
+                return parameters;
+            },
+            "What it takes, a Parameter each.")
+        .def_property_readonly("device", &core::Kernel::device, "The device that it was loaded on.")
+        .def_property_readonly(
+            "attributes",
+            [](const core::Kernel& self) {
+                try {
+                    return without_gil([&] { return self.attributes(); });
+                } catch (const std::exception&) {
+                    return FunctionAttributes{};  // of a lost device; properties do not fail
+                }
+            },
+            "What it needs of a device. See cudaFuncGetAttributes.")
+        .def_property(
+            "max_dynamic_shared",
+            [](const core::Kernel& self) {
+                try {
+                    return without_gil([&] { return self.attributes().max_dynamic_shared_size; });
+                } catch (const std::exception&) {
+                    return 0;
+                }
+            },
+            [](const core::Kernel& self, int bytes) {
+                without_gil([&] { self.set_max_dynamic_shared(bytes); });
+            },
+            "How many bytes of dynamic shared memory a launch may ask for; more than 48 KiB has to be set. "
+            "See "
+            "cudaFuncSetAttribute.")
+        .def(
+            "occupancy",
+            [](const core::Kernel& self, int block, std::size_t shared) {
+                return without_gil([&] { return self.occupancy(block, shared); });
+            },
+            py::arg("block"), py::arg("shared") = 0,
+            "How many blocks of so many threads a multiprocessor holds. See "
+            "cudaOccupancyMaxActiveBlocksPerMultiprocessor.")
+        .def(
+            "best_block_size",
+            [](const core::Kernel& self, std::size_t shared, int limit) {
+                return without_gil([&] { return self.best_block_size(shared, limit); });
+            },
+            py::arg("shared") = 0, py::arg("limit") = 0,
+            "(grid, block) that fill the device. See cudaOccupancyMaxPotentialBlockSize.")
+        .def("__repr__", [](const core::Kernel& self) {
+            return "<Kernel " + core::signature(self.name(), self.parameters()) + " on " +
+                   self.device()->name() + ">";
+        });
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,163 @@
+// Modules: kernels from source and from files.
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <map>
+
+#include "bindings/objects.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+using ModulePtr = std::shared_ptr<core::Module>;
+using Strings = std::vector<std::string>;
+using Headers = std::map<std::string, std::string>;
+
+CompileRequest request_of(std::string source, const Strings& name_expressions, const Strings& options,
+                          const Strings& include_paths, const Headers& headers, std::string file_name,
+                          bool cache) {
+    CompileRequest request;
+    request.source = std::move(source);
+    request.file_name = std::move(file_name);
+    request.options = options;
+    request.include_paths = include_paths;
+    request.headers.assign(headers.begin(), headers.end());
+    request.name_expressions = name_expressions;
+    request.use_cache = cache;
+    return request;
+}
+
+ModulePtr compile(const CompileRequest& request, const std::optional<core::DevicePtr>& device) {
+    const core::DevicePtr on = device_or_current(device);
+    return without_gil([&] { return core::Module::compile(on, request); });
+}
+
+ModulePtr from_file(const std::filesystem::path& path, const Strings& name_expressions,
+                    const Strings& options, const Strings& include_paths, const Headers& headers, bool cache,
+                    const std::optional<core::DevicePtr>& device) {
+    std::string bytes = without_gil([&] { return core::read_file(path); });
+    if (path.extension() != ".cu") {
+        const core::DevicePtr on = device_or_current(device);
+        return without_gil([&] { return core::Module::load(on, std::move(bytes)); });
+    }
+    Strings paths{path.has_parent_path() ? path.parent_path().string() : "."};  // as for #include "..."
+    paths.insert(paths.end(), include_paths.begin(), include_paths.end());
+    return compile(
+        request_of(std::move(bytes), name_expressions, options, paths, headers, path.string(), cache),
+        device);
+}
+
+std::shared_ptr<core::Kernel> kernel(const core::Module& self, const std::string& name, PyObject* error) {
+    try {
+        return self.kernel(name);
+    } catch (const std::out_of_range& missing) {
+        PyErr_SetString(error, missing.what());
+        throw py::error_already_set();
+    }
+}
+
+}  // namespace
+
+void bind_modules(py::module_& m) {
+    py::class_<core::Module, py::smart_holder>(m, "Module", py::release_gil_before_calling_cpp_dtor(),
+                                               R"(CUDA C++ compiled and loaded on a device, and its kernels.
+
+``mod.vec_add`` and ``mod["scale<float>"]`` are Kernels.
+
+Parameters
+----------
+source : str
+    CUDA C++.
+name_expressions : sequence of str
+    Instances of templates to compile: ["scale<float>"].
+options : sequence of str
+    The compiler's own: ["-DN=4", "-O3"].
+include_paths : sequence of str
+    Folders that #include looks in.
+headers : dict of str to str
+    Headers as text, by the name that #include gives.
+file_name : str
+    What messages call the source.
+cache : bool
+    Keep and use compiled kernels on disk (CUSCOPE_CACHE_DIR).
+device : Device, optional
+    The current device unless given.
+
+Raises
+------
+CompileError
+    The source does not compile; ``.log`` is the compiler's.
+
+See NVRTC's documentation, and CUDA Runtime API, "Library Management".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> mod = cs.Module("template <class T> __global__ void set(T* x, T v) { x[threadIdx.x] = v; }",
+...                 name_expressions=["set<float>"])
+>>> mod.kernels
+('set<float>',)
+)")
+        .def(py::init([](const std::string& source, const Strings& name_expressions, const Strings& options,
+                         const Strings& include_paths, const Headers& headers, const std::string& file_name,
+                         bool cache, const std::optional<core::DevicePtr>& device) {
+                 return compile(
+                     request_of(source, name_expressions, options, include_paths, headers, file_name, cache),
+                     device);
+             }),
+             py::arg("source"), py::kw_only(), py::arg("name_expressions") = py::tuple(),
+             py::arg("options") = py::tuple(), py::arg("include_paths") = py::tuple(),
+             py::arg("headers") = py::dict(), py::arg("file_name") = "kernel.cu", py::arg("cache") = true,
+             py::arg("device") = py::none())
+        .def_static(
+            "from_file", from_file, py::arg("path"), py::kw_only(), py::arg("name_expressions") = py::tuple(),
+            py::arg("options") = py::tuple(), py::arg("include_paths") = py::tuple(),
+            py::arg("headers") = py::dict(), py::arg("cache") = true, py::arg("device") = py::none(),
+            R"(A module from a file: .cu is compiled; .cubin, .ptx, .fatbin and a saved .image are loaded.
+
+The folder of a .cu file is among its include paths.)")
+        .def(
+            "__getattr__",
+            [](const core::Module& self, const std::string& name) {
+                return kernel(self, name, PyExc_AttributeError);
+            },
+            py::arg("name"), "A kernel by its name.")
+        .def(
+            "__getitem__",
+            [](const core::Module& self, const std::string& name) {
+                return kernel(self, name, PyExc_KeyError);
+            },
+            py::arg("name"), "A kernel by its name, such as 'scale<float>'.")
+        .def_property_readonly(
+            "kernels",
+            [](const core::Module& self) -> py::typing::Tuple<py::str, py::ellipsis> {
+                py::tuple names(self.kernels().size());
+                for (std::size_t i = 0; i < names.size(); ++i) names[i] = self.kernels()[i]->name();
+                return names;
+            },
+            "The names of its kernels.")
+        .def_property_readonly(
+            "image", [](const core::Module& self) { return py::bytes(self.image()); },
+            "The compiled bytes: save them, and load them with from_file().")
+        .def_property_readonly("log", &core::Module::log, "What the compiler said.")
+        .def_property_readonly("cached", &core::Module::cached,
+                               "Was it taken from the cache of compiled kernels?")
+        .def_property_readonly("device", &core::Module::device, "The device that it was loaded on.")
+        .def("__dir__",
+             [](const py::object& self) {
+                 auto names = py::list(py::module_::import("builtins").attr("object").attr("__dir__")(self));
+                 for (const auto& made : self.cast<const core::Module&>().kernels()) {
+                     if (made->name().find_first_of("<:") == std::string::npos) names.append(made->name());
+                 }
+                 return py::typing::List<py::str>(names);
+             })
+        .def("__repr__", [](const core::Module& self) {
+            std::string text = "<Module on " + self.device()->name() + ":";
+            for (std::size_t i = 0; i < self.kernels().size(); ++i) {
+                text += (i ? ", " : " ") + self.kernels()[i]->name();
+            }
+            return text + ">";
+        });
+}
+
+}  // namespace cuscope::bindings

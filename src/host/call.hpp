@@ -1,0 +1,115 @@
+// The beginning of every call of the host runtime, and the effects that its calls issue. Private to src/host.
+#pragma once
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "host/host_runtime.hpp"
+#include "host/simt/executor.hpp"
+#include "runtime/process.hpp"
+
+namespace cuscope::host {
+
+// Takes the lock, spends what the call costs, and finds out whether the call is refused whatever its
+// arguments are: in a forked child, in a host function, on a lost device.
+class HostRuntime::Call {
+  public:
+    enum class On { device, host };  // does a lost device refuse it?
+
+    Call(HostRuntime& runtime, std::int64_t CallCosts::*cost, On on = On::device) : runtime_(runtime) {
+        if (forked_after_use()) {
+            refused_ = Status::initialization_error;
+            thread().last = refused_;
+            thread().detail = "the process was forked after cuscope had been used in its parent";
+            return;
+        }
+        if (thread().in_host_function) {
+            refused_ = Status::not_permitted;
+            return;
+        }
+        lock_ = Lock(runtime.mutex_);
+        ++runtime.calls_;
+        Device& device = runtime.device();
+        runtime.timeline_.spend(device.model->costs.*cost);
+        if (on == On::device && device.lost != Status::success) {
+            refused_ = runtime.fail(device.lost, device.lost_detail);
+        }
+    }
+
+    bool refused() const { return refused_ != Status::success; }
+    Status status() const { return refused_; }
+    Lock& lock() { return lock_; }
+
+  private:
+    HostRuntime& runtime_;
+    Lock lock_;
+    Status refused_ = Status::success;
+};
+
+class HostRuntime::KernelEffect final : public Effect {
+  public:
+    simt::Launch launch;
+    simt::RunControl control;
+    simt::Outcome outcome;
+
+    void starting(Time time) override { launch.start_ns = time; }
+    void run() override { outcome = simt::run(launch, control); }
+    Time elapsed() const override { return outcome.elapsed_ns; }
+    bool stalled() const override { return control.stalled.load(); }
+};
+
+class HostRuntime::HostFunctionEffect final : public Effect {
+  public:
+    HostFunctionEffect(HostFunction function, void* data, Time overhead)
+        : function_(function), data_(data), overhead_(overhead) {}
+
+    void starting(Time time) override { started_ = time; }
+    void run() override {
+        ThreadState& state = thread();
+        state.in_host_function = true;
+        state.host_function_time = started_;
+        function_(data_);
+        elapsed_ = overhead_ + state.host_function_time - started_;
+        state.in_host_function = false;
+    }
+    Time elapsed() const override { return elapsed_; }
+
+  private:
+    HostFunction function_;
+    void* data_;
+    Time overhead_, started_ = 0, elapsed_ = 0;
+};
+
+class HostRuntime::CopyEffect final : public Effect {
+  public:
+    CopyEffect(void* destination, const void* source, std::size_t bytes)
+        : destination_(destination), source_(source), bytes_(bytes) {}
+    // Takes the source's bytes along, so that they may change once the call has returned.
+    void stage() {
+        const auto* first = static_cast<const std::byte*>(source_);
+        staged_.assign(first, first + bytes_);
+        source_ = staged_.data();
+    }
+    void run() override { std::memmove(destination_, source_, bytes_); }
+
+  private:
+    void* destination_;
+    const void* source_;
+    std::size_t bytes_;
+    std::vector<std::byte> staged_;
+};
+
+class HostRuntime::SetEffect final : public Effect {
+  public:
+    SetEffect(void* pointer, int value, std::size_t bytes)
+        : pointer_(pointer), value_(value), bytes_(bytes) {}
+    void run() override { std::memset(pointer_, value_, bytes_); }
+
+  private:
+    void* pointer_;
+    int value_;
+    std::size_t bytes_;
+};
+
+}  // namespace cuscope::host

@@ -1,0 +1,295 @@
+#include "host/host_runtime.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <thread>
+
+#include "host/call.hpp"
+#include "runtime/registry.hpp"
+
+namespace cuscope::host {
+namespace {
+
+using std::chrono::milliseconds;
+using Real = std::chrono::steady_clock;
+
+// Real time after which an effect that does not end counts as waiting for something that the program has yet
+// to do.
+constexpr milliseconds patience{1000};
+// So many commands may be pending before the devices are simulated without being asked.
+constexpr std::size_t most_pending = 4096;
+constexpr std::size_t most_effects = 16384;
+
+const RuntimeRegistration registration({"host", 10, []() -> std::shared_ptr<Runtime> {
+                                            return std::make_shared<HostRuntime>();
+                                        }});
+
+Time process_cpu_time() {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
+}
+
+}  // namespace
+
+HostRuntime::HostRuntime()
+    : timeline_([this](Command* command) { effects_.add(command); },
+                [this](Command* command) { effects_.ended(command); }),
+      effects_(mutex_, changed_, timeline_.pool(),
+               {[this](const Command* command) {
+                    return !stopping_ && devices_[command->device]->lost == Status::success;
+                },
+                [this](Command* command) {
+                    if (command->duration_from_effect) timeline_.resolve(command, command->effect->elapsed());
+                    auto* kernel = dynamic_cast<KernelEffect*>(command->effect.get());
+                    if (kernel == nullptr) return;
+                    std::erase(running_kernels_, kernel);
+                    printed_ += kernel->outcome.printed;
+                    if (kernel->outcome.status != Status::success) {
+                        lose(command->device, kernel->outcome.status, kernel->outcome.detail);
+                    }
+                }}) {
+    const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+    launch_blocking_ = blocking != nullptr && std::atoi(blocking) != 0;
+    int ordinal = 0;
+    add_model(*find_device_model("h200"), &ordinal);
+}
+
+HostRuntime::ThreadState& HostRuntime::thread() {
+    static thread_local ThreadState state;
+    static std::atomic<unsigned long long> threads{0};
+    if (state.id == 0) state.id = ++threads;
+    return state;
+}
+
+Status HostRuntime::fail(Status status, std::string detail) {
+    thread().last = status;
+    thread().detail = std::move(detail);
+    return status;
+}
+
+void HostRuntime::lose(int device, Status status, std::string detail) {
+    if (devices_[device]->lost != Status::success) return;
+    devices_[device]->lost = status;
+    devices_[device]->lost_detail = std::move(detail);
+}
+
+Status HostRuntime::invalid_handle(const char* what) {
+    return fail(Status::invalid_resource_handle,
+                std::string("the ") + what + " does not exist, or was destroyed");
+}
+
+// ---- commands
+
+Command* HostRuntime::begin(Stream& stream, Engine engine) {
+    Command* command = timeline_.make(stream);
+    command->engine = engine;
+    return command;
+}
+
+void HostRuntime::commit(Command* command, Command* after) {
+    if (auto* kernel = dynamic_cast<KernelEffect*>(command->effect.get())) running_kernels_.push_back(kernel);
+    timeline_.enqueue(command, after);
+    start_background();
+}
+
+// Keeps what is pending within bounds.
+void HostRuntime::relieve(Lock& lock) {
+    if (timeline_.pending() > most_pending) catch_up(lock);
+    while (effects_.waiting() > most_effects && !effects_.pass_stalled()) {
+        if (wait_slice(lock)) return;
+    }
+}
+
+// ---- waits
+
+// True: somebody wants the wait to end.
+bool HostRuntime::wait_slice(Lock& lock) {
+    ++waiting_;
+    const bool notified = changed_.wait_for(lock, milliseconds(50)) == std::cv_status::no_timeout;
+    --waiting_;
+    if (notified) return false;
+    effects_.pass_stalled();
+    lock.unlock();
+    const bool end = interrupted();
+    lock.lock();
+    return end;
+}
+
+Status HostRuntime::wait_for(Lock& lock, Command* command) {
+    if (command == nullptr) return Status::success;
+    const CommandRef keep(timeline_.pool(), command);
+    const Command* holder = nullptr;
+    auto since = Real::now();
+    while (!effects_.functional(command)) {
+        if (stopping_) return Status::success;
+        if (command->ended < 0) {
+            Command* next = timeline_.advance_until(command);
+            if (next == nullptr) continue;
+            if (next != holder) {
+                holder = next;
+                since = Real::now();
+            } else if (next != command && Real::now() - since > patience &&
+                       !effects_.depends_on(command, next)) {
+                timeline_.set_stalled(next);
+                continue;
+            }
+        }
+        if (wait_slice(lock)) {
+            if (command->ended >= 0) timeline_.wait_until(command->ended);
+            return Status::not_ready;
+        }
+    }
+    timeline_.wait_until(command->ended + devices_[command->device]->model->wake_up_ns);
+    return Status::success;
+}
+
+std::vector<CommandRef> HostRuntime::last_of_device(int device) {
+    std::vector<CommandRef> last;
+    for (const SimStream* stream : timeline_.streams(device)) {
+        if (stream->last && !stream->last->functional) last.push_back(stream->last);
+    }
+    return last;
+}
+
+Status HostRuntime::wait_for_device(Lock& lock, int device) {
+    for (const CommandRef& last : last_of_device(device)) {
+        if (Status status = wait_for(lock, last.get()); status != Status::success) return status;
+    }
+    sweep(*devices_[device]);
+    return Status::success;
+}
+
+// Simulates up to the host's time, and has the work of what has ended done.
+void HostRuntime::catch_up(Lock& lock) {
+    const Command* holder = nullptr;
+    auto since = Real::now();
+    while (Command* next = timeline_.advance(timeline_.now())) {
+        if (stopping_) return;
+        if (next != holder) {
+            holder = next;
+            since = Real::now();
+        } else if (Real::now() - since > patience) {
+            timeline_.set_stalled(next);
+            continue;
+        }
+        if (wait_slice(lock)) return;
+    }
+}
+
+bool HostRuntime::is_done(Lock& lock, Command* command) {
+    if (command == nullptr || command->functional) return true;
+    const CommandRef keep(timeline_.pool(), command);
+    catch_up(lock);
+    if (command->ended < 0 || command->ended > timeline_.now()) return false;
+    const auto since = Real::now();
+    while (!effects_.functional(command) && !stopping_) {
+        if (Real::now() - since > patience && effects_.pass_stalled()) return false;
+        if (wait_slice(lock)) return false;
+    }
+    return true;
+}
+
+// A device's printf appears when the host waits for it.
+void HostRuntime::flush_printed(Lock& lock) {
+    if (printed_.empty()) return;
+    const std::string text = std::exchange(printed_, {});
+    lock.unlock();
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+    lock.lock();
+}
+
+// ---- progress without calls
+
+void HostRuntime::start_background() {
+    if (!background_started_) {
+        background_started_ = true;
+        std::thread([this] { background(); }).detach();
+    }
+    if (timeline_.pending() == 1) background_.notify_one();
+}
+
+// A program may wait, outside the runtime, for what a host function or a copy will do. So when no call comes
+// and the process is idle, or no call has come for long, the devices go on: one completion at a time, the
+// host's clock with them.
+void HostRuntime::background() {
+    constexpr milliseconds look{50}, react{5};
+    constexpr int idle_looks = 2, busy_looks = 40;
+    Lock lock(mutex_);
+    int idle = 0, busy = 0;
+    while (!stopping_) {
+        if (timeline_.pending() == 0) {
+            background_.wait(lock);
+            continue;
+        }
+        const auto calls = calls_;
+        const Time cpu = process_cpu_time();
+        lock.unlock();
+        std::this_thread::sleep_for(look);
+        lock.lock();
+        if (calls != calls_ || waiting_ > 0) {
+            idle = busy = 0;
+            continue;
+        }
+        ++busy;
+        idle = process_cpu_time() - cpu < 5'000'000 ? idle + 1 : 0;
+        if (idle < idle_looks && busy < busy_looks) continue;
+        effects_.pass_stalled();
+        int pause = 64;
+        while (!stopping_ && calls == calls_ && timeline_.pending() > 0) {
+            const std::size_t before = timeline_.pending();
+            if (!timeline_.advance_one()) break;
+            // The program gets time to react to what it can see, and the effects to be done.
+            if (timeline_.pending() == before || --pause > 0) continue;
+            pause = 64;
+            lock.unlock();
+            std::this_thread::sleep_for(react);
+            lock.lock();
+        }
+    }
+}
+
+std::int64_t HostRuntime::clock_ns() {
+    if (thread().in_host_function) return thread().host_function_time;
+    if (forked_after_use()) return 0;
+    const Call call(*this, &CallCosts::other, Call::On::host);
+    return timeline_.now();
+}
+
+void HostRuntime::host_work(std::int64_t nanoseconds) {
+    if (thread().in_host_function) {
+        thread().host_function_time += nanoseconds;
+        return;
+    }
+    if (forked_after_use()) return;
+    Call call(*this, &CallCosts::other, Call::On::host);
+    timeline_.spend(nanoseconds);
+    catch_up(call.lock());
+    const auto since = Real::now();
+    while (!effects_.all_functional() && !stopping_) {
+        if (Real::now() - since > patience && effects_.pass_stalled()) return;
+        if (wait_slice(call.lock())) return;
+    }
+}
+
+std::string HostRuntime::error_detail() { return thread().detail; }
+
+void HostRuntime::shut_down() noexcept {
+    if (forked_after_use()) return;
+    Lock lock(mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+    for (KernelEffect* kernel : running_kernels_) kernel->control.abort = true;
+    changed_.notify_all();
+    background_.notify_all();
+    // A moment for kernels that run to notice; whatever is left ends with the process.
+    for (int i = 0; i < 20 && !running_kernels_.empty() && effects_.waiting() > 0; ++i) {
+        changed_.wait_for(lock, milliseconds(10));
+    }
+}
+
+}  // namespace cuscope::host

@@ -1,0 +1,162 @@
+// The contract with no GPU: a simulated host with simulated devices, whose memory is real and whose kernels
+// run on the CPU. What happens when is the timeline's; what work is done, and when in real time, is the
+// effects'. This class keeps the rules of the runtime's calls: handles, errors, checks, who waits for what.
+//
+// One lock guards everything. It is never held while an effect runs, or while the interrupt check is asked.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "host/effects.hpp"
+#include "host/memory.hpp"
+#include "host/sim/timeline.hpp"
+#include "host/simt/image.hpp"
+#include "runtime/runtime.hpp"
+
+namespace cuscope::host {
+
+class HostRuntime final : public Runtime {
+  public:
+    HostRuntime();
+
+    std::string kind() const override { return "host"; }
+    bool simulated() const override { return true; }
+
+#define CUSCOPE_METHOD(method, parameters, arguments) Status method parameters override;
+#include "runtime/runtime_methods.inc"
+#undef CUSCOPE_METHOD
+
+    std::int64_t clock_ns() override;
+    void host_work(std::int64_t nanoseconds) override;
+    std::string error_detail() override;
+    void shut_down() noexcept override;
+
+  private:
+    using Lock = std::unique_lock<std::mutex>;
+
+    struct Stream : SimStream {
+        unsigned flags = 0;
+        unsigned long long id = 0;
+        unsigned long long thread = 0;  // whose per-thread default stream it is; 0: nobody's
+    };
+    struct Event {
+        unsigned flags = 0;
+        CommandRef record;
+    };
+    struct Library;
+    struct Kernel {
+        Library* library;
+        std::string lowered;
+        std::map<int, int> max_dynamic_shared;  // by device, where it was set
+    };
+    struct Library {
+        std::string image;
+        std::map<int, std::shared_ptr<simt::Image>> instances;  // one for each device that uses it
+        std::vector<std::unique_ptr<Kernel>> kernels;
+    };
+    // Memory that free_async gave back: reused by malloc_async until the next synchronisation returns it.
+    struct Pooled {
+        std::byte* base;
+        std::size_t bytes;
+        const Stream* stream;
+        CommandRef freed;
+    };
+    struct Device {
+        const DeviceModel* model = nullptr;
+        std::size_t memory = 0;
+        std::unique_ptr<DeviceArena> arena;
+        Stream* legacy = nullptr;
+        std::vector<std::unique_ptr<Stream>> streams;
+        std::vector<std::unique_ptr<Stream>> destroyed;  // with work pending
+        std::vector<Pooled> pool;
+        Status lost = Status::success;  // what every call answers from now on
+        std::string lost_detail;
+        unsigned flags = flags::device_map_host;
+        std::map<int, std::size_t> limits;
+        std::vector<int> peers;
+    };
+    class KernelEffect;
+    class HostFunctionEffect;
+    class CopyEffect;
+    class SetEffect;
+    // The beginning of every call: lock, cost, and whether the call is refused.
+    class Call;
+
+    // One thread's view.
+    struct ThreadState {
+        int device = 0;
+        Status last = Status::success;
+        std::string detail;
+        unsigned long long id = 0;
+        bool in_host_function = false;
+        Time host_function_time = 0;
+    };
+    static ThreadState& thread();
+
+    Status fail(Status status, std::string detail = {});
+    Device& device() { return *devices_[thread().device]; }
+    Status add_model(const DeviceModel& model, int* ordinal);
+
+    Stream* find_stream(StreamHandle handle);  // null: invalid
+    Event* find_event(EventHandle handle);
+    Kernel* find_kernel(KernelHandle handle);
+    Library* find_library(LibraryHandle handle);
+    Status invalid_handle(const char* what);
+    void sweep(Device& device);
+
+    // Waits
+    Status wait_for(Lock& lock, Command* command);
+    Status wait_for_device(Lock& lock, int device);
+    std::vector<CommandRef> last_of_device(int device);
+    void catch_up(Lock& lock);
+    bool is_done(Lock& lock, Command* command);
+    bool wait_slice(Lock& lock);
+    void relieve(Lock& lock);
+    void flush_printed(Lock& lock);
+    void trim_pool(Device& device);
+    void start_background();
+    void background();
+    void lose(int device, Status status, std::string detail);
+
+    // Commands
+    Command* begin(Stream& stream, Engine engine);
+    void commit(Command* command, Command* after = nullptr);
+    Status copy(Lock& lock, void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
+                Stream& stream, bool synchronous);
+    Status set(Lock& lock, void* pointer, int value, std::size_t bytes, Stream& stream);
+    Status check_launch(const LaunchConfig& config, Kernel& kernel, const cuscope_simt::KernelEntry& entry);
+    Status instance(Library& library, int device, std::shared_ptr<simt::Image>* image);
+    int max_dynamic_shared(const Kernel& kernel, const cuscope_simt::KernelEntry& entry) const;
+    Status out_of_memory(std::size_t bytes);
+    static std::size_t held(const Allocation& allocation);  // of the device's arena
+    std::byte* allocate(Device& device, std::size_t bytes);
+
+    std::mutex mutex_;
+    std::condition_variable changed_;     // an effect is done
+    std::condition_variable background_;  // there is something pending
+    Timeline timeline_;
+    Effects effects_;
+    MemoryRegistry memory_;
+    std::vector<std::unique_ptr<Device>> devices_;
+    std::atomic<int> device_count_{0};
+    std::unordered_set<const void*> live_;  // handles
+    std::map<const void*, std::unique_ptr<Event>> events_;
+    std::map<const void*, std::unique_ptr<Library>> libraries_;
+    std::string printed_;
+    std::vector<KernelEffect*> running_kernels_;
+    unsigned long long next_stream_id_ = 1;
+    unsigned long long calls_ = 0;
+    int waiting_ = 0;
+    bool background_started_ = false;
+    bool launch_blocking_ = false;
+    bool stopping_ = false;
+};
+
+}  // namespace cuscope::host

@@ -1,0 +1,268 @@
+// The host runtime's streams, events and host functions.
+#include <algorithm>
+
+#include "host/call.hpp"
+#include "host/host_runtime.hpp"
+
+namespace cuscope::host {
+
+HostRuntime::Stream* HostRuntime::find_stream(StreamHandle handle) {
+    if (handle == nullptr || handle == stream_legacy) return device().legacy;
+    if (handle == stream_per_thread) {
+        Device& current = device();
+        for (auto& stream : current.streams) {
+            if (stream->thread == thread().id) return stream.get();
+        }
+        auto stream = std::make_unique<Stream>();
+        stream->id = next_stream_id_++;
+        stream->thread = thread().id;
+        timeline_.add_stream(*stream, thread().device, 0, true, false);
+        current.streams.push_back(std::move(stream));
+        return current.streams.back().get();
+    }
+    return live_.contains(handle) ? static_cast<Stream*>(reinterpret_cast<SimStream*>(handle)) : nullptr;
+}
+
+HostRuntime::Event* HostRuntime::find_event(EventHandle handle) {
+    return live_.contains(handle) ? reinterpret_cast<Event*>(handle) : nullptr;
+}
+
+Status HostRuntime::stream_create_with_priority(StreamHandle* stream, unsigned flags, int priority) {
+    Call call(*this, &CallCosts::stream_create);
+    if (call.refused()) return call.status();
+    if (stream == nullptr || (flags & ~flags::stream_non_blocking) != 0) return fail(Status::invalid_value);
+    Device& owner = device();
+    sweep(owner);
+    auto made = std::make_unique<Stream>();
+    made->flags = flags;
+    made->id = next_stream_id_++;
+    const int clamped = std::clamp(priority, owner.model->greatest_priority, owner.model->least_priority);
+    timeline_.add_stream(*made, thread().device, clamped, flags != flags::stream_non_blocking, false);
+    SimStream* handle = made.get();
+    live_.insert(handle);
+    *stream = reinterpret_cast<StreamHandle>(handle);
+    owner.streams.push_back(std::move(made));
+    return Status::success;
+}
+
+// The stream's work goes on; its object goes when that has ended.
+Status HostRuntime::stream_destroy(StreamHandle stream) {
+    Call call(*this, &CallCosts::stream_destroy);
+    if (call.refused()) return call.status();
+    if (!live_.contains(stream)) return invalid_handle("stream");
+    Stream* found = find_stream(stream);
+    live_.erase(stream);
+    Device& owner = *devices_[found->device];
+    const auto place = std::find_if(owner.streams.begin(), owner.streams.end(),
+                                    [&](const auto& other) { return other.get() == found; });
+    owner.destroyed.push_back(std::move(*place));
+    owner.streams.erase(place);
+    sweep(owner);
+    return Status::success;
+}
+
+void HostRuntime::sweep(Device& device) {
+    std::erase_if(device.destroyed, [&](const auto& stream) {
+        if (stream->last && !stream->last->functional) return false;
+        for (Pooled& pooled : device.pool) {
+            if (pooled.stream == stream.get()) pooled.stream = nullptr;
+        }
+        timeline_.remove_stream(*stream);
+        return true;
+    });
+}
+
+Status HostRuntime::stream_synchronize(StreamHandle stream) {
+    Call call(*this, &CallCosts::synchronize);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    const int index = found->device;
+    Status status = Status::success;
+    if (found->legacy) {
+        // What it would wait for if something was issued to it now.
+        for (const SimStream* other : std::vector<SimStream*>(timeline_.streams(index))) {
+            if (status == Status::success && other->blocking) {
+                status = wait_for(call.lock(), CommandRef(other->last).get());
+            }
+        }
+    } else {
+        status = wait_for(call.lock(), CommandRef(found->last).get());
+    }
+    flush_printed(call.lock());
+    if (status != Status::success) return status;
+    if (devices_[index]->lost != Status::success)
+        return fail(devices_[index]->lost, devices_[index]->lost_detail);
+    return Status::success;
+}
+
+Status HostRuntime::stream_query(StreamHandle stream) {
+    Call call(*this, &CallCosts::stream_query);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    const int index = found->device;
+    bool done = true;
+    if (found->legacy) {
+        for (const SimStream* other : std::vector<SimStream*>(timeline_.streams(index))) {
+            done = done && (!other->blocking || is_done(call.lock(), CommandRef(other->last).get()));
+        }
+    } else {
+        done = is_done(call.lock(), CommandRef(found->last).get());
+    }
+    if (devices_[index]->lost != Status::success)
+        return fail(devices_[index]->lost, devices_[index]->lost_detail);
+    return done ? Status::success : Status::not_ready;
+}
+
+Status HostRuntime::stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags) {
+    Call call(*this, &CallCosts::stream_wait);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    Event* awaited = find_event(event);
+    if (found == nullptr) return invalid_handle("stream");
+    if (awaited == nullptr) return invalid_handle("event");
+    if ((flags & ~flags::event_wait_external) != 0) return fail(Status::invalid_value);
+    if (!awaited->record || awaited->record->functional) return Status::success;
+    commit(begin(*found, Engine::none), awaited->record.get());
+    relieve(call.lock());
+    return Status::success;
+}
+
+Status HostRuntime::stream_get_flags(StreamHandle stream, unsigned* flags) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    if (flags == nullptr) return fail(Status::invalid_value);
+    *flags = found->flags;
+    return Status::success;
+}
+
+Status HostRuntime::stream_get_priority(StreamHandle stream, int* priority) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    if (priority == nullptr) return fail(Status::invalid_value);
+    *priority = found->priority;
+    return Status::success;
+}
+
+Status HostRuntime::stream_get_id(StreamHandle stream, unsigned long long* id) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    if (id == nullptr) return fail(Status::invalid_value);
+    *id = found->id;
+    return Status::success;
+}
+
+Status HostRuntime::launch_host_func(StreamHandle stream, HostFunction function, void* data) {
+    Call call(*this, &CallCosts::host_function);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    if (function == nullptr) return fail(Status::invalid_value);
+    Command* command = begin(*found, Engine::host);
+    command->duration = devices_[found->device]->model->host_function_ns;
+    command->duration_from_effect = true;
+    command->observable = true;
+    command->effect = std::make_unique<HostFunctionEffect>(function, data, command->duration);
+    commit(command);
+    relieve(call.lock());
+    return Status::success;
+}
+
+// ---- events
+
+Status HostRuntime::event_create_with_flags(EventHandle* event, unsigned flags) {
+    Call call(*this, &CallCosts::event_create);
+    if (call.refused()) return call.status();
+    constexpr unsigned known =
+        flags::event_blocking_sync | flags::event_disable_timing | flags::event_interprocess;
+    const bool interprocess_with_timing =
+        (flags & flags::event_interprocess) != 0 && (flags & flags::event_disable_timing) == 0;
+    if (event == nullptr || (flags & ~known) != 0 || interprocess_with_timing)
+        return fail(Status::invalid_value);
+    auto made = std::make_unique<Event>();
+    made->flags = flags;
+    *event = reinterpret_cast<EventHandle>(made.get());
+    live_.insert(made.get());
+    events_.emplace(made.get(), std::move(made));
+    return Status::success;
+}
+
+Status HostRuntime::event_destroy(EventHandle event) {
+    Call call(*this, &CallCosts::event_destroy);
+    if (call.refused()) return call.status();
+    if (events_.erase(event) == 0) return invalid_handle("event");
+    live_.erase(event);
+    return Status::success;
+}
+
+Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) {
+    Call call(*this, &CallCosts::event_record);
+    if (call.refused()) return call.status();
+    Event* recorded = find_event(event);
+    Stream* found = find_stream(stream);
+    if (recorded == nullptr) return invalid_handle("event");
+    if (found == nullptr) return invalid_handle("stream");
+    if ((flags & ~flags::event_record_external) != 0) return fail(Status::invalid_value);
+    // Outside of a capture there is nothing that an external record could be external to.
+    if (flags != 0) return fail(Status::illegal_state);
+    Command* command = begin(*found, Engine::none);
+    recorded->record = CommandRef(timeline_.pool(), command);
+    commit(command);
+    relieve(call.lock());
+    return Status::success;
+}
+
+Status HostRuntime::event_query(EventHandle event) {
+    Call call(*this, &CallCosts::event_query);
+    if (call.refused()) return call.status();
+    Event* asked = find_event(event);
+    if (asked == nullptr) return invalid_handle("event");
+    const CommandRef record = asked->record;
+    const bool done = is_done(call.lock(), record.get());
+    if (device().lost != Status::success) return fail(device().lost, device().lost_detail);
+    return done ? Status::success : Status::not_ready;
+}
+
+Status HostRuntime::event_synchronize(EventHandle event) {
+    Call call(*this, &CallCosts::synchronize);
+    if (call.refused()) return call.status();
+    Event* awaited = find_event(event);
+    if (awaited == nullptr) return invalid_handle("event");
+    const CommandRef record = awaited->record;
+    const Status status = wait_for(call.lock(), record.get());
+    flush_printed(call.lock());
+    if (status != Status::success) return status;
+    if (device().lost != Status::success) return fail(device().lost, device().lost_detail);
+    return Status::success;
+}
+
+Status HostRuntime::event_elapsed_time(float* milliseconds, EventHandle start, EventHandle end) {
+    Call call(*this, &CallCosts::elapsed_time);
+    if (call.refused()) return call.status();
+    const Event* first = find_event(start);
+    const Event* second = find_event(end);
+    if (first == nullptr || second == nullptr) return invalid_handle("event");
+    if (milliseconds == nullptr) return fail(Status::invalid_value);
+    if (((first->flags | second->flags) & flags::event_disable_timing) != 0) {
+        return fail(Status::invalid_resource_handle, "an event made without timing has no time");
+    }
+    if (!first->record || !second->record) {
+        return fail(Status::invalid_resource_handle, "an event that was never recorded has no time");
+    }
+    const CommandRef from = first->record, to = second->record;
+    if (!is_done(call.lock(), from.get()) || !is_done(call.lock(), to.get())) {
+        if (device().lost != Status::success) return fail(device().lost, device().lost_detail);
+        return Status::not_ready;
+    }
+    *milliseconds = static_cast<float>(static_cast<double>(to->ended - from->ended) * 1e-6);
+    return Status::success;
+}
+
+}  // namespace cuscope::host
