@@ -24,6 +24,9 @@ os.environ.pop("CUDA_LAUNCH_BLOCKING", None)
 import pytest  # noqa: E402
 
 DEVICES = ("host:0", "cuda:0")
+LOST: dict[
+    str, str
+] = {}  # devices that a test lost for good: every later test would fail for no reason of its own
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,10 +51,16 @@ def device(request: pytest.FixtureRequest) -> Iterator:
     name = request.param
     if name not in [d.name for d in cs.devices()]:
         pytest.skip(f"there is no {name} on this machine")
+    if name in LOST:
+        pytest.fail(f"{name} was lost in {LOST[name]}", pytrace=False)
     device = cs.Device(name)
     with device:
         yield device
-        device.synchronize()
+        try:
+            device.synchronize()
+        except cs.CudaError:
+            LOST[name] = request.node.nodeid
+            raise
 
 
 @pytest.fixture

@@ -194,12 +194,13 @@ void bind_memory_calls(Class& contract) {
     contract
         .def(
             "malloc",
-            [](const Contract& c, size_t bytes) {
+            [](const Contract& c, size_t bytes, bool null_out) {
                 void* out = nullptr;
-                const Status status = c.call([&](Runtime& r) { return r.malloc(&out, bytes); });
+                const Status status =
+                    c.call([&](Runtime& r) { return r.malloc(null_out ? nullptr : &out, bytes); });
                 return answer(status, out);
             },
-            py::arg("bytes"))
+            py::arg("bytes"), py::arg("null_out") = false)
         .def(
             "free",
             [](const Contract& c, Address address) {
@@ -619,6 +620,12 @@ void bind_contract(py::module_& m) {
             return Contract{std::move(runtime)};
         },
         py::arg("device"), "The contract of a device's runtime.");
+    m.def(
+        "status_name", [](int number) { return name(static_cast<Status>(number)); }, py::arg("number"),
+        "The name of a cudaError_t by its number.");
+    m.def(
+        "status_text", [](int number) { return text(static_cast<Status>(number)); }, py::arg("number"),
+        "The text of a cudaError_t by its number.");
 }
 
 }  // namespace cuscope::bindings

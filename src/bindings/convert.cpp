@@ -16,13 +16,13 @@ py::ssize_t parse_extent(py::handle extent) {
     if (!number) throw py::error_already_set();
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-    if (overflow < 0 || value < 0) {
-        throw std::invalid_argument("shape: " + py::str(number).cast<std::string>() +
-                                    " is negative; extents are 0 or more");
-    }
     if (overflow > 0) {
         throw std::invalid_argument("shape: " + py::str(number).cast<std::string>() +
                                     " is more than there are addresses");
+    }
+    if (value < 0) {
+        throw std::invalid_argument("shape: " + py::str(number).cast<std::string>() +
+                                    " is negative; extents are 0 or more");
     }
     return static_cast<py::ssize_t>(value);
 }

@@ -140,7 +140,7 @@ Sizes are bytes, clock rates kHz, bus widths bits; ``max_block_dim`` and ``max_g
     });
 }
 
-void bind_device(py::module_& m, py::class_<Device, py::smart_holder>& device) {
+void bind_device(py::module_& m, py::class_<Device, py::smart_holder>& bound) {
     py::class_<MemoryInfo>(m, "MemoryInfo", "The memory of a device: ``free`` and ``total``, in bytes.")
         .def_readonly("free", &MemoryInfo::free)
         .def_readonly("total", &MemoryInfo::total)
@@ -153,7 +153,7 @@ void bind_device(py::module_& m, py::class_<Device, py::smart_holder>& device) {
                    ")";
         });
 
-    device.attr("__doc__") = R"(A device: a GPU ("cuda:0") or a simulated one ("host:0").
+    bound.attr("__doc__") = R"(A device: a GPU ("cuda:0") or a simulated one ("host:0").
 
 ``with device:`` makes it the current device of this thread. Devices are equal if they are the same device.
 
@@ -178,7 +178,7 @@ True
 ...     device == cs.current_device()
 True
 )";
-    device
+    bound
         .def(py::init([](const std::variant<std::string, DevicePtr>& device) {
                  if (const DevicePtr* same = std::get_if<DevicePtr>(&device)) return *same;
                  return without_gil([&] { return core::find_device(std::get<std::string>(device)); });

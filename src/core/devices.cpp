@@ -130,7 +130,8 @@ std::vector<DevicePtr> known_devices() {
 }
 
 std::vector<DevicePtr> devices() {
-    if (forked_after_use()) return known_devices();  // using one of them says why it cannot be
+    // Where no runtime may be asked, using one of them says why.
+    if (forked_after_use() || in_host_function()) return known_devices();
     std::vector<DevicePtr> all;
     for (const std::string& kind : runtime_kinds()) {
         const auto runtime = use_runtime(kind);

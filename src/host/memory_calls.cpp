@@ -334,10 +334,16 @@ Status HostRuntime::set(Lock& lock, void* pointer, int value, std::size_t bytes,
     return Status::success;
 }
 
+// Waits where the memory is page-locked memory of the host, and nowhere else.
 Status HostRuntime::memset(void* pointer, int value, std::size_t bytes) {
     Call call(*this, &CallCosts::memset_async);
     if (call.refused()) return call.status();
-    return set(call.lock(), pointer, value, bytes, *device().legacy);
+    Stream& legacy = *device().legacy;
+    const Allocation* found = memory_.find(pointer);
+    const bool wait = found != nullptr && found->type == MemoryType::host;
+    const Status status = set(call.lock(), pointer, value, bytes, legacy);
+    if (status != Status::success || !wait) return status;
+    return wait_for(call.lock(), CommandRef(legacy.last).get());
 }
 
 Status HostRuntime::memset_async(void* pointer, int value, std::size_t bytes, StreamHandle stream) {

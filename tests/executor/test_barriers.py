@@ -32,13 +32,6 @@ __global__ void ask(const int* in, int* count, int* all, int* any) {
     int o = __syncthreads_or(in[threadIdx.x]);
     count[threadIdx.x] = c; all[threadIdx.x] = a != 0; any[threadIdx.x] = o != 0;
 }
-__global__ void after_exit(int* p) {
-    if (threadIdx.x >= 16) return;
-    __shared__ int s[16];
-    s[threadIdx.x] = threadIdx.x;
-    __syncthreads();
-    p[threadIdx.x] = s[15 - threadIdx.x];
-}
 __global__ void from_function(int* p);
 __device__ int exchange(int value) {
     __shared__ int s[64];
@@ -129,13 +122,6 @@ def test_barriers_that_count(kernels, values):
     assert set(count.to_host()) == {np.count_nonzero(x)}
     assert set(all_.to_host()) == {int(x.all())}
     assert set(any_.to_host()) == {int(x.any())}
-
-
-def test_threads_that_have_exited_are_not_waited_for(kernels):
-    p = cs.zeros(16, np.int32)
-    kernels.after_exit[1, 64](p)
-
-    assert p.to_host().tolist() == list(range(16))[::-1]
 
 
 def test_barrier_in_a_device_function_in_a_loop(kernels):
@@ -237,6 +223,10 @@ def test_resident_blocks_may_meet_by_hand(kernels, device):
 # Mistakes
 
 MISTAKES = {
+    "a barrier that some threads left out by returning": (
+        "__global__ void bad(int* p) {\n  if (threadIdx.x > 15) return;\n  __syncthreads();\n  *p = 1;\n}",
+        3,
+    ),
     "two different barriers at once": (
         "__global__ void bad(int* p) {\n  if (threadIdx.x < 16)\n    __syncthreads();\n  else\n    __syncthreads();\n  *p = 1;\n}",
         3,

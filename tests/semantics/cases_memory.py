@@ -95,7 +95,7 @@ def malloc_edges(r: Runtime) -> Iterator[Question]:
     status, p = r.c.malloc(0)
     yield "zero", status
     yield "zero_null", int(p == 0)
-    yield "null_out", r.c.malloc(4, null_out=True)
+    yield "null_out", r.c.malloc(4, null_out=True)[0]
     yield "l0", r.last()
     yield "huge", r.c.malloc(1 << 50)[0]
     yield "peek", r.c.peek_at_last_error()

@@ -64,8 +64,13 @@ Block::Block() : os_thread(pthread_self()), fault_scope_(&target) {
 Block::~Block() = default;
 
 Block& Block::of_this_thread() {
-    thread_local Block block;
-    return block;
+    // On the heap: an extension has little room among the thread-local variables that signal handlers need.
+    struct Owner {
+        Block* const block = new Block;
+        ~Owner() { delete block; }
+    };
+    thread_local const Owner owner;
+    return *owner.block;
 }
 
 void Block::attach(Grid& its_grid) {

@@ -5,6 +5,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 
@@ -24,15 +25,21 @@ namespace {
 constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr std::size_t signal_stack_bytes = 64 << 10;
 
-// Read by handlers on threads that never ran a kernel: a thread-local variable that has to be allocated first
-// could not be.
-#if defined(__GLIBC__)
-#define CUSCOPE_READY_TLS __attribute__((tls_model("initial-exec"))) thread_local
-#else
-#define CUSCOPE_READY_TLS thread_local
-#endif
-CUSCOPE_READY_TLS FaultTarget* this_target = nullptr;
-CUSCOPE_READY_TLS int chained = 0;
+// What handlers read on threads that may never have run a kernel: a thread-local variable that has to be
+// allocated first could not be, and one that is there from the start has no room in an extension that is
+// loaded late.
+class HandlerSlot {
+  public:
+    HandlerSlot() { pthread_key_create(&key_, nullptr); }
+    void* get() const { return pthread_getspecific(key_); }
+    void set(void* value) const { pthread_setspecific(key_, value); }
+
+  private:
+    pthread_key_t key_{};
+};
+const HandlerSlot target_slot, chained_slot;
+
+FaultTarget* this_target() { return static_cast<FaultTarget*>(target_slot.get()); }
 
 struct Previous {
     struct sigaction first {};   // what was there before us
@@ -63,12 +70,13 @@ void chain(int signal, siginfo_t* info, void* context) {
         if (fault_signals[i] != signal) continue;
         struct sigaction fallback {};
         fallback.sa_handler = SIG_DFL;
+        const auto chained = reinterpret_cast<std::intptr_t>(chained_slot.get());
         const struct sigaction& action = chained == 0   ? previous[i].latest
                                          : chained == 1 ? previous[i].first
                                                         : fallback;
-        ++chained;
+        chained_slot.set(reinterpret_cast<void*>(chained + 1));
         call(action, signal, info, context);
-        --chained;
+        chained_slot.set(reinterpret_cast<void*>(chained));
     }
 }
 
@@ -84,7 +92,7 @@ bool is_write([[maybe_unused]] const void* context) {
 bool is_raised_here(const siginfo_t* info) { return info->si_code == SI_TKILL && info->si_pid == getpid(); }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-    FaultTarget* target = this_target;
+    FaultTarget* target = this_target();
     if (target == nullptr || !target->armed.load(std::memory_order_relaxed) ||
         (info->si_code <= 0 && !is_raised_here(info))) {
         chain(signal, info, context);
@@ -100,7 +108,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 }
 
 void on_interrupt(int signal, siginfo_t*, void* context) {
-    FaultTarget* target = this_target;
+    FaultTarget* target = this_target();
     if (target == nullptr || !target->armed.load(std::memory_order_relaxed)) return;
     const char* at = interrupted_address(context);
     if (at < target->interruptible_begin.load(std::memory_order_relaxed) ||
@@ -159,7 +167,7 @@ void install_fault_handlers() noexcept {
 }
 
 FaultScope::FaultScope(FaultTarget* target) noexcept {
-    this_target = target;
+    target_slot.set(target);
     stack_t current{};
     sigaltstack(nullptr, &current);
     if ((current.ss_flags & SS_DISABLE) != 0 || current.ss_size < signal_stack_bytes / 2) {
@@ -177,7 +185,7 @@ FaultScope::FaultScope(FaultTarget* target) noexcept {
 }
 
 FaultScope::~FaultScope() {
-    this_target = nullptr;
+    target_slot.set(nullptr);
     stack_t current{};
     sigaltstack(nullptr, &current);
     if (signal_stack_ && current.ss_sp == signal_stack_.begin()) {
