@@ -32,6 +32,8 @@ __global__ void barriers(int* out, int count) {
 }
 """
 
+KINDS = ("event record", "stream wait", "memset of 256 bytes", "copy of 256 bytes", "launch of 32 threads")
+
 
 def seconds(work: Callable[[], object]) -> float:
     begin = time.perf_counter()
@@ -41,7 +43,9 @@ def seconds(work: Callable[[], object]) -> float:
 
 def commands(kind: str, count: int, repeats: int) -> float:
     """Commands a second: enqueued one by one, then waited for."""
-    stream, other, event, data = cs.Stream(), cs.Stream(), cs.Event(), cs.zeros(256, np.uint8)
+    stream, other, event = cs.Stream(), cs.Stream(), cs.Event()
+    data, pinned = cs.zeros(256, np.uint8), cs.pinned_empty(256, np.uint8)
+    nothing = cs.Module("__global__ void nothing(int n) {}").nothing[1, 32, stream]
     event.record(other)
 
     def record() -> None:
@@ -56,7 +60,15 @@ def commands(kind: str, count: int, repeats: int) -> float:
         for _ in range(count):
             data.fill(1, stream=stream)
 
-    enqueue = {"event record": record, "stream wait": wait, "memset of 256 bytes": fill}[kind]
+    def copy() -> None:
+        for _ in range(count):
+            data.copy_from(pinned, stream=stream)
+
+    def launch() -> None:
+        for _ in range(count):
+            nothing(1)
+
+    enqueue = dict(zip(KINDS, (record, wait, fill, copy, launch), strict=True))[kind]
 
     def run() -> None:
         enqueue()
@@ -108,10 +120,9 @@ def main() -> None:
     cores = len(os.sched_getaffinity(0))
     with cs.Device("host:0"):
         module = cs.Module(SOURCE)
-        kinds = ("event record", "stream wait", "memset of 256 bytes")
         result = {
             "cores": cores,
-            "commands_per_second": {kind: commands(kind, 100_000, options.repeats) for kind in kinds},
+            "commands_per_second": {kind: commands(kind, 100_000, options.repeats) for kind in KINDS},
             "vec_add_2^24": vec_add(module, options.repeats),
             "thread_barriers_per_second_per_core": barriers(module, cores, options.repeats),
         }

@@ -6,9 +6,12 @@ ended before it starts (a bit mask); the rules are those of the CUDA programming
 - operations of a stream follow each other;
 - an operation of the legacy default stream follows the last one of every blocking stream, and the next one of every
   blocking stream follows it; the per-thread default stream is a blocking stream, non-blocking ones are exempt;
-- a stream that waits for an event follows what the event was last recorded behind; an event that was never recorded
-  is nothing to wait for;
+- what a stream is given after it was told to wait for an event follows what the event was last recorded behind; an
+  event that was never recorded is nothing to wait for;
 - what the host issues after it saw an operation's end comes after that operation.
+
+Whether a wait is itself an operation of its stream, which others then wait for, is left open: a runtime may leave
+out a wait for what has ended. So there are two models: the least that must hold, and the most that may.
 """
 
 from __future__ import annotations
@@ -30,10 +33,12 @@ def bits(mask: int) -> list[int]:
 class Model:
     """Which operation precedes which. Operations are numbered in the order of issue."""
 
+    waits_are_operations: bool = False
     before: list[int] = field(
         default_factory=list
     )  # of each operation: those that must have ended; itself too
     last: dict[str, int] = field(default_factory=dict)  # of each stream: its last operation
+    awaited: dict[str, int] = field(default_factory=dict)  # of each stream: what it was told to wait for
     recorded: dict[int, int] = field(default_factory=dict)  # of each event: the operation that recorded it
     known: int = 0  # operations that the host has seen the end of
 
@@ -44,15 +49,15 @@ class Model:
             previous += OBEY_LEGACY
         elif stream in OBEY_LEGACY:
             previous.append(LEGACY)
-        mask = self.known
+        mask = self.known | self.awaited.get(stream, 0)
         for name in previous:
             if name in self.last:
                 mask |= self.before[self.last[name]]
         return mask
 
-    def issue(self, stream: str, after: int = 0) -> int:
+    def issue(self, stream: str) -> int:
         number = len(self.before)
-        self.before.append(self.pending_for(stream) | after | 1 << number)
+        self.before.append(self.pending_for(stream) | 1 << number)
         self.last[stream] = number
         return number
 
@@ -61,30 +66,35 @@ class Model:
         return self.recorded[event]
 
     def wait(self, stream: str, event: int) -> None:
-        """A wait is an operation of its stream: what the event was recorded behind precedes what comes next."""
-        after = self.before[self.recorded[event]] if event in self.recorded else 0
-        self.issue(stream, after)
+        """What the event was recorded behind precedes what the stream is given next."""
+        if event in self.recorded:
+            self.wait_for(stream, self.recorded[event])
+        elif self.waits_are_operations:
+            self.issue(stream)
+        else:
+            self.before.append(1 << len(self.before))  # numbers are the same in both models
+
+    def wait_for(self, stream: str, operation: int) -> None:
+        self.awaited[stream] = self.awaited.get(stream, 0) | self.before[operation]
+        if self.waits_are_operations:
+            self.issue(stream)
+        else:
+            self.before.append(1 << len(self.before))
 
     def is_before(self, first: int, second: int) -> bool:
         return bool(self.before[second] >> first & 1)
 
-    def stream_ended(self, stream: str) -> int:
-        """The host saw the stream's last operation end; returns what it therefore knows to have ended."""
+    def stream_ended(self, stream: str) -> None:
+        """The host saw the end of the stream's last operation."""
         if stream in self.last:
             self.known |= self.before[self.last[stream]]
-        return self.known
 
-    def event_ended(self, event: int) -> int:
+    def event_ended(self, event: int) -> None:
         if event in self.recorded:
             self.known |= self.before[self.recorded[event]]
-        return self.known
 
-    def all_ended(self) -> int:
+    def all_ended(self) -> None:
         self.known = (1 << len(self.before)) - 1
-        return self.known
-
-    def may_be_busy(self, mask: int) -> bool:
-        return bool(mask & ~self.known)
 
 
 @dataclass

@@ -44,7 +44,11 @@ REFUSED = {
     "empty(huge)": (lambda d: cs.empty(HUGE), (ValueError, OverflowError, MemoryError), ""),
     "pinned_empty(-1)": (lambda d: cs.pinned_empty(-1), ValueError, "-1"),
     "pinned_empty(huge)": (lambda d: cs.pinned_empty(1 << 50), (ValueError, MemoryError), ""),
-    "set_limit(huge)": (lambda d: d.set_limit("stack_size", HUGE), (ValueError, OverflowError), ""),
+    "set_limit(huge)": (
+        lambda d: d.set_limit("stack_size", HUGE),
+        (ValueError, OverflowError, TypeError),
+        "stack_size",
+    ),
     "limit('')": (lambda d: d.limit(""), ValueError, "stack_size"),
     "attribute('')": (lambda d: d.attribute(""), (ValueError, AttributeError), "warp_size"),
     "host_work('1')": (lambda d: cs.host_work("1"), TypeError, ""),

@@ -24,5 +24,6 @@ def test_program(page: Path, program: str, device: object) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links(page: Path) -> None:
-    for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (page.parent / link).exists(), link

@@ -107,10 +107,3 @@ def test_all_names_exist_and_are_documented():
     for name in cs.__all__:
         thing = getattr(cs, name)
         assert name == "__version__" or thing.__doc__, name
-
-
-def test_directory_is_what_all_says():
-    public = {n for n in dir(cs) if not n.startswith("_")}
-    modules = {n for n in public if type(getattr(cs, n)).__name__ == "module"}
-
-    assert public - modules <= set(cs.__all__)

@@ -9,30 +9,53 @@ import pytest
 import cuscope as cs
 from cuscope import _cli, _demo, _doctor, _info
 
-NEW = {"cuda": "ON", "cuda_toolkit": "13.0.88", "cuda_reason": "CUDA 13.0.88 with nvcc"}
-OLD = {"cuda": "OFF", "cuda_reason": "no nvcc on the PATH"}
+BUILD = {"cuda": "ON", "cuda_toolkit": "13.0.88", "cuda_reason": "CUDA 13.0.88 with nvcc"}
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, status: str, detail: str, **numbers: int) -> None:
+    """Lets the runtime for real GPUs answer so."""
+    answer = {
+        "kind": "cuda",
+        "status": status,
+        "device_count": 0,
+        "driver_version": 0,
+        "runtime_version": 13000,
+    }
+    monkeypatch.setattr(_info._core, "build_config", BUILD)
+    monkeypatch.setattr(_info._core, "runtime_answers", lambda: [answer | {"detail": detail} | numbers])
 
 
 def test_no_driver_is_told_from_an_old_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_info._core, "build_config", NEW)
-    monkeypatch.setattr(_info, "driver", lambda: (None, "no driver: libcuda.so.1 is not there"))
-    assert "no driver" in _info._cuda_runtime()
+    answers(monkeypatch, "cudaErrorInsufficientDriver", "no driver: libcuda.so.1 was not found")
+    assert "no driver" in _info.cuda_runtime()[1]
     assert _doctor._gpu().status == "skipped"
 
-    monkeypatch.setattr(_info, "driver", lambda: (12080, "driver for CUDA 12.8"))
-    assert "driver too old" in _info._cuda_runtime()
+    answers(
+        monkeypatch,
+        "cudaErrorInsufficientDriver",
+        "driver too old: it supports CUDA 12.4, this build needs 13.0",
+    )
+    assert "driver too old" in _info.cuda_runtime()[1]
     assert _doctor._gpu().status == "failed"
     assert "update" in str(_doctor._gpu().fix)
 
+    answers(monkeypatch, "cudaErrorNoDevice", "", driver_version=13000)
+    assert "cudaErrorNoDevice" in _doctor._gpu().detail
+    assert "nvidia-smi" in str(_doctor._gpu().fix)
+
+    answers(monkeypatch, "cudaSuccess", "", driver_version=13010, device_count=2)
+    assert _doctor._gpu().status == "ok"
+    assert "CUDA 13.1, 2 devices" in _doctor._gpu().detail
+
 
 def test_build_without_cuda_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_info._core, "build_config", OLD)
-    assert "no nvcc" in _info._cuda_runtime()
+    monkeypatch.setattr(_info._core, "build_config", {"cuda": "OFF", "cuda_reason": "no nvcc on the PATH"})
+    assert "no nvcc" in _info.cuda_runtime()[1]
 
-    monkeypatch.setattr(_info, "driver", lambda: (None, "no driver"))
+    monkeypatch.setattr(_doctor.Path, "exists", lambda path: False)
     assert _doctor._gpu().status == "skipped"
 
-    monkeypatch.setattr(_info, "driver", lambda: (13000, "driver for CUDA 13.0"))
+    monkeypatch.setattr(_doctor.Path, "exists", lambda path: True)
     assert _doctor._gpu().status == "failed"
     assert "CUSCOPE_CUDA=ON" in str(_doctor._gpu().fix)
 

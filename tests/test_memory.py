@@ -127,15 +127,10 @@ def test_shape_is_numpys(device, shape):
     expected = np.empty(tuple(shape) if isinstance(shape, list) else shape, np.int16)
     made = cs.empty(shape, np.int16)
 
-    assert (made.shape, made.size, made.nbytes, made.ndim, made.itemsize, made.strides, made.dtype) == (
-        expected.shape,
-        expected.size,
-        expected.nbytes,
-        expected.ndim,
-        expected.itemsize,
-        expected.strides,
-        expected.dtype,
-    )
+    for name in ("shape", "size", "nbytes", "ndim", "itemsize", "dtype"):
+        assert getattr(made, name) == getattr(expected, name), name
+    if expected.size:  # without elements there is nothing to stride over
+        assert made.strides == expected.strides
 
 
 def test_default_type_is_float32(device):
@@ -347,7 +342,7 @@ def test_read_only_target_is_refused(device):
         (np.ones(5, np.int32), TypeError, "int32"),
         (np.ones(4, np.float32), ValueError, "4"),
         (np.ones((1, 5), np.float32), ValueError, r"\(1, 5\)"),
-        ("abcde", (TypeError, ValueError), ""),
+        ("abcde", (TypeError, ValueError), "source|abcde|float32"),
     ],
 )
 def test_wrong_source_is_refused_and_nothing_changes(device, source, error, text):
@@ -491,7 +486,7 @@ def test_shape_that_is_none_is_refused(device, shape):
         cs.empty(shape)
 
 
-@pytest.mark.parametrize("dtype", ["float33", object, "U5", 17])
+@pytest.mark.parametrize("dtype", ["float33", object, 17])
 def test_type_that_is_none_is_refused(device, dtype):
     with pytest.raises(TypeError):
         cs.empty(3, dtype)

@@ -83,7 +83,7 @@ def copy_time(device, nbytes: int, direction: str, *, pinned: bool = True) -> fl
     ],
 )
 def test_page_locked_copies_take_what_was_measured(device, nbytes, direction, microseconds):
-    assert copy_time(device, nbytes, direction) * 1e3 == pytest.approx(microseconds, rel=0.1)
+    assert copy_time(device, nbytes, direction) * 1e3 == pytest.approx(microseconds, rel=0.15)
 
 
 @pytest.mark.parametrize(("direction", "rate"), [("in", 9.3), ("out", 16.7)])
@@ -208,11 +208,15 @@ def test_device_works_while_the_host_does(device):
 
 
 def test_time_of_python_does_not_count(device):
+    """Asking for the time takes some, so that a program may wait for a moment; what Python does between takes none."""
     device.synchronize()
-    start = cs.clock()
-    sum(range(2_000_000))
 
-    assert cs.clock() == start
+    def between(work) -> int:
+        start = cs.clock()
+        work()
+        return round((cs.clock() - start) * 1e9)
+
+    assert between(lambda: sum(range(2_000_000))) == between(lambda: None)
 
 
 def test_one_queue_serialises_what_many_queues_overlap():

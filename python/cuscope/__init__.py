@@ -81,3 +81,7 @@ def info() -> Info:
     from ._info import info as describe  # looks around on the machine: only when asked
 
     return describe()
+
+
+def __dir__() -> list[str]:
+    return __all__

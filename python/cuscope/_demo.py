@@ -62,7 +62,7 @@ class Report:
             "",
         ]
         for step in self.steps:
-            rate = f"{step.bytes_moved / step.milliseconds / 1e6:9.1f} GB/s" if step.milliseconds > 0 else ""
+            rate = f"{step.bytes_moved / step.milliseconds / 1e6:9.1f} GB/s" if step.bytes_moved else ""
             lines.append(f"  {step.name:<9}{step.milliseconds:10.4f} ms  {self._clock()}  {rate}".rstrip())
         lines.append("")
         if self.difference is None:

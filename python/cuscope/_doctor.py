@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import cuscope as cs
@@ -72,39 +73,21 @@ def _host_compiler() -> Check:
 
 def _gpu() -> Check:
     name = "NVIDIA GPU"
-    build = _core.build_config
-    version, words = _info.driver()
-    if build["cuda"] != "ON":
-        if version is None:
-            return Check(
-                name, "skipped", f"no driver, and this build has no runtime for GPUs: {build['cuda_reason']}"
-            )
-        return Check(
-            name,
-            "failed",
-            f"there is a {words}, but this build has no runtime for GPUs: {build['cuda_reason']}",
-            "install the CUDA toolkit (nvcc on the PATH or in /usr/local/cuda), then: "
-            "CUSCOPE_CUDA=ON pip install --force-reinstall .",
+    state, words = _info.cuda_runtime()
+    if state == "ok":
+        return Check(name, "ok", words)
+    if state == "no driver" or (state == "absent" and not Path("/dev/nvidiactl").exists()):
+        return Check(name, "skipped", words)
+    if state == "absent":
+        fix = "install the CUDA toolkit (nvcc on the PATH or in /usr/local/cuda), then: CUSCOPE_CUDA=ON pip install ."
+        return Check(name, "failed", f"there is a driver, but its runtime is {words}", fix)
+    if "too old" in words:
+        fix = "update NVIDIA's driver, or build with an older toolkit: CUDACXX=/path/to/nvcc pip install ."
+    else:
+        fix = (
+            "run nvidia-smi; in a container, pass the GPUs through (--gpus all); look at CUDA_VISIBLE_DEVICES"
         )
-    if version is None:
-        return Check(name, "skipped", f"{words}. The simulated devices need none")
-    toolkit = int(build["cuda_toolkit"].split(".")[0])
-    if version // 1000 < toolkit:
-        return Check(
-            name,
-            "failed",
-            f"driver too old: {words}, this build needs {toolkit}.0",
-            "update NVIDIA's driver, or build with an older toolkit: CUDACXX=/path/to/nvcc pip install .",
-        )
-    count = sum(device.kind == "cuda" for device in cs.devices())
-    if count == 0:
-        return Check(
-            name,
-            "failed",
-            f"{words}, but no device",
-            "run nvidia-smi; in a container, pass the GPUs through (--gpus all); look at CUDA_VISIBLE_DEVICES",
-        )
-    return Check(name, "ok", f"{words}, {count} device{'s' if count > 1 else ''}")
+    return Check(name, "failed", words, fix)
 
 
 def _nvrtc() -> Check:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 import ctypes.util
-import importlib.metadata
-import importlib.util
 import os
 import platform
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 import cuscope as cs
 from cuscope import _core
 
-__all__ = ["Info", "driver", "host_compiler", "info", "nvrtc"]
+__all__ = ["Info", "cuda_runtime", "host_compiler", "info", "nvrtc"]
 
 
 class Info(dict[str, Any]):
@@ -40,7 +37,7 @@ def info() -> Info:
     -------
     Info
         A dictionary of plain values (``json.dumps`` takes it) that prints as a readable list. Where something is
-        missing, its entry says why, and what to do if it is wanted.
+        missing, its entry says why.
 
     Examples
     --------
@@ -55,7 +52,7 @@ def info() -> Info:
         numpy=np.__version__,
         platform=platform.platform(),
         build=dict(_core.build_config),
-        runtimes={"cuda": _cuda_runtime(), "host": "simulated devices, always there"},
+        runtimes={"cuda": cuda_runtime()[1], "host": "simulated devices, always there"},
         devices=[
             {
                 "name": device.name,
@@ -67,50 +64,30 @@ def info() -> Info:
             for device in cs.devices()
         ],
         kernel_compilers={"host": host_compiler(), "cuda": nvrtc()},
-        optional={name: _package(name, needed_for) for name, needed_for in _OPTIONAL.items()},
+        kernel_cache=_core.cache_description(),
     )
 
 
-_OPTIONAL = {"cuda-pathfinder": "finding NVRTC among installed wheels: pip install 'cuscope[cuda13]'"}
-
-
-def _package(name: str, needed_for: str) -> str:
-    try:
-        found = importlib.metadata.distribution(name)
-    except importlib.metadata.PackageNotFoundError:
-        return f"not installed; for {needed_for}"
-    return f"{found.version} ({found.locate_file('')})"
-
-
-def driver() -> tuple[int | None, str]:
-    """The CUDA version that the NVIDIA driver here supports (13000 is 13.0; None without one), and that in words."""
-    try:
-        library = ctypes.CDLL("libcuda.so.1")
-    except OSError as error:
-        return None, f"no driver: {error}"
-    version = ctypes.c_int(0)
-    status = library.cuDriverGetVersion(ctypes.byref(version))
-    if status != 0 or version.value <= 0:
-        return None, f"no driver: libcuda.so.1 is there, but answers {status}"
-    return version.value, f"driver for CUDA {_spell(version.value)}"
+def cuda_runtime() -> tuple[Literal["absent", "no driver", "broken", "ok"], str]:
+    """How the runtime for real GPUs is: whether it can be used, and that in words."""
+    build = _core.build_config
+    if build["cuda"] != "ON":
+        return "absent", f"not in this build: {build['cuda_reason']}"
+    answer = next(answer for answer in _core.runtime_answers() if answer["kind"] == "cuda")
+    if answer["status"] == "cudaSuccess":
+        count = answer["device_count"]
+        return (
+            "ok",
+            f"driver for CUDA {_spell(answer['driver_version'])}, {count} device{'s' if count != 1 else ''}",
+        )
+    reason = answer["detail"] or answer["status"]
+    if reason.startswith("no driver"):
+        return "no driver", f"{reason}. Real GPUs need NVIDIA's driver; the simulated devices do not"
+    return "broken", reason
 
 
 def _spell(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
-
-
-def _cuda_runtime() -> str:
-    build = _core.build_config
-    if build["cuda"] != "ON":
-        return f"not in this build: {build['cuda_reason']}"
-    version, words = driver()
-    if version is None:
-        return f"{words}. Real GPUs need NVIDIA's driver; the simulated devices do not"
-    major = int(build["cuda_toolkit"].split(".")[0])
-    if version // 1000 < major:
-        return f"driver too old: {words}, but this build needs {major}.0 or newer. Update NVIDIA's driver"
-    count = sum(device.kind == "cuda" for device in cs.devices())
-    return f"{words}, {count} device{'s' if count != 1 else ''}"
 
 
 def host_compiler() -> str:
@@ -139,20 +116,22 @@ def _compiler_version(path: str) -> str:
 
 def nvrtc() -> str:
     """Where NVRTC is, which compiles kernels for real GPUs, or what is missing."""
-    if _core.build_config["cuda"] != "ON":
+    build = _core.build_config
+    if build["cuda"] != "ON":
         return "not needed: this build has no runtime for real GPUs"
-    name = f"libnvrtc.so.{_core.build_config['cuda_toolkit'].split('.')[0]}"
-    folders = [Path(entry) / "nvidia" / part / "lib" for entry in sys.path for part in ("cu13", "cuda_nvrtc")]
-    folders += [
-        Path(root) / "lib64" for root in (os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME")) if root
-    ]
-    folders.append(Path("/usr/local/cuda/lib64"))
-    for folder in folders:
-        if (folder / name).exists():
-            return str(folder / name)
+    name = f"libnvrtc.so.{build['cuda_toolkit'].split('.')[0]}"
+    wheels = Path(_core.__file__).parent.parent / "nvidia"
+    toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    candidates = [wheels / "cu13/lib" / name, wheels / "cuda_nvrtc/lib" / name]
+    candidates += [Path(root) / folder / name for root in toolkits if root for folder in ("lib64", "lib")]
+    if chosen := os.environ.get("CUSCOPE_NVRTC"):
+        candidates[:0] = [Path(chosen), Path(chosen) / name]
+    for path in candidates:
+        if path.is_file():
+            return str(path)
     if found := ctypes.util.find_library("nvrtc"):
         return found
-    return f"none: no {name} among the installed wheels or toolkits. pip install 'cuscope[cuda13]'"
+    return f"none: no {name} among the wheels and toolkits. pip install 'cuscope[cuda13]', or set CUSCOPE_NVRTC to its path"
 
 
 def _write(lines: list[str], value: dict[str, Any], depth: int) -> None:
@@ -167,4 +146,4 @@ def _write(lines: list[str], value: dict[str, Any], depth: int) -> None:
             for item in entry:
                 lines.append(f"{indent}  " + ", ".join(f"{name} {text}" for name, text in item.items()))
         else:
-            lines.append(f"{indent}{key:<{width}}  {entry}".rstrip())
+            lines.append(f"{indent}{key:<{width}}  {'-' if entry == '' else entry}")

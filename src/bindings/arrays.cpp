@@ -254,7 +254,8 @@ void bind_class(py::class_<DeviceArray, py::smart_holder>& array) {
     array.attr("__doc__") =
         R"(An array in the memory of a device; made by empty(), zeros(), full() and to_device().
 
-C-contiguous. Slices of the leading axis share its memory. The memory is freed in stream order, after every stream
+C-contiguous. Slices of the leading axis share its memory. A stream that uses the array waits for its allocation, but
+not for what other streams do with it: events are for that. The memory is freed in stream order, after every stream
 that used it, when the last array that shares it goes. Copies and fills run in the current stream unless another
 is given.
 
@@ -288,11 +289,13 @@ array([3, 4, 5], dtype=int32)
         .def_property_readonly(
             "strides",
             [](const DeviceArray& self) {
+                // NumPy has rules of its own for strides that no element uses.
+                if (self.bytes == 0) return ShapeTuple(py::array(self.dtype, self.shape).attr("strides"));
                 std::vector<py::ssize_t> strides(self.shape.size());
                 py::ssize_t step = self.dtype.itemsize();
                 for (std::size_t i = strides.size(); i-- > 0;) {
                     strides[i] = step;
-                    step *= std::max<py::ssize_t>(self.shape[i], 1);
+                    step *= self.shape[i];
                 }
                 return ShapeTuple(shape_tuple(strides));
             },
@@ -386,7 +389,7 @@ True
              "Copy an array into, or fill, an item or a slice of the leading axis.")
         .def(
             "__array__",
-            [](const DeviceArray&, const py::args&, const py::kwargs&) -> NDArray {
+            [](const DeviceArray&, const AnyArgs&, const AnyKeywords&) -> NDArray {
                 throw core::WrongKind(
                     "the elements are in a device's memory, which NumPy cannot read: "
                     "use .to_host()");

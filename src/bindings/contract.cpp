@@ -43,8 +43,8 @@ py::object output(const T& value) {
 }
 
 template <class... Outputs>
-py::tuple answer(Status status, const Outputs&... outputs) {
-    return py::make_tuple(name(status), output(outputs)...);
+Answer answer(Status status, const Outputs&... outputs) {
+    return Answer(py::make_tuple(name(status), output(outputs)...));
 }
 
 py::str answer(Status status) { return py::str(name(status)); }
@@ -594,7 +594,7 @@ void bind_module_calls(Class& contract) {
                 for (const KernelDescription& kernel : result.kernels) {
                     kernels.append(py::make_tuple(kernel.name, kernel.lowered));
                 }
-                return py::make_tuple(name(status), py::bytes(result.image), kernels, result.log);
+                return Answer(py::make_tuple(name(status), py::bytes(result.image), kernels, result.log));
             },
             py::arg("source"), py::arg("name_expressions") = py::tuple(), py::arg("options") = py::tuple(),
             py::arg("include_paths") = py::tuple(), py::arg("headers") = py::dict(),

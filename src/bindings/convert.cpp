@@ -6,26 +6,9 @@
 namespace cuscope::bindings {
 namespace {
 
-const char* type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
+constexpr std::size_t most_axes = 64;
 
-py::ssize_t parse_extent(py::handle extent) {
-    if (PyIndex_Check(extent.ptr()) == 0) {
-        throw core::WrongKind(std::string("shape: takes ints, not ") + type_name(extent));
-    }
-    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(extent.ptr()));
-    if (!number) throw py::error_already_set();
-    int overflow = 0;
-    const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-    if (overflow > 0) {
-        throw std::invalid_argument("shape: " + py::str(number).cast<std::string>() +
-                                    " is more than there are addresses");
-    }
-    if (value < 0) {
-        throw std::invalid_argument("shape: " + py::str(number).cast<std::string>() +
-                                    " is negative; extents are 0 or more");
-    }
-    return static_cast<py::ssize_t>(value);
-}
+const char* type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
 void set_integer(core::Argument& argument, py::handle object) {
     argument.kind = core::Argument::Kind::integer;
@@ -38,6 +21,7 @@ void set_integer(core::Argument& argument, py::handle object) {
     }
     argument.negative = overflow < 0;
     argument.too_big = true;
+    argument.text = py::str(object).cast<std::string>();
     if (overflow < 0) return;
     const unsigned long long natural = PyLong_AsUnsignedLongLong(object.ptr());
     if (PyErr_Occurred() != nullptr) {
@@ -85,6 +69,7 @@ void set_host_array(core::Argument& argument, py::handle object, const core::Dev
     argument.element = element_of(array.dtype());
     argument.bytes = static_cast<std::size_t>(array.nbytes());
     argument.address = array.data();
+    argument.writeable = array.writeable();
     argument.contiguous = (array.flags() & py::array::c_style) != 0;
     argument.memory =
         core::PinnedMemory::find(device, argument.address, argument.contiguous ? argument.bytes : 1);
@@ -98,9 +83,29 @@ const py::object& numpy_generic() {
 
 }  // namespace
 
-py::bytes to_bytes(const std::string& text) { return py::bytes(text); }
+std::size_t parse_size(py::handle value, const char* what) {
+    if (PyIndex_Check(value.ptr()) == 0) {
+        throw core::WrongKind(std::string(what) + ": takes an int, not " + type_name(value));
+    }
+    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    if (!number) throw py::error_already_set();
+    int overflow = 0;
+    const long long size = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow > 0) {
+        throw std::invalid_argument(std::string(what) + ": " + py::str(number).cast<std::string>() +
+                                    " is more than there are addresses");
+    }
+    if (size < 0) {
+        throw std::invalid_argument(std::string(what) + ": " + py::str(number).cast<std::string>() +
+                                    " is negative; allowed is 0 or more");
+    }
+    return static_cast<std::size_t>(size);
+}
 
 std::vector<py::ssize_t> parse_shape(py::handle shape) {
+    const auto parse_extent = [](py::handle extent) {
+        return static_cast<py::ssize_t>(parse_size(extent, "shape"));
+    };
     if (PyIndex_Check(shape.ptr()) != 0) return {parse_extent(shape)};
     if (PySequence_Check(shape.ptr()) == 0 || py::isinstance<py::str>(shape)) {
         throw core::WrongKind(std::string("shape: takes an int or a tuple of ints, not ") + type_name(shape));
@@ -108,6 +113,10 @@ std::vector<py::ssize_t> parse_shape(py::handle shape) {
     std::vector<py::ssize_t> extents;
     for (const py::handle extent : py::reinterpret_borrow<py::sequence>(shape)) {
         extents.push_back(parse_extent(extent));
+    }
+    if (extents.size() > most_axes) {
+        throw std::invalid_argument("shape: has " + std::to_string(extents.size()) + " axes; allowed are " +
+                                    std::to_string(most_axes) + ", as in NumPy");
     }
     return extents;
 }
@@ -118,9 +127,10 @@ py::dtype parse_dtype(py::handle dtype) {
         throw core::WrongKind("dtype: " + py::str(parsed).cast<std::string>() +
                               " holds Python objects, which no device can read; take a numeric dtype");
     }
-    if (parsed.itemsize() == 0 || !parsed.attr("subdtype").is_none()) {
+    if (parsed.itemsize() == 0 || !parsed.attr("subdtype").is_none() || parsed.kind() == 'U' ||
+        parsed.kind() == 'S') {
         throw core::WrongKind("dtype: " + py::str(parsed).cast<std::string>() +
-                              " has no element of fixed size; take a numeric or structured dtype");
+                              " is no type that kernels have; take a numeric or structured dtype");
     }
     return parsed;
 }
@@ -154,8 +164,9 @@ core::Argument to_argument(py::handle object, const core::Device& device) {
     PyObject* const raw = object.ptr();
     if (py::isinstance<DeviceArray>(object)) {
         const auto& array = object.cast<const DeviceArray&>();
-        const core::DeviceSpan span = array.span();
         argument.kind = core::Argument::Kind::device_array;
+        if (!array.memory.get()) return argument;  // closed
+        const core::DeviceSpan span = array.span();
         argument.address = span.pointer();
         argument.bytes = span.bytes;
         argument.element = array.element;

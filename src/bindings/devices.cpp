@@ -179,9 +179,10 @@ True
 True
 )";
     bound
-        .def(py::init([](const std::variant<std::string, DevicePtr>& device) {
+        .def(py::init([](const std::variant<py::str, DevicePtr>& device) {
                  if (const DevicePtr* same = std::get_if<DevicePtr>(&device)) return *same;
-                 return without_gil([&] { return core::find_device(std::get<std::string>(device)); });
+                 const auto name = std::get<py::str>(device).cast<std::string>();
+                 return without_gil([&] { return core::find_device(name); });
              }),
              py::arg("device"))
         .def_property_readonly("name", &Device::name, R"(Its name: "cuda:0", "host:0".)")
@@ -233,9 +234,10 @@ True
             R"(A limit in bytes: 'stack_size', 'printf_fifo_size' or 'malloc_heap_size'. See cudaDeviceGetLimit.)")
         .def(
             "set_limit",
-            [](Device& self, const std::string& name, std::size_t value) {
+            [](Device& self, const std::string& name, const IntLike& value) {
                 const Limit limit = limit_of(name);
-                without_gil([&] { self.set_limit(limit, value); });
+                const std::size_t bytes = parse_size(value, name.c_str());
+                without_gil([&] { self.set_limit(limit, bytes); });
             },
             py::arg("name"), py::arg("value"), "Set a limit, in bytes. See cudaDeviceSetLimit.")
         .def_property_readonly(
@@ -291,8 +293,8 @@ cudaDeviceSynchronize.
                  without_gil([&] { core::push_device(device); });
                  return self;
              })
-        .def("__exit__",
-             [](const DevicePtr& self, const py::args&) { without_gil([&] { core::pop_device(self); }); })
+        .def("__exit__", [](const DevicePtr& self, const Scalar&, const Scalar&,
+                            const Scalar&) { without_gil([&] { core::pop_device(self); }); })
         .def("__eq__",
              [](const Device& self, const py::object& other) {
                  return py::isinstance<Device>(other) && &other.cast<const Device&>() == &self;
@@ -359,7 +361,7 @@ Raises ValueError for a model that is not there; the message lists those there a
     m.def(
         "runtime_answers",
         [] {
-            std::vector<py::dict> answers;
+            std::vector<AnswerDict> answers;
             for (const core::RuntimeAnswer& answer : without_gil([] { return core::runtime_answers(); })) {
                 py::dict entry;
                 entry["kind"] = answer.kind;
@@ -367,7 +369,8 @@ Raises ValueError for a model that is not there; the message lists those there a
                 entry["device_count"] = answer.device_count;
                 entry["driver_version"] = answer.driver_version;
                 entry["runtime_version"] = answer.runtime_version;
-                answers.push_back(std::move(entry));
+                entry["detail"] = answer.detail;
+                answers.emplace_back(AnswerDict(entry));
             }
             return answers;
         },

@@ -58,7 +58,8 @@ True
                  const core::DevicePtr on = device_or_current(device);
                  const unsigned flags = (timing ? flags::event_default : flags::event_disable_timing) |
                                         (blocking_sync ? flags::event_blocking_sync : 0u);
-                 return without_gil([&] { return std::make_shared<EventObject>(on, flags); });
+                 return ending_without_gil(
+                     without_gil([&] { return std::make_shared<EventObject>(on, flags); }));
              }),
              py::kw_only(), py::arg("timing") = true, py::arg("blocking_sync") = false,
              py::arg("device") = py::none())

@@ -50,7 +50,7 @@ Dim3 parse_dim(py::handle value, const char* what) {
     return dim;
 }
 
-std::size_t parse_shared(py::handle value) { return value.is_none() ? 0 : parse_extent(value, "shared"); }
+std::size_t parse_shared(py::handle value) { return value.is_none() ? 0 : parse_size(value, "shared"); }
 
 StreamObjectPtr parse_stream(py::handle value) {
     if (value.is_none()) return nullptr;
@@ -157,7 +157,7 @@ void bind_kernels(py::module_& m) {
     launch
         .def(
             "__call__",
-            [](const KernelLaunch& self, const py::args& arguments) {
+            [](const KernelLaunch& self, const AnyArgs& arguments) {
                 run(*self.kernel.get(), self.config, self.stream, arguments);
             },
             "Launch the kernel. See cudaLaunchKernel.")
@@ -171,7 +171,7 @@ void bind_kernels(py::module_& m) {
                    " block=" + text(block) + ">";
         });
 
-    py::class_<core::Kernel, py::smart_holder>(m, "Kernel", py::release_gil_before_calling_cpp_dtor(),
+    py::class_<core::Kernel, py::smart_holder>(m, "Kernel",
                                                R"(A __global__ function of a Module.
 
 ``kernel[grid, block](*args)`` launches it in the current stream of its device; ``kernel[grid, block, stream,
@@ -194,12 +194,12 @@ array([2., 2., 2., 2.], dtype=float32)
         .def("__getitem__", configure, py::arg("key"), "The kernel with a grid and a block, to be called.")
         .def(
             "launch",
-            [](const KernelPtr& self, const py::args& arguments, const GridLike& grid, const GridLike& block,
-               const OptionalStream& stream, std::size_t shared, const std::optional<double>& duration) {
+            [](const KernelPtr& self, const AnyArgs& arguments, const GridLike& grid, const GridLike& block,
+               const OptionalStream& stream, const IntLike& shared, const std::optional<double>& duration) {
                 LaunchConfig config;
                 config.grid = parse_dim(grid, "grid");
                 config.block = parse_dim(block, "block");
-                config.dynamic_shared_bytes = shared;
+                config.dynamic_shared_bytes = parse_shared(shared);
                 config.duration_ns = parse_duration(duration);
                 run(*self, config, stream.value_or(nullptr), arguments);
             },
@@ -248,7 +248,8 @@ cudaLaunchKernel.)")
             "cudaFuncSetAttribute.")
         .def(
             "occupancy",
-            [](const core::Kernel& self, int block, std::size_t shared) {
+            [](const core::Kernel& self, int block, const IntLike& shared_bytes) {
+                const std::size_t shared = parse_size(shared_bytes, "shared");
                 return without_gil([&] { return self.occupancy(block, shared); });
             },
             py::arg("block"), py::arg("shared") = 0,
@@ -256,7 +257,8 @@ cudaLaunchKernel.)")
             "cudaOccupancyMaxActiveBlocksPerMultiprocessor.")
         .def(
             "best_block_size",
-            [](const core::Kernel& self, std::size_t shared, int limit) {
+            [](const core::Kernel& self, const IntLike& shared_bytes, int limit) {
+                const std::size_t shared = parse_size(shared_bytes, "shared");
                 return without_gil([&] { return self.best_block_size(shared, limit); });
             },
             py::arg("shared") = 0, py::arg("limit") = 0,

@@ -5,11 +5,7 @@
 namespace cuscope::bindings {
 
 Classes::Classes(py::module_& m)
-    : device(m, "Device"),
-      // Their destructors call the runtime, which may wait for a thread that wants the GIL.
-      stream(m, "Stream", py::release_gil_before_calling_cpp_dtor()),
-      event(m, "Event", py::release_gil_before_calling_cpp_dtor()),
-      array(m, "DeviceArray") {}
+    : device(m, "Device"), stream(m, "Stream"), event(m, "Event"), array(m, "DeviceArray") {}
 
 }  // namespace cuscope::bindings
 

@@ -1,7 +1,7 @@
 // Modules: kernels from source and from files.
 #include <pybind11/stl.h>
-#include <pybind11/stl/filesystem.h>
 
+#include <filesystem>
 #include <map>
 
 #include "bindings/objects.hpp"
@@ -11,16 +11,23 @@ namespace {
 
 using ModulePtr = std::shared_ptr<core::Module>;
 using Strings = std::vector<std::string>;
+using Paths = std::vector<PathLike>;
 using Headers = std::map<std::string, std::string>;
 
+std::string path_string(const py::object& path) {
+    const py::object text = py::reinterpret_steal<py::object>(PyOS_FSPath(path.ptr()));
+    if (!text) throw py::error_already_set();
+    return text.cast<std::string>();
+}
+
 CompileRequest request_of(std::string source, const Strings& name_expressions, const Strings& options,
-                          const Strings& include_paths, const Headers& headers, std::string file_name,
+                          const Paths& include_paths, const Headers& headers, std::string file_name,
                           bool cache) {
     CompileRequest request;
     request.source = std::move(source);
     request.file_name = std::move(file_name);
     request.options = options;
-    request.include_paths = include_paths;
+    for (const PathLike& path : include_paths) request.include_paths.push_back(path_string(path));
     request.headers.assign(headers.begin(), headers.end());
     request.name_expressions = name_expressions;
     request.use_cache = cache;
@@ -29,18 +36,21 @@ CompileRequest request_of(std::string source, const Strings& name_expressions, c
 
 ModulePtr compile(const CompileRequest& request, const std::optional<core::DevicePtr>& device) {
     const core::DevicePtr on = device_or_current(device);
-    return without_gil([&] { return core::Module::compile(on, request); });
+    return ending_without_gil(without_gil([&] { return core::Module::compile(on, request); }));
 }
 
-ModulePtr from_file(const std::filesystem::path& path, const Strings& name_expressions,
-                    const Strings& options, const Strings& include_paths, const Headers& headers, bool cache,
+ModulePtr from_file(const PathLike& file, const Strings& name_expressions, const Strings& options,
+                    const Paths& include_paths, const Headers& headers, bool cache,
                     const std::optional<core::DevicePtr>& device) {
+    const std::filesystem::path path = path_string(file);
     std::string bytes = without_gil([&] { return core::read_file(path); });
     if (path.extension() != ".cu") {
         const core::DevicePtr on = device_or_current(device);
-        return without_gil([&] { return core::Module::load(on, std::move(bytes)); });
+        return ending_without_gil(
+            without_gil([&] { return core::Module::load(on, std::move(bytes), path.string()); }));
     }
-    Strings paths{path.has_parent_path() ? path.parent_path().string() : "."};  // as for #include "..."
+    const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
+    Paths paths{PathLike(py::str(folder))};  // as for #include "..."
     paths.insert(paths.end(), include_paths.begin(), include_paths.end());
     return compile(
         request_of(std::move(bytes), name_expressions, options, paths, headers, path.string(), cache),
@@ -49,7 +59,7 @@ ModulePtr from_file(const std::filesystem::path& path, const Strings& name_expre
 
 std::shared_ptr<core::Kernel> kernel(const core::Module& self, const std::string& name, PyObject* error) {
     try {
-        return self.kernel(name);
+        return ending_without_gil(self.kernel(name));
     } catch (const std::out_of_range& missing) {
         PyErr_SetString(error, missing.what());
         throw py::error_already_set();
@@ -59,7 +69,7 @@ std::shared_ptr<core::Kernel> kernel(const core::Module& self, const std::string
 }  // namespace
 
 void bind_modules(py::module_& m) {
-    py::class_<core::Module, py::smart_holder>(m, "Module", py::release_gil_before_calling_cpp_dtor(),
+    py::class_<core::Module, py::smart_holder>(m, "Module",
                                                R"(CUDA C++ compiled and loaded on a device, and its kernels.
 
 ``mod.vec_add`` and ``mod["scale<float>"]`` are Kernels.
@@ -72,7 +82,7 @@ name_expressions : sequence of str
     Instances of templates to compile: ["scale<float>"].
 options : sequence of str
     The compiler's own: ["-DN=4", "-O3"].
-include_paths : sequence of str
+include_paths : sequence of str or path
     Folders that #include looks in.
 headers : dict of str to str
     Headers as text, by the name that #include gives.
@@ -98,8 +108,8 @@ Examples
 >>> mod.kernels
 ('set<float>',)
 )")
-        .def(py::init([](const std::string& source, const Strings& name_expressions, const Strings& options,
-                         const Strings& include_paths, const Headers& headers, const std::string& file_name,
+        .def(py::init([](const py::str& source, const Strings& name_expressions, const Strings& options,
+                         const Paths& include_paths, const Headers& headers, const std::string& file_name,
                          bool cache, const std::optional<core::DevicePtr>& device) {
                  return compile(
                      request_of(source, name_expressions, options, include_paths, headers, file_name, cache),

@@ -76,6 +76,8 @@ struct DeviceArray {
 // A new array without content. Shapes and dtypes are checked here.
 DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> shape, const py::dtype& dtype);
 std::vector<py::ssize_t> parse_shape(py::handle shape);
+// A count of bytes or things; `what` is the argument's name.
+std::size_t parse_size(py::handle value, const char* what);
 py::dtype parse_dtype(py::handle dtype);
 core::ElementType element_of(const py::dtype& dtype);
 std::size_t byte_count(const std::vector<py::ssize_t>& shape, const py::dtype& dtype);
@@ -83,8 +85,6 @@ std::size_t byte_count(const std::vector<py::ssize_t>& shape, const py::dtype& d
 // What a Python object is, as far as a kernel's parameter can be compared with it. Refers to the object's
 // memory: the object has to outlive it.
 core::Argument to_argument(py::handle object, const core::Device& device);
-
-py::bytes to_bytes(const std::string& text);
 
 // Types that refer to each other: all are declared before any is defined, so that signatures name them.
 struct Classes {

@@ -8,11 +8,13 @@
 
 #include "bindings/objects.hpp"
 #include "core/host_task.hpp"
+#include "runtime/compile_cache.hpp"
 
 namespace cuscope::bindings {
 namespace {
 
-std::atomic<int> inside{0};
+std::atomic<int> inside{0};     // threads of runtimes that run Python
+std::atomic<int> returning{0};  // threads of Python that come back from a runtime
 unsigned long main_thread = 0;
 // What a signal's handler raised, until the wait that it ended has come back. Of the main thread.
 PyObject *pending_type = nullptr, *pending_value = nullptr, *pending_traceback = nullptr;
@@ -45,12 +47,13 @@ void translate_interrupt(std::exception_ptr thrown) {
 constexpr auto patience = std::chrono::seconds(2);
 
 void at_exit() {
+    main_thread = PyThread_get_thread_ident();  // another than at first in a child that a thread forked
     set_process_exiting();
     without_gil([] {
         core::shut_down_runtimes();
         if (forked_after_use()) return;  // those that were inside are in the parent
         const auto end = std::chrono::steady_clock::now() + patience;
-        while (inside.load() != 0 && std::chrono::steady_clock::now() < end) {
+        while (inside.load() + returning.load() != 0 && std::chrono::steady_clock::now() < end) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     });
@@ -71,7 +74,7 @@ void at_exit() {
     core::drop_host_tasks(nullptr);
 }
 
-py::dict live() {
+CountDict live() {
     const core::LiveCounts counts = core::live_counts();
     std::size_t retired = 0;
     for (const core::DevicePtr& device : core::known_devices()) retired += device->retired();
@@ -80,10 +83,20 @@ py::dict live() {
     result["pinned_memory"] = counts.pinned_memory;
     result["host_functions"] = core::pending_host_tasks();
     result["retired"] = retired;
-    return result;
+    return CountDict(result);
 }
 
 }  // namespace
+
+void restore_thread(PyThreadState* state) {
+    returning.fetch_add(1);
+    if (process_exiting() && PyThread_get_thread_ident() != main_thread) {
+        returning.fetch_sub(1);
+        for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+    PyEval_RestoreThread(state);
+    returning.fetch_sub(1);
+}
 
 PythonEntry::PythonEntry() {
     inside.fetch_add(1);
@@ -107,6 +120,7 @@ void bind_process(py::module_& m) {
     main_thread = threading.attr("main_thread")().attr("ident").cast<unsigned long>();
     set_interrupt_check(check_signals);
     py::module_::import("atexit").attr("register")(py::cpp_function(at_exit));
+    m.def("cache_description", cache_description, "The folder of compiled kernels, or why there is none.");
     m.def("live", live, "How many of what is alive: for tests that look for leaks.");
 }
 

@@ -11,13 +11,17 @@ namespace cuscope::bindings {
 
 namespace py = pybind11;
 
+// Takes the GIL back. Once the process exits, only on the thread that ends it: the interpreter would end any
+// other thread inside this call, through frames of C++ that cannot be left like that, so it stays here.
+void restore_thread(PyThreadState* state);
+
 // The GIL is let go while this lives.
 class WithoutGil {
   public:
     WithoutGil() : state_(PyEval_SaveThread()) {}
     WithoutGil(const WithoutGil&) = delete;
     WithoutGil& operator=(const WithoutGil&) = delete;
-    ~WithoutGil() { PyEval_RestoreThread(state_); }
+    ~WithoutGil() { restore_thread(state_); }
 
   private:
     PyThreadState* state_;
@@ -70,6 +74,13 @@ class SharedOwner {
     std::shared_ptr<T> owner_;
 };
 
+// The same object, owned so that its end, which may call the runtime, comes without the GIL.
+template <class T>
+std::shared_ptr<T> ending_without_gil(std::shared_ptr<T> object) {
+    T* const raw = object.get();
+    return {raw, [owner = SharedOwner<T>(std::move(object))](T*) mutable { owner.reset(); }};
+}
+
 // Arguments of any type, converted by hand; the name is what signatures and stubs say.
 #define CUSCOPE_ANNOTATED(type)                              \
     class type : public py::object {                         \
@@ -95,7 +106,13 @@ CUSCOPE_ANNOTATED(DeviceSelf)
 CUSCOPE_ANNOTATED(DeviceArraySelf)
 CUSCOPE_ANNOTATED(PathLike)
 CUSCOPE_ANNOTATED(AttributeKey)
+CUSCOPE_ANNOTATED(IntLike)
+CUSCOPE_ANNOTATED(Answer)
+CUSCOPE_ANNOTATED(CountDict)
+CUSCOPE_ANNOTATED(AnswerDict)
 #undef CUSCOPE_ANNOTATED
+using AnyArgs = py::Args<Scalar>;
+using AnyKeywords = py::KWArgs<Scalar>;
 
 }  // namespace cuscope::bindings
 
@@ -123,4 +140,8 @@ CUSCOPE_SPELLED(DeviceSelf, "cuscope._core.Device")
 CUSCOPE_SPELLED(DeviceArraySelf, "cuscope._core.DeviceArray")
 CUSCOPE_SPELLED(PathLike, "str | os.PathLike[str]")
 CUSCOPE_SPELLED(AttributeKey, "int | str")
+CUSCOPE_SPELLED(IntLike, "typing.SupportsIndex")
+CUSCOPE_SPELLED(Answer, "tuple[typing.Any, ...]")
+CUSCOPE_SPELLED(CountDict, "dict[str, int]")
+CUSCOPE_SPELLED(AnswerDict, "dict[str, typing.Any]")
 #undef CUSCOPE_SPELLED

@@ -37,14 +37,15 @@ EventObjectPtr record(const StreamObject& self, const std::optional<EventObjectP
     if (!recorded) {
         recorded = without_gil(
             [&] { return std::make_shared<EventObject>(stream->device().shared_from_this(), 0); });
+        recorded = ending_without_gil(std::move(recorded));
     }
     const std::shared_ptr<core::Event> open = recorded->open();
     without_gil([&] { open->record(*stream); });
     return recorded;
 }
 
-void host_function(const StreamObject& self, const AnyCallable& callable, const py::args& arguments,
-                   const py::kwargs& keywords) {
+void host_function(const StreamObject& self, const AnyCallable& callable, const AnyArgs& arguments,
+                   const AnyKeywords& keywords) {
     const core::StreamPtr stream = self.open();
     if (PyCallable_Check(callable.ptr()) == 0) {
         throw core::WrongKind(std::string("callable: takes something that can be called, not ") +
@@ -75,7 +76,7 @@ void StreamObject::close() {
 
 StreamObjectPtr wrap(const core::StreamPtr& stream) {
     if (auto same = std::static_pointer_cast<StreamObject>(stream->wrapper.lock())) return same;
-    auto made = std::make_shared<StreamObject>(stream);
+    auto made = ending_without_gil(std::make_shared<StreamObject>(stream));
     stream->wrapper = made;
     return made;
 }
@@ -216,8 +217,8 @@ True
                  without_gil([&] { core::push_stream(stream); });
                  return self;
              })
-        .def("__exit__", [](const StreamObject& self,
-                            const py::args&) { without_gil([&] { core::pop_stream(self.serial); }); })
+        .def("__exit__", [](const StreamObject& self, const Scalar&, const Scalar&,
+                            const Scalar&) { without_gil([&] { core::pop_stream(self.serial); }); })
         .def("__eq__",
              [](const StreamObject& self, const py::object& other) {
                  return py::isinstance<StreamObject>(other) &&

@@ -47,7 +47,8 @@ struct Slot {
             case Argument::Kind::boolean:
                 return argument.integer != 0 ? "True" : "False";
             case Argument::Kind::integer:
-                if (argument.too_big) return "an integer beyond 64 bits";
+                if (argument.too_big)
+                    return argument.text + " (" + argument.type_name + "), which needs more than 64 bits";
                 return (argument.negative ? std::to_string(static_cast<std::int64_t>(argument.integer))
                                           : std::to_string(argument.integer)) +
                        " (" + argument.type_name + ")";
@@ -64,6 +65,12 @@ struct Slot {
 
 bool is_array(const Argument& argument) {
     return argument.kind == Argument::Kind::device_array || argument.kind == Argument::Kind::pinned_array;
+}
+
+void check_open(const Slot& slot, const Argument& argument) {
+    if (argument.kind == Argument::Kind::device_array && !argument.memory) {
+        throw std::invalid_argument(slot.where() + ": the DeviceArray is closed");
+    }
 }
 
 const void* device_address(const Slot& slot, const Argument& argument) {
@@ -92,10 +99,16 @@ const void* pack_pointer(const Slot& slot, const Argument& argument) {
     if (untyped && argument.kind == Argument::Kind::integer && !argument.negative && !argument.too_big) {
         return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(argument.integer));
     }
+    check_open(slot, argument);
     if (!is_array(argument)) slot.wrong_kind(allowed + " (or None for a null pointer)", argument);
     if (element.known() && element != argument.element) {
         slot.wrong_kind(allowed, argument,
                         ": convert with .astype(numpy." + name(element) + ") before copying");
+    }
+    if (!argument.writeable && !slot.check.parameter.is_const) {
+        throw std::invalid_argument(slot.where() +
+                                    " is written by the kernel, but the array is read-only: "
+                                    "pass a writeable one");
     }
     const Device& device = argument.memory->device();
     const bool reachable = argument.kind == Argument::Kind::device_array
@@ -206,6 +219,7 @@ void pack_scalar(const Slot& slot, const Argument& argument, void* out) {
 
 // A parameter of which only the size is known: a structure, or a kernel from a file without a signature.
 void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, void* out) {
+    check_open(slot, argument);
     const std::string bytes = std::to_string(size) + " bytes";
     if (argument.kind == Argument::Kind::bytes) {
         if (argument.bytes != size) slot.wrong_kind("bytes or a structured scalar of " + bytes, argument);

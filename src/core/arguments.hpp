@@ -24,7 +24,7 @@ struct Argument {
         real,
         complex,
         bytes,         // a structure by value
-        device_array,  // memory is set
+        device_array,  // memory is set, unless the array is closed
         pinned_array,  // memory is set; address is the host's
         host_array,    // pageable
         other,
@@ -38,9 +38,11 @@ struct Argument {
     double real = 0, imaginary = 0;
     const void* address = nullptr;
     std::size_t bytes = 0;
+    bool writeable = true;
     bool contiguous = true;  // host arrays
     std::shared_ptr<Memory> memory;
     const char* type_name = "";  // as Python calls it
+    std::string text;            // an integer that is too big, in digits
 };
 
 // A parameter and what to compare arguments with.

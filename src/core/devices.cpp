@@ -151,6 +151,7 @@ DevicePtr find_device(const std::string& name) {
     std::ostringstream message;
     message << "there is no device '" << name << "'; there are:";
     for (const DevicePtr& device : all) message << ' ' << device->name();
+    message << " (cuscope.devices())";
     throw std::invalid_argument(message.str());
 }
 
@@ -182,6 +183,7 @@ std::vector<RuntimeAnswer> runtime_answers() {
         RuntimeAnswer answer;
         answer.kind = kind;
         answer.device_count = device_count(*runtime, &answer.status);
+        if (answer.status != Status::success) answer.detail = runtime->error_detail();
         if (runtime->driver_get_version(&answer.driver_version) != Status::success) answer.driver_version = 0;
         if (runtime->runtime_get_version(&answer.runtime_version) != Status::success)
             answer.runtime_version = 0;

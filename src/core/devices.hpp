@@ -29,6 +29,7 @@ struct RuntimeAnswer {
     Status status = Status::success;
     int device_count = 0;
     int driver_version = 0, runtime_version = 0;  // 13000 is 13.0; 0 where there is no answer
+    std::string detail;                           // "driver too old: ..."; empty if there is nothing to say
 };
 std::vector<RuntimeAnswer> runtime_answers();
 

@@ -18,16 +18,17 @@ std::string without_spaces(std::string text) {
     return text;
 }
 
-std::shared_ptr<Library> load_library(const DevicePtr& device, const std::string& image) {
+std::shared_ptr<Library> load_library(const DevicePtr& device, const std::string& image,
+                                      const std::string& origin) {
     LibraryHandle handle = nullptr;
-    device->check(device->runtime().library_load_data(&handle, image.data(), image.size()),
-                  "cudaLibraryLoadData");
+    const Status status = device->runtime().library_load_data(&handle, image.data(), image.size());
+    if (status != Status::success) device->fail(status, "cudaLibraryLoadData", origin, {});
     return std::make_shared<Library>(device, handle);
 }
 
 [[noreturn]] void fail_compile(Device& device, Status status, const CompileRequest& request,
                                const std::string& log) {
-    if (status != Status::invalid_source) {
+    if (log.empty() || (status != Status::invalid_source && status != Status::invalid_value)) {
         device.fail(status, "compiling " + request.file_name, log, {});
     }
     device.runtime().get_last_error();
@@ -50,10 +51,16 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
     const DeviceScope scope(*device);
     device->sweep();
     CompileResult result;
-    const Status status = device->runtime().compile(request, &result);
+    Status status = Status::invalid_source;
+    if (const std::size_t nul = request.source.find('\0'); nul != std::string::npos) {
+        result.log =
+            request.file_name + ": error: character " + std::to_string(nul) + " of the source is null";
+    } else {
+        status = device->runtime().compile(request, &result);
+    }
     if (status != Status::success) fail_compile(*device, status, request, result.log);
     auto module = std::make_shared<Module>(device);
-    module->library_ = load_library(device, result.image);
+    module->library_ = load_library(device, result.image, request.file_name);
     for (const KernelDescription& description : result.kernels) {
         module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, description));
     }
@@ -66,11 +73,11 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
     return module;
 }
 
-std::shared_ptr<Module> Module::load(const DevicePtr& device, std::string image) {
+std::shared_ptr<Module> Module::load(const DevicePtr& device, std::string image, const std::string& origin) {
     const DeviceScope scope(*device);
     device->sweep();
     auto module = std::make_shared<Module>(device);
-    module->library_ = load_library(device, image);
+    module->library_ = load_library(device, image, origin);
     Runtime& runtime = device->runtime();
     unsigned count = 0;
     device->check(runtime.library_get_kernel_count(&count, module->library_->get()),

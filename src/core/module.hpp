@@ -52,7 +52,9 @@ class Kernel {
 class Module {
   public:
     static std::shared_ptr<Module> compile(const DevicePtr& device, const CompileRequest& request);
-    static std::shared_ptr<Module> load(const DevicePtr& device, std::string image);
+    // `origin` is what messages call the image.
+    static std::shared_ptr<Module> load(const DevicePtr& device, std::string image,
+                                        const std::string& origin);
 
     // By the name that its user writes, spaces aside, or the lowered one. Throws std::out_of_range with the
     // names there are.

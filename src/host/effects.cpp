@@ -44,11 +44,13 @@ void Effects::work() {
         item->running = true;
         Command* command = item->command;
         run(lock, command);
-        std::erase_if(queue_, [&](const Item& other) { return other.command == command; });
-        if (std::none_of(queue_.begin(), queue_.end(), [](const Item& other) { return other.passed; })) {
-            threads_wanted_ = 1;
-        }
-        work_.notify_all();
+        // A passed item is at the front of the queue, with nothing but passed ones before it; so is this one,
+        // unless it passed some itself. The queue may be long.
+        const auto done = std::find_if(queue_.begin(), queue_.end(),
+                                       [&](const Item& other) { return other.command == command; });
+        queue_.erase(done);
+        if (queue_.empty() || !queue_.front().passed) threads_wanted_ = 1;
+        if (threads_ > 1) work_.notify_all();
     }
     --threads_;
 }

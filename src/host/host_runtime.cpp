@@ -132,25 +132,32 @@ Status HostRuntime::wait_for(Lock& lock, Command* command) {
             if (next != holder) {
                 holder = next;
                 since = Real::now();
-            } else if (next != command && Real::now() - since > patience &&
-                       !effects_.depends_on(command, next)) {
+            } else if (!next->stalled && Real::now() - since > patience &&
+                       (next->effect->stalled() || !effects_.depends_on(command, next))) {
+                // It waits for what another stream, or the host, will do; so those go on without it.
                 timeline_.set_stalled(next);
                 continue;
             }
         }
+        // A kernel that waits for what another stream will do: that stream has to get there.
+        if (command->ended >= 0 && effects_.pass_stalled()) timeline_.advance_one();
         if (wait_slice(lock)) {
             if (command->ended >= 0) timeline_.wait_until(command->ended);
             return Status::not_ready;
         }
     }
-    timeline_.wait_until(command->ended + devices_[command->device]->model->wake_up_ns);
+    if (!drain(lock)) return Status::not_ready;
+    // How soon its work was done in real time must not matter: only a host that had to wait is woken up.
+    if (command->ended > timeline_.now()) {
+        timeline_.wait_until(command->ended + devices_[command->device]->model->wake_up_ns);
+    }
     return Status::success;
 }
 
 std::vector<CommandRef> HostRuntime::last_of_device(int device) {
     std::vector<CommandRef> last;
     for (const SimStream* stream : timeline_.streams(device)) {
-        if (stream->last && !stream->last->functional) last.push_back(stream->last);
+        if (stream->last) last.push_back(stream->last);
     }
     return last;
 }
@@ -163,7 +170,18 @@ Status HostRuntime::wait_for_device(Lock& lock, int device) {
     return Status::success;
 }
 
-// Simulates up to the host's time, and has the work of what has ended done.
+// Has the work of all that has ended done, so that what the host sees does not depend on how fast that is.
+// What is stalled, and what waits for it, stays behind. False: somebody wants the wait to end.
+bool HostRuntime::drain(Lock& lock) {
+    const auto since = Real::now();
+    while (!effects_.all_functional() && !stopping_) {
+        if (effects_.pass_stalled() && Real::now() - since > patience) return true;
+        if (wait_slice(lock)) return false;
+    }
+    return true;
+}
+
+// Simulates up to the host's time.
 void HostRuntime::catch_up(Lock& lock) {
     const Command* holder = nullptr;
     auto since = Real::now();
@@ -181,16 +199,12 @@ void HostRuntime::catch_up(Lock& lock) {
 }
 
 bool HostRuntime::is_done(Lock& lock, Command* command) {
-    if (command == nullptr || command->functional) return true;
+    if (command == nullptr) return true;
     const CommandRef keep(timeline_.pool(), command);
     catch_up(lock);
+    if (!drain(lock)) return false;
     if (command->ended < 0 || command->ended > timeline_.now()) return false;
-    const auto since = Real::now();
-    while (!effects_.functional(command) && !stopping_) {
-        if (Real::now() - since > patience && effects_.pass_stalled()) return false;
-        if (wait_slice(lock)) return false;
-    }
-    return true;
+    return effects_.functional(command);
 }
 
 // A device's printf appears when the host waits for it.
@@ -242,7 +256,10 @@ void HostRuntime::background() {
         int pause = 64;
         while (!stopping_ && calls == calls_ && timeline_.pending() > 0) {
             const std::size_t before = timeline_.pending();
-            if (!timeline_.advance_one()) break;
+            if (!timeline_.advance_one()) {
+                if (changed_.wait_for(lock, look) == std::cv_status::timeout) break;
+                continue;
+            }
             // The program gets time to react to what it can see, and the effects to be done.
             if (timeline_.pending() == before || --pause > 0) continue;
             pause = 64;
@@ -269,11 +286,7 @@ void HostRuntime::host_work(std::int64_t nanoseconds) {
     Call call(*this, &CallCosts::other, Call::On::host);
     timeline_.spend(nanoseconds);
     catch_up(call.lock());
-    const auto since = Real::now();
-    while (!effects_.all_functional() && !stopping_) {
-        if (Real::now() - since > patience && effects_.pass_stalled()) return;
-        if (wait_slice(call.lock())) return;
-    }
+    drain(call.lock());
 }
 
 std::string HostRuntime::error_detail() { return thread().detail; }

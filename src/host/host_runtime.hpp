@@ -116,6 +116,7 @@ class HostRuntime final : public Runtime {
     Status wait_for_device(Lock& lock, int device);
     std::vector<CommandRef> last_of_device(int device);
     void catch_up(Lock& lock);
+    bool drain(Lock& lock);
     bool is_done(Lock& lock, Command* command);
     bool wait_slice(Lock& lock);
     void relieve(Lock& lock);

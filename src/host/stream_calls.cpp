@@ -123,7 +123,7 @@ Status HostRuntime::stream_wait_event(StreamHandle stream, EventHandle event, un
     if (found == nullptr) return invalid_handle("stream");
     if (awaited == nullptr) return invalid_handle("event");
     if ((flags & ~flags::event_wait_external) != 0) return fail(Status::invalid_value);
-    if (!awaited->record || awaited->record->functional) return Status::success;
+    if (!awaited->record) return Status::success;
     commit(begin(*found, Engine::none), awaited->record.get());
     relieve(call.lock());
     return Status::success;

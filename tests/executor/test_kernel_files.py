@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections import Counter
 from pathlib import Path
@@ -15,12 +16,12 @@ from support import TESTS
 KERNELS = TESTS / "kernels"
 
 
-def names(folder: str = "") -> list[str]:
-    return sorted(p.stem for p in (KERNELS / folder).glob("*.cu"))
-
-
 def notes(path: Path, word: str) -> list[str]:
     return re.findall(rf"^// {word} ?(.*)$", path.read_text(), re.MULTILINE)
+
+
+def names(folder: str = "") -> list[str]:
+    return sorted(p.stem for p in (KERNELS / folder).glob("*.cu") if folder or notes(p, "launch"))
 
 
 def launches(path: Path) -> list[tuple[str, tuple, tuple, int]]:
@@ -45,21 +46,36 @@ def compiled(path: Path) -> cs.Module:
 def test_kernels_find_no_failure(device, capfd, name):
     path = KERNELS / f"{name}.cu"
     mod = compiled(path)
-    plan = launches(path)
-    assert plan, "the file launches nothing"
 
-    for kernel, grid, block, shared in plan:
+    for kernel, grid, block, shared in launches(path):
         failures = cs.zeros(4, np.uint32)
         mod[kernel][grid, block, None, shared](failures)
         count, line, *_ = failures.to_host().tolist()
         assert count == 0, f"{kernel}: {count} checks failed, one of them at {path.name}:{line}"
     device.synchronize()
 
+    ctypes.CDLL(None).fflush(None)  # a driver prints through the C library, which keeps what goes to a file
     printed = capfd.readouterr().out.splitlines()
     if device.simulated:
         assert printed == notes(path, "prints")
     else:  # in any order
         assert Counter(printed) == Counter(notes(path, "prints"))
+
+
+def test_module_reports_what_its_source_declares(device):
+    path = KERNELS / "declarations.cu"
+    mod = compiled(path)
+
+    for note in notes(path, "kernel"):
+        name, names_ = re.fullmatch(r"(\S+?(?:<[^>]*>)?)(?: (\S+))?", note).groups()
+        assert [p.name for p in mod[name].parameters] == (names_.split(",") if names_ else [])
+    for note in notes(path, "bounds"):
+        name, threads, _ = note.rsplit(None, 2)
+        assert mod[name].attributes.max_threads_per_block == int(threads)
+    if device.simulated:
+        for note in notes(path, "shared"):
+            name, nbytes = note.rsplit(None, 1)
+            assert mod[name].attributes.shared_size == int(nbytes)
 
 
 @pytest.mark.host_only("of the host runtime's compiler")

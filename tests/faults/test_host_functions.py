@@ -192,13 +192,19 @@ def test_host_function_does_not_run_after_the_device_was_lost(device, run_python
     assert done.stdout.startswith("cudaErrorIllegalAddress")
 
 
-def test_kernel_may_wait_for_a_flag_that_the_host_sets(device):
-    """Page-locked memory is seen by a running kernel: progress depends on the host alone."""
+@pytest.fixture
+def flag(device):
+    """A page-locked word that a kernel may wait for; set in the end, so that no kernel waits for ever."""
     flag = cs.pinned_empty(1, np.int32, mapped=True)
     flag[0] = 0
-    s = cs.Stream(non_blocking=True)
+    yield flag
+    flag[0] = 1
+
+
+def test_kernel_may_wait_for_a_flag_that_the_host_sets(device, flag):
+    """Page-locked memory is seen by a running kernel: progress depends on the host alone."""
+    s, other = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
     module(device).forever[1, 1, s](flag)
-    other = cs.Stream(non_blocking=True)
     other.synchronize()
     flag[0] = 1
     s.synchronize()
@@ -206,9 +212,7 @@ def test_kernel_may_wait_for_a_flag_that_the_host_sets(device):
     assert s.query() is True
 
 
-def test_kernel_may_wait_for_a_flag_that_a_host_function_of_another_stream_sets(device):
-    flag = cs.pinned_empty(1, np.int32, mapped=True)
-    flag[0] = 0
+def test_kernel_may_wait_for_a_flag_that_a_host_function_of_another_stream_sets(device, flag):
     s, other = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
     module(device).forever[1, 1, s](flag)
     other.host_function(flag.fill, 1)

@@ -41,6 +41,7 @@ struct Command {
     Time ended = -1;
     Time duration = 0;                  // compute: of one block
     bool duration_from_effect = false;  // at least `duration`; running the effect tells
+    bool due = false;                   // duration_from_effect: the effect has been asked for
     bool resolved = true;               // the duration is known
     Time resolution = -1;               // what the effect said; applied when the simulation gets there
     bool stalled = false;               // resolving takes too long: the timeline goes on without it

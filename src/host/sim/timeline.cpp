@@ -280,7 +280,6 @@ void Timeline::begin(Device& device, CopyEngine& engine, Command* command) {
     command->started = time_;
     if (command->duration_from_effect) {
         unresolved_.push_back(command);
-        effect_due_(command);
     } else {
         happenings_.push({time_ + command->duration, command->sequence, command, 0, 0});
     }
@@ -312,7 +311,6 @@ void Timeline::place_blocks(Device& device) {
             grid->started = time_;
             ++device.resident;
             if (!grid->resolved) unresolved_.push_back(grid);
-            if (grid->effect) effect_due_(grid);
         }
         if (grid->resolved) {
             schedule_blocks(device, grid, slots);
@@ -364,8 +362,7 @@ void Timeline::happen(const Happening& happening) {
 void Timeline::end(Command* command) {
     command->ended = time_;
     --pending_;
-    if (command->effect && command->engine != Engine::compute && !command->duration_from_effect)
-        effect_due_(command);
+    if (command->effect && !command->duration_from_effect) effect_due_(command);
     const bool deferred = command->signalled_with != nullptr;
     signal(command, true, !deferred);
     if (deferred) {
@@ -405,7 +402,13 @@ void Timeline::resolve(Command* command, Time elapsed) {
     if (command->stalled) apply_resolution(command);
 }
 
+// The effect is run no sooner than the simulation needs it: a host that looks too early sees that it has not
+// been.
 bool Timeline::known(Command* holder) {
+    if (!holder->due) {
+        holder->due = true;
+        effect_due_(holder);
+    }
     if (holder->resolution < 0) return false;
     apply_resolution(holder);
     return true;

@@ -24,7 +24,8 @@ class Timeline {
     // A multiprocessor's room for blocks, to be divided by how many of a kernel's it holds.
     static constexpr std::int64_t units_per_multiprocessor = std::int64_t{1} << 20;
 
-    // Called when an effect is due: a kernel's and a host function's when it starts, any other when it ends.
+    // Called when an effect is due: when its command has ended or, where only the effect can tell how long
+    // the command takes, when the simulation cannot go on without knowing.
     using EffectDue = std::function<void(Command*)>;
     // Called for every command that has ended.
     using Ended = std::function<void(Command*)>;
