@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 
 #include "host/simt/division.hpp"
