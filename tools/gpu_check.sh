@@ -57,7 +57,7 @@ step calls 60 "$python" benchmarks/calls.py --cpp "$work/call_costs"
 step memcheck 90 compute-sanitizer --tool memcheck --report-api-errors no --target-processes application-only \
     --error-exitcode 9 "$python" -m pytest "${checked[@]}" -k "cuda:0" \
     tests/test_memory.py tests/test_stream.py tests/test_event.py tests/test_module.py
-step pytest 270 "$python" -m pytest -p no:cacheprovider "${distribute[@]}" --junitxml="$steps/junit.xml"
+step pytest 270 "$python" -m pytest -p no:cacheprovider -p no:benchmark "${distribute[@]}" --junitxml="$steps/junit.xml"
 step racecheck 60 compute-sanitizer --tool racecheck --target-processes application-only --error-exitcode 9 \
     "$python" -m pytest "${checked[@]}" -k "cuda:0" tests/test_module.py
 step host_benchmark 60 "$python" benchmarks/host.py
