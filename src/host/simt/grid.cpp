@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "host/simt/worker_pool.hpp"
 
