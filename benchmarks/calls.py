@@ -136,7 +136,7 @@ def main() -> int:
     if not any(device.kind == "cuda" for device in cs.devices()):
         print("no GPU: nothing to measure", file=sys.stderr)
         return 1
-    cs.set_device("cuda:0")
+    cs.set_device(cs.Device("cuda:0"))
     result = measure(options.cpp, options.rounds, options.count)
     if options.json:
         print(json.dumps(result, indent=2))

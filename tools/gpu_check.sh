@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# On a machine with a GPU: builds, runs the whole suite, the memory and race checkers and the benchmarks, and writes
+# On a machine with a GPU: builds and installs, runs the whole suite, the memory and race checkers and the benchmarks, and writes
 # docs/gpu-report.md of what it saw (and copies it to $OUT if that is set). Needs no network: pybind11 and
 # scikit-build-core are there already, or lie as wheels in the folder $WHEELS. A step that fails or takes too long does
 # not end the others. $COMMIT names the commit where there is no .git. Takes at most nine minutes.
@@ -10,9 +10,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 steps=$work/steps
 mkdir -p "$steps"
-site=$work/site
-export PYTHONPATH=$site${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-export CUSCOPE_CACHE_DIR=$work/cache PIP_ROOT_USER_ACTION=ignore
+export PYTHONUNBUFFERED=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
+export CUSCOPE_CACHE_DIR=$work/cache
 python=${PYTHON:-python3}
 export PATH=$PATH:/usr/local/cuda/bin
 began=$SECONDS
@@ -36,16 +35,19 @@ step() {
 
 build() {
     if [ -n "${WHEELS:-}" ]; then
-        "$python" -m pip install -q --no-index --no-deps --no-compile --target "$site" "$WHEELS"/*.whl || return
+        "$python" -m pip install -q --no-index --no-deps "$WHEELS"/*.whl || return
     fi
-    CUSCOPE_CUDA=ON "$python" -m pip install -v --no-build-isolation --no-deps --no-index --no-compile \
-        -Cbuild-dir="$work/build" --target "$site" .
+    CUSCOPE_CUDA=ON "$python" -m pip install -v --no-build-isolation --no-deps --no-index -Cbuild-dir="$work/build" .
 }
+# What is not of the GPU may share the processors; what is has it for itself, so that its memory can be counted.
 distribute=()
 "$python" -c 'import xdist' 2>/dev/null && distribute=(-n 8 --dist loadfile)
-checked=(-q -p no:cacheprovider -x --timeout 100)
+pytest=("$python" -m pytest -p no:cacheprovider -p no:benchmark)
+# The checkers run one kernel at a time.
+checked=("${pytest[@]}" -q --timeout 100 -k "cuda:0" -m "not concurrent and not slow")
+sanitizer=(compute-sanitizer --target-processes application-only --error-exitcode 9)
 export -f build
-export python site work
+export python work
 
 step gpu 30 nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv,noheader
 step build 200 bash -c build
@@ -54,12 +56,10 @@ step doctor 60 "$python" -m cuscope doctor
 step demo 60 "$python" -m cuscope demo --device cuda:0 --json
 step call_costs_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/call_costs" benchmarks/cpp/call_costs.cu
 step calls 60 "$python" benchmarks/calls.py --cpp "$work/call_costs"
-step memcheck 90 compute-sanitizer --tool memcheck --report-api-errors no --target-processes application-only \
-    --error-exitcode 9 "$python" -m pytest "${checked[@]}" -k "cuda:0" \
-    tests/test_memory.py tests/test_stream.py tests/test_event.py tests/test_module.py
-step pytest 270 "$python" -m pytest -p no:cacheprovider -p no:benchmark "${distribute[@]}" --junitxml="$steps/junit.xml"
-step racecheck 60 compute-sanitizer --tool racecheck --target-processes application-only --error-exitcode 9 \
-    "$python" -m pytest "${checked[@]}" -k "cuda:0" tests/test_module.py
+step pytest_cuda 200 "${pytest[@]}" -k "cuda:0" --junitxml="$steps/junit_cuda.xml"
+step pytest_rest 200 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml"
+step memcheck 150 "${sanitizer[@]}" --tool memcheck --report-api-errors no "${checked[@]}"
+step racecheck 60 "${sanitizer[@]}" --tool racecheck "${checked[@]}" tests/test_module.py tests/executor
 step host_benchmark 60 "$python" benchmarks/host.py
 
 "$python" tools/gpu_report.py "$steps" >"$work/report.md" && cp "$work/report.md" docs/gpu-report.md

@@ -52,17 +52,19 @@ def commit() -> str:
 
 
 def tests(steps: Steps) -> list[str]:
-    path = steps.folder / "junit.xml"
-    if not path.exists():
-        return [
-            f"pytest: {steps.verdict('pytest')}; it left no results. The end of what it printed:",
-            "",
-            *tail(steps, "pytest"),
-        ]
+    lines: list[str] = []
+    cases: list[ET.Element] = []
+    for name in ("pytest_cuda", "pytest_rest"):
+        lines += [f"- {name}: {steps.verdict(name)}"]
+        path = steps.folder / f"{name.replace('pytest', 'junit')}.xml"
+        if path.exists():
+            cases += ET.parse(path).iter("testcase")
+        else:
+            lines += ["", "It left no results. The end of what it printed:", "", *tail(steps, name), ""]
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     reasons: collections.Counter[str] = collections.Counter()
     broken: list[str] = []
-    for case in ET.parse(path).iter("testcase"):
+    for case in cases:
         name = f"{case.get('classname')}::{case.get('name')}"
         where = next((device for device in ("cuda:0", "host:0") if device in name), "no device")
         if case.find("failure") is not None or case.find("error") is not None:
@@ -73,7 +75,7 @@ def tests(steps: Steps) -> list[str]:
             reasons[skipped.get("message") or "no reason given"] += 1
         else:
             counts[where]["passed"] += 1
-    lines = [f"pytest: {steps.verdict('pytest')}", "", "| | passed | failed | skipped |", "|---|---|---|---|"]
+    lines += ["", "| | passed | failed | skipped |", "|---|---|---|---|"]
     total: collections.Counter[str] = collections.Counter()
     for where in sorted(counts):
         total.update(counts[where])

@@ -240,4 +240,12 @@ void pop_stream(unsigned long long serial) {
     pop([&](const Scope& scope) { return scope.stream && scope.stream->serial() == serial; }, "Stream");
 }
 
+CurrentDeviceScope::CurrentDeviceScope(const DevicePtr& device) : scopes_(thread_state.scopes.size()) {
+    thread_state.scopes.push_back({device, device, nullptr, -1});
+}
+
+CurrentDeviceScope::~CurrentDeviceScope() {
+    if (thread_state.scopes.size() > scopes_) thread_state.scopes.resize(scopes_);
+}
+
 }  // namespace cuscope::core

@@ -45,4 +45,17 @@ void push_stream(const StreamPtr& stream);
 void pop_device(const DevicePtr& device);
 void pop_stream(unsigned long long serial);
 
+// Makes a device the calling thread's current one without asking its runtime, which inside of a host function
+// answers nothing.
+class CurrentDeviceScope {
+  public:
+    explicit CurrentDeviceScope(const DevicePtr& device);
+    CurrentDeviceScope(const CurrentDeviceScope&) = delete;
+    CurrentDeviceScope& operator=(const CurrentDeviceScope&) = delete;
+    ~CurrentDeviceScope();
+
+  private:
+    std::size_t scopes_;
+};
+
 }  // namespace cuscope::core

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/devices.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::core {
@@ -49,6 +50,7 @@ void run_host_task(void* ticket) {
     const HostFunctionScope scope;
     Entry entry = take(ticket);
     if (!entry.task) return;
+    const CurrentDeviceScope current(entry.device);
     try {
         entry.task->run();
     } catch (const abi::__forced_unwind&) {

@@ -1,6 +1,7 @@
 #include "core/stream.hpp"
 
 #include <atomic>
+#include <stdexcept>
 
 #include "core/event.hpp"
 #include "core/host_task.hpp"
@@ -11,6 +12,12 @@ namespace {
 unsigned long long next_serial() {
     static std::atomic<unsigned long long> last{0};
     return ++last;
+}
+
+void check_same_runtime(const Device& waiting, const Device& other, const char* what) {
+    if (&waiting.runtime() == &other.runtime()) return;
+    throw std::invalid_argument("a stream of " + waiting.name() + " cannot wait for " + what + " of " +
+                                other.name() + ", which is of another runtime: synchronize() that one first");
 }
 
 }  // namespace
@@ -76,6 +83,7 @@ bool Stream::query() {
 void Stream::wait(const Event& event) {
     check_usable();
     event.check_usable();
+    check_same_runtime(device_, event.device(), "an event");
     const DeviceScope scope(device_);
     device_.check(device_.runtime().stream_wait_event(handle_, event.handle(), 0), "cudaStreamWaitEvent");
 }
@@ -83,6 +91,7 @@ void Stream::wait(const Event& event) {
 void Stream::wait(const Stream& other) {
     check_usable();
     other.check_usable();
+    check_same_runtime(device_, other.device(), "a stream");
     device_.check(order(*this, other), "cudaStreamWaitEvent");
 }
 

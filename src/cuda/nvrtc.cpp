@@ -119,8 +119,8 @@ Status status_of(Result result) {
 using Lowered = std::map<std::string, std::string>;
 
 // With the log as the compiler wrote it.
-Status compile_once(const Job& job, const std::vector<std::string>& expressions, CompileResult* result,
-                    Lowered* lowered) {
+Status compile_once(const Job& job, const std::vector<std::string>& expressions,
+                    const std::vector<std::string>& implied, CompileResult* result, Lowered* lowered) {
     const Library& nvrtc = job.library;
     std::vector<const char*> names, texts, options;
     const auto add_header = [&](const std::pair<std::string, std::string>& header) {
@@ -134,6 +134,7 @@ Status compile_once(const Job& job, const std::vector<std::string>& expressions,
         if (!given) add_header(header);
     }
     for (const std::string& option : job.options) options.push_back(option.c_str());
+    for (const std::string& option : implied) options.push_back(option.c_str());
 
     const std::string source = job.request.source + std::string(signature_probe);
     ProgramOwner owner(nvrtc);
@@ -164,6 +165,22 @@ Status compile_once(const Job& job, const std::vector<std::string>& expressions,
         }
     }
     return Status::success;
+}
+
+// nvcc includes a few standard headers by itself; a program that uses them unnamed compiles here, too. Only what
+// the compiler misses is included, so nothing that a program defines for itself is in its way.
+bool add_implied(const std::string& log, std::vector<std::string>* options) {
+    bool added = false;
+    for (const auto& [word, header] : implied_headers()) {
+        const std::string option = "--pre-include=" + header;
+        if (log.find("identifier \"" + word + "\" is undefined") == std::string::npos ||
+            std::find(options->begin(), options->end(), option) != options->end()) {
+            continue;
+        }
+        options->push_back(option);
+        added = true;
+    }
+    return added;
 }
 
 // "::ns::scale<float>" and "& ns::scale <float>" without what is not the function's name.
@@ -352,19 +369,21 @@ Status compile(const CompileRequest& request, const Architecture& architecture, 
         if (kernel.is_extern_c && !kernel.is_template) probes.push_back(probe_of(kernel.name));
     }
     Lowered lowered;
+    std::vector<std::string> implied;
     Status status = Status::success;
     for (bool again = true; again;) {
         std::vector<std::string> expressions = request.name_expressions;
         expressions.insert(expressions.end(), probes.begin(), probes.end());
         *result = {};
         lowered.clear();
-        status = compile_once(job, expressions, result, &lowered);
+        status = compile_once(job, expressions, implied, result, &lowered);
         // The scan may have seen a kernel that the preprocessor removes. And what the compiler says of probes
         // is not the user's business.
         again = status == Status::invalid_source &&
-                std::erase_if(probes, [&](const std::string& probe) {
-                    return result->log.find(std::string(name_check) + probe) != std::string::npos;
-                }) > 0;
+                (std::erase_if(probes, [&](const std::string& probe) {
+                     return result->log.find(std::string(name_check) + probe) != std::string::npos;
+                 }) > 0 ||
+                 add_implied(result->log, &implied));
     }
     result->log = readable(std::move(result->log));
     if (status != Status::success) return status;

@@ -11,4 +11,7 @@ namespace cuscope::cuda::nvrtc {
 // Names and texts. A header of the request or of an include path by the same name comes before.
 const std::vector<std::pair<std::string, std::string>>& builtin_headers();
 
+// Words that nvcc knows without a header, and the header of those above that has them.
+const std::vector<std::pair<std::string, std::string>>& implied_headers();
+
 }  // namespace cuscope::cuda::nvrtc

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
 
 #include "runtime/signature.hpp"
 
@@ -24,8 +25,10 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_word(char c) { return is_word_start(c) || is_digit(c); }
 
+constexpr std::string_view marker = "__global__";
+
 // Words, string literals and single symbols ("::" and "->" stay whole). Comments and preprocessor lines
-// vanish, numbers count as symbols.
+// vanish, numbers count as symbols. A macro without parameters that brings the marker is replaced by its text.
 class Scanner {
   public:
     explicit Scanner(std::string_view source) : source_(source) {}
@@ -41,7 +44,13 @@ class Scanner {
     }
 
     void emit(TokenKind kind, std::size_t begin) {
-        tokens_.push_back({kind, source_.substr(begin, at_ - begin)});
+        const std::string_view text = source_.substr(begin, at_ - begin);
+        const auto macro = kind == TokenKind::word ? macros_.find(text) : macros_.end();
+        if (macro == macros_.end()) {
+            tokens_.push_back({kind, text});
+        } else {
+            tokens_.insert(tokens_.end(), macro->second.begin(), macro->second.end());
+        }
     }
 
     void step() {
@@ -106,6 +115,7 @@ class Scanner {
     }
 
     void skip_directive() {
+        const std::size_t begin = ++at_;
         while (at_ < source_.size() && peek() != '\n') {
             if (const std::size_t joined = continuation(); joined > 0) {
                 at_ += joined;
@@ -117,6 +127,16 @@ class Scanner {
                 ++at_;
             }
         }
+        note_macro(source_.substr(begin, at_ - begin));
+    }
+
+    void note_macro(std::string_view directive) {
+        if (directive.find(marker) == std::string_view::npos) return;
+        const std::vector<Token> tokens = Scanner(directive).scan();
+        if (tokens.size() < 3 || tokens[0].text != "define" || tokens[1].kind != TokenKind::word) return;
+        const std::string_view name = tokens[1].text;
+        if (name.data() + name.size() == tokens[2].text.data()) return;  // "#define NAME(": it has parameters
+        macros_[name].assign(tokens.begin() + 2, tokens.end());
     }
 
     void skip_block_comment() {
@@ -153,6 +173,7 @@ class Scanner {
     std::size_t at_ = 0;
     bool line_start_ = true;
     std::vector<Token> tokens_;
+    std::map<std::string_view, std::vector<Token>> macros_;
 };
 
 template <std::size_t N>
@@ -183,7 +204,7 @@ using Tokens = std::vector<Token>;
 
 class Finder {
   public:
-    Finder(Tokens tokens, std::string_view marker) : tokens_(std::move(tokens)), marker_(marker) {}
+    explicit Finder(Tokens tokens) : tokens_(std::move(tokens)) {}
 
     std::vector<KernelNames> find() {
         while (at_ < tokens_.size()) step();
@@ -236,7 +257,7 @@ class Finder {
     }
 
     void step() {
-        if (is(at_, marker_)) return marked();
+        if (is(at_, marker)) return marked();
         if (is(at_, "template")) {
             is_template_ = true;
             at_ = is(at_ + 1, "<") ? behind(at_ + 1) : at_ + 1;
@@ -398,7 +419,6 @@ class Finder {
     }
 
     Tokens tokens_;
-    std::string_view marker_;
     std::size_t at_ = 0;
     bool is_template_ = false, extern_c_ = false;  // of the statement that is being read
     std::vector<Scope> scopes_;
@@ -407,8 +427,8 @@ class Finder {
 
 }  // namespace
 
-std::vector<KernelNames> find_kernels(std::string_view source, std::string_view global_marker) {
-    return Finder(Scanner(source).scan(), global_marker).find();
+std::vector<KernelNames> find_kernels(std::string_view source) {
+    return Finder(Scanner(source).scan()).find();
 }
 
 }  // namespace cuscope

@@ -34,6 +34,6 @@ struct KernelNames {
     bool is_template = false;
     bool is_extern_c = false;
 };
-std::vector<KernelNames> find_kernels(std::string_view source, std::string_view global_marker = "__global__");
+std::vector<KernelNames> find_kernels(std::string_view source);
 
 }  // namespace cuscope

@@ -117,6 +117,9 @@ except cs.CudaError as error:
 @pytest.mark.parametrize("name", names("faults"))
 def test_fault_ends_in_the_status_that_a_gpu_gives(device, run_python, name):
     path = KERNELS / "faults" / f"{name}.cu"
+    for reason in notes(path, "host only:"):
+        if not device.simulated:
+            pytest.skip(reason)
     ((_, grid, block, shared),) = launches(path)
     (status,) = notes(path, "status")
     done = run_python(

@@ -69,6 +69,9 @@ def test_forked_child_exits_cleanly_with_objects_alive(device, run_python):
     done = run(
         run_python,
         """
+        import warnings
+
+        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12: fork with threads
         S.host_function(time.sleep, 0.1)
         child = os.fork()
         if child == 0:

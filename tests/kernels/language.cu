@@ -92,7 +92,7 @@ __global__ void features(unsigned* failures) {
     CHECK(shape->area() == 16 && shape->sides == 4);
     int offset = threadIdx.x;
     CHECK(apply([=](int x) { return x + offset; }, 1) == 1 + (int)threadIdx.x);
-    CHECK(apply([] __device__(int x) { return 2 * x; }, 4) == 8);
+    CHECK(apply([](int x) { return 2 * x; }, 4) == 8);
     CHECK(count(1, 2.0, 'c') == 3);
     float local[8];
     memset(local, 0, sizeof(local));

@@ -3,5 +3,6 @@
 // detail misaligned_vector.cu:6
 __global__ void fault(float* p) {
     float4* v = reinterpret_cast<float4*>(p + 1);
-    p[100 + threadIdx.x] = v[threadIdx.x].y;
+    float4 all = v[threadIdx.x];
+    p[100 + threadIdx.x] = all.x + all.y + all.z + all.w;
 }
