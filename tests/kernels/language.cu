@@ -101,7 +101,7 @@ __global__ void features(unsigned* failures) {
     memcpy(copy, local, sizeof(local));
     CHECK(copy[3] == 2.0f && copy[0] == 0.0f);
     const float* __restrict__ view = copy;
-    CHECK(__ldg(view + 3) == 2.0f && __ldg(&view[0]) == 0.0f);
+    CHECK(view[3] == 2.0f && __ldg(&table[1]) == 2 && __ldg(table + 2) == 3);
     int sum = 0;
     for (int i = 0; i < 10; ++i) {
         if (i == 5) continue;

@@ -35,10 +35,8 @@ CUSCOPE_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
     const unsigned long long bytes = static_cast<unsigned long long>(y) << 32 | x;
     unsigned result = 0;
     for (unsigned i = 0; i < 4; ++i) {
-        const unsigned choice = selector >> 4 * i & 0xfu;
-        unsigned byte = static_cast<unsigned>(bytes >> 8 * (choice & 7u)) & 0xffu;
-        if ((choice & 8u) != 0) byte = (byte & 0x80u) != 0 ? 0xffu : 0u;
-        result |= byte << 8 * i;
+        const unsigned choice = selector >> 4 * i & 7u;  // PTX's sign bit is not CUDA C++'s
+        result |= (static_cast<unsigned>(bytes >> 8 * choice) & 0xffu) << 8 * i;
     }
     return result;
 }
