@@ -31,6 +31,7 @@ LOST: dict[
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "host_only(reason): runs on host:0 alone, because of the reason")
+    config.addinivalue_line("markers", "no_sanitizer(reason): not under compute-sanitizer, because of the reason")
     config.addinivalue_line("markers", "gpu_only(reason): runs on cuda:0 alone, because of the reason")
 
 

@@ -106,7 +106,7 @@ def test_legacy_stream_waits_for_blocking_streams(device):
     assert out.to_host().tolist() == [5]
 
 
-@pytest.mark.concurrent
+@pytest.mark.no_sanitizer("it runs one kernel at a time")
 def test_legacy_stream_does_not_wait_for_non_blocking_streams(device):
     s = cs.Stream(non_blocking=True)
     spin(device, 200 * MS, s)

@@ -43,8 +43,7 @@ build() {
 distribute=()
 "$python" -c 'import xdist' 2>/dev/null && distribute=(-n 8 --dist loadfile)
 pytest=("$python" -m pytest -p no:cacheprovider -p no:benchmark)
-# The checkers run one kernel at a time.
-checked=("${pytest[@]}" -q --timeout 100 -k "cuda:0" -m "not concurrent")
+checked=("${pytest[@]}" -q --timeout 100 -k "cuda:0" -m "not no_sanitizer")
 sanitizer=(compute-sanitizer --target-processes application-only --error-exitcode 9)
 export -f build
 export python work

@@ -28,7 +28,8 @@ class HostRuntime::Call {
             refused_ = Status::not_permitted;
             return;
         }
-        lock_ = Lock(runtime.mutex_);
+        lock_ = Lock(runtime.mutex_, std::defer_lock);
+        take(lock_);
         ++runtime.calls_;
         Device& device = runtime.device();
         runtime.timeline_.spend(device.model->costs.*cost);
@@ -52,6 +53,7 @@ class HostRuntime::KernelEffect final : public Effect {
     simt::Launch launch;
     simt::RunControl control;
     simt::Outcome outcome;
+    std::size_t index = 0;  // in running_kernels_
 
     void starting(Time time) override { launch.start_ns = time; }
     void run() override { outcome = simt::run(launch, control); }
@@ -81,6 +83,8 @@ class HostRuntime::HostFunctionEffect final : public Effect {
     Time overhead_, started_ = 0, elapsed_ = 0;
 };
 
+constexpr std::size_t most_quick_bytes = 16384;
+
 class HostRuntime::CopyEffect final : public Effect {
   public:
     CopyEffect(void* destination, const void* source, std::size_t bytes)
@@ -92,6 +96,7 @@ class HostRuntime::CopyEffect final : public Effect {
         source_ = staged_.data();
     }
     void run() override { std::memmove(destination_, source_, bytes_); }
+    bool quick() const override { return bytes_ <= most_quick_bytes; }
 
   private:
     void* destination_;
@@ -105,6 +110,7 @@ class HostRuntime::SetEffect final : public Effect {
     SetEffect(void* pointer, int value, std::size_t bytes)
         : pointer_(pointer), value_(value), bytes_(bytes) {}
     void run() override { std::memset(pointer_, value_, bytes_); }
+    bool quick() const override { return bytes_ <= most_quick_bytes; }
 
   private:
     void* pointer_;

@@ -12,6 +12,11 @@ Effects::Effects(std::mutex& mutex, std::condition_variable& changed, CommandPoo
 void Effects::add(Command* command) {
     command->effect_done = false;
     command->effect->starting(command->started);
+    if (queue_.empty() && command->effect->quick() && ready(command)) {
+        if (hooks_.allowed(command)) command->effect->run();
+        command->effect_done = true;
+        return;
+    }
     if (command->engine == Engine::host) {
         callbacks_.push_back(command);
     } else {
@@ -34,7 +39,7 @@ void Effects::start_threads() {
 }
 
 void Effects::work() {
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     while (threads_ <= threads_wanted_) {
         Item* item = next_runnable();
         if (item == nullptr) {
@@ -74,7 +79,7 @@ Effects::Item* Effects::next_runnable() {
 }
 
 void Effects::call_back() {
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     for (;;) {
         if (callbacks_.empty() || !ready(callbacks_.front())) {
             callback_work_.wait(lock);
@@ -85,11 +90,11 @@ void Effects::call_back() {
     }
 }
 
-void Effects::run(std::unique_lock<std::mutex>& lock, Command* command) {
+void Effects::run(Lock& lock, Command* command) {
     if (hooks_.allowed(command)) {
         lock.unlock();
         command->effect->run();
-        lock.lock();
+        take(lock);
     }
     command->effect_done = true;
     hooks_.done(command);

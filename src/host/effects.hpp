@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "host/lock.hpp"
 #include "host/sim/command.hpp"
 
 namespace cuscope::host {
@@ -48,7 +49,7 @@ class Effects {
     void work();
     void call_back();
     Item* next_runnable();
-    void run(std::unique_lock<std::mutex>& lock, Command* command);
+    void run(Lock& lock, Command* command);
     bool ready(const Command* command);
     void reap();
 

@@ -1,5 +1,6 @@
 #include "host/host_runtime.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -19,9 +20,7 @@ using Real = std::chrono::steady_clock;
 // Real time after which an effect that does not end counts as waiting for something that the program has yet
 // to do.
 constexpr milliseconds patience{1000};
-// So many commands may be pending before the devices are simulated without being asked.
-constexpr std::size_t most_pending = 4096;
-constexpr std::size_t most_effects = 16384;
+constexpr std::size_t most_effects = 16384, queue_depth = 65536;
 
 const RuntimeRegistration registration({"host", 10, []() -> std::shared_ptr<Runtime> {
                                             return std::make_shared<HostRuntime>();
@@ -46,7 +45,9 @@ HostRuntime::HostRuntime()
                     if (command->duration_from_effect) timeline_.resolve(command, command->effect->elapsed());
                     auto* kernel = dynamic_cast<KernelEffect*>(command->effect.get());
                     if (kernel == nullptr) return;
-                    std::erase(running_kernels_, kernel);
+                    running_kernels_.back()->index = kernel->index;
+                    std::swap(running_kernels_[kernel->index], running_kernels_.back());
+                    running_kernels_.pop_back();
                     printed_ += kernel->outcome.printed;
                     if (kernel->outcome.status != Status::success) {
                         lose(command->device, kernel->outcome.status, kernel->outcome.detail);
@@ -91,14 +92,24 @@ Command* HostRuntime::begin(Stream& stream, Engine engine) {
 }
 
 void HostRuntime::commit(Command* command, Command* after) {
-    if (auto* kernel = dynamic_cast<KernelEffect*>(command->effect.get())) running_kernels_.push_back(kernel);
+    if (auto* kernel = dynamic_cast<KernelEffect*>(command->effect.get())) {
+        kernel->index = running_kernels_.size();
+        running_kernels_.push_back(kernel);
+    }
     timeline_.enqueue(command, after);
     start_background();
 }
 
-// Keeps what is pending within bounds.
+// Keeps what is pending within bounds, a good many at a time.
 void HostRuntime::relieve(Lock& lock) {
-    if (timeline_.pending() > most_pending) catch_up(lock);
+    if (timeline_.pending() > most_pending_) {
+        catch_up(lock);
+        most_pending_ = std::max(most_pending, timeline_.pending() + most_pending / 4);
+    }
+    // As on a GPU, a host that is too far ahead waits for the device.
+    while (timeline_.pending() > queue_depth && !stopping_) {
+        if (!timeline_.advance_one() && wait_slice(lock)) return;
+    }
     while (effects_.waiting() > most_effects && !effects_.pass_stalled()) {
         if (wait_slice(lock)) return;
     }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "host/effects.hpp"
+#include "host/lock.hpp"
 #include "host/memory.hpp"
 #include "host/sim/timeline.hpp"
 #include "host/simt/image.hpp"
@@ -39,7 +40,6 @@ class HostRuntime final : public Runtime {
     void shut_down() noexcept override;
 
   private:
-    using Lock = std::unique_lock<std::mutex>;
 
     struct Stream : SimStream {
         unsigned flags = 0;
@@ -153,6 +153,9 @@ class HostRuntime final : public Runtime {
     std::string printed_;
     std::vector<KernelEffect*> running_kernels_;
     unsigned long long next_stream_id_ = 1;
+    // So many commands may be pending before the devices are simulated without being asked.
+    static constexpr std::size_t most_pending = 4096;
+    std::size_t most_pending_ = most_pending;
     unsigned long long calls_ = 0;
     int waiting_ = 0;
     bool background_started_ = false;

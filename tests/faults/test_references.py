@@ -193,6 +193,7 @@ def _refused(device, kernel):
             use()
 
 
+@pytest.mark.no_sanitizer("it keeps records of its own")
 @pytest.mark.parametrize("loop", LOOPS)
 def test_ten_thousand_rounds_leave_nothing(device, settled, loop):
     kernel = module(device).nothing

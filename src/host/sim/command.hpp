@@ -19,6 +19,8 @@ class Effect {
     virtual void run() = 0;
     // How long the work says that it took, once it was run: a kernel's clocks, a host function's host_work.
     virtual Time elapsed() const { return 0; }
+    // So short that handing it to another thread would take longer, and it waits for nothing.
+    virtual bool quick() const { return false; }
     // It waits for something outside the device.
     virtual bool stalled() const { return false; }
 };
