@@ -26,6 +26,8 @@ std::string& last_detail() {
 
 }  // namespace
 
+void CudaRuntime::shut_down() noexcept { end_waits(); }
+
 Status CudaRuntime::failed(Status status) {
     std::string& detail = last_detail();
     detail.clear();

@@ -27,7 +27,7 @@ class CudaRuntime final : public Runtime {
     std::string error_detail() override;
     // Host functions stay with the driver, which cannot be told to drop them; those of the core look at
     // process_exiting() before they do anything.
-    void shut_down() noexcept override {}
+    void shut_down() noexcept override;
 
   private:
     // Makes a call of the library, unless this process is a fork's child: the driver can do nothing there.

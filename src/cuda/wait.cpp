@@ -22,14 +22,32 @@ constexpr auto yield_time = milliseconds(2);   // letting other threads run, but
 constexpr auto longest_sleep = microseconds(100);
 constexpr auto check_interval = milliseconds(30);  // how often somebody may end the wait
 
+// How many threads are asking right now.
+std::atomic<int> asking{0};
+
+// One question. A thread that finds the process exiting asks no more, and stays here until it ends: the library
+// takes itself apart then, under the feet of whoever still uses it.
+template <class Query>
+cudaError_t ask(Query query, bool was_exiting) {
+    ++asking;
+    if (process_exiting() && !was_exiting) {
+        --asking;
+        for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+    const cudaError_t status = query();
+    --asking;
+    return status;
+}
+
 // Asks until the answer is another than cudaErrorNotReady, or until somebody ends the wait.
 template <class Query>
 cudaError_t poll(Query query) {
-    if (const cudaError_t status = query(); status != cudaErrorNotReady) return status;
+    const bool was_exiting = process_exiting();  // the thread that ends the process may itself wait
+    if (const cudaError_t status = ask(query, was_exiting); status != cudaErrorNotReady) return status;
     const Clock::time_point start = Clock::now();
     Clock::time_point next_check = start + check_interval;
     for (;;) {
-        if (const cudaError_t status = query(); status != cudaErrorNotReady) return status;
+        if (const cudaError_t status = ask(query, was_exiting); status != cudaErrorNotReady) return status;
         const Clock::time_point now = Clock::now();
         if (now >= next_check) {
             if (interrupted()) return cudaErrorNotReady;
@@ -92,6 +110,11 @@ DriverFunction<CUresult (*)(CUcontext*)> ctx_get_current("cuCtxGetCurrent", 4000
 DriverFunction<CUresult (*)(CUcontext, CUevent)> ctx_record_event("cuCtxRecordEvent", 12050);
 
 }  // namespace
+
+void end_waits() {
+    const Clock::time_point start = Clock::now();
+    while (asking > 0 && Clock::now() - start < milliseconds(200)) std::this_thread::sleep_for(microseconds(50));
+}
 
 cudaError_t wait_for_stream(cudaStream_t stream) {
     return poll([=] { return cudaStreamQuery(stream); });

@@ -18,4 +18,7 @@ cudaError_t wait_for_device();
 // being captured that this would spoil.
 cudaError_t wait_for_legacy_stream();
 
+// At exit: returns when no thread that waits is inside the library any more; none gets there again.
+void end_waits();
+
 }  // namespace cuscope::cuda

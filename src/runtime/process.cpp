@@ -26,7 +26,7 @@ bool interrupted() {
 }
 
 void set_process_exiting() noexcept { exiting.store(true); }
-bool process_exiting() noexcept { return exiting.load(std::memory_order_relaxed); }
+bool process_exiting() noexcept { return exiting.load(); }
 
 void note_runtime_use() noexcept {
     static const int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
