@@ -98,7 +98,6 @@ void Effects::run(Lock& lock, Command* command) {
     }
     command->effect_done = true;
     hooks_.done(command);
-    reap();
     callback_work_.notify_one();
     changed_.notify_all();
 }
@@ -113,6 +112,12 @@ void Effects::ended(Command* command) {
     reap();
 }
 
+bool Effects::all_functional() {
+    reap();
+    return ended_.empty();
+}
+
+// Not called by the threads that do the work: what a caller allocated is better freed by a caller.
 // Commands end in the order in which their effects are done, unless one is stalled: so looking at the front
 // is enough.
 void Effects::reap() {

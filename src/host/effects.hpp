@@ -31,7 +31,7 @@ class Effects {
     void ended(Command* command);
     // Has the command ended, and has its work been done, and that of all that it waited for?
     bool functional(Command* command);
-    bool all_functional() const { return ended_.empty(); }
+    bool all_functional();
     // Does `command` wait, however indirectly, for `other`?
     bool depends_on(const Command* command, const Command* other) const;
     // Lets later effects pass one that is stalled. True if there is one.
