@@ -131,12 +131,26 @@ NDArray to_host(const DeviceArray& self, const OptionalStream& stream) {
     return NDArray(result);
 }
 
-// A value as one element: what the dtype cannot hold is refused.
-py::array one_element(const py::object& value, const py::dtype& dtype) {
+// None, text and what NumPy knows nothing of are no elements.
+void check_value(const py::object& value) {
     if (py::isinstance<DeviceArray>(value)) {
         throw core::WrongKind("value: takes a number, not a DeviceArray: copy_from() copies arrays");
     }
+    const py::array array(numpy().attr("asarray")(value));
+    const char kind = array.dtype().kind();
+    const bool integer = PyLong_Check(value.ptr()) != 0;  // of any size: the dtype says what fits
+    if ((kind == 'O' && !integer) || kind == 'U' || kind == 'S') {
+        throw core::WrongKind("value: takes a number, not " + py::repr(value).cast<std::string>());
+    }
+}
+
+// A value as one element: what the dtype cannot hold is refused.
+py::array one_element(const py::object& value, const py::dtype& dtype) {
     const py::module_ np = numpy();
+    if (dtype.kind() == 'V' && (PyTuple_Check(value.ptr()) || PyBytes_Check(value.ptr()))) {
+        return py::array(np.attr("array")(value, dtype));  // a structure, field by field
+    }
+    check_value(value);
     const bool exact = (PyLong_Check(value.ptr()) || PyBool_Check(value.ptr())) && dtype.kind() != 'b';
     if (exact && (dtype.kind() == 'i' || dtype.kind() == 'u')) {
         const py::object limits = np.attr("iinfo")(dtype);
@@ -148,15 +162,35 @@ py::array one_element(const py::object& value, const py::dtype& dtype) {
         }
         return py::array(np.attr("array")(value, dtype));
     }
-    const py::array array(np.attr("asarray")(value));
+    py::array array(np.attr("asarray")(value));
     if (array.ndim() != 0) {
         throw core::WrongKind("value: takes one number, not an array of shape " + describe(shape_of(array)));
+    }
+    const bool real = dtype.kind() == 'f' || dtype.kind() == 'c';
+    const auto too_large = [&] {
+        return std::overflow_error("value: " + py::str(value).cast<std::string>() + " is too large for " +
+                                   describe(dtype));
+    };
+    if (exact && array.dtype().kind() == 'O') {  // an int of more than 64 bits
+        const double number = PyLong_AsDouble(value.ptr());
+        if (PyErr_Occurred() != nullptr) {
+            PyErr_Clear();
+            if (real) throw too_large();
+        }
+        if (real) array = py::array(np.attr("asarray")(number));
     }
     if (!np.attr("can_cast")(array.dtype(), dtype, "same_kind").cast<bool>()) {
         throw core::WrongKind("value: " + py::repr(value).cast<std::string>() + " (" +
                               describe(array.dtype()) + ") is no " + describe(dtype));
     }
-    return py::array(array.attr("astype")(dtype));
+    if (!real) return py::array(array.attr("astype")(dtype));
+    const py::object quiet = np.attr("errstate")(py::arg("over") = "ignore");
+    quiet.attr("__enter__")();
+    py::array element(array.attr("astype")(dtype));
+    quiet.attr("__exit__")(py::none(), py::none(), py::none());
+    const auto finite = [&](const py::array& a) { return np.attr("isfinite")(a).cast<bool>(); };
+    if (!finite(element) && finite(array)) throw too_large();
+    return element;
 }
 
 void fill(const DeviceArray& self, const Scalar& value, const OptionalStream& stream) {
@@ -195,11 +229,13 @@ DeviceArray item(const DeviceArray& self, const py::object& index) {
         shape[0] = count;
         return view(self, static_cast<std::size_t>(count == 0 ? 0 : start) * row, std::move(shape));
     }
-    if (PyIndex_Check(index.ptr()) == 0 || PyBool_Check(index.ptr())) {
+    const bool axes = py::isinstance<py::array>(index) && py::array(index).ndim() != 0;
+    if (PyIndex_Check(index.ptr()) == 0 || PyBool_Check(index.ptr()) || axes) {
         throw core::WrongKind(std::string("index: takes an int or a slice of the leading axis, not ") +
                               Py_TYPE(index.ptr())->tp_name);
     }
-    py::ssize_t at = PyNumber_AsSsize_t(index.ptr(), PyExc_IndexError);
+    // An index that no address has is clipped, and outside in any case.
+    py::ssize_t at = PyNumber_AsSsize_t(index.ptr(), nullptr);
     if (at == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
     if (at < 0) at += length;
     if (at < 0 || at >= length) {
@@ -259,6 +295,8 @@ not for what other streams do with it: events are for that. The memory is freed 
 that used it, when the last array that shares it goes. Copies and fills run in the current stream unless another
 is given.
 
+See CUDA C++ Programming Guide, "Device Memory" and "Stream Ordered Memory Allocator".
+
 Examples
 --------
 >>> import numpy as np, cuscope as cs
@@ -317,7 +355,8 @@ array([3, 4, 5], dtype=int32)
         .def("to_host", to_host, py::kw_only(), py::arg("stream") = py::none(),
              R"(Copy to a new NumPy array. Waits for the stream, and so raises what its host functions raised.
 
-See cudaMemcpyAsync.
+The result has the array's shape and dtype and is C-contiguous. Ctrl-C ends the wait. See cudaMemcpyAsync: CUDA C++
+Programming Guide, "Device Memory".
 
 >>> import cuscope as cs
 >>> cs.zeros(3).to_host()
@@ -326,8 +365,9 @@ array([0., 0., 0.], dtype=float32)
         .def("copy_from", copy_from, py::arg("source"), py::kw_only(), py::arg("stream") = py::none(),
              R"(Copy from an array of the same shape and dtype, on the host or on a device.
 
-Asynchronous from page-locked and device memory; other host memory may be changed once this returns. See
-cudaMemcpyAsync.
+Asynchronous from page-locked and device memory; other host memory may be changed once this returns. What is no array is
+made one of the array's dtype. Raises ValueError for another shape, TypeError for another dtype. See cudaMemcpyAsync:
+CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel Execution".
 
 >>> import numpy as np, cuscope as cs
 >>> x = cs.empty(2, np.int64)
@@ -344,7 +384,9 @@ array([1, 2])
             R"(Copy to an array of the same shape and dtype, on the host or on a device.
 
 Asynchronous to page-locked and device memory: the elements are there once the stream is synchronized. Other host
-memory is filled when this returns. See cudaMemcpyAsync.
+memory is filled when this returns. Raises TypeError for another dtype, ValueError for another shape, a read-only array
+or one that is not C-contiguous. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel
+Execution".
 
 >>> import numpy as np, cuscope as cs
 >>> y = np.empty(2, np.float32)
@@ -353,9 +395,10 @@ memory is filled when this returns. See cudaMemcpyAsync.
 array([7., 7.], dtype=float32)
 )")
         .def("fill", fill, py::arg("value"), py::kw_only(), py::arg("stream") = py::none(),
-             R"(Set every element. TypeError or OverflowError for a value that the dtype cannot hold.
+             R"(Set every element to one value, in stream order.
 
-See cudaMemsetAsync.
+Raises TypeError for a value of another kind, OverflowError for one that is too large for the dtype. See
+cudaMemsetAsync.
 
 >>> import numpy as np, cuscope as cs
 >>> x = cs.empty(3, np.int16)
@@ -384,9 +427,21 @@ True
              })
         .def(
             "__getitem__", [](const DeviceArray& self, const Index& index) { return item(self, index); },
-            py::arg("index"), "A view of an item or a slice of the leading axis.")
+            py::arg("index"),
+            R"(A view of an item or a slice of the leading axis: the same memory, not a copy.
+
+The step of a slice is 1. An item of an array with one axis is an array without axes.
+
+>>> import numpy as np, cuscope as cs
+>>> x = cs.zeros((3, 2))
+>>> x[1:] = 5
+>>> x[2] = np.array([1, 2], np.float32)
+>>> x.to_host().tolist()
+[[0.0, 0.0], [5.0, 5.0], [1.0, 2.0]]
+)")
         .def("__setitem__", assign, py::arg("index"), py::arg("value"),
-             "Copy an array into, or fill, an item or a slice of the leading axis.")
+             "Copy an array (of the same shape and dtype) into, or fill, an item or a slice of the leading axis, "
+            "in the current stream.")
         .def(
             "__array__",
             [](const DeviceArray&, const AnyArgs&, const AnyKeywords&) -> NDArray {
@@ -427,9 +482,26 @@ void bind_arrays(py::module_& m, Classes& classes) {
         py::arg("stream") = py::none(),
         R"(A new array on the current device (or that of the stream), with whatever the memory holds.
 
-Raises ValueError for a negative or impossible shape, TypeError for a dtype of Python objects, OutOfMemoryError.
-See cudaMallocAsync.
+Parameters
+----------
+shape : int or tuple of int
+    The extent of each axis, 0 or more.
+dtype : dtype
+    Of the elements; a numeric or structured one.
+stream : Stream, optional
+    In whose order the memory is allocated; the current one unless given.
 
+Raises
+------
+TypeError, ValueError
+    A dtype that no kernel has; a negative or impossible shape.
+OutOfMemoryError
+    The device has not that much memory left.
+
+See cudaMallocAsync: CUDA C++ Programming Guide, "Device Memory" and "Stream Ordered Memory Allocator".
+
+Examples
+--------
 >>> import cuscope as cs
 >>> cs.empty((2, 3)).shape
 (2, 3)
@@ -448,7 +520,9 @@ See cudaMallocAsync.
         },
         py::arg("shape"), py::arg_v("dtype", float32, "numpy.float32"), py::kw_only(),
         py::arg("stream") = py::none(),
-        R"(A new array of zeros, filled in stream order. See empty() and cudaMemsetAsync.
+        R"(A new array of zeros, filled in stream order. Parameters and errors are those of empty().
+
+See cudaMemsetAsync.
 
 >>> import cuscope as cs
 >>> cs.zeros(2).to_host()
@@ -460,6 +534,7 @@ array([0., 0.], dtype=float32)
            const OptionalStream& stream) {
             std::vector<py::ssize_t> extents = parse_shape(shape);
             const bool given = dtype && !dtype->is_none();
+            if (!given) check_value(value);
             const py::dtype type =
                 parse_dtype(given ? py::object(*dtype) : numpy().attr("asarray")(value).attr("dtype"));
             const py::array element = one_element(value, type);
@@ -473,7 +548,9 @@ array([0., 0.], dtype=float32)
         },
         py::arg("shape"), py::arg("value"), py::arg("dtype") = py::none(), py::kw_only(),
         py::arg("stream") = py::none(),
-        R"(A new array with one value everywhere; the dtype is the value's own unless given. See DeviceArray.fill.
+        R"(A new array with one value everywhere; the dtype is the value's own, as NumPy sees it, unless given.
+
+Errors are those of empty() and of DeviceArray.fill(). See cudaMemsetAsync.
 
 >>> import numpy as np, cuscope as cs
 >>> cs.full(2, 1.5, np.float32).to_host()
@@ -482,8 +559,10 @@ array([1.5, 1.5], dtype=float32)
     m.def("to_device", to_device, py::arg("source"), py::kw_only(), py::arg("stream") = py::none(),
           R"(A new array with the elements of a NumPy array, or of anything that NumPy makes one of.
 
-Asynchronous if the source is page-locked, which then stays alive until it was copied; other memory may be changed
-once this returns. See cudaMemcpyAsync.
+It has the source's shape and dtype, and is C-contiguous whatever the source is. Asynchronous if the source is
+page-locked, which then stays alive until it was copied; other memory may be changed once this returns. A DeviceArray is
+copied too, also from another device. Raises TypeError for a dtype that no kernel has, OutOfMemoryError. See
+cudaMemcpyAsync: CUDA C++ Programming Guide, "Device Memory".
 
 >>> import numpy as np, cuscope as cs
 >>> cs.to_device(np.arange(3)).to_host()

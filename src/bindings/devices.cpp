@@ -1,6 +1,7 @@
 // Devices, their properties, and the current one of a thread.
 #include <pybind11/stl.h>
 
+#include <limits>
 #include <tuple>
 #include <variant>
 
@@ -80,57 +81,70 @@ void bind_properties(py::module_& m) {
     py::class_<DeviceProperties> properties(m, "DeviceProperties",
                                             R"(What a device is: the fields of cudaDeviceProp.
 
-Sizes are bytes, clock rates kHz, bus widths bits; ``max_block_dim`` and ``max_grid_dim`` are (x, y, z).)");
+Made by Device.properties. Sizes are bytes, clock rates kHz, bus widths bits; ``max_block_dim`` and ``max_grid_dim``
+are (x, y, z). What the fields do not hold, Device.attribute() tells.
+
+See cudaGetDeviceProperties: CUDA C++ Programming Guide, "Device Enumeration".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> properties = cs.Device("host:0").properties
+>>> properties.warp_size, properties.max_threads_per_block
+(32, 1024)
+)");
     std::vector<std::string> names;
-    const auto field = [&](const char* name, auto member) {
-        properties.def_readonly(name, member);
+    const auto field = [&](const char* name, auto member, const char* meaning) {
+        properties.def_readonly(name, member, meaning);
         names.emplace_back(name);
     };
-    field("name", &DeviceProperties::name);
-    field("total_global_memory", &DeviceProperties::total_global_memory);
-    field("compute_capability_major", &DeviceProperties::compute_capability_major);
-    field("compute_capability_minor", &DeviceProperties::compute_capability_minor);
-    field("multiprocessor_count", &DeviceProperties::multiprocessor_count);
-    field("warp_size", &DeviceProperties::warp_size);
-    field("max_threads_per_block", &DeviceProperties::max_threads_per_block);
-    field("max_threads_per_multiprocessor", &DeviceProperties::max_threads_per_multiprocessor);
-    field("max_blocks_per_multiprocessor", &DeviceProperties::max_blocks_per_multiprocessor);
+    field("name", &DeviceProperties::name, "The name of the model.");
+    field("total_global_memory", &DeviceProperties::total_global_memory, "The memory of the device, in bytes.");
+    field("compute_capability_major", &DeviceProperties::compute_capability_major, "The compute capability before the point.");
+    field("compute_capability_minor", &DeviceProperties::compute_capability_minor, "The compute capability after the point.");
+    field("multiprocessor_count", &DeviceProperties::multiprocessor_count, "How many multiprocessors there are.");
+    field("warp_size", &DeviceProperties::warp_size, "How many threads a warp has.");
+    field("max_threads_per_block", &DeviceProperties::max_threads_per_block, "The most threads of a block.");
+    field("max_threads_per_multiprocessor", &DeviceProperties::max_threads_per_multiprocessor, "The most threads that a multiprocessor holds.");
+    field("max_blocks_per_multiprocessor", &DeviceProperties::max_blocks_per_multiprocessor, "The most blocks that a multiprocessor holds.");
     properties.def_property_readonly(
         "max_block_dim", [](const DeviceProperties& self) -> std::tuple<unsigned, unsigned, unsigned> {
             return {self.max_block_dim.x, self.max_block_dim.y, self.max_block_dim.z};
-        });
+        },
+        "The most threads of a block along (x, y, z).");
     names.emplace_back("max_block_dim");
     properties.def_property_readonly(
         "max_grid_dim", [](const DeviceProperties& self) -> std::tuple<unsigned, unsigned, unsigned> {
             return {self.max_grid_dim.x, self.max_grid_dim.y, self.max_grid_dim.z};
-        });
+        },
+        "The most blocks of a grid along (x, y, z).");
     names.emplace_back("max_grid_dim");
-    field("registers_per_block", &DeviceProperties::registers_per_block);
-    field("registers_per_multiprocessor", &DeviceProperties::registers_per_multiprocessor);
-    field("shared_memory_per_block", &DeviceProperties::shared_memory_per_block);
-    field("shared_memory_per_block_optin", &DeviceProperties::shared_memory_per_block_optin);
-    field("shared_memory_per_multiprocessor", &DeviceProperties::shared_memory_per_multiprocessor);
-    field("total_constant_memory", &DeviceProperties::total_constant_memory);
-    field("memory_pitch", &DeviceProperties::memory_pitch);
-    field("texture_alignment", &DeviceProperties::texture_alignment);
-    field("texture_pitch_alignment", &DeviceProperties::texture_pitch_alignment);
-    field("l2_cache_size", &DeviceProperties::l2_cache_size);
-    field("memory_bus_width", &DeviceProperties::memory_bus_width);
-    field("clock_rate", &DeviceProperties::clock_rate);
-    field("memory_clock_rate", &DeviceProperties::memory_clock_rate);
-    field("async_engine_count", &DeviceProperties::async_engine_count);
-    field("concurrent_kernels", &DeviceProperties::concurrent_kernels);
-    field("integrated", &DeviceProperties::integrated);
-    field("can_map_host_memory", &DeviceProperties::can_map_host_memory);
-    field("unified_addressing", &DeviceProperties::unified_addressing);
-    field("managed_memory", &DeviceProperties::managed_memory);
-    field("concurrent_managed_access", &DeviceProperties::concurrent_managed_access);
-    field("pageable_memory_access", &DeviceProperties::pageable_memory_access);
-    field("stream_priorities_supported", &DeviceProperties::stream_priorities_supported);
-    field("host_register_supported", &DeviceProperties::host_register_supported);
-    field("host_register_read_only_supported", &DeviceProperties::host_register_read_only_supported);
-    field("memory_pools_supported", &DeviceProperties::memory_pools_supported);
-    field("cooperative_launch", &DeviceProperties::cooperative_launch);
+    field("registers_per_block", &DeviceProperties::registers_per_block, "The 32-bit registers that a block may have.");
+    field("registers_per_multiprocessor", &DeviceProperties::registers_per_multiprocessor, "The 32-bit registers of a multiprocessor.");
+    field("shared_memory_per_block", &DeviceProperties::shared_memory_per_block, "The shared memory that a block may have without asking, in bytes.");
+    field("shared_memory_per_block_optin", &DeviceProperties::shared_memory_per_block_optin, "The shared memory that a block may have if its kernel asks (Kernel.max_dynamic_shared), in bytes.");
+    field("shared_memory_per_multiprocessor", &DeviceProperties::shared_memory_per_multiprocessor, "The shared memory of a multiprocessor, in bytes.");
+    field("total_constant_memory", &DeviceProperties::total_constant_memory, "The memory for __constant__ variables, in bytes.");
+    field("memory_pitch", &DeviceProperties::memory_pitch, "The largest pitch of a two-dimensional copy, in bytes.");
+    field("texture_alignment", &DeviceProperties::texture_alignment, "The alignment of textures, in bytes.");
+    field("texture_pitch_alignment", &DeviceProperties::texture_pitch_alignment, "The alignment of the pitch of two-dimensional textures, in bytes.");
+    field("l2_cache_size", &DeviceProperties::l2_cache_size, "The second-level cache, in bytes.");
+    field("memory_bus_width", &DeviceProperties::memory_bus_width, "The width of the memory bus, in bits.");
+    field("clock_rate", &DeviceProperties::clock_rate, "The peak clock of the multiprocessors, in kHz.");
+    field("memory_clock_rate", &DeviceProperties::memory_clock_rate, "The peak clock of the memory, in kHz.");
+    field("async_engine_count", &DeviceProperties::async_engine_count, "How many copy engines work beside kernels.");
+    field("concurrent_kernels", &DeviceProperties::concurrent_kernels, "Can kernels run beside each other?");
+    field("integrated", &DeviceProperties::integrated, "Does the device share the host's memory?");
+    field("can_map_host_memory", &DeviceProperties::can_map_host_memory, "Can kernels use page-locked memory of the host (pinned_empty(mapped=True))?");
+    field("unified_addressing", &DeviceProperties::unified_addressing, "Do the host and the device share one range of addresses?");
+    field("managed_memory", &DeviceProperties::managed_memory, "Is there managed memory?");
+    field("concurrent_managed_access", &DeviceProperties::concurrent_managed_access, "Can the host and kernels use managed memory at the same time?");
+    field("pageable_memory_access", &DeviceProperties::pageable_memory_access, "Can kernels use the host's pageable memory?");
+    field("stream_priorities_supported", &DeviceProperties::stream_priorities_supported, "Do priorities of streams count?");
+    field("host_register_supported", &DeviceProperties::host_register_supported, "Can existing memory of the host be page-locked?");
+    field("host_register_read_only_supported", &DeviceProperties::host_register_read_only_supported, "Can it be page-locked for reading only?");
+    field("memory_pools_supported", &DeviceProperties::memory_pools_supported, "Is memory allocated in stream order, from pools?");
+    field("cooperative_launch", &DeviceProperties::cooperative_launch, "Can all blocks of a grid wait for each other?");
     properties.def("__repr__", [names](const py::object& self) {
         std::string text = "DeviceProperties(";
         for (const std::string& name : names) {
@@ -141,9 +155,17 @@ Sizes are bytes, clock rates kHz, bus widths bits; ``max_block_dim`` and ``max_g
 }
 
 void bind_device(py::module_& m, py::class_<Device, py::smart_holder>& bound) {
-    py::class_<MemoryInfo>(m, "MemoryInfo", "The memory of a device: ``free`` and ``total``, in bytes.")
-        .def_readonly("free", &MemoryInfo::free)
-        .def_readonly("total", &MemoryInfo::total)
+    py::class_<MemoryInfo>(m, "MemoryInfo", R"(The memory of a device, in bytes; unpacks as (free, total).
+
+Made by Device.memory_info(). See cudaMemGetInfo.
+
+>>> import cuscope as cs
+>>> free, total = cs.Device("host:0").memory_info()
+>>> free <= total
+True
+)")
+        .def_readonly("free", &MemoryInfo::free, "What can still be allocated, in bytes.")
+        .def_readonly("total", &MemoryInfo::total, "All of it, in bytes.")
         .def("__iter__",
              [](const MemoryInfo& self) -> py::typing::Iterator<py::int_> {
                  return py::iter(py::make_tuple(self.free, self.total));
@@ -181,10 +203,10 @@ True
     bound
         .def(py::init([](const std::variant<py::str, DevicePtr>& device) {
                  if (const DevicePtr* same = std::get_if<DevicePtr>(&device)) return *same;
-                 const auto name = std::get<py::str>(device).cast<std::string>();
+                 const std::string name(std::get<py::str>(device));
                  return without_gil([&] { return core::find_device(name); });
              }),
-             py::arg("device"))
+             py::arg("device").none(false))
         .def_property_readonly("name", &Device::name, R"(Its name: "cuda:0", "host:0".)")
         .def_property_readonly("kind", &Device::kind, R"("cuda" for a GPU, "host" for a simulated device.)")
         .def_property_readonly("ordinal", &Device::ordinal, "Its number among the devices of its kind.")
@@ -196,8 +218,9 @@ True
                 return {self.properties().compute_capability_major,
                         self.properties().compute_capability_minor};
             },
-            "(major, minor)")
-        .def_property_readonly("properties", &Device::properties, "What the device is (cudaDeviceProp).")
+            "Which features it has, as (major, minor).")
+        .def_property_readonly("properties", &Device::properties,
+                               "What the device is. See cudaGetDeviceProperties.")
         .def(
             "attribute",
             [](Device& self, const std::variant<int, std::string>& key) {
@@ -206,18 +229,22 @@ True
             },
             py::arg("name"), R"(One attribute, by its name or by its number in cudaDeviceAttr.
 
+Raises ValueError for a name that is not there (the message lists those there are), CudaError
+(cudaErrorInvalidValue) for such a number. See cudaDeviceGetAttribute.
+
 >>> import cuscope as cs
 >>> cs.current_device().attribute("warp_size")
 32
-
-See cudaDeviceGetAttribute.)")
+)")
         .def(
             "memory_info",
             [](Device& self) {
                 const auto [free, total] = without_gil([&] { return self.memory_info(); });
                 return MemoryInfo{free, total};
             },
-            R"(The free and the total memory, in bytes. See cudaMemGetInfo.
+            R"(The free and the total memory, in bytes.
+
+Memory of arrays that are gone counts as free once it was given back in stream order. See cudaMemGetInfo.
 
 >>> import cuscope as cs
 >>> info = cs.current_device().memory_info()
@@ -231,7 +258,14 @@ True
                 return without_gil([&] { return self.limit(limit); });
             },
             py::arg("name"),
-            R"(A limit in bytes: 'stack_size', 'printf_fifo_size' or 'malloc_heap_size'. See cudaDeviceGetLimit.)")
+            R"(A limit in bytes: 'stack_size' (of a thread), 'printf_fifo_size' or 'malloc_heap_size'.
+
+Raises ValueError for another name. See cudaDeviceGetLimit: CUDA C++ Programming Guide, "Call Stack".
+
+>>> import cuscope as cs
+>>> cs.current_device().limit("stack_size") > 0
+True
+)")
         .def(
             "set_limit",
             [](Device& self, const std::string& name, const IntLike& value) {
@@ -239,7 +273,16 @@ True
                 const std::size_t bytes = parse_size(value, name.c_str());
                 without_gil([&] { self.set_limit(limit, bytes); });
             },
-            py::arg("name"), py::arg("value"), "Set a limit, in bytes. See cudaDeviceSetLimit.")
+            py::arg("name"), py::arg("value"),
+            R"(Set a limit, in bytes; the device may round it up. It counts for kernels launched from now on.
+
+Raises ValueError for another name or a negative value, CudaError for a value that the device does not have. See
+cudaDeviceSetLimit: CUDA C++ Programming Guide, "Call Stack".
+
+>>> import cuscope as cs
+>>> device = cs.current_device()
+>>> device.set_limit("stack_size", device.limit("stack_size"))
+)")
         .def_property_readonly(
             "stream_priority_range",
             [](Device& self) -> std::pair<int, int> {
@@ -257,36 +300,73 @@ True
                 return without_gil([&] { return self.can_access_peer(other); });
             },
             py::arg("other"),
-            "Could kernels here use the memory of the other device? See cudaDeviceCanAccessPeer.")
+            R"(Could kernels here use the memory of the other device? No device is a peer of itself.
+
+See cudaDeviceCanAccessPeer: CUDA C++ Programming Guide, "Peer-to-Peer Memory Access".
+
+>>> import cuscope as cs
+>>> device = cs.current_device()
+>>> device.can_access_peer(device)
+False
+)")
         .def(
             "enable_peer_access",
             [](Device& self, const Device& other) { without_gil([&] { self.enable_peer_access(other); }); },
             py::arg("other"),
-            "Let kernels here use the memory of the other device. See cudaDeviceEnablePeerAccess.")
+            R"(Let kernels here use the memory of the other device.
+
+Raises CudaError if the devices cannot (cudaErrorPeerAccessUnsupported), or it was done before
+(cudaErrorPeerAccessAlreadyEnabled). See cudaDeviceEnablePeerAccess: CUDA C++ Programming Guide, "Peer-to-Peer Memory
+Access".
+
+>>> import cuscope as cs
+>>> here, there = cs.Device("host:0"), cs.add_host_device("h200")
+>>> if here.can_access_peer(there):
+...     here.enable_peer_access(there)
+...     here.disable_peer_access(there)
+)")
         .def(
             "disable_peer_access",
             [](Device& self, const Device& other) { without_gil([&] { self.disable_peer_access(other); }); },
-            py::arg("other"), "Take back enable_peer_access. See cudaDeviceDisablePeerAccess.")
+            py::arg("other"),
+            R"(Take back enable_peer_access().
+
+Raises CudaError (cudaErrorPeerAccessNotEnabled) if it was not enabled. See cudaDeviceDisablePeerAccess.)")
         .def(
             "synchronize", [](Device& self) { without_gil([&] { self.synchronize(); }); },
             R"(Wait until all work on the device is done.
 
-Raises what a host function of any of its streams raised, and errors of the work itself. See
-cudaDeviceSynchronize.
+Raises what a host function of any of its streams raised, and errors of the work itself. Ctrl-C ends the wait. See
+cudaDeviceSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 
 >>> import cuscope as cs
 >>> cs.current_device().synchronize()
 )")
         .def(
             "reset", [](Device& self) { without_gil([&] { self.reset(); }); },
-            "Drop everything on the device. What was made on it before can only be dropped. See "
-            "cudaDeviceReset.")
+            R"(Drop everything on the device.
+
+What was made on it before (arrays, streams, events, modules) can only be dropped: using it raises ValueError. An error
+that lost the device stays. See cudaDeviceReset: CUDA C++ Programming Guide, "Initialization".
+
+>>> import cuscope as cs
+>>> device = cs.add_host_device("h200")
+>>> with device:
+...     array = cs.zeros(4)
+>>> device.reset()
+>>> array.to_host()
+Traceback (most recent call last):
+...
+ValueError: DeviceArray was made before ...
+)")
         .def_property_readonly(
             "default_stream", [](Device& self) { return wrap(self.legacy_stream()); },
-            "The legacy default stream: its work and that of every blocking stream wait for each other.")
+            "The legacy default stream (cudaStreamLegacy): its work and that of every blocking stream wait for "
+            "each other. See CUDA C++ Programming Guide, \"Default Stream\".")
         .def_property_readonly(
             "per_thread_stream", [](Device& self) { return wrap(self.per_thread_stream()); },
-            "The default stream of each thread of its own (cudaStreamPerThread).")
+            "The default stream that each thread has of its own (cudaStreamPerThread). See CUDA C++ Programming "
+            "Guide, \"Default Stream\".")
         .def("__enter__",
              [](const py::object& self) -> DeviceSelf {
                  const auto device = self.cast<DevicePtr>();
@@ -321,6 +401,8 @@ void bind_devices(py::module_& m, Classes& classes) {
         "devices", [] { return without_gil([] { return core::devices(); }); },
         R"(All devices: GPUs first, then the simulated ones. Never raises: what has no driver has no devices.
 
+See cudaGetDeviceCount: CUDA C++ Programming Guide, "Device Enumeration".
+
 >>> import cuscope as cs
 >>> cs.Device("host:0") in cs.devices()
 True
@@ -330,7 +412,8 @@ True
         R"(The current device of this thread.
 
 That of the innermost ``with``, else what set_device() set, else the first of devices(), or the one that the
-environment variable CUSCOPE_DEVICE names. See cudaGetDevice.
+environment variable CUSCOPE_DEVICE names. Raises ValueError if that names no device. See cudaGetDevice: CUDA C++
+Programming Guide, "Device Selection".
 
 >>> import cuscope as cs
 >>> cs.current_device() in cs.devices()
@@ -339,9 +422,9 @@ True
     m.def(
         "set_device", [](const DevicePtr& device) { without_gil([&] { core::set_current_device(device); }); },
         py::arg("device").none(false),
-        R"(Make a device the current one of this thread, until it is changed. See cudaSetDevice.
+        R"(Make a device the current one of this thread, until it is changed; inside a ``with``, until that is left.
 
-Inside a ``with``, until that is left.
+See cudaSetDevice: CUDA C++ Programming Guide, "Device Selection".
 
 >>> import cuscope as cs
 >>> cs.set_device(cs.current_device())
@@ -350,9 +433,10 @@ Inside a ``with``, until that is left.
         "add_host_device",
         [](const std::string& model) { return without_gil([&] { return core::add_host_device(model); }); },
         py::arg("model") = "h200",
-        R"(Add a simulated device of a named model, such as 'h200' or 'fermi'.
+        R"(Add a simulated device of a named model, such as 'h200' or 'fermi'; returns it.
 
-Raises ValueError for a model that is not there; the message lists those there are.
+It is in devices() from now on, until the process ends. Raises ValueError for a model that is not there; the message
+lists those there are. CUDA has no such function: docs/simulation.md says what a model is.
 
 >>> import cuscope as cs
 >>> cs.add_host_device("h200").model
@@ -383,7 +467,8 @@ Raises ValueError for a model that is not there; the message lists those there a
         },
         R"(The host's time in seconds, as the runtime of the current device sees it.
 
-Simulated on a simulated device, the monotonic clock on a GPU: one program can time itself on both.
+Simulated on a simulated device, the monotonic clock on a GPU: one program can time itself on both. Only differences
+mean something. What happens on the device is timed by events: see Event.
 
 >>> import cuscope as cs
 >>> begin = cs.clock()
@@ -399,10 +484,19 @@ True
                                             " is no time to spend; allowed is 0 to 1e9");
             }
             const auto device = device_or_current(std::nullopt);
-            without_gil([&] { device->host_work(static_cast<std::int64_t>(seconds * 1e9 + 0.5)); });
+            const auto nanoseconds = static_cast<std::int64_t>(seconds * 1e9 + 0.5);
+            without_gil([&] {
+                if (device->clock_ns() > std::numeric_limits<std::int64_t>::max() / 2 - nanoseconds) {
+                    throw std::invalid_argument("seconds: " + std::to_string(seconds) +
+                                                " is more than the clock of the device can still count");
+                }
+                device->host_work(nanoseconds);
+            });
         },
         py::arg("seconds"),
-        R"(Spend the host's time, as clock() measures it: the simulated host is busy for that long.
+        R"(Spend the host's time, as clock() measures it: the simulated host is busy for that many seconds.
+
+On a GPU the thread does wait that long. Raises ValueError for less than 0 or more than 1e9.
 
 >>> import cuscope as cs
 >>> cs.host_work(1e-6)

@@ -30,6 +30,8 @@ EventObject::EventObject(const core::DevicePtr& on, unsigned with_flags)
 void bind_events(Classes& classes) {
     classes.event.attr("__doc__") = R"(A point in a stream: to wait for, and to take times between.
 
+``stop - start`` are milliseconds, as a float.
+
 Parameters
 ----------
 timing : bool
@@ -37,9 +39,9 @@ timing : bool
 blocking_sync : bool
     Let synchronize() sleep instead of spin.
 device : Device, optional
-    The current device unless given.
+    The current device unless given. Only its streams can record the event; those of others can wait for it.
 
-See cudaEventCreateWithFlags: CUDA C++ Programming Guide, "Events".
+See cudaEventCreateWithFlags: CUDA C++ Programming Guide, "Events" and "Elapsed Time".
 
 Examples
 --------
@@ -66,7 +68,8 @@ True
         .def("record", record, py::arg("stream") = py::none(),
              R"(Record the event behind what a stream was given so far; returns the event itself.
 
-The current stream unless given. Recording again moves the event. See cudaEventRecord.
+The stream is the current one unless given. Recording again moves the event. Raises ValueError for a stream of another
+device. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
 
 >>> import cuscope as cs
 >>> event = cs.Event().record()
@@ -77,7 +80,7 @@ The current stream unless given. Recording again moves the event. See cudaEventR
                 const std::shared_ptr<core::Event> event = self.open();
                 return without_gil([&] { return event->query(); });
             },
-            R"(Has it happened? An event that was never recorded has. See cudaEventQuery.
+            R"(Has it happened? Does not wait. An event that was never recorded has happened. See cudaEventQuery.
 
 >>> import cuscope as cs
 >>> cs.Event().query()
@@ -91,7 +94,8 @@ True
             },
             R"(Wait until it has happened.
 
-Raises what a host function of the stream that it was recorded in raised. See cudaEventSynchronize.
+Raises what a host function of the stream that it was recorded in raised, and errors of the work before it. Ctrl-C
+ends the wait. See cudaEventSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 
 >>> import cuscope as cs
 >>> cs.Event().record().synchronize()
@@ -106,7 +110,15 @@ Raises what a host function of the stream that it was recorded in raised. See cu
             R"(The milliseconds from another event to this one; negative if it came later.
 
 Raises CudaError if either has not happened (cudaErrorNotReady), was not recorded or takes no times
-(cudaErrorInvalidResourceHandle). See cudaEventElapsedTime.)")
+(cudaErrorInvalidResourceHandle), ValueError if they belong to two devices. See cudaEventElapsedTime: CUDA C++
+Programming Guide, "Elapsed Time".
+
+>>> import cuscope as cs
+>>> start, stop = cs.Event().record(), cs.Event().record()
+>>> stop.synchronize()
+>>> stop - start >= 0, start - stop <= 0
+(True, True)
+)")
         .def_readonly("device", &EventObject::device, "The device that the event belongs to.")
         .def_property_readonly(
             "timing", [](const EventObject& self) { return (self.flags & flags::event_disable_timing) == 0; },

@@ -40,6 +40,10 @@ views: any slice of it is page-locked too.
 
 Parameters
 ----------
+shape : int or tuple of int
+    The extent of each axis, 0 or more.
+dtype : dtype
+    Of the elements; a numeric or structured one.
 portable : bool
     Page-locked for all devices of the runtime, not only for this one.
 mapped : bool
@@ -49,8 +53,18 @@ write_combined : bool
 device : Device, optional
     The current device unless given.
 
-See cudaHostAlloc: CUDA C++ Programming Guide, "Page-Locked Host Memory".
+Raises
+------
+TypeError, ValueError
+    A dtype that no kernel has; a negative or impossible shape.
+OutOfMemoryError
+    The machine cannot page-lock that much.
 
+See cudaHostAlloc: CUDA C++ Programming Guide, "Page-Locked Host Memory", "Portable Memory", "Write-Combining Memory" and
+"Mapped Memory".
+
+Examples
+--------
 >>> import numpy as np, cuscope as cs
 >>> h = cs.pinned_empty((2, 4), np.int32)
 >>> h[:] = 3

@@ -89,7 +89,8 @@ core::StreamPtr stream_or_current(const OptionalStream& stream, const core::Devi
 void bind_streams(py::module_& m, Classes& classes) {
     classes.stream.attr("__doc__") = R"(A queue of work for a device: what is put in runs in that order.
 
-``with stream:`` makes it the current stream of this thread, and its device the current device.
+``with stream:`` makes it the current stream of this thread, and its device the current device. Nothing of what a
+stream is given has to be done when the call returns; synchronize() waits for it.
 
 Parameters
 ----------
@@ -100,7 +101,8 @@ non_blocking : bool
 device : Device, optional
     The current device unless given.
 
-See cudaStreamCreateWithPriority: CUDA C++ Programming Guide, "Streams".
+See cudaStreamCreateWithPriority: CUDA C++ Programming Guide, "Streams", "Stream Priorities" and "Implicit
+Synchronization".
 
 Examples
 --------
@@ -129,7 +131,7 @@ True
             R"(Wait until everything in the stream is done.
 
 Raises what a host function of the stream raised (one exception a call, oldest first), and errors of the work
-itself. Ctrl-C ends the wait. See cudaStreamSynchronize.
+itself. Ctrl-C ends the wait. See cudaStreamSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 
 >>> import cuscope as cs
 >>> cs.current_stream().synchronize()
@@ -140,7 +142,9 @@ itself. Ctrl-C ends the wait. See cudaStreamSynchronize.
                 const core::StreamPtr stream = self.open();
                 return without_gil([&] { return stream->query(); });
             },
-            R"(Is everything in the stream done? See cudaStreamQuery.
+            R"(Is everything in the stream done? Does not wait, nor raise what a host function raised.
+
+See cudaStreamQuery: CUDA C++ Programming Guide, "Explicit Synchronization".
 
 >>> import cuscope as cs
 >>> cs.Stream().query()
@@ -149,7 +153,8 @@ True
         .def("wait", wait, py::arg("what"),
              R"(Let the stream wait for an event, or for all that another stream was given so far.
 
-The calling thread does not wait. An event that was never recorded is not waited for. See cudaStreamWaitEvent.
+The calling thread does not wait. An event that was never recorded is not waited for. The event may belong to another
+device. See cudaStreamWaitEvent: CUDA C++ Programming Guide, "Explicit Synchronization".
 
 >>> import cuscope as cs
 >>> first, second = cs.Stream(), cs.Stream()
@@ -159,7 +164,7 @@ The calling thread does not wait. An event that was never recorded is not waited
         .def("record", record, py::arg("event") = py::none(),
              R"(Record an event (a new one unless given) behind what the stream was given so far; returns it.
 
-See cudaEventRecord.
+Raises ValueError for an event of another device. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
 
 >>> import cuscope as cs
 >>> stream = cs.Stream()
@@ -173,7 +178,7 @@ True
 
 The stream waits until it returns. What it raises is raised again by the next synchronisation of the stream. It
 may not call the runtime (cudaErrorNotPermitted). It and its arguments are kept until it has run. See
-cudaLaunchHostFunc.
+cudaLaunchHostFunc: CUDA C++ Programming Guide, "Host Functions (Callbacks)".
 
 >>> import cuscope as cs
 >>> seen = []
@@ -195,15 +200,14 @@ cudaLaunchHostFunc.
             [](const StreamObject& self) {
                 return self.stream ? reinterpret_cast<std::uintptr_t>(self.stream->handle()) : 0;
             },
-            "The cudaStream_t as an int; 1 and 2 are the default streams, 0 a closed stream. Handles are "
-            "used "
+            "The cudaStream_t as an int; 1 and 2 are the default streams, 0 a closed stream. Handles are used "
             "again for other streams.")
         .def_property_readonly(
             "closed", [](const StreamObject& self) { return !self.stream; }, "Was it closed?")
         .def("close", &StreamObject::close,
              R"(Let the stream go: what it was given still runs. Closing twice is no error.
 
-See cudaStreamDestroy.
+Raises ValueError for a default stream. See cudaStreamDestroy: CUDA C++ Programming Guide, "Creation and Destruction".
 
 >>> import cuscope as cs
 >>> stream = cs.Stream()
@@ -236,6 +240,8 @@ True
         R"(The current stream of this thread: that of the innermost ``with`` on the current device, else the
 device's legacy default stream.
 
+See CUDA C++ Programming Guide, "Default Stream".
+
 >>> import cuscope as cs
 >>> with cs.Stream() as stream:
 ...     cs.current_stream() is stream
@@ -248,7 +254,9 @@ True
             without_gil([&] { on->synchronize(); });
         },
         py::arg("device") = py::none(),
-        R"(Wait until all work on a device (the current one unless given) is done. See Device.synchronize.
+        R"(Wait until all work on a device (the current one unless given) is done.
+
+See Device.synchronize and cudaDeviceSynchronize.
 
 >>> import cuscope as cs
 >>> cs.synchronize()

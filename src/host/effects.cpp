@@ -1,6 +1,7 @@
 #include "host/effects.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 #include <unordered_set>
 
@@ -55,9 +56,14 @@ void Effects::work() {
                                        [&](const Item& other) { return other.command == command; });
         queue_.erase(done);
         if (queue_.empty() || !queue_.front().passed) threads_wanted_ = 1;
+        if (queue_.empty()) idle_.notify_all();
         if (threads_ > 1) work_.notify_all();
     }
     --threads_;
+}
+
+void Effects::let_run(Lock& lock) {
+    idle_.wait_for(lock, std::chrono::milliseconds(1), [&] { return queue_.empty(); });
 }
 
 // The first that has not started, if all before it are done; where some are stalled, the first that does not

@@ -20,7 +20,9 @@ using Real = std::chrono::steady_clock;
 // Real time after which an effect that does not end counts as waiting for something that the program has yet
 // to do.
 constexpr milliseconds patience{1000};
-constexpr std::size_t most_effects = 16384, queue_depth = 65536;
+constexpr std::size_t most_effects = 16384;
+// So many commands may be issued before the devices are simulated without being asked, and so many be pending.
+constexpr std::size_t most_unobserved = 1024, most_pending = 65536;
 
 const RuntimeRegistration registration({"host", 10, []() -> std::shared_ptr<Runtime> {
                                             return std::make_shared<HostRuntime>();
@@ -102,14 +104,14 @@ void HostRuntime::commit(Command* command, Command* after) {
 
 // Keeps what is pending within bounds, a good many at a time.
 void HostRuntime::relieve(Lock& lock) {
-    if (timeline_.pending() > most_pending_) {
-        catch_up(lock);
-        most_pending_ = std::max(most_pending, timeline_.pending() + most_pending / 4);
-    }
+    if (++unobserved_ < most_unobserved) return;
+    unobserved_ = 0;
+    catch_up(lock);
     // As on a GPU, a host that is too far ahead waits for the device.
-    while (timeline_.pending() > queue_depth && !stopping_) {
-        if (!timeline_.advance_one() && wait_slice(lock)) return;
+    while (timeline_.pending() > most_pending && !stopping_) {
+        if (!timeline_.advance_one() && wait_slice(lock)) break;
     }
+    effects_.let_run(lock);
     while (effects_.waiting() > most_effects && !effects_.pass_stalled()) {
         if (wait_slice(lock)) return;
     }

@@ -153,9 +153,7 @@ class HostRuntime final : public Runtime {
     std::string printed_;
     std::vector<KernelEffect*> running_kernels_;
     unsigned long long next_stream_id_ = 1;
-    // So many commands may be pending before the devices are simulated without being asked.
-    static constexpr std::size_t most_pending = 4096;
-    std::size_t most_pending_ = most_pending;
+    std::size_t unobserved_ = 0;  // commands issued since the devices were last simulated
     unsigned long long calls_ = 0;
     int waiting_ = 0;
     bool background_started_ = false;
