@@ -6,48 +6,16 @@
 #include <map>
 #include <memory>
 #include <variant>
+#include <vector>
 
-#include "bindings/objects.hpp"
-#include "core/devices.hpp"
+#include "bindings/contract_method.hpp"
 
 namespace cuscope::bindings {
 namespace {
 
-using Address = std::uintptr_t;
 using std::size_t;
-
-struct Contract {
-    std::shared_ptr<Runtime> runtime;
-
-    // Calls with the GIL let go.
-    template <class Call>
-    Status call(Call&& made) const {
-        const WithoutGil released;
-        return made(*runtime);
-    }
-};
-
-void* pointer(Address address) { return reinterpret_cast<void*>(address); }
-StreamHandle stream_of(Address address) { return reinterpret_cast<StreamHandle>(address); }
-EventHandle event_of(Address address) { return reinterpret_cast<EventHandle>(address); }
-LibraryHandle library_of(Address address) { return reinterpret_cast<LibraryHandle>(address); }
-KernelHandle kernel_of(Address address) { return reinterpret_cast<KernelHandle>(address); }
-
-template <class T>
-py::object output(const T& value) {
-    if constexpr (std::is_pointer_v<T>) {
-        return py::int_(reinterpret_cast<Address>(value));
-    } else {
-        return py::cast(value);
-    }
-}
-
-template <class... Outputs>
-Answer answer(Status status, const Outputs&... outputs) {
-    return Answer(py::make_tuple(name(status), output(outputs)...));
-}
-
-py::str answer(Status status) { return py::str(name(status)); }
+using Class = py::class_<Contract>;
+using py::arg;
 
 // Calls a Python callable once and lets it go. Exceptions go to sys.unraisablehook: there is nobody to raise
 // them to.
@@ -75,116 +43,36 @@ Dim3 dim_of(const std::variant<unsigned, std::vector<unsigned>>& value) {
 }
 using DimLike = std::variant<unsigned, std::vector<unsigned>>;
 
-using Class = py::class_<Contract>;
-
-// c.x() -> status
-#define STATUS_ONLY(method) \
-    .def(#method, [](const Contract& c) { return answer(c.call([&](Runtime& r) { return r.method(); })); })
-// c.x() -> (status, output)
-#define ONE_OUTPUT(method, type)                                                  \
-    .def(#method, [](const Contract& c) {                                         \
-        type out{};                                                               \
-        const Status status = c.call([&](Runtime& r) { return r.method(&out); }); \
-        return answer(status, out);                                               \
-    })
+#define METHOD(name, ...) def(#name, contract_method(&Runtime::name) __VA_OPT__(, ) __VA_ARGS__)
 
 void bind_device_calls(Class& contract) {
-    contract STATUS_ONLY(device_synchronize) STATUS_ONLY(device_reset) STATUS_ONLY(get_last_error)
-        STATUS_ONLY(peek_at_last_error) ONE_OUTPUT(get_device_count, int) ONE_OUTPUT(get_device, int)
-            ONE_OUTPUT(get_device_flags, unsigned) ONE_OUTPUT(driver_get_version, int)
-                ONE_OUTPUT(runtime_get_version, int);
-    contract
-        .def(
-            "set_device",
-            [](const Contract& c, int device) {
-                return answer(c.call([&](Runtime& r) { return r.set_device(device); }));
-            },
-            py::arg("device"))
-        .def(
-            "get_device_properties",
-            [](const Contract& c, int device) {
-                DeviceProperties properties;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.get_device_properties(&properties, device); });
-                return answer(status, properties);
-            },
-            py::arg("device"))
-        .def(
-            "device_get_attribute",
-            [](const Contract& c, int attribute, int device) {
-                int value = 0;
-                const Status status = c.call([&](Runtime& r) {
-                    return r.device_get_attribute(&value, static_cast<DeviceAttribute>(attribute), device);
-                });
-                return answer(status, value);
-            },
-            py::arg("attribute"), py::arg("device"))
-        .def(
-            "set_device_flags",
-            [](const Contract& c, unsigned flags) {
-                return answer(c.call([&](Runtime& r) { return r.set_device_flags(flags); }));
-            },
-            py::arg("flags"))
-        .def(
-            "device_can_access_peer",
-            [](const Contract& c, int device, int peer) {
-                int can = 0;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.device_can_access_peer(&can, device, peer); });
-                return answer(status, can);
-            },
-            py::arg("device"), py::arg("peer"))
-        .def(
-            "device_enable_peer_access",
-            [](const Contract& c, int peer, unsigned flags) {
-                return answer(c.call([&](Runtime& r) { return r.device_enable_peer_access(peer, flags); }));
-            },
-            py::arg("peer"), py::arg("flags") = 0)
-        .def(
-            "device_disable_peer_access",
-            [](const Contract& c, int peer) {
-                return answer(c.call([&](Runtime& r) { return r.device_disable_peer_access(peer); }));
-            },
-            py::arg("peer"))
-        .def(
-            "device_get_limit",
-            [](const Contract& c, int limit) {
-                size_t value = 0;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.device_get_limit(&value, static_cast<Limit>(limit)); });
-                return answer(status, value);
-            },
-            py::arg("limit"))
-        .def(
-            "device_set_limit",
-            [](const Contract& c, int limit, size_t value) {
-                return answer(
-                    c.call([&](Runtime& r) { return r.device_set_limit(static_cast<Limit>(limit), value); }));
-            },
-            py::arg("limit"), py::arg("value"))
-        .def("device_get_stream_priority_range",
-             [](const Contract& c) {
-                 int least = 0, greatest = 0;
-                 const Status status = c.call(
-                     [&](Runtime& r) { return r.device_get_stream_priority_range(&least, &greatest); });
-                 return answer(status, least, greatest);
-             })
-        .def(
-            "add_device",
-            [](const Contract& c, const std::string& model) {
-                int device = 0;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.add_device(&device, model.c_str()); });
-                return answer(status, device);
-            },
-            py::arg("model"))
+    contract.METHOD(get_device_count)
+        .METHOD(set_device, arg("device"))
+        .METHOD(get_device)
+        .METHOD(get_device_properties, arg("device"))
+        .METHOD(device_get_attribute, arg("attribute"), arg("device"))
+        .METHOD(device_synchronize)
+        .METHOD(device_reset)
+        .METHOD(set_device_flags, arg("flags"))
+        .METHOD(get_device_flags)
+        .METHOD(device_can_access_peer, arg("device"), arg("peer"))
+        .METHOD(device_enable_peer_access, arg("peer"), arg("flags") = 0)
+        .METHOD(device_disable_peer_access, arg("peer"))
+        .METHOD(device_get_limit, arg("limit"))
+        .METHOD(device_set_limit, arg("limit"), arg("value"))
+        .METHOD(device_get_stream_priority_range)
+        .METHOD(driver_get_version)
+        .METHOD(runtime_get_version)
+        .METHOD(get_last_error)
+        .METHOD(peek_at_last_error)
+        .METHOD(add_device, arg("model"))
         .def("clock_ns", [](const Contract& c) { return c.runtime->clock_ns(); })
         .def(
             "host_work",
             [](const Contract& c, std::int64_t nanoseconds) {
                 without_gil([&] { c.runtime->host_work(nanoseconds); });
             },
-            py::arg("nanoseconds"))
+            arg("nanoseconds"))
         .def("error_detail", [](const Contract& c) { return c.runtime->error_detail(); })
         .def("kind", [](const Contract& c) { return c.runtime->kind(); })
         .def("simulated", [](const Contract& c) { return c.runtime->simulated(); });
@@ -200,236 +88,64 @@ void bind_memory_calls(Class& contract) {
                     c.call([&](Runtime& r) { return r.malloc(null_out ? nullptr : &out, bytes); });
                 return answer(status, out);
             },
-            py::arg("bytes"), py::arg("null_out") = false)
-        .def(
-            "free",
-            [](const Contract& c, Address address) {
-                return answer(c.call([&](Runtime& r) { return r.free(pointer(address)); }));
-            },
-            py::arg("pointer"))
-        .def(
-            "malloc_async",
-            [](const Contract& c, size_t bytes, Address stream) {
-                void* out = nullptr;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.malloc_async(&out, bytes, stream_of(stream)); });
-                return answer(status, out);
-            },
-            py::arg("bytes"), py::arg("stream") = 0)
-        .def(
-            "free_async",
-            [](const Contract& c, Address address, Address stream) {
-                return answer(
-                    c.call([&](Runtime& r) { return r.free_async(pointer(address), stream_of(stream)); }));
-            },
-            py::arg("pointer"), py::arg("stream") = 0)
-        .def(
-            "host_alloc",
-            [](const Contract& c, size_t bytes, unsigned flags) {
-                void* out = nullptr;
-                const Status status = c.call([&](Runtime& r) { return r.host_alloc(&out, bytes, flags); });
-                return answer(status, out);
-            },
-            py::arg("bytes"), py::arg("flags") = 0)
-        .def(
-            "free_host",
-            [](const Contract& c, Address address) {
-                return answer(c.call([&](Runtime& r) { return r.free_host(pointer(address)); }));
-            },
-            py::arg("pointer"))
-        .def(
-            "host_get_flags",
-            [](const Contract& c, Address address) {
-                unsigned flags = 0;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.host_get_flags(&flags, pointer(address)); });
-                return answer(status, flags);
-            },
-            py::arg("pointer"))
-        .def(
-            "host_get_device_pointer",
-            [](const Contract& c, Address address, unsigned flags) {
-                void* out = nullptr;
-                const Status status = c.call(
-                    [&](Runtime& r) { return r.host_get_device_pointer(&out, pointer(address), flags); });
-                return answer(status, out);
-            },
-            py::arg("pointer"), py::arg("flags") = 0)
+            arg("bytes"), arg("null_out") = false)
+        .METHOD(free, arg("pointer"))
+        .METHOD(malloc_async, arg("bytes"), arg("stream") = 0)
+        .METHOD(free_async, arg("pointer"), arg("stream") = 0)
+        .METHOD(host_alloc, arg("bytes"), arg("flags") = 0)
+        .METHOD(free_host, arg("pointer"))
+        .METHOD(host_get_flags, arg("pointer"))
+        .METHOD(host_get_device_pointer, arg("pointer"), arg("flags") = 0)
         .def(
             "pointer_get_attributes",
             [](const Contract& c, Address address) {
                 PointerAttributes attributes;
-                const Status status = c.call(
-                    [&](Runtime& r) { return r.pointer_get_attributes(&attributes, pointer(address)); });
+                const Status status = c.call([&](Runtime& r) {
+                    return r.pointer_get_attributes(&attributes, as_pointer<void*>(address));
+                });
                 return answer(status, static_cast<int>(attributes.type), attributes.device,
                               attributes.device_pointer, attributes.host_pointer);
             },
-            py::arg("pointer"))
-        .def("mem_get_info",
-             [](const Contract& c) {
-                 size_t free = 0, total = 0;
-                 const Status status = c.call([&](Runtime& r) { return r.mem_get_info(&free, &total); });
-                 return answer(status, free, total);
-             })
-        .def(
-            "memcpy",
-            [](const Contract& c, Address destination, Address source, size_t bytes, int kind) {
-                return answer(c.call([&](Runtime& r) {
-                    return r.memcpy(pointer(destination), pointer(source), bytes,
-                                    static_cast<MemcpyKind>(kind));
-                }));
-            },
-            py::arg("destination"), py::arg("source"), py::arg("bytes"), py::arg("kind") = 4)
-        .def(
-            "memcpy_async",
-            [](const Contract& c, Address destination, Address source, size_t bytes, int kind,
-               Address stream) {
-                return answer(c.call([&](Runtime& r) {
-                    return r.memcpy_async(pointer(destination), pointer(source), bytes,
-                                          static_cast<MemcpyKind>(kind), stream_of(stream));
-                }));
-            },
-            py::arg("destination"), py::arg("source"), py::arg("bytes"), py::arg("kind") = 4,
-            py::arg("stream") = 0)
-        .def(
-            "memset",
-            [](const Contract& c, Address address, int value, size_t bytes) {
-                return answer(c.call([&](Runtime& r) { return r.memset(pointer(address), value, bytes); }));
-            },
-            py::arg("pointer"), py::arg("value"), py::arg("bytes"))
-        .def(
-            "memset_async",
-            [](const Contract& c, Address address, int value, size_t bytes, Address stream) {
-                return answer(c.call([&](Runtime& r) {
-                    return r.memset_async(pointer(address), value, bytes, stream_of(stream));
-                }));
-            },
-            py::arg("pointer"), py::arg("value"), py::arg("bytes"), py::arg("stream") = 0);
+            arg("pointer"))
+        .METHOD(mem_get_info)
+        .METHOD(memcpy, arg("destination"), arg("source"), arg("bytes"), arg("kind") = 4)
+        .METHOD(memcpy_async, arg("destination"), arg("source"), arg("bytes"), arg("kind") = 4,
+                arg("stream") = 0)
+        .METHOD(memset, arg("pointer"), arg("value"), arg("bytes"))
+        .METHOD(memset_async, arg("pointer"), arg("value"), arg("bytes"), arg("stream") = 0);
 }
 
 void bind_stream_calls(Class& contract) {
-    contract
-        .def(
-            "stream_create_with_priority",
-            [](const Contract& c, unsigned flags, int priority) {
-                StreamHandle out = nullptr;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.stream_create_with_priority(&out, flags, priority); });
-                return answer(status, out);
-            },
-            py::arg("flags") = 0, py::arg("priority") = 0)
-        .def(
-            "stream_destroy",
-            [](const Contract& c, Address stream) {
-                return answer(c.call([&](Runtime& r) { return r.stream_destroy(stream_of(stream)); }));
-            },
-            py::arg("stream"))
-        .def(
-            "stream_synchronize",
-            [](const Contract& c, Address stream) {
-                return answer(c.call([&](Runtime& r) { return r.stream_synchronize(stream_of(stream)); }));
-            },
-            py::arg("stream"))
-        .def(
-            "stream_query",
-            [](const Contract& c, Address stream) {
-                return answer(c.call([&](Runtime& r) { return r.stream_query(stream_of(stream)); }));
-            },
-            py::arg("stream"))
-        .def(
-            "stream_wait_event",
-            [](const Contract& c, Address stream, Address event, unsigned flags) {
-                return answer(c.call([&](Runtime& r) {
-                    return r.stream_wait_event(stream_of(stream), event_of(event), flags);
-                }));
-            },
-            py::arg("stream"), py::arg("event"), py::arg("flags") = 0)
-        .def(
-            "stream_get_flags",
-            [](const Contract& c, Address stream) {
-                unsigned flags = 0;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.stream_get_flags(stream_of(stream), &flags); });
-                return answer(status, flags);
-            },
-            py::arg("stream"))
-        .def(
-            "stream_get_priority",
-            [](const Contract& c, Address stream) {
-                int priority = 0;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.stream_get_priority(stream_of(stream), &priority); });
-                return answer(status, priority);
-            },
-            py::arg("stream"))
-        .def(
-            "stream_get_id",
-            [](const Contract& c, Address stream) {
-                unsigned long long id = 0;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.stream_get_id(stream_of(stream), &id); });
-                return answer(status, id);
-            },
-            py::arg("stream"))
+    contract.METHOD(stream_create_with_priority, arg("flags") = 0, arg("priority") = 0)
+        .METHOD(stream_destroy, arg("stream"))
+        .METHOD(stream_synchronize, arg("stream"))
+        .METHOD(stream_query, arg("stream"))
+        .METHOD(stream_wait_event, arg("stream"), arg("event"), arg("flags") = 0)
+        .METHOD(stream_get_flags, arg("stream"))
+        .METHOD(stream_get_priority, arg("stream"))
+        .METHOD(stream_get_id, arg("stream"))
         .def(
             "launch_host_func",
             [](const Contract& c, Address stream, const py::object& callable) {
                 if (callable.is_none()) {
-                    return answer(c.call(
-                        [&](Runtime& r) { return r.launch_host_func(stream_of(stream), nullptr, nullptr); }));
+                    return answer(c.call([&](Runtime& r) {
+                        return r.launch_host_func(as_pointer<StreamHandle>(stream), nullptr, nullptr);
+                    }));
                 }
                 void* const data = callable.inc_ref().ptr();
-                const Status status = c.call(
-                    [&](Runtime& r) { return r.launch_host_func(stream_of(stream), run_callable, data); });
+                const Status status = c.call([&](Runtime& r) {
+                    return r.launch_host_func(as_pointer<StreamHandle>(stream), run_callable, data);
+                });
                 if (status != Status::success) callable.dec_ref();
                 return answer(status);
             },
-            py::arg("stream"), py::arg("callable"))
-        .def(
-            "event_create_with_flags",
-            [](const Contract& c, unsigned flags) {
-                EventHandle out = nullptr;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.event_create_with_flags(&out, flags); });
-                return answer(status, out);
-            },
-            py::arg("flags") = 0)
-        .def(
-            "event_destroy",
-            [](const Contract& c, Address event) {
-                return answer(c.call([&](Runtime& r) { return r.event_destroy(event_of(event)); }));
-            },
-            py::arg("event"))
-        .def(
-            "event_record_with_flags",
-            [](const Contract& c, Address event, Address stream, unsigned flags) {
-                return answer(c.call([&](Runtime& r) {
-                    return r.event_record_with_flags(event_of(event), stream_of(stream), flags);
-                }));
-            },
-            py::arg("event"), py::arg("stream") = 0, py::arg("flags") = 0)
-        .def(
-            "event_query",
-            [](const Contract& c, Address event) {
-                return answer(c.call([&](Runtime& r) { return r.event_query(event_of(event)); }));
-            },
-            py::arg("event"))
-        .def(
-            "event_synchronize",
-            [](const Contract& c, Address event) {
-                return answer(c.call([&](Runtime& r) { return r.event_synchronize(event_of(event)); }));
-            },
-            py::arg("event"))
-        .def(
-            "event_elapsed_time",
-            [](const Contract& c, Address start, Address end) {
-                float milliseconds = 0;
-                const Status status = c.call([&](Runtime& r) {
-                    return r.event_elapsed_time(&milliseconds, event_of(start), event_of(end));
-                });
-                return answer(status, milliseconds);
-            },
-            py::arg("start"), py::arg("end"));
+            arg("stream"), arg("callable"))
+        .METHOD(event_create_with_flags, arg("flags") = 0)
+        .METHOD(event_destroy, arg("event"))
+        .METHOD(event_record_with_flags, arg("event"), arg("stream") = 0, arg("flags") = 0)
+        .METHOD(event_query, arg("event"))
+        .METHOD(event_synchronize, arg("event"))
+        .METHOD(event_elapsed_time, arg("start"), arg("end"));
 }
 
 void bind_module_calls(Class& contract) {
@@ -442,114 +158,32 @@ void bind_module_calls(Class& contract) {
                     c.call([&](Runtime& r) { return r.library_load_data(&out, image.data(), image.size()); });
                 return answer(status, out);
             },
-            py::arg("image"))
-        .def(
-            "library_unload",
-            [](const Contract& c, Address library) {
-                return answer(c.call([&](Runtime& r) { return r.library_unload(library_of(library)); }));
-            },
-            py::arg("library"))
-        .def(
-            "library_get_kernel",
-            [](const Contract& c, Address library, const std::string& lowered) {
-                KernelHandle out = nullptr;
-                const Status status = c.call([&](Runtime& r) {
-                    return r.library_get_kernel(&out, library_of(library), lowered.c_str());
-                });
-                return answer(status, out);
-            },
-            py::arg("library"), py::arg("lowered_name"))
-        .def(
-            "library_get_kernel_count",
-            [](const Contract& c, Address library) {
-                unsigned count = 0;
-                const Status status = c.call(
-                    [&](Runtime& r) { return r.library_get_kernel_count(&count, library_of(library)); });
-                return answer(status, count);
-            },
-            py::arg("library"))
+            arg("image"))
+        .METHOD(library_unload, arg("library"))
+        .METHOD(library_get_kernel, arg("library"), arg("lowered_name"))
+        .METHOD(library_get_kernel_count, arg("library"))
         .def(
             "library_enumerate_kernels",
             [](const Contract& c, unsigned count, Address library) {
                 std::vector<KernelHandle> kernels(count);
                 const Status status = c.call([&](Runtime& r) {
-                    return r.library_enumerate_kernels(kernels.data(), count, library_of(library));
+                    return r.library_enumerate_kernels(kernels.data(), count,
+                                                       as_pointer<LibraryHandle>(library));
                 });
                 std::vector<Address> handles;
                 for (KernelHandle kernel : kernels) handles.push_back(reinterpret_cast<Address>(kernel));
                 return answer(status, handles);
             },
-            py::arg("count"), py::arg("library"))
-        .def(
-            "library_get_global",
-            [](const Contract& c, Address library, const std::string& name) {
-                void* out = nullptr;
-                size_t bytes = 0;
-                const Status status = c.call([&](Runtime& r) {
-                    return r.library_get_global(&out, &bytes, library_of(library), name.c_str());
-                });
-                return answer(status, out, bytes);
-            },
-            py::arg("library"), py::arg("name"))
-        .def(
-            "func_get_name",
-            [](const Contract& c, Address kernel) {
-                const char* found = nullptr;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.func_get_name(&found, kernel_of(kernel)); });
-                return answer(status, std::string(found == nullptr ? "" : found));
-            },
-            py::arg("kernel"))
-        .def(
-            "func_get_param_info",
-            [](const Contract& c, Address kernel, size_t index) {
-                size_t offset = 0, size = 0;
-                const Status status = c.call([&](Runtime& r) {
-                    return r.func_get_param_info(kernel_of(kernel), index, &offset, &size);
-                });
-                return answer(status, offset, size);
-            },
-            py::arg("kernel"), py::arg("index"))
-        .def(
-            "func_get_attributes",
-            [](const Contract& c, Address kernel) {
-                FunctionAttributes attributes;
-                const Status status =
-                    c.call([&](Runtime& r) { return r.func_get_attributes(&attributes, kernel_of(kernel)); });
-                return answer(status, attributes);
-            },
-            py::arg("kernel"))
-        .def(
-            "func_set_attribute",
-            [](const Contract& c, Address kernel, int attribute, int value) {
-                return answer(c.call([&](Runtime& r) {
-                    return r.func_set_attribute(kernel_of(kernel), static_cast<FunctionAttribute>(attribute),
-                                                value);
-                }));
-            },
-            py::arg("kernel"), py::arg("attribute"), py::arg("value"))
-        .def(
-            "occupancy_max_active_blocks_per_multiprocessor",
-            [](const Contract& c, Address kernel, int block_size, size_t dynamic_shared) {
-                int blocks = 0;
-                const Status status = c.call([&](Runtime& r) {
-                    return r.occupancy_max_active_blocks_per_multiprocessor(&blocks, kernel_of(kernel),
-                                                                            block_size, dynamic_shared);
-                });
-                return answer(status, blocks);
-            },
-            py::arg("kernel"), py::arg("block_size"), py::arg("dynamic_shared") = 0)
-        .def(
-            "occupancy_max_potential_block_size",
-            [](const Contract& c, Address kernel, size_t dynamic_shared, int limit) {
-                int grid = 0, block = 0;
-                const Status status = c.call([&](Runtime& r) {
-                    return r.occupancy_max_potential_block_size(&grid, &block, kernel_of(kernel),
-                                                                dynamic_shared, limit);
-                });
-                return answer(status, grid, block);
-            },
-            py::arg("kernel"), py::arg("dynamic_shared") = 0, py::arg("block_size_limit") = 0)
+            arg("count"), arg("library"))
+        .METHOD(library_get_global, arg("library"), arg("name"))
+        .METHOD(func_get_name, arg("kernel"))
+        .METHOD(func_get_param_info, arg("kernel"), arg("index"))
+        .METHOD(func_get_attributes, arg("kernel"))
+        .METHOD(func_set_attribute, arg("kernel"), arg("attribute"), arg("value"))
+        .METHOD(occupancy_max_active_blocks_per_multiprocessor, arg("kernel"), arg("block_size"),
+                arg("dynamic_shared") = 0)
+        .METHOD(occupancy_max_potential_block_size, arg("kernel"), arg("dynamic_shared") = 0,
+                arg("block_size_limit") = 0)
         .def(
             "launch_kernel",
             [](const Contract& c, Address kernel, const DimLike& grid, const DimLike& block,
@@ -559,7 +193,7 @@ void bind_module_calls(Class& contract) {
                 config.grid = dim_of(grid);
                 config.block = dim_of(block);
                 config.dynamic_shared_bytes = dynamic_shared;
-                config.stream = stream_of(stream);
+                config.stream = as_pointer<StreamHandle>(stream);
                 config.duration_ns = duration_ns;
                 // A value is copied to where it is aligned as the largest type asks.
                 std::vector<std::unique_ptr<std::byte[]>> values;
@@ -569,11 +203,12 @@ void bind_module_calls(Class& contract) {
                     argument.copy(reinterpret_cast<char*>(values.back().get()), argument.size());
                     pointers.push_back(values.back().get());
                 }
-                return answer(c.call(
-                    [&](Runtime& r) { return r.launch_kernel(config, kernel_of(kernel), pointers.data()); }));
+                return answer(c.call([&](Runtime& r) {
+                    return r.launch_kernel(config, as_pointer<KernelHandle>(kernel), pointers.data());
+                }));
             },
-            py::arg("kernel"), py::arg("grid"), py::arg("block"), py::arg("arguments") = py::tuple(),
-            py::arg("dynamic_shared") = 0, py::arg("stream") = 0, py::arg("duration_ns") = -1)
+            arg("kernel"), arg("grid"), arg("block"), arg("arguments") = py::tuple(),
+            arg("dynamic_shared") = 0, arg("stream") = 0, arg("duration_ns") = -1)
         .def(
             "compile",
             [](const Contract& c, const std::string& source, std::vector<std::string> name_expressions,
@@ -596,12 +231,11 @@ void bind_module_calls(Class& contract) {
                 }
                 return Answer(py::make_tuple(name(status), py::bytes(result.image), kernels, result.log));
             },
-            py::arg("source"), py::arg("name_expressions") = py::tuple(), py::arg("options") = py::tuple(),
-            py::arg("include_paths") = py::tuple(), py::arg("headers") = py::dict(),
-            py::arg("file_name") = "kernel.cu", py::arg("use_cache") = true);
+            arg("source"), arg("name_expressions") = py::tuple(), arg("options") = py::tuple(),
+            arg("include_paths") = py::tuple(), arg("headers") = py::dict(), arg("file_name") = "kernel.cu",
+            arg("use_cache") = true);
 }
-#undef STATUS_ONLY
-#undef ONE_OUTPUT
+#undef METHOD
 
 }  // namespace
 
@@ -619,12 +253,12 @@ void bind_contract(py::module_& m) {
                 throw std::invalid_argument("'" + device + "' is of no runtime that this build has");
             return Contract{std::move(runtime)};
         },
-        py::arg("device"), "The contract of a device's runtime.");
+        arg("device"), "The contract of a device's runtime.");
     m.def(
-        "status_name", [](int number) { return name(static_cast<Status>(number)); }, py::arg("number"),
+        "status_name", [](int number) { return name(static_cast<Status>(number)); }, arg("number"),
         "The name of a cudaError_t by its number.");
     m.def(
-        "status_text", [](int number) { return text(static_cast<Status>(number)); }, py::arg("number"),
+        "status_text", [](int number) { return text(static_cast<Status>(number)); }, arg("number"),
         "The text of a cudaError_t by its number.");
 }
 
