@@ -17,7 +17,7 @@ class HostRuntime::Call {
   public:
     enum class On { device, host };  // does a lost device refuse it?
 
-    Call(HostRuntime& runtime, std::int64_t CallCosts::*cost, On on = On::device) : runtime_(runtime) {
+    Call(HostRuntime& runtime, std::int64_t CallCosts::*cost, On on = On::device) {
         if (forked_after_use()) {
             refused_ = Status::initialization_error;
             thread().last = refused_;
@@ -43,7 +43,6 @@ class HostRuntime::Call {
     Lock& lock() { return lock_; }
 
   private:
-    HostRuntime& runtime_;
     Lock lock_;
     Status refused_ = Status::success;
 };
