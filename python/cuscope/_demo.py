@@ -93,7 +93,9 @@ def run(device: cs.Device, *, elements: int = ELEMENTS, source: str | None = Non
     a, b = np.random.default_rng(0).random((2, elements), dtype=np.float32)
     with device:
         module = cs.Module(SOURCE if source is None else source)
-        _ = module.vec_add.attributes  # starts the device and loads the kernel, which are no steps of their own
+        _ = (
+            module.vec_add.attributes
+        )  # starts the device and loads the kernel, which are no steps of their own
         steps: list[Step] = []
 
         begin = cs.clock()

@@ -167,8 +167,8 @@ Status compile_once(const Job& job, const std::vector<std::string>& expressions,
     return Status::success;
 }
 
-// nvcc includes a few standard headers by itself; a program that uses them unnamed compiles here, too. Only what
-// the compiler misses is included, so nothing that a program defines for itself is in its way.
+// nvcc includes a few standard headers by itself; a program that uses them unnamed compiles here, too. Only
+// what the compiler misses is included, so nothing that a program defines for itself is in its way.
 bool add_implied(const std::string& log, std::vector<std::string>* options) {
     bool added = false;
     for (const auto& [word, header] : implied_headers()) {
@@ -379,11 +379,13 @@ Status compile(const CompileRequest& request, const Architecture& architecture, 
         status = compile_once(job, expressions, implied, result, &lowered);
         // The scan may have seen a kernel that the preprocessor removes. And what the compiler says of probes
         // is not the user's business.
-        again = status == Status::invalid_source &&
-                (std::erase_if(probes, [&](const std::string& probe) {
-                     return result->log.find(std::string(name_check) + probe) != std::string::npos;
-                 }) > 0 ||
-                 add_implied(result->log, &implied));
+        again =
+            status == Status::invalid_source &&
+            (std::erase_if(probes,
+                           [&](const std::string& probe) {
+                               return result->log.find(std::string(name_check) + probe) != std::string::npos;
+                           }) > 0 ||
+             add_implied(result->log, &implied));
     }
     result->log = readable(std::move(result->log));
     if (status != Status::success) return status;

@@ -138,14 +138,15 @@ const std::vector<std::pair<std::string, std::string>>& implied_headers() {
         const auto add = [&](const char* header, std::initializer_list<const char*> names) {
             for (const char* name : names) made->emplace_back(name, header);
         };
-        add("math.h", {"INFINITY", "NAN", "HUGE_VALF", "HUGE_VAL", "M_E", "M_LOG2E", "M_LOG10E", "M_LN2", "M_LN10",
-                       "M_PI", "M_PI_2", "M_PI_4", "M_1_PI", "M_2_PI", "M_2_SQRTPI", "M_SQRT2", "M_SQRT1_2"});
-        add("limits.h", {"CHAR_BIT", "SCHAR_MIN", "SCHAR_MAX", "UCHAR_MAX", "CHAR_MIN", "CHAR_MAX", "SHRT_MIN",
-                         "SHRT_MAX", "USHRT_MAX", "INT_MIN", "INT_MAX", "UINT_MAX", "LONG_MIN", "LONG_MAX",
-                         "ULONG_MAX", "LLONG_MIN", "LLONG_MAX", "ULLONG_MAX"});
+        add("math.h",
+            {"INFINITY", "NAN", "HUGE_VALF", "HUGE_VAL", "M_E", "M_LOG2E", "M_LOG10E", "M_LN2", "M_LN10",
+             "M_PI", "M_PI_2", "M_PI_4", "M_1_PI", "M_2_PI", "M_2_SQRTPI", "M_SQRT2", "M_SQRT1_2"});
+        add("limits.h", {"CHAR_BIT", "SCHAR_MIN", "SCHAR_MAX", "UCHAR_MAX", "CHAR_MIN", "CHAR_MAX",
+                         "SHRT_MIN", "SHRT_MAX", "USHRT_MAX", "INT_MIN", "INT_MAX", "UINT_MAX", "LONG_MIN",
+                         "LONG_MAX", "ULONG_MAX", "LLONG_MIN", "LLONG_MAX", "ULLONG_MAX"});
         add("float.h", {"FLT_EPSILON", "FLT_MIN", "FLT_MAX", "DBL_EPSILON", "DBL_MIN", "DBL_MAX"});
-        add("stdint.h", {"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
-                         "intptr_t", "uintptr_t"});
+        add("stdint.h", {"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
+                         "uint64_t", "intptr_t", "uintptr_t"});
         return made;
     }();
     return *words;

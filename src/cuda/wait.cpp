@@ -25,8 +25,8 @@ constexpr auto check_interval = milliseconds(30);  // how often somebody may end
 // How many threads are asking right now.
 std::atomic<int> asking{0};
 
-// One question. A thread that finds the process exiting asks no more, and stays here until it ends: the library
-// takes itself apart then, under the feet of whoever still uses it.
+// One question. A thread that finds the process exiting asks no more, and stays here until it ends: the
+// library takes itself apart then, under the feet of whoever still uses it.
 template <class Query>
 cudaError_t ask(Query query, bool was_exiting) {
     ++asking;
@@ -113,7 +113,8 @@ DriverFunction<CUresult (*)(CUcontext, CUevent)> ctx_record_event("cuCtxRecordEv
 
 void end_waits() {
     const Clock::time_point start = Clock::now();
-    while (asking > 0 && Clock::now() - start < milliseconds(200)) std::this_thread::sleep_for(microseconds(50));
+    while (asking > 0 && Clock::now() - start < milliseconds(200))
+        std::this_thread::sleep_for(microseconds(50));
 }
 
 cudaError_t wait_for_stream(cudaStream_t stream) {

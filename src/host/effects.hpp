@@ -37,8 +37,8 @@ class Effects {
     // Lets later effects pass one that is stalled. True if there is one.
     bool pass_stalled();
     std::size_t waiting() const { return queue_.size(); }
-    // Leaves the lock to the threads for a moment, or until nothing waits for them: where many short effects are
-    // due, taking turns at the lock with a caller that issues more would take longer than they do.
+    // Leaves the lock to the threads for a moment, or until nothing waits for them: where many short effects
+    // are due, taking turns at the lock with a caller that issues more would take longer than they do.
     void let_run(Lock& lock);
 
   private:

@@ -21,7 +21,8 @@ using Real = std::chrono::steady_clock;
 // to do.
 constexpr milliseconds patience{1000};
 constexpr std::size_t most_effects = 16384;
-// So many commands may be issued before the devices are simulated without being asked, and so many be pending.
+// So many commands may be issued before the devices are simulated without being asked, and so many be
+// pending.
 constexpr std::size_t most_unobserved = 1024, most_pending = 65536;
 
 const RuntimeRegistration registration({"host", 10, []() -> std::shared_ptr<Runtime> {

@@ -40,7 +40,6 @@ class HostRuntime final : public Runtime {
     void shut_down() noexcept override;
 
   private:
-
     struct Stream : SimStream {
         unsigned flags = 0;
         unsigned long long id = 0;

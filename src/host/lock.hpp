@@ -1,5 +1,5 @@
-// The runtime's lock is held for a microsecond at most, several hundred thousand times a second: whoever finds it
-// taken tries again for a moment before it sleeps, which costs more than that by itself.
+// The runtime's lock is held for a microsecond at most, several hundred thousand times a second: whoever
+// finds it taken tries again for a moment before it sleeps, which costs more than that by itself.
 #pragma once
 
 #include <mutex>

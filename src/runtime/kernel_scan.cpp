@@ -28,7 +28,8 @@ bool is_word(char c) { return is_word_start(c) || is_digit(c); }
 constexpr std::string_view marker = "__global__";
 
 // Words, string literals and single symbols ("::" and "->" stay whole). Comments and preprocessor lines
-// vanish, numbers count as symbols. A macro without parameters that brings the marker is replaced by its text.
+// vanish, numbers count as symbols. A macro without parameters that brings the marker is replaced by its
+// text.
 class Scanner {
   public:
     explicit Scanner(std::string_view source) : source_(source) {}
