@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,15 +25,24 @@ os.environ.pop("CUDA_LAUNCH_BLOCKING", None)
 import pytest  # noqa: E402
 
 DEVICES = ("host:0", "cuda:0")
-LOST: dict[
-    str, str
-] = {}  # devices that a test lost for good: every later test would fail for no reason of its own
+# Devices that a test lost for good: every later test would fail for no reason of its own.
+LOST: dict[str, str] = {}
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "host_only(reason): runs on host:0 alone, because of the reason")
-    config.addinivalue_line("markers", "no_sanitizer(reason): not under compute-sanitizer, because of the reason")
-    config.addinivalue_line("markers", "gpu_only(reason): runs on cuda:0 alone, because of the reason")
+    for line in (
+        "host_only(reason): runs on host:0 alone, because of the reason",
+        "gpu_only(reason): runs on cuda:0 alone, because of the reason",
+        "no_sanitizer(reason): not under compute-sanitizer, because of the reason",
+    ):
+        config.addinivalue_line("markers", line)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Why tests were skipped: one line for each reason, not one for each test."""
+    reasons = Counter(report.longrepr[2] for report in terminalreporter.getreports("skipped"))
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count} skipped: {reason.removeprefix('Skipped: ')}")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
