@@ -38,6 +38,17 @@ REFUSED = {
     "to_device(None)": (lambda d: cs.to_device(None), (TypeError, ValueError), ""),
     "to_device(dict)": (lambda d: cs.to_device({}), (TypeError, ValueError), ""),
     "empty_like(5)": (lambda d: cs.empty_like(object()), TypeError, ""),
+    "zeros(b'ab')": (lambda d: cs.zeros(b"ab"), TypeError, "bytes"),
+    "full(None)": (lambda d: cs.full(2, None), TypeError, "None"),
+    "full('a')": (lambda d: cs.full(2, "a"), TypeError, "'a'"),
+    "Device(None)": (lambda d: cs.Device(None), TypeError, "device"),
+    "occupancy('a')": (lambda d: module(d).nothing.occupancy("a"), TypeError, "block"),
+    "kernel()": (lambda d: module(d).nothing(), TypeError, "nothing[grid, block]"),
+    "max_dynamic_shared='a'": (
+        lambda d: setattr(module(d).nothing, "max_dynamic_shared", "a"),
+        TypeError,
+        "max_dynamic_shared",
+    ),
     # a wrong value
     "empty(-1)": (lambda d: cs.empty(-1), ValueError, "-1"),
     "empty((3, -2))": (lambda d: cs.empty((3, -2)), ValueError, "-2"),
@@ -53,6 +64,19 @@ REFUSED = {
     "attribute('')": (lambda d: d.attribute(""), (ValueError, AttributeError), "warp_size"),
     "host_work('1')": (lambda d: cs.host_work("1"), TypeError, ""),
     "empty(65 dimensions)": (lambda d: cs.empty((1,) * 100), ValueError, ""),
+    "full(huge int)": (lambda d: cs.full(2, HUGE), OverflowError, "dtype"),
+    "full(too large)": (lambda d: cs.full(2, 1e300, np.float32), OverflowError, "float32"),
+    "full(too large int)": (lambda d: cs.full(2, 10**400, np.float32), OverflowError, "float32"),
+    "full(half)": (lambda d: cs.full(2, 1e9, np.float16), OverflowError, "float16"),
+    "occupancy(0)": (lambda d: module(d).nothing.occupancy(0), ValueError, "block"),
+    "best_block_size(-1)": (lambda d: module(d).nothing.best_block_size(limit=-1), ValueError, "limit"),
+    "max_dynamic_shared=-1": (
+        lambda d: setattr(module(d).nothing, "max_dynamic_shared", -1),
+        ValueError,
+        "max_dynamic_shared",
+    ),
+    "from_file(folder)": (lambda d: cs.Module.from_file("/"), ValueError, "folder"),
+    "Device('\\ud800')": (lambda d: cs.Device("\ud800"), ValueError, ""),
     # unknown arguments
     "Stream(nonblocking=True)": (lambda d: cs.Stream(nonblocking=True), TypeError, ""),
     "Event(flags=2)": (lambda d: cs.Event(flags=2), TypeError, ""),
@@ -70,6 +94,50 @@ def test_refused_call_says_why_and_changes_nothing(device, unchanged, what):
 
     assert str(caught.value)
     assert text in str(caught.value)
+
+
+def test_items_outside_and_of_many_axes(device, unchanged):
+    x = cs.zeros((2, 3))
+
+    for index in (2, -3, HUGE, -HUGE):
+        with pytest.raises(IndexError, match=f"{index} is outside"):
+            x[index]
+    for index in (np.array([True, False]), np.array([0, 1]), 1.0, None, (0, 1), True):
+        with pytest.raises(TypeError, match="int or a slice"):
+            x[index]
+    x.close()
+
+
+def test_value_of_a_structure_is_taken_field_by_field(device, unchanged):
+    pair = np.dtype([("a", "i4"), ("b", "f8")])
+
+    assert cs.full(2, (1, 2.5), pair).to_host().tolist() == [(1, 2.5)] * 2
+    with pytest.raises(ValueError, match="3"):
+        cs.full(2, (1, 2.5, 3), pair)
+
+
+def test_dtype_of_none_is_the_default(device, unchanged):
+    assert {a.dtype for a in (cs.empty(1, None), cs.zeros(1, None), cs.pinned_empty(1, None))} == {
+        np.dtype(np.float32)
+    }
+
+
+@pytest.mark.host_only("a GPU's machine would wait")
+def test_clock_does_not_overflow(run_python):
+    done = run_python(
+        """
+        import cuscope as cs
+        try:
+            for _ in range(20):
+                cs.host_work(1e9)
+        except ValueError as error:
+            print(error)
+        print(cs.clock() > 0, cs.zeros(2).to_host().tolist())
+        """
+    )
+
+    assert "clock" in done.stdout
+    assert done.stdout.endswith("True [0.0, 0.0]\n"), done.stderr
 
 
 @pytest.mark.parametrize("method", ["fill", "copy_from", "copy_to", "to_host"])

@@ -31,3 +31,21 @@ def test_there_are_examples() -> None:
         sum(len(test.examples) for name in MODULES for test in finder.find(importlib.import_module(name)))
         > 50
     )
+
+
+PUBLIC = [name for name in cs.__all__ if name != "__version__"]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_an_example(name: str) -> None:
+    assert ">>> " in getattr(cs, name).__doc__
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if isinstance(getattr(cs, name), type)])
+def test_every_member_is_described(name: str) -> None:
+    silent = [
+        member
+        for member, value in vars(getattr(cs, name)).items()
+        if not member.startswith("_") and not (value.__doc__ or "").strip()
+    ]
+    assert not silent

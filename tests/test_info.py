@@ -76,6 +76,41 @@ def test_missing_compiler_is_named_with_a_fix(
     printed = capsys.readouterr().out
     assert "/nowhere/g++" in printed
     assert "fix:" in printed
+    assert "[skipped] a kernel on host:0" in printed  # what depends on it is no failure of its own
+
+
+@pytest.mark.parametrize("name", ["ipykernel", "jupyterlab", "pytest"])
+def test_optional_libraries_are_found_or_said_to_be_missing(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "/pytest" in cs.info()["optional_libraries"]["pytest"]
+
+    monkeypatch.setattr(_info.importlib.util, "find_spec", lambda name: None)
+    assert f"pip install {name}" in cs.info()["optional_libraries"][name]
+
+
+def test_current_device_that_is_not_there_fails_with_a_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> cs.Device:
+        raise ValueError("CUSCOPE_DEVICE: there is no device 'cuda:9'; there are: host:0")
+
+    monkeypatch.setattr(cs, "current_device", missing)
+
+    assert "cuda:9" in cs.info()["current_device"]
+    check = _doctor._current_device()
+    assert check.status == "failed"
+    assert "CUSCOPE_DEVICE" in str(check.fix)
+
+
+def test_cache_that_is_not_used_fails_with_a_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(description: str) -> _doctor.Check:
+        monkeypatch.setattr(_doctor._core, "cache_description", lambda: description)
+        return _doctor._cache()
+
+    assert check("off: CUSCOPE_CACHE_DIR is empty").status == "skipped"
+    assert check("/").status == "ok"
+    for problem in ("not used: /x may be written by other users", "/no/such/folder"):
+        assert check(problem).status == "failed"
+        assert "CUSCOPE_CACHE_DIR" in str(check(problem).fix)
 
 
 def test_kernel_that_does_not_compile_ends_the_demo(

@@ -72,7 +72,9 @@ __all__ = [
 
 
 def info() -> Info:
-    """What this installation is and what it found. See ``python -m cuscope info``.
+    """What this installation is and what it found: a dictionary that prints as ``python -m cuscope info`` does.
+
+    Never raises for what is missing: its entry says why.
 
     >>> import cuscope as cs
     >>> cs.info()["version"] == cs.__version__

@@ -11,7 +11,9 @@ __all__ = ["empty_like", "zeros_like"]
 
 
 def empty_like(array: DeviceArray | npt.ArrayLike, *, stream: Stream | None = None) -> DeviceArray:
-    """A new array of the shape and dtype of another, on the current device. See empty().
+    """A new array of the shape and dtype of another (a DeviceArray or NumPy's), with whatever the memory holds.
+
+    On the current device, or that of the stream. Errors are those of empty(). See cudaMallocAsync.
 
     >>> import cuscope as cs
     >>> cs.empty_like(cs.zeros((2, 3))).shape
@@ -22,7 +24,9 @@ def empty_like(array: DeviceArray | npt.ArrayLike, *, stream: Stream | None = No
 
 
 def zeros_like(array: DeviceArray | npt.ArrayLike, *, stream: Stream | None = None) -> DeviceArray:
-    """A new array of zeros, of the shape and dtype of another, on the current device. See zeros().
+    """A new array of zeros, of the shape and dtype of another (a DeviceArray or NumPy's).
+
+    On the current device, or that of the stream. Errors are those of empty(). See cudaMemsetAsync.
 
     >>> import numpy as np, cuscope as cs
     >>> cs.zeros_like(np.ones(2, np.int32)).to_host()

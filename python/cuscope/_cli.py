@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 
@@ -19,14 +20,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         if options.command == "demo":
-            return _run_demo(options.device, as_json=options.json)
-        if options.command == "info":
+            code = _run_demo(options.device, as_json=options.json)
+        elif options.command == "info":
             print(_json(_info.info()) if options.json else _info.info())
-            return 0
-        return _run_doctor(as_json=options.json)
+            code = 0
+        else:
+            code = _run_doctor(as_json=options.json)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # the reader of the output has gone: nothing more is written, nor at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:

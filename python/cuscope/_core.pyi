@@ -84,31 +84,59 @@ class Device:
         """
         One attribute, by its name or by its number in cudaDeviceAttr.
 
+        Raises ValueError for a name that is not there (the message lists those there are), CudaError
+        (cudaErrorInvalidValue) for such a number. See cudaDeviceGetAttribute.
+
         >>> import cuscope as cs
         >>> cs.current_device().attribute("warp_size")
         32
-
-        See cudaDeviceGetAttribute.
         """
     def can_access_peer(self, other: Device) -> bool:
         """
-        Could kernels here use the memory of the other device? See cudaDeviceCanAccessPeer.
+        Could kernels here use the memory of the other device? No device is a peer of itself.
+
+        See cudaDeviceCanAccessPeer: CUDA C++ Programming Guide, "Peer-to-Peer Memory Access".
+
+        >>> import cuscope as cs
+        >>> device = cs.current_device()
+        >>> device.can_access_peer(device)
+        False
         """
     def disable_peer_access(self, other: Device) -> None:
         """
-        Take back enable_peer_access. See cudaDeviceDisablePeerAccess.
+        Take back enable_peer_access().
+
+        Raises CudaError (cudaErrorPeerAccessNotEnabled) if it was not enabled. See cudaDeviceDisablePeerAccess.
         """
     def enable_peer_access(self, other: Device) -> None:
         """
-        Let kernels here use the memory of the other device. See cudaDeviceEnablePeerAccess.
+        Let kernels here use the memory of the other device.
+
+        Raises CudaError if the devices cannot (cudaErrorPeerAccessUnsupported), or it was done before
+        (cudaErrorPeerAccessAlreadyEnabled). See cudaDeviceEnablePeerAccess: CUDA C++ Programming Guide, "Peer-to-Peer Memory
+        Access".
+
+        >>> import cuscope as cs
+        >>> here, there = cs.Device("host:0"), cs.add_host_device("h200")
+        >>> if here.can_access_peer(there):
+        ...     here.enable_peer_access(there)
+        ...     here.disable_peer_access(there)
         """
     def limit(self, name: str) -> int:
         """
-        A limit in bytes: 'stack_size', 'printf_fifo_size' or 'malloc_heap_size'. See cudaDeviceGetLimit.
+        A limit in bytes: 'stack_size' (of a thread), 'printf_fifo_size' or 'malloc_heap_size'.
+
+        Raises ValueError for another name. See cudaDeviceGetLimit: CUDA C++ Programming Guide, "Call Stack".
+
+        >>> import cuscope as cs
+        >>> cs.current_device().limit("stack_size") > 0
+        True
         """
     def memory_info(self) -> MemoryInfo:
         """
-        The free and the total memory, in bytes. See cudaMemGetInfo.
+        The free and the total memory, in bytes.
+
+        Memory of arrays that are gone counts as free once it was given back in stream order. See cudaMemGetInfo.
 
         >>> import cuscope as cs
         >>> info = cs.current_device().memory_info()
@@ -117,18 +145,38 @@ class Device:
         """
     def reset(self) -> None:
         """
-        Drop everything on the device. What was made on it before can only be dropped. See cudaDeviceReset.
+        Drop everything on the device.
+
+        What was made on it before (arrays, streams, events, modules) can only be dropped: using it raises ValueError. An error
+        that lost the device stays. See cudaDeviceReset: CUDA C++ Programming Guide, "Initialization".
+
+        >>> import cuscope as cs
+        >>> device = cs.add_host_device("h200")
+        >>> with device:
+        ...     array = cs.zeros(4)
+        >>> device.reset()
+        >>> array.to_host()
+        Traceback (most recent call last):
+        ...
+        ValueError: DeviceArray was made before ...
         """
     def set_limit(self, name: str, value: typing.SupportsIndex) -> None:
         """
-        Set a limit, in bytes. See cudaDeviceSetLimit.
+        Set a limit, in bytes; the device may round it up. It counts for kernels launched from now on.
+
+        Raises ValueError for another name or a negative value, CudaError for a value that the device does not have. See
+        cudaDeviceSetLimit: CUDA C++ Programming Guide, "Call Stack".
+
+        >>> import cuscope as cs
+        >>> device = cs.current_device()
+        >>> device.set_limit("stack_size", device.limit("stack_size"))
         """
     def synchronize(self) -> None:
         """
         Wait until all work on the device is done.
 
-        Raises what a host function of any of its streams raised, and errors of the work itself. See
-        cudaDeviceSynchronize.
+        Raises what a host function of any of its streams raised, and errors of the work itself. Ctrl-C ends the wait. See
+        cudaDeviceSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 
         >>> import cuscope as cs
         >>> cs.current_device().synchronize()
@@ -136,12 +184,13 @@ class Device:
     @property
     def compute_capability(self) -> tuple[int, int]:
         """
-        (major, minor)
+        Which features it has, as (major, minor).
         """
     @property
     def default_stream(self) -> Stream:
         """
-        The legacy default stream: its work and that of every blocking stream wait for each other.
+        The legacy default stream (cudaStreamLegacy): its work and that of every blocking stream wait for
+        each other. See CUDA C++ Programming Guide, "Default Stream".
         """
     @property
     def kind(self) -> str:
@@ -166,12 +215,13 @@ class Device:
     @property
     def per_thread_stream(self) -> Stream:
         """
-        The default stream of each thread of its own (cudaStreamPerThread).
+        The default stream that each thread has of its own (cudaStreamPerThread). See CUDA C++ Programming
+        Guide, "Default Stream".
         """
     @property
     def properties(self) -> DeviceProperties:
         """
-        What the device is (cudaDeviceProp).
+        What the device is. See cudaGetDeviceProperties.
         """
     @property
     def simulated(self) -> bool:
@@ -188,7 +238,8 @@ class Stream:
     """
     A queue of work for a device: what is put in runs in that order.
 
-    ``with stream:`` makes it the current stream of this thread, and its device the current device.
+    ``with stream:`` makes it the current stream of this thread, and its device the current device. Nothing of what a
+    stream is given has to be done when the call returns; synchronize() waits for it.
 
     Parameters
     ----------
@@ -199,7 +250,8 @@ class Stream:
     device : Device, optional
         The current device unless given.
 
-    See cudaStreamCreateWithPriority: CUDA C++ Programming Guide, "Streams".
+    See cudaStreamCreateWithPriority: CUDA C++ Programming Guide, "Streams", "Stream Priorities" and "Implicit
+    Synchronization".
 
     Examples
     --------
@@ -226,7 +278,7 @@ class Stream:
         """
         Let the stream go: what it was given still runs. Closing twice is no error.
 
-        See cudaStreamDestroy.
+        Raises ValueError for a default stream. See cudaStreamDestroy: CUDA C++ Programming Guide, "Creation and Destruction".
 
         >>> import cuscope as cs
         >>> stream = cs.Stream()
@@ -242,7 +294,7 @@ class Stream:
 
         The stream waits until it returns. What it raises is raised again by the next synchronisation of the stream. It
         may not call the runtime (cudaErrorNotPermitted). It and its arguments are kept until it has run. See
-        cudaLaunchHostFunc.
+        cudaLaunchHostFunc: CUDA C++ Programming Guide, the section on host functions.
 
         >>> import cuscope as cs
         >>> seen = []
@@ -254,7 +306,9 @@ class Stream:
         """
     def query(self) -> bool:
         """
-        Is everything in the stream done? See cudaStreamQuery.
+        Is everything in the stream done? Does not wait, nor raise what a host function raised.
+
+        See cudaStreamQuery: CUDA C++ Programming Guide, "Explicit Synchronization".
 
         >>> import cuscope as cs
         >>> cs.Stream().query()
@@ -264,7 +318,7 @@ class Stream:
         """
         Record an event (a new one unless given) behind what the stream was given so far; returns it.
 
-        See cudaEventRecord.
+        Raises ValueError for an event of another device. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
 
         >>> import cuscope as cs
         >>> stream = cs.Stream()
@@ -278,7 +332,7 @@ class Stream:
         Wait until everything in the stream is done.
 
         Raises what a host function of the stream raised (one exception a call, oldest first), and errors of the work
-        itself. Ctrl-C ends the wait. See cudaStreamSynchronize.
+        itself. Ctrl-C ends the wait. See cudaStreamSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 
         >>> import cuscope as cs
         >>> cs.current_stream().synchronize()
@@ -287,7 +341,8 @@ class Stream:
         """
         Let the stream wait for an event, or for all that another stream was given so far.
 
-        The calling thread does not wait. An event that was never recorded is not waited for. See cudaStreamWaitEvent.
+        The calling thread does not wait. An event that was never recorded is not waited for. The event may belong to another
+        device. See cudaStreamWaitEvent: CUDA C++ Programming Guide, "Explicit Synchronization".
 
         >>> import cuscope as cs
         >>> first, second = cs.Stream(), cs.Stream()
@@ -307,7 +362,7 @@ class Stream:
     @property
     def handle(self) -> int:
         """
-        The cudaStream_t as an int; 1 and 2 are the default streams, 0 a closed stream. Handles are used again for other streams.
+        The cudaStream_t as an int: 1 and 2 for default streams, 0 for a closed one. Used again later.
         """
     @property
     def id(self) -> int:
@@ -329,6 +384,8 @@ class Event:
     """
     A point in a stream: to wait for, and to take times between.
 
+    ``stop - start`` are milliseconds, as a float.
+
     Parameters
     ----------
     timing : bool
@@ -336,9 +393,9 @@ class Event:
     blocking_sync : bool
         Let synchronize() sleep instead of spin.
     device : Device, optional
-        The current device unless given.
+        The current device unless given. Only its streams can record the event; those of others can wait for it.
 
-    See cudaEventCreateWithFlags: CUDA C++ Programming Guide, "Events".
+    See cudaEventCreateWithFlags: CUDA C++ Programming Guide, "Events" and "Elapsed Time".
 
     Examples
     --------
@@ -361,7 +418,14 @@ class Event:
         The milliseconds from another event to this one; negative if it came later.
 
         Raises CudaError if either has not happened (cudaErrorNotReady), was not recorded or takes no times
-        (cudaErrorInvalidResourceHandle). See cudaEventElapsedTime.
+        (cudaErrorInvalidResourceHandle), ValueError if they belong to two devices. See cudaEventElapsedTime: CUDA C++
+        Programming Guide, "Elapsed Time".
+
+        >>> import cuscope as cs
+        >>> start, stop = cs.Event().record(), cs.Event().record()
+        >>> stop.synchronize()
+        >>> stop - start >= 0, start - stop <= 0
+        (True, True)
         """
     def close(self) -> None:
         """
@@ -375,7 +439,7 @@ class Event:
         """
     def query(self) -> bool:
         """
-        Has it happened? An event that was never recorded has. See cudaEventQuery.
+        Has it happened? Does not wait. An event that was never recorded has happened. See cudaEventQuery.
 
         >>> import cuscope as cs
         >>> cs.Event().query()
@@ -385,7 +449,8 @@ class Event:
         """
         Record the event behind what a stream was given so far; returns the event itself.
 
-        The current stream unless given. Recording again moves the event. See cudaEventRecord.
+        The stream is the current one unless given. Recording again moves the event. Raises ValueError for a stream of another
+        device. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
 
         >>> import cuscope as cs
         >>> event = cs.Event().record()
@@ -394,7 +459,8 @@ class Event:
         """
         Wait until it has happened.
 
-        Raises what a host function of the stream that it was recorded in raised. See cudaEventSynchronize.
+        Raises what a host function of the stream that it was recorded in raised, and errors of the work before it. Ctrl-C
+        ends the wait. See cudaEventSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 
         >>> import cuscope as cs
         >>> cs.Event().record().synchronize()
@@ -429,6 +495,8 @@ class DeviceArray:
     that used it, when the last array that shares it goes. Copies and fills run in the current stream unless another
     is given.
 
+    See CUDA C++ Programming Guide, "Device Memory" and "Stream Ordered Memory Allocator".
+
     Examples
     --------
     >>> import numpy as np, cuscope as cs
@@ -444,7 +512,16 @@ class DeviceArray:
         """
     def __getitem__(self, index: typing.SupportsIndex | slice | types.EllipsisType) -> DeviceArray:
         """
-        A view of an item or a slice of the leading axis.
+        A view of an item or a slice of the leading axis: the same memory, not a copy.
+
+        The step of a slice is 1. An item of an array with one axis is an array without axes.
+
+        >>> import numpy as np, cuscope as cs
+        >>> x = cs.zeros((3, 2))
+        >>> x[1:] = 5
+        >>> x[2] = np.array([1, 2], np.float32)
+        >>> x.to_host().tolist()
+        [[0.0, 0.0], [5.0, 5.0], [1.0, 2.0]]
         """
     def __len__(self) -> int: ...
     def __repr__(self) -> str: ...
@@ -452,7 +529,8 @@ class DeviceArray:
         self, index: typing.SupportsIndex | slice | types.EllipsisType, value: typing.Any
     ) -> None:
         """
-        Copy an array into, or fill, an item or a slice of the leading axis.
+        Fill an item or a slice of the leading axis, or copy an array of its shape and dtype into it, in the current
+        stream.
         """
     def close(self) -> None:
         """
@@ -472,8 +550,9 @@ class DeviceArray:
         """
         Copy from an array of the same shape and dtype, on the host or on a device.
 
-        Asynchronous from page-locked and device memory; other host memory may be changed once this returns. See
-        cudaMemcpyAsync.
+        Asynchronous from page-locked and device memory; other host memory may be changed once this returns. What is no array is
+        made one of the array's dtype. Raises ValueError for another shape, TypeError for another dtype. See cudaMemcpyAsync:
+        CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel Execution".
 
         >>> import numpy as np, cuscope as cs
         >>> x = cs.empty(2, np.int64)
@@ -488,7 +567,9 @@ class DeviceArray:
         Copy to an array of the same shape and dtype, on the host or on a device.
 
         Asynchronous to page-locked and device memory: the elements are there once the stream is synchronized. Other host
-        memory is filled when this returns. See cudaMemcpyAsync.
+        memory is filled when this returns. Raises TypeError for another dtype, ValueError for another shape, a read-only array
+        or one that is not C-contiguous. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel
+        Execution".
 
         >>> import numpy as np, cuscope as cs
         >>> y = np.empty(2, np.float32)
@@ -498,9 +579,10 @@ class DeviceArray:
         """
     def fill(self, value: typing.Any, *, stream: Stream | None = None) -> None:
         """
-        Set every element. TypeError or OverflowError for a value that the dtype cannot hold.
+        Set every element to one value, in stream order.
 
-        See cudaMemsetAsync.
+        Raises TypeError for a value of another kind, OverflowError for one that is too large for the dtype. See
+        cudaMemsetAsync.
 
         >>> import numpy as np, cuscope as cs
         >>> x = cs.empty(3, np.int16)
@@ -512,7 +594,8 @@ class DeviceArray:
         """
         Copy to a new NumPy array. Waits for the stream, and so raises what its host functions raised.
 
-        See cudaMemcpyAsync.
+        The result has the array's shape and dtype and is C-contiguous. Ctrl-C ends the wait. See cudaMemcpyAsync: CUDA C++
+        Programming Guide, "Device Memory".
 
         >>> import cuscope as cs
         >>> cs.zeros(3).to_host()
@@ -578,160 +661,375 @@ class DeviceProperties:
     """
     What a device is: the fields of cudaDeviceProp.
 
-    Sizes are bytes, clock rates kHz, bus widths bits; ``max_block_dim`` and ``max_grid_dim`` are (x, y, z).
+    Made by Device.properties. Sizes are bytes, clock rates kHz, bus widths bits; ``max_block_dim`` and ``max_grid_dim``
+    are (x, y, z). What the fields do not hold, Device.attribute() tells.
+
+    See cudaGetDeviceProperties: CUDA C++ Programming Guide, "Device Enumeration".
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> properties = cs.Device("host:0").properties
+    >>> properties.warp_size, properties.max_threads_per_block
+    (32, 1024)
     """
     def __repr__(self) -> str: ...
     @property
-    def async_engine_count(self) -> int: ...
+    def async_engine_count(self) -> int:
+        """
+        How many copy engines work beside kernels.
+        """
     @property
-    def can_map_host_memory(self) -> bool: ...
+    def can_map_host_memory(self) -> bool:
+        """
+        Can kernels use page-locked memory of the host (pinned_empty(mapped=True))?
+        """
     @property
-    def clock_rate(self) -> int: ...
+    def clock_rate(self) -> int:
+        """
+        The peak clock of the multiprocessors, in kHz.
+        """
     @property
-    def compute_capability_major(self) -> int: ...
+    def compute_capability_major(self) -> int:
+        """
+        The compute capability before the point.
+        """
     @property
-    def compute_capability_minor(self) -> int: ...
+    def compute_capability_minor(self) -> int:
+        """
+        The compute capability after the point.
+        """
     @property
-    def concurrent_kernels(self) -> bool: ...
+    def concurrent_kernels(self) -> bool:
+        """
+        Can kernels run beside each other?
+        """
     @property
-    def concurrent_managed_access(self) -> bool: ...
+    def concurrent_managed_access(self) -> bool:
+        """
+        Can the host and kernels use managed memory at the same time?
+        """
     @property
-    def cooperative_launch(self) -> bool: ...
+    def cooperative_launch(self) -> bool:
+        """
+        Can all blocks of a grid wait for each other?
+        """
     @property
-    def host_register_read_only_supported(self) -> bool: ...
+    def host_register_read_only_supported(self) -> bool:
+        """
+        Can it be page-locked for reading only?
+        """
     @property
-    def host_register_supported(self) -> bool: ...
+    def host_register_supported(self) -> bool:
+        """
+        Can existing memory of the host be page-locked?
+        """
     @property
-    def integrated(self) -> bool: ...
+    def integrated(self) -> bool:
+        """
+        Does the device share the host's memory?
+        """
     @property
-    def l2_cache_size(self) -> int: ...
+    def l2_cache_size(self) -> int:
+        """
+        The second-level cache, in bytes.
+        """
     @property
-    def managed_memory(self) -> bool: ...
+    def managed_memory(self) -> bool:
+        """
+        Is there managed memory?
+        """
     @property
-    def max_block_dim(self) -> tuple[int, int, int]: ...
+    def max_block_dim(self) -> tuple[int, int, int]:
+        """
+        The most threads of a block along (x, y, z).
+        """
     @property
-    def max_blocks_per_multiprocessor(self) -> int: ...
+    def max_blocks_per_multiprocessor(self) -> int:
+        """
+        The most blocks that a multiprocessor holds.
+        """
     @property
-    def max_grid_dim(self) -> tuple[int, int, int]: ...
+    def max_grid_dim(self) -> tuple[int, int, int]:
+        """
+        The most blocks of a grid along (x, y, z).
+        """
     @property
-    def max_threads_per_block(self) -> int: ...
+    def max_threads_per_block(self) -> int:
+        """
+        The most threads of a block.
+        """
     @property
-    def max_threads_per_multiprocessor(self) -> int: ...
+    def max_threads_per_multiprocessor(self) -> int:
+        """
+        The most threads that a multiprocessor holds.
+        """
     @property
-    def memory_bus_width(self) -> int: ...
+    def memory_bus_width(self) -> int:
+        """
+        The width of the memory bus, in bits.
+        """
     @property
-    def memory_clock_rate(self) -> int: ...
+    def memory_clock_rate(self) -> int:
+        """
+        The peak clock of the memory, in kHz.
+        """
     @property
-    def memory_pitch(self) -> int: ...
+    def memory_pitch(self) -> int:
+        """
+        The largest pitch of a two-dimensional copy, in bytes.
+        """
     @property
-    def memory_pools_supported(self) -> bool: ...
+    def memory_pools_supported(self) -> bool:
+        """
+        Is memory allocated in stream order, from pools?
+        """
     @property
-    def multiprocessor_count(self) -> int: ...
+    def multiprocessor_count(self) -> int:
+        """
+        How many multiprocessors there are.
+        """
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """
+        The name of the model.
+        """
     @property
-    def pageable_memory_access(self) -> bool: ...
+    def pageable_memory_access(self) -> bool:
+        """
+        Can kernels use the host's pageable memory?
+        """
     @property
-    def registers_per_block(self) -> int: ...
+    def registers_per_block(self) -> int:
+        """
+        The 32-bit registers that a block may have.
+        """
     @property
-    def registers_per_multiprocessor(self) -> int: ...
+    def registers_per_multiprocessor(self) -> int:
+        """
+        The 32-bit registers of a multiprocessor.
+        """
     @property
-    def shared_memory_per_block(self) -> int: ...
+    def shared_memory_per_block(self) -> int:
+        """
+        The shared memory that a block may have without asking, in bytes.
+        """
     @property
-    def shared_memory_per_block_optin(self) -> int: ...
+    def shared_memory_per_block_optin(self) -> int:
+        """
+        The shared memory that a block may have if its kernel asks (Kernel.max_dynamic_shared), in bytes.
+        """
     @property
-    def shared_memory_per_multiprocessor(self) -> int: ...
+    def shared_memory_per_multiprocessor(self) -> int:
+        """
+        The shared memory of a multiprocessor, in bytes.
+        """
     @property
-    def stream_priorities_supported(self) -> bool: ...
+    def stream_priorities_supported(self) -> bool:
+        """
+        Do priorities of streams count?
+        """
     @property
-    def texture_alignment(self) -> int: ...
+    def texture_alignment(self) -> int:
+        """
+        The alignment of textures, in bytes.
+        """
     @property
-    def texture_pitch_alignment(self) -> int: ...
+    def texture_pitch_alignment(self) -> int:
+        """
+        The alignment of the pitch of two-dimensional textures, in bytes.
+        """
     @property
-    def total_constant_memory(self) -> int: ...
+    def total_constant_memory(self) -> int:
+        """
+        The memory for __constant__ variables, in bytes.
+        """
     @property
-    def total_global_memory(self) -> int: ...
+    def total_global_memory(self) -> int:
+        """
+        The memory of the device, in bytes.
+        """
     @property
-    def unified_addressing(self) -> bool: ...
+    def unified_addressing(self) -> bool:
+        """
+        Do the host and the device share one range of addresses?
+        """
     @property
-    def warp_size(self) -> int: ...
+    def warp_size(self) -> int:
+        """
+        How many threads a warp has.
+        """
 
 class MemoryInfo:
     """
-    The memory of a device: ``free`` and ``total``, in bytes.
+    The memory of a device, in bytes; unpacks as (free, total).
+
+    Made by Device.memory_info(). See cudaMemGetInfo.
+
+    >>> import cuscope as cs
+    >>> free, total = cs.Device("host:0").memory_info()
+    >>> free <= total
+    True
     """
     def __iter__(self) -> collections.abc.Iterator[int]: ...
     def __repr__(self) -> str: ...
     @property
-    def free(self) -> int: ...
+    def free(self) -> int:
+        """
+        What can still be allocated, in bytes.
+        """
     @property
-    def total(self) -> int: ...
+    def total(self) -> int:
+        """
+        All of it, in bytes.
+        """
 
 class Parameter:
     """
-    What a kernel takes: ``name`` and ``type`` as in its source.
+    One parameter of a kernel, from Kernel.parameters.
 
-    ``kind`` is 'pointer', 'scalar' or 'opaque' (of which only the size is known), ``element`` NumPy's name for the
-    scalar, or for what a pointer points to ('' where it has none), ``size`` the bytes of the parameter itself.
+    See CUDA C++ Programming Guide, "Kernels".
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> mod = cs.Module("__global__ void scale(float* x, double by) { x[threadIdx.x] *= by; }")
+    >>> [(p.name, p.kind, p.element, p.size) for p in mod.scale.parameters]
+    [('x', 'pointer', 'float32', 8), ('by', 'scalar', 'float64', 8)]
     """
     def __repr__(self) -> str: ...
     @property
-    def element(self) -> str: ...
+    def element(self) -> str:
+        """
+        NumPy's name of the scalar, or of what a pointer points to; '' where it has none.
+        """
     @property
-    def is_const(self) -> bool: ...
+    def is_const(self) -> bool:
+        """
+        Does it point to what the kernel only reads?
+        """
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """
+        'pointer', 'scalar' or 'opaque': a structure, or one of which only the size is known.
+        """
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """
+        Its name in the source; '' where that is not known.
+        """
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """
+        The bytes of the parameter itself.
+        """
     @property
-    def type(self) -> str: ...
+    def type(self) -> str:
+        """
+        Its type in the source; '' where that is not known.
+        """
 
 class FunctionAttributes:
     """
-    What a kernel needs: the fields of cudaFuncAttributes. Sizes are bytes.
+    What a kernel needs of a device: the fields of cudaFuncAttributes.
+
+    Made by Kernel.attributes. A simulated device has no registers and no local memory to count: those are 0.
+
+    See cudaFuncGetAttributes: CUDA Runtime API, "Execution Control".
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> mod = cs.Module("__global__ void k(int* x) { __shared__ int s[64]; s[0] = 1; __syncthreads(); x[0] = s[0]; }")
+    >>> mod.k.attributes.shared_size
+    256
     """
     def __repr__(self) -> str: ...
     @property
-    def binary_version(self) -> int: ...
+    def binary_version(self) -> int:
+        """
+        The real architecture that it was compiled for: 90 is 9.0.
+        """
     @property
-    def const_size(self) -> int: ...
+    def const_size(self) -> int:
+        """
+        __constant__ memory, in bytes.
+        """
     @property
-    def local_size(self) -> int: ...
+    def local_size(self) -> int:
+        """
+        Local memory of a thread, in bytes.
+        """
     @property
-    def max_dynamic_shared_size(self) -> int: ...
+    def max_dynamic_shared_size(self) -> int:
+        """
+        The dynamic shared memory that a launch may ask for, in bytes.
+        """
     @property
-    def max_threads_per_block(self) -> int: ...
+    def max_threads_per_block(self) -> int:
+        """
+        The most threads that a block of this kernel may have.
+        """
     @property
-    def preferred_shared_memory_carveout(self) -> int: ...
+    def preferred_shared_memory_carveout(self) -> int:
+        """
+        The share of the first-level cache wanted as shared memory, in per cent; -1: no wish.
+        """
     @property
-    def ptx_version(self) -> int: ...
+    def ptx_version(self) -> int:
+        """
+        The virtual architecture that it was compiled for: 90 is 9.0.
+        """
     @property
-    def registers(self) -> int: ...
+    def registers(self) -> int:
+        """
+        Registers of a thread.
+        """
     @property
-    def shared_size(self) -> int: ...
+    def shared_size(self) -> int:
+        """
+        Static shared memory of a block, in bytes.
+        """
 
 class KernelLaunch:
     """
-    A kernel with its grid and block: call it with the kernel's arguments.
+    A kernel with its grid and block: what kernel[grid, block] gives, to be called with the arguments.
+
+    See cudaLaunchKernel: CUDA C++ Programming Guide, "Thread Hierarchy".
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> mod = cs.Module("__global__ void set(int* x) { x[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x; }")
+    >>> x = cs.zeros(6, np.int32)
+    >>> launch = mod.set[2, 3]
+    >>> launch(x)
+    >>> x.to_host().tolist()
+    [0, 0, 0, 1, 1, 1]
     """
     def __call__(self, *args: typing.Any) -> None:
         """
-        Launch the kernel. See cudaLaunchKernel.
+        Launch the kernel with arguments in the order of its parameters; returns before it has run.
+
+        Raises TypeError for a wrong count, kind or element type, OverflowError for a number that does not fit, ValueError for an
+        array that is closed or elsewhere, CudaError for a grid or block that the device does not have. Nothing is launched then.
+        What goes wrong in the kernel itself shows when it is waited for. See cudaLaunchKernel: CUDA C++ Programming Guide,
+        "Kernels".
         """
     def __repr__(self) -> str: ...
 
 class Kernel:
     """
-    A __global__ function of a Module.
+    A __global__ function of a Module, by its name: mod.vec_add.
 
     ``kernel[grid, block](*args)`` launches it in the current stream of its device; ``kernel[grid, block, stream,
     shared_bytes]`` says which stream, and how much dynamic shared memory. Arguments are checked against the kernel's
     own signature: pointers take a DeviceArray of their element type (or a page-locked array, or None), scalars a number
-    that they can hold, structures bytes of their size.
+    that they can hold, structures bytes of their size (or a structured NumPy scalar).
 
-    See CUDA C++ Programming Guide, "Kernels".
+    ``grid`` counts blocks and ``block`` threads: an int, or (x, y, z). The launch returns before the kernel has run.
+
+    See cudaLaunchKernel: CUDA C++ Programming Guide, "Kernels" and "Thread Hierarchy".
 
     Examples
     --------
@@ -743,16 +1041,29 @@ class Kernel:
     >>> x.to_host()
     array([2., 2., 2., 2.], dtype=float32)
     """
+    def __call__(self, *args: typing.Any, **kwargs: typing.Any) -> typing.NoReturn:
+        """
+        Refused: a launch is kernel[grid, block](...).
+        """
     def __getitem__(self, key: tuple[typing.Any, ...]) -> KernelLaunch:
         """
-        The kernel with a grid and a block, to be called.
+        The kernel with a grid and a block, to be called: kernel[grid, block, stream, shared_bytes], of which the last two may be left out.
         """
     def __repr__(self) -> str: ...
     def best_block_size(
-        self, shared: typing.SupportsIndex = 0, limit: typing.SupportsInt | typing.SupportsIndex = 0
+        self, shared: typing.SupportsIndex = 0, limit: typing.SupportsIndex = 0
     ) -> tuple[int, int]:
         """
-        (grid, block) that fill the device. See cudaOccupancyMaxPotentialBlockSize.
+        (grid, block): the smallest grid that fills the device, with the block size that fills it best.
+
+        ``shared`` are bytes of dynamic shared memory, ``limit`` the most threads of a block (0: no limit). See
+        cudaOccupancyMaxPotentialBlockSize.
+
+        >>> import cuscope as cs
+        >>> mod = cs.Module("__global__ void nothing() {}")
+        >>> grid, block = mod.nothing.best_block_size(limit=128)
+        >>> block <= 128
+        True
         """
     def launch(
         self,
@@ -766,19 +1077,46 @@ class Kernel:
         """
         Launch the kernel, as kernel[grid, block, stream, shared](*args) does.
 
-        ``duration`` says how many seconds the kernel takes on a simulated device; a GPU takes no notice. See
-        cudaLaunchKernel.
+        Parameters
+        ----------
+        grid, block : int or tuple of int
+            Blocks of the grid and threads of a block: an int, or (x, y, z).
+        stream : Stream, optional
+            The current stream of the kernel's device unless given.
+        shared : int
+            Dynamic shared memory of a block, in bytes.
+        duration : float, optional
+            How many seconds the kernel takes on a simulated device; a GPU takes no notice.
+
+        Errors are those of KernelLaunch.__call__. See cudaLaunchKernel: CUDA C++ Programming Guide, "Kernels".
+
+        Examples
+        --------
+        >>> import cuscope as cs
+        >>> mod = cs.Module("__global__ void nothing() {}")
+        >>> with cs.Device("host:0"):
+        ...     start = cs.Event().record()
+        ...     mod.nothing.launch(grid=1, block=32, duration=0.002)
+        ...     stop = cs.Event().record()
+        ...     stop.synchronize()
+        ...     stop - start >= 2
+        True
         """
-    def occupancy(
-        self, block: typing.SupportsInt | typing.SupportsIndex, shared: typing.SupportsIndex = 0
-    ) -> int:
+    def occupancy(self, block: typing.SupportsIndex, shared: typing.SupportsIndex = 0) -> int:
         """
-        How many blocks of so many threads a multiprocessor holds. See cudaOccupancyMaxActiveBlocksPerMultiprocessor.
+        How many blocks of so many threads, with so many bytes of dynamic shared memory, a multiprocessor holds.
+
+        Raises ValueError for less than one thread. See cudaOccupancyMaxActiveBlocksPerMultiprocessor.
+
+        >>> import cuscope as cs
+        >>> mod = cs.Module("__global__ void nothing() {}")
+        >>> mod.nothing.occupancy(256) >= 1
+        True
         """
     @property
     def attributes(self) -> FunctionAttributes:
         """
-        What it needs of a device. See cudaFuncGetAttributes.
+        What it needs of a device. See cudaFuncGetAttributes. All zeros if the device is lost.
         """
     @property
     def device(self) -> Device:
@@ -788,10 +1126,10 @@ class Kernel:
     @property
     def max_dynamic_shared(self) -> int:
         """
-        How many bytes of dynamic shared memory a launch may ask for; more than 48 KiB has to be set. See cudaFuncSetAttribute.
+        How many bytes of dynamic shared memory a launch may ask for; more than 48 KiB has to be set, up to device.properties.shared_memory_per_block_optin. See cudaFuncSetAttribute: CUDA C++ Programming Guide, "Shared Memory".
         """
     @max_dynamic_shared.setter
-    def max_dynamic_shared(self, arg1: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def max_dynamic_shared(self, arg1: typing.SupportsIndex) -> None: ...
     @property
     def name(self) -> str:
         """
@@ -832,8 +1170,11 @@ class Module:
     ------
     CompileError
         The source does not compile; ``.log`` is the compiler's.
+    CudaError
+        There is no compiler (cudaErrorJitCompilerNotFound), or the device does not take the code.
 
-    See NVRTC's documentation, and CUDA Runtime API, "Library Management".
+    See cudaLibraryLoadData (CUDA Runtime API, "Library Management") and, for GPUs, NVRTC's documentation; for simulated
+    devices, docs/kernels.md.
 
     Examples
     --------
@@ -857,15 +1198,24 @@ class Module:
         """
         A module from a file: .cu is compiled; .cubin, .ptx, .fatbin and a saved .image are loaded.
 
-        The folder of a .cu file is among its include paths.
+        The folder of a .cu file is among its include paths. The other parameters are those of Module(). Raises CudaError for
+        a file that is not there (cudaErrorFileNotFound) or no code of this device (cudaErrorInvalidKernelImage), CompileError,
+        ValueError for a folder. See cudaLibraryLoadData: CUDA Runtime API, "Library Management".
+
+        >>> import pathlib, tempfile, cuscope as cs
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "one.cu")
+        ...     _ = path.write_text("__global__ void one(int* x) { *x = 1; }")
+        ...     cs.Module.from_file(path).kernels
+        ('one',)
         """
     def __getattr__(self, name: str) -> Kernel:
         """
-        A kernel by its name.
+        A kernel by its name. AttributeError, which lists those there are, if there is none.
         """
     def __getitem__(self, name: str) -> Kernel:
         """
-        A kernel by its name, such as 'scale<float>'.
+        A kernel by its name, such as 'scale<float>'. KeyError, which lists those there are, if there is none.
         """
     def __init__(
         self,
@@ -893,12 +1243,12 @@ class Module:
     @property
     def image(self) -> bytes:
         """
-        The compiled bytes: save them, and load them with from_file().
+        The compiled bytes: save them as an .image file, and load them with from_file().
         """
     @property
     def kernels(self) -> tuple[str, ...]:
         """
-        The names of its kernels.
+        The names of its kernels, in the order of the source.
         """
     @property
     def log(self) -> str:
@@ -1144,9 +1494,10 @@ class FaultDevice:
 
 def add_host_device(model: str = "h200") -> Device:
     """
-    Add a simulated device of a named model, such as 'h200' or 'fermi'.
+    Add a simulated device of a named model, such as 'h200' or 'fermi'; returns it.
 
-    Raises ValueError for a model that is not there; the message lists those there are.
+    It is in devices() from now on, until the process ends. Raises ValueError for a model that is not there; the message
+    lists those there are. CUDA has no such function: docs/simulation.md says what a model is.
 
     >>> import cuscope as cs
     >>> cs.add_host_device("h200").model
@@ -1162,7 +1513,8 @@ def clock() -> float:
     """
     The host's time in seconds, as the runtime of the current device sees it.
 
-    Simulated on a simulated device, the monotonic clock on a GPU: one program can time itself on both.
+    Simulated on a simulated device, the monotonic clock on a GPU: one program can time itself on both. Only differences
+    mean something. What happens on the device is timed by events: see Event.
 
     >>> import cuscope as cs
     >>> begin = cs.clock()
@@ -1181,7 +1533,8 @@ def current_device() -> Device:
     The current device of this thread.
 
     That of the innermost ``with``, else what set_device() set, else the first of devices(), or the one that the
-    environment variable CUSCOPE_DEVICE names. See cudaGetDevice.
+    environment variable CUSCOPE_DEVICE names. Raises ValueError if that names no device. See cudaGetDevice: CUDA C++
+    Programming Guide, "Device Selection".
 
     >>> import cuscope as cs
     >>> cs.current_device() in cs.devices()
@@ -1193,6 +1546,8 @@ def current_stream() -> Stream:
     The current stream of this thread: that of the innermost ``with`` on the current device, else the
     device's legacy default stream.
 
+    See CUDA C++ Programming Guide, "Default Stream".
+
     >>> import cuscope as cs
     >>> with cs.Stream() as stream:
     ...     cs.current_stream() is stream
@@ -1202,6 +1557,8 @@ def current_stream() -> Stream:
 def devices() -> list[Device]:
     """
     All devices: GPUs first, then the simulated ones. Never raises: what has no driver has no devices.
+
+    See cudaGetDeviceCount: CUDA C++ Programming Guide, "Device Enumeration".
 
     >>> import cuscope as cs
     >>> cs.Device("host:0") in cs.devices()
@@ -1217,9 +1574,26 @@ def empty(
     """
     A new array on the current device (or that of the stream), with whatever the memory holds.
 
-    Raises ValueError for a negative or impossible shape, TypeError for a dtype of Python objects, OutOfMemoryError.
-    See cudaMallocAsync.
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The extent of each axis, 0 or more.
+    dtype : dtype
+        Of the elements; a numeric or structured one.
+    stream : Stream, optional
+        In whose order the memory is allocated; the current one unless given.
 
+    Raises
+    ------
+    TypeError, ValueError
+        A dtype that no kernel has; a negative or impossible shape.
+    OutOfMemoryError
+        The device has not that much memory left.
+
+    See cudaMallocAsync: CUDA C++ Programming Guide, "Device Memory" and "Stream Ordered Memory Allocator".
+
+    Examples
+    --------
     >>> import cuscope as cs
     >>> cs.empty((2, 3)).shape
     (2, 3)
@@ -1233,7 +1607,9 @@ def full(
     stream: Stream | None = None,
 ) -> DeviceArray:
     """
-    A new array with one value everywhere; the dtype is the value's own unless given. See DeviceArray.fill.
+    A new array with one value everywhere; the dtype is the value's own, as NumPy sees it, unless given.
+
+    Errors are those of empty() and of DeviceArray.fill(). See cudaMemsetAsync.
 
     >>> import numpy as np, cuscope as cs
     >>> cs.full(2, 1.5, np.float32).to_host()
@@ -1242,7 +1618,9 @@ def full(
 
 def host_work(seconds: typing.SupportsFloat | typing.SupportsIndex) -> None:
     """
-    Spend the host's time, as clock() measures it: the simulated host is busy for that long.
+    Spend the host's time, as clock() measures it: the simulated host is busy for that many seconds.
+
+    On a GPU the thread does wait that long. Raises ValueError for less than 0 or more than 1e9.
 
     >>> import cuscope as cs
     >>> cs.host_work(1e-6)
@@ -1270,6 +1648,10 @@ def pinned_empty(
 
     Parameters
     ----------
+    shape : int or tuple of int
+        The extent of each axis, 0 or more.
+    dtype : dtype
+        Of the elements; a numeric or structured one.
     portable : bool
         Page-locked for all devices of the runtime, not only for this one.
     mapped : bool
@@ -1279,8 +1661,18 @@ def pinned_empty(
     device : Device, optional
         The current device unless given.
 
-    See cudaHostAlloc: CUDA C++ Programming Guide, "Page-Locked Host Memory".
+    Raises
+    ------
+    TypeError, ValueError
+        A dtype that no kernel has; a negative or impossible shape.
+    OutOfMemoryError
+        The machine cannot page-lock that much.
 
+    See cudaHostAlloc: CUDA C++ Programming Guide, "Page-Locked Host Memory", "Portable Memory", "Write-Combining Memory" and
+    "Mapped Memory".
+
+    Examples
+    --------
     >>> import numpy as np, cuscope as cs
     >>> h = cs.pinned_empty((2, 4), np.int32)
     >>> h[:] = 3
@@ -1295,9 +1687,9 @@ def runtime_answers() -> list[dict[str, typing.Any]]:
 
 def set_device(device: Device) -> None:
     """
-    Make a device the current one of this thread, until it is changed. See cudaSetDevice.
+    Make a device the current one of this thread, until it is changed; inside a ``with``, until that is left.
 
-    Inside a ``with``, until that is left.
+    See cudaSetDevice: CUDA C++ Programming Guide, "Device Selection".
 
     >>> import cuscope as cs
     >>> cs.set_device(cs.current_device())
@@ -1315,7 +1707,9 @@ def status_text(number: typing.SupportsInt | typing.SupportsIndex) -> str:
 
 def synchronize(device: Device | None = None) -> None:
     """
-    Wait until all work on a device (the current one unless given) is done. See Device.synchronize.
+    Wait until all work on a device (the current one unless given) is done.
+
+    See Device.synchronize and cudaDeviceSynchronize.
 
     >>> import cuscope as cs
     >>> cs.synchronize()
@@ -1325,8 +1719,10 @@ def to_device(source: DeviceArray | numpy.typing.ArrayLike, *, stream: Stream | 
     """
     A new array with the elements of a NumPy array, or of anything that NumPy makes one of.
 
-    Asynchronous if the source is page-locked, which then stays alive until it was copied; other memory may be changed
-    once this returns. See cudaMemcpyAsync.
+    It has the source's shape and dtype, and is C-contiguous whatever the source is. Asynchronous if the source is
+    page-locked, which then stays alive until it was copied; other memory may be changed once this returns. A DeviceArray is
+    copied too, also from another device. Raises TypeError for a dtype that no kernel has, OutOfMemoryError. See
+    cudaMemcpyAsync: CUDA C++ Programming Guide, "Device Memory".
 
     >>> import numpy as np, cuscope as cs
     >>> cs.to_device(np.arange(3)).to_host()
@@ -1345,7 +1741,9 @@ def zeros(
     stream: Stream | None = None,
 ) -> DeviceArray:
     """
-    A new array of zeros, filled in stream order. See empty() and cudaMemsetAsync.
+    A new array of zeros, filled in stream order. Parameters and errors are those of empty().
+
+    See cudaMemsetAsync.
 
     >>> import cuscope as cs
     >>> cs.zeros(2).to_host()

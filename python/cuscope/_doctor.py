@@ -35,16 +35,27 @@ class Check:
 def run() -> Iterator[Check]:
     """Yield the checks one by one, as they are made."""
     yield _version()
-    yield _host_compiler()
-    yield _kernel("a kernel on host:0", "host:0", "report this with the output of: python -m cuscope info")
+    compiler = _host_compiler()
+    yield compiler
+    if compiler.status == "ok":
+        yield _kernel(
+            "host:0",
+            "pip install --force-reinstall . (or report this with the output of: python -m cuscope info)",
+        )
+        yield _cache()
+    else:
+        yield Check("a kernel on host:0", "skipped", "needs the C++ compiler")
     gpu = _gpu()
     yield gpu
     if gpu.status == "ok":
-        yield _nvrtc()
+        nvrtc = _nvrtc()
+        yield nvrtc
         for device in cs.devices():
-            if device.kind == "cuda":
-                fix = "run nvidia-smi; a GPU that it calls healthy and free should work"
-                yield _kernel(f"a kernel on {device.name}", device.name, fix)
+            if device.kind == "cuda" and nvrtc.status == "ok":
+                yield _kernel(device.name, "run nvidia-smi; a GPU that it calls healthy and free should work")
+            elif device.kind == "cuda":
+                yield Check(f"a kernel on {device.name}", "skipped", "needs NVRTC")
+    yield _current_device()
 
 
 def _version() -> Check:
@@ -98,10 +109,41 @@ def _nvrtc() -> Check:
     return Check("NVRTC", "ok", found)
 
 
-def _kernel(name: str, device_name: str, fix: str) -> Check:
+def _kernel(device_name: str, fix: str) -> Check:
+    name = f"a kernel on {device_name}"
     try:
         report = _demo.run(cs.Device(device_name), elements=1 << 12)
-    except (cs.CudaError, OSError, ValueError) as error:
-        return Check(name, "failed", str(error), getattr(error, "hint", None) or fix)
+    except cs.CudaError as error:
+        where = f"{error.call}: {error.name}"
+        detail = f"{where}: {error.detail.strip()}" if error.detail else where
+        # That hint is to run the doctor.
+        hint = None if error.name == "cudaErrorJitCompilerNotFound" else error.hint
+        return Check(name, "failed", detail, hint or fix)
+    except (OSError, ValueError) as error:
+        return Check(name, "failed", str(error), fix)
     verdict = str(report).splitlines()[-1]
     return Check(name, "ok", verdict) if report.passed else Check(name, "failed", verdict, fix)
+
+
+def _cache() -> Check:
+    """Of the host's kernels, one of which was compiled just now."""
+    name = "cache of compiled kernels"
+    found = _core.cache_description()
+    fix = "chmod 700 that folder, or set CUSCOPE_CACHE_DIR to one of your own"
+    if found.startswith("off: "):
+        return Check(name, "skipped", found)
+    if found.startswith("not used: "):
+        return Check(name, "failed", f"{found}, so every kernel is compiled again", fix)
+    if not Path(found).is_dir():
+        return Check(name, "failed", f"{found} cannot be made, so every kernel is compiled again", fix)
+    return Check(name, "ok", found)
+
+
+def _current_device() -> Check:
+    name = "current device"
+    there, found = _info.current_device()
+    if there:
+        return Check(name, "ok", found)
+    return Check(
+        name, "failed", found.removeprefix("none: "), "set CUSCOPE_DEVICE to one of these, or unset it"
+    )

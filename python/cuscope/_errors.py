@@ -23,6 +23,8 @@ class CudaError(RuntimeError):
     hint : str or None
         The cause and the fix.
 
+    See CUDA Runtime API, "Error Handling", and docs/errors.md.
+
     Examples
     --------
     >>> import cuscope as cs
@@ -54,11 +56,25 @@ class CudaError(RuntimeError):
 
 
 class OutOfMemoryError(CudaError, MemoryError):
-    """There was not enough memory (``cudaErrorMemoryAllocation``); a ``MemoryError`` too."""
+    """There was not enough memory (``cudaErrorMemoryAllocation``); a ``MemoryError`` too.
+
+    Attributes are those of CudaError.
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> try:
+    ...     cs.empty(1 << 50)
+    ... except MemoryError as error:
+    ...     error.name
+    'cudaErrorMemoryAllocation'
+    """
 
 
 class CompileError(CudaError):
     """A source did not compile. The message shows the compiler's, at the source's own lines.
+
+    Other attributes are those of CudaError.
 
     Attributes
     ----------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes.util
+import importlib.metadata
+import importlib.util
 import os
 import platform
 import shutil
@@ -16,7 +18,16 @@ import numpy as np
 import cuscope as cs
 from cuscope import _core
 
-__all__ = ["Info", "cuda_runtime", "host_compiler", "info", "nvrtc"]
+__all__ = ["Info", "cuda_runtime", "current_device", "host_compiler", "info", "nvrtc", "optional_libraries"]
+
+# What only an extra of the package installs, and what it is for.
+OPTIONAL = {
+    "ipykernel": "notebooks",
+    "jupyterlab": "notebooks",
+    "pytest": "tests",
+    "hypothesis": "tests",
+    "nbclient": "tests",
+}
 
 
 class Info(dict[str, Any]):
@@ -37,7 +48,7 @@ def info() -> Info:
     -------
     Info
         A dictionary of plain values (``json.dumps`` takes it) that prints as a readable list. Where something is
-        missing, its entry says why.
+        missing, its entry says why. Sizes are bytes.
 
     Examples
     --------
@@ -63,9 +74,38 @@ def info() -> Info:
             }
             for device in cs.devices()
         ],
+        current_device=current_device()[1],
         kernel_compilers={"host": host_compiler(), "cuda": nvrtc()},
         kernel_cache=_core.cache_description(),
+        optional_libraries=optional_libraries(),
     )
+
+
+def current_device() -> tuple[bool, str]:
+    """Is there a current device? And its name, or why there is none."""
+    try:
+        return True, cs.current_device().name
+    except (ValueError, cs.CudaError) as error:
+        return False, f"none: {error}"
+
+
+def optional_libraries() -> dict[str, str]:
+    """The packages that only an extra brings: version and folder, or what is missing."""
+    return {name: _package(name, use) for name, use in OPTIONAL.items()}
+
+
+def _package(name: str, use: str) -> str:
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        return f"none: not installed, needed for {use} only. pip install {name}"
+    folder = Path(spec.origin).parent if spec.origin else "no folder"
+    try:
+        return f"{importlib.metadata.version(name)} ({folder})"
+    except importlib.metadata.PackageNotFoundError:
+        return str(folder)
 
 
 def cuda_runtime() -> tuple[Literal["absent", "no driver", "broken", "ok"], str]:
@@ -93,25 +133,30 @@ def _spell(version: int) -> str:
 def host_compiler() -> str:
     """The C++ compiler that kernels for simulated devices are compiled with, or what is missing."""
     if chosen := os.environ.get("CUSCOPE_CXX"):
-        if path := shutil.which(chosen):
-            return _compiler_version(path)
-        return f"none: CUSCOPE_CXX is {chosen}, which is not there. Set it to the path of g++ or clang++, or unset it"
-    for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
-        if name and (path := shutil.which(name)):
-            return _compiler_version(path)
-    return (
-        "none: no c++, g++ or clang++ on the PATH. apt install g++, dnf install gcc-c++ or conda install gxx"
-    )
+        candidates = [chosen]
+        fix = "Set CUSCOPE_CXX to the path of g++ or clang++, or unset it"
+    else:
+        candidates = [name for name in (os.environ.get("CXX"), "c++", "g++", "clang++") if name]
+        fix = "apt install g++, dnf install gcc-c++ or conda install gxx"
+    problem = "no c++, g++ or clang++ on the PATH"
+    for name in candidates:
+        path = shutil.which(name)
+        if path and (version := _compiler_version(path)):
+            return f"{path} ({version})"
+        if chosen:
+            what = "does not run" if path else "is no program" if Path(name).exists() else "is not there"
+            problem = f"CUSCOPE_CXX is {chosen}, which {what}"
+    return f"none: {problem}. {fix}"
 
 
-def _compiler_version(path: str) -> str:
+def _compiler_version(path: str) -> str | None:
     try:
         output = subprocess.run(
             [path, "--version"], capture_output=True, text=True, timeout=30, check=True
         ).stdout
-    except (OSError, subprocess.SubprocessError) as error:
-        return f"none: {path} does not run: {error}"
-    return f"{path} ({output.splitlines()[0] if output else 'it does not say its version'})"
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return output.splitlines()[0] if output else "it does not say its version"
 
 
 def nvrtc() -> str:
@@ -119,19 +164,26 @@ def nvrtc() -> str:
     build = _core.build_config
     if build["cuda"] != "ON":
         return "not needed: this build has no runtime for real GPUs"
-    name = f"libnvrtc.so.{build['cuda_toolkit'].split('.')[0]}"
-    wheels = Path(_core.__file__).parent.parent / "nvidia"
-    toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    candidates = [wheels / "cu13/lib" / name, wheels / "cuda_nvrtc/lib" / name]
-    candidates += [Path(root) / folder / name for root in toolkits if root for folder in ("lib64", "lib")]
+    major = build["cuda_toolkit"].split(".")[0]
+    names = [f"libnvrtc.so.{number}" for number in dict.fromkeys([major, "13", "12"])]
+    folders: list[Path] = []
     if chosen := os.environ.get("CUSCOPE_NVRTC"):
-        candidates[:0] = [Path(chosen), Path(chosen) / name]
-    for path in candidates:
-        if path.is_file():
-            return str(path)
+        if Path(chosen).is_file():
+            return chosen
+        folders.append(Path(chosen))
+    wheels = Path(_core.__file__).parent.parent / "nvidia"
+    folders += [wheels / "cu13/lib", wheels / "cuda_nvrtc/lib"]
+    toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    folders += [Path(root) / folder for root in toolkits if root for folder in ("lib64", "lib")]
+    for folder in folders:
+        for name in names:
+            if (folder / name).is_file():
+                return str(folder / name)
     if found := ctypes.util.find_library("nvrtc"):
         return found
-    return f"none: no {name} among the wheels and toolkits. pip install 'cuscope[cuda13]', or set CUSCOPE_NVRTC to its path"
+    wheel = "nvidia-cuda-{}-cu12" if major == "12" else f'"nvidia-cuda-{{}}=={major}.*"'
+    packages = " ".join(wheel.format(part) for part in ("nvrtc", "runtime"))
+    return f"none: no {names[0]} among the wheels and toolkits. pip install {packages}, or set CUSCOPE_NVRTC to its path"
 
 
 def _write(lines: list[str], value: dict[str, Any], depth: int) -> None:

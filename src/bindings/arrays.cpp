@@ -136,10 +136,10 @@ void check_value(const py::object& value) {
     if (py::isinstance<DeviceArray>(value)) {
         throw core::WrongKind("value: takes a number, not a DeviceArray: copy_from() copies arrays");
     }
+    if (PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) return;
     const py::array array(numpy().attr("asarray")(value));
     const char kind = array.dtype().kind();
-    const bool integer = PyLong_Check(value.ptr()) != 0;  // of any size: the dtype says what fits
-    if ((kind == 'O' && !integer) || kind == 'U' || kind == 'S') {
+    if (kind == 'O' || kind == 'U' || kind == 'S') {
         throw core::WrongKind("value: takes a number, not " + py::repr(value).cast<std::string>());
     }
 }
@@ -439,9 +439,10 @@ The step of a slice is 1. An item of an array with one axis is an array without 
 >>> x.to_host().tolist()
 [[0.0, 0.0], [5.0, 5.0], [1.0, 2.0]]
 )")
-        .def("__setitem__", assign, py::arg("index"), py::arg("value"),
-             "Copy an array (of the same shape and dtype) into, or fill, an item or a slice of the leading axis, "
-            "in the current stream.")
+        .def(
+            "__setitem__", assign, py::arg("index"), py::arg("value"),
+            R"(Fill an item or a slice of the leading axis, or copy an array of its shape and dtype into it, in the current
+stream.)")
         .def(
             "__array__",
             [](const DeviceArray&, const AnyArgs&, const AnyKeywords&) -> NDArray {
@@ -473,9 +474,9 @@ void bind_arrays(py::module_& m, Classes& classes) {
     const py::object float32 = numpy().attr("float32");
     m.def(
         "empty",
-        [](const ShapeLike& shape, const DTypeLike& dtype, const OptionalStream& stream) {
+        [float32](const ShapeLike& shape, const DTypeLike& dtype, const OptionalStream& stream) {
             std::vector<py::ssize_t> extents = parse_shape(shape);
-            const py::dtype type = parse_dtype(dtype);
+            const py::dtype type = parse_dtype(dtype.is_none() ? float32 : py::object(dtype));
             return new_array(stream_for_new(stream), std::move(extents), type);
         },
         py::arg("shape"), py::arg_v("dtype", float32, "numpy.float32"), py::kw_only(),
@@ -508,9 +509,9 @@ Examples
 )");
     m.def(
         "zeros",
-        [](const ShapeLike& shape, const DTypeLike& dtype, const OptionalStream& stream) {
+        [float32](const ShapeLike& shape, const DTypeLike& dtype, const OptionalStream& stream) {
             std::vector<py::ssize_t> extents = parse_shape(shape);
-            const py::dtype type = parse_dtype(dtype);
+            const py::dtype type = parse_dtype(dtype.is_none() ? float32 : py::object(dtype));
             const core::StreamPtr on = stream_for_new(stream);
             DeviceArray made = new_array(on, std::move(extents), type);
             const core::DeviceSpan span = made.span();
@@ -535,8 +536,12 @@ array([0., 0.], dtype=float32)
             std::vector<py::ssize_t> extents = parse_shape(shape);
             const bool given = dtype && !dtype->is_none();
             if (!given) check_value(value);
-            const py::dtype type =
-                parse_dtype(given ? py::object(*dtype) : numpy().attr("asarray")(value).attr("dtype"));
+            const py::object own = given ? py::object(*dtype) : numpy().attr("asarray")(value).attr("dtype");
+            if (!given && own.attr("hasobject").cast<bool>()) {
+                throw std::overflow_error("value: " + py::str(value).cast<std::string>() +
+                                          " needs more than 64 bits: give a dtype that holds it");
+            }
+            const py::dtype type = parse_dtype(own);
             const py::array element = one_element(value, type);
             const core::StreamPtr on = stream_for_new(stream);
             DeviceArray made = new_array(on, std::move(extents), type);

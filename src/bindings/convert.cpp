@@ -107,7 +107,7 @@ std::vector<py::ssize_t> parse_shape(py::handle shape) {
         return static_cast<py::ssize_t>(parse_size(extent, "shape"));
     };
     if (PyIndex_Check(shape.ptr()) != 0) return {parse_extent(shape)};
-    if (PySequence_Check(shape.ptr()) == 0 || py::isinstance<py::str>(shape)) {
+    if (PySequence_Check(shape.ptr()) == 0 || PyUnicode_Check(shape.ptr()) || PyBytes_Check(shape.ptr())) {
         throw core::WrongKind(std::string("shape: takes an int or a tuple of ints, not ") + type_name(shape));
     }
     std::vector<py::ssize_t> extents;

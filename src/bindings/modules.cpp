@@ -43,6 +43,10 @@ ModulePtr from_file(const PathLike& file, const Strings& name_expressions, const
                     const Paths& include_paths, const Headers& headers, bool cache,
                     const std::optional<core::DevicePtr>& device) {
     const std::filesystem::path path = path_string(file);
+    if (std::error_code none; std::filesystem::is_directory(path, none)) {
+        throw std::invalid_argument("path: " + path.string() +
+                                    " is a folder; allowed is a file: .cu, .cubin, .ptx, .fatbin or .image");
+    }
     std::string bytes = without_gil([&] { return core::read_file(path); });
     if (path.extension() != ".cu") {
         const core::DevicePtr on = device_or_current(device);
@@ -97,8 +101,11 @@ Raises
 ------
 CompileError
     The source does not compile; ``.log`` is the compiler's.
+CudaError
+    There is no compiler (cudaErrorJitCompilerNotFound), or the device does not take the code.
 
-See NVRTC's documentation, and CUDA Runtime API, "Library Management".
+See cudaLibraryLoadData (CUDA Runtime API, "Library Management") and, for GPUs, NVRTC's documentation; for simulated
+devices, docs/kernels.md.
 
 Examples
 --------
@@ -125,19 +132,32 @@ Examples
             py::arg("headers") = py::dict(), py::arg("cache") = true, py::arg("device") = py::none(),
             R"(A module from a file: .cu is compiled; .cubin, .ptx, .fatbin and a saved .image are loaded.
 
-The folder of a .cu file is among its include paths.)")
+The folder of a .cu file is among its include paths. The other parameters are those of Module(). Raises CudaError for
+a file that is not there (cudaErrorFileNotFound) or no code of this device (cudaErrorInvalidKernelImage), CompileError,
+ValueError for a folder. See cudaLibraryLoadData: CUDA Runtime API, "Library Management".
+
+>>> import pathlib, tempfile, cuscope as cs
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = pathlib.Path(folder, "one.cu")
+...     _ = path.write_text("__global__ void one(int* x) { *x = 1; }")
+...     cs.Module.from_file(path).kernels
+('one',)
+)")
         .def(
             "__getattr__",
             [](const core::Module& self, const std::string& name) {
                 return kernel(self, name, PyExc_AttributeError);
             },
-            py::arg("name"), "A kernel by its name.")
+            py::arg("name"),
+            "A kernel by its name. AttributeError, which lists those there are, if there is none.")
         .def(
             "__getitem__",
             [](const core::Module& self, const std::string& name) {
                 return kernel(self, name, PyExc_KeyError);
             },
-            py::arg("name"), "A kernel by its name, such as 'scale<float>'.")
+            py::arg("name"),
+            "A kernel by its name, such as 'scale<float>'. KeyError, which lists those there are, if there "
+            "is none.")
         .def_property_readonly(
             "kernels",
             [](const core::Module& self) -> py::typing::Tuple<py::str, py::ellipsis> {
@@ -145,10 +165,10 @@ The folder of a .cu file is among its include paths.)")
                 for (std::size_t i = 0; i < names.size(); ++i) names[i] = self.kernels()[i]->name();
                 return names;
             },
-            "The names of its kernels.")
+            "The names of its kernels, in the order of the source.")
         .def_property_readonly(
             "image", [](const core::Module& self) { return py::bytes(self.image()); },
-            "The compiled bytes: save them, and load them with from_file().")
+            "The compiled bytes: save them as an .image file, and load them with from_file().")
         .def_property_readonly("log", &core::Module::log, "What the compiler said.")
         .def_property_readonly("cached", &core::Module::cached,
                                "Was it taken from the cache of compiled kernels?")
@@ -166,7 +186,7 @@ The folder of a .cu file is among its include paths.)")
             for (std::size_t i = 0; i < self.kernels().size(); ++i) {
                 text += (i ? ", " : " ") + self.kernels()[i]->name();
             }
-            return text + ">";
+            return text + (self.kernels().empty() ? " no kernels>" : ">");
         });
 }
 

@@ -11,7 +11,8 @@ using Owner = SharedOwner<core::PinnedMemory>;
 NDArray pinned_empty(const ShapeLike& shape, const DTypeLike& dtype, bool portable, bool mapped,
                      bool write_combined, const std::optional<core::DevicePtr>& device) {
     const std::vector<py::ssize_t> extents = parse_shape(shape);
-    const py::dtype type = parse_dtype(dtype);
+    const py::dtype type =
+        parse_dtype(dtype.is_none() ? py::module_::import("numpy").attr("float32") : py::object(dtype));
     const std::size_t bytes = byte_count(extents, type);
     const core::DevicePtr on = device_or_current(device);
     if (bytes == 0) return NDArray(py::array(type, extents));

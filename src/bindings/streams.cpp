@@ -178,7 +178,7 @@ True
 
 The stream waits until it returns. What it raises is raised again by the next synchronisation of the stream. It
 may not call the runtime (cudaErrorNotPermitted). It and its arguments are kept until it has run. See
-cudaLaunchHostFunc: CUDA C++ Programming Guide, "Host Functions (Callbacks)".
+cudaLaunchHostFunc: CUDA C++ Programming Guide, the section on host functions.
 
 >>> import cuscope as cs
 >>> seen = []
@@ -200,8 +200,7 @@ cudaLaunchHostFunc: CUDA C++ Programming Guide, "Host Functions (Callbacks)".
             [](const StreamObject& self) {
                 return self.stream ? reinterpret_cast<std::uintptr_t>(self.stream->handle()) : 0;
             },
-            "The cudaStream_t as an int; 1 and 2 are the default streams, 0 a closed stream. Handles are used "
-            "again for other streams.")
+            "The cudaStream_t as an int: 1 and 2 for default streams, 0 for a closed one. Used again later.")
         .def_property_readonly(
             "closed", [](const StreamObject& self) { return !self.stream; }, "Was it closed?")
         .def("close", &StreamObject::close,
