@@ -509,3 +509,26 @@ def test_kernel_keeps_its_module(device):
     kernel[1, 1](p)
 
     assert p.to_host().tolist() == [43]
+
+
+@pytest.mark.subprocess
+def test_interrupt_ends_a_compilation(run_python):
+    done = run_python(
+        """
+        import os, signal, threading
+        import cuscope as cs
+        cs.zeros(1)
+        slow = "#include <regex>\\n__global__ void nothing() {}"
+        timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        try:
+            with cs.Device("host:0"):
+                cs.Module(slow, cache=False)
+        except KeyboardInterrupt:
+            print("interrupted")
+        timer.join()
+        print(cs.zeros(2).to_host().tolist())
+        """
+    )
+
+    assert done.stdout.split("\n")[:2] == ["interrupted", "[0.0, 0.0]"], done.stderr

@@ -52,6 +52,10 @@ from ._errors import CompileError, CudaError, OutOfMemoryError
 if TYPE_CHECKING:
     from ._info import Info
 
+for _error in (CudaError, OutOfMemoryError, CompileError):
+    _error.__module__ = __name__  # what a traceback calls them
+del _error
+
 __version__: str = build_config["version"]
 
 __all__ = [

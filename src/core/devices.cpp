@@ -164,8 +164,8 @@ DevicePtr add_host_device(const std::string& model) {
     if (status == Status::invalid_value) {
         std::string detail = runtime->error_detail();
         runtime->get_last_error();
-        throw std::invalid_argument("model: '" + model + "' is no device model" +
-                                    (detail.empty() ? "" : "; " + detail));
+        throw std::invalid_argument("model: '" + model +
+                                    "': " + (detail.empty() ? "there is no such device model" : detail));
     }
     if (status != Status::success) {
         const std::string detail = runtime->error_detail();

@@ -28,6 +28,10 @@ std::shared_ptr<Library> load_library(const DevicePtr& device, const std::string
 
 [[noreturn]] void fail_compile(Device& device, Status status, const CompileRequest& request,
                                const std::string& log) {
+    if (status == Status::not_ready) {
+        device.runtime().get_last_error();
+        throw Interrupted();
+    }
     if (log.empty() || (status != Status::invalid_source && status != Status::invalid_value)) {
         device.fail(status, "compiling " + request.file_name, log, {});
     }
