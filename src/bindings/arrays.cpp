@@ -78,7 +78,7 @@ void copy_array(const DeviceArray& destination, const DeviceArray& source, const
     without_gil([&] { core::copy_on_device(to, from, stream); });
 }
 
-void copy_from(const DeviceArray& self, const HostOrDeviceArray& source, const OptionalStream& stream) {
+void copy_from(const DeviceArray& self, const HostOrDeviceArray& source, const StreamLike& stream) {
     self.open();
     const core::StreamPtr on = stream_or_current(stream, self.device);
     if (py::isinstance<DeviceArray>(source)) {
@@ -94,7 +94,7 @@ void copy_from(const DeviceArray& self, const HostOrDeviceArray& source, const O
     upload(self, array, on);
 }
 
-void copy_to(const DeviceArray& self, const py::object& destination, const OptionalStream& stream) {
+void copy_to(const DeviceArray& self, const py::object& destination, const StreamLike& stream) {
     self.open();
     const core::StreamPtr on = stream_or_current(stream, self.device);
     if (py::isinstance<DeviceArray>(destination)) {
@@ -122,7 +122,7 @@ void copy_to(const DeviceArray& self, const py::object& destination, const Optio
     download(self, array, on);
 }
 
-NDArray to_host(const DeviceArray& self, const OptionalStream& stream) {
+NDArray to_host(const DeviceArray& self, const StreamLike& stream) {
     self.open();
     const core::StreamPtr on = stream_or_current(stream, self.device);
     py::array result(self.dtype, self.shape);
@@ -193,7 +193,7 @@ py::array one_element(const py::object& value, const py::dtype& dtype) {
     return element;
 }
 
-void fill(const DeviceArray& self, const Scalar& value, const OptionalStream& stream) {
+void fill(const DeviceArray& self, const Scalar& value, const StreamLike& stream) {
     const core::DeviceSpan span = self.span();
     const core::StreamPtr on = stream_or_current(stream, self.device);
     const py::array element = one_element(value, self.dtype);
@@ -252,9 +252,9 @@ void assign(const DeviceArray& self, const Index& index, const py::object& value
                        (py::isinstance<py::array>(value) && py::array(value).ndim() != 0) ||
                        py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
     if (array) {
-        copy_from(part, HostOrDeviceArray(value), std::nullopt);
+        copy_from(part, HostOrDeviceArray(value), StreamLike(py::none()));
     } else {
-        fill(part, Scalar(value), std::nullopt);
+        fill(part, Scalar(value), StreamLike(py::none()));
     }
 }
 
@@ -265,12 +265,12 @@ std::string repr(const DeviceArray& self) {
     return text + ")";
 }
 
-core::StreamPtr stream_for_new(const OptionalStream& stream) {
-    if (stream && *stream) return (*stream)->open();
-    return core::current_stream(device_or_current(std::nullopt));
+core::StreamPtr stream_for_new(const StreamLike& stream) {
+    if (const StreamObjectPtr given = parse_stream(stream)) return given->open();
+    return core::current_stream(current_device());
 }
 
-DeviceArray to_device(const HostOrDeviceArray& source, const OptionalStream& stream) {
+DeviceArray to_device(const HostOrDeviceArray& source, const StreamLike& stream) {
     const core::StreamPtr on = stream_for_new(stream);
     if (py::isinstance<DeviceArray>(source)) {
         const auto& other = source.cast<const DeviceArray&>();
@@ -377,7 +377,7 @@ array([1, 2])
 )")
         .def(
             "copy_to",
-            [](const DeviceArray& self, const HostOrDeviceArray& destination, const OptionalStream& stream) {
+            [](const DeviceArray& self, const HostOrDeviceArray& destination, const StreamLike& stream) {
                 copy_to(self, destination, stream);
             },
             py::arg("destination"), py::kw_only(), py::arg("stream") = py::none(),
@@ -474,7 +474,7 @@ void bind_arrays(py::module_& m, Classes& classes) {
     const py::object float32 = numpy().attr("float32");
     m.def(
         "empty",
-        [float32](const ShapeLike& shape, const DTypeLike& dtype, const OptionalStream& stream) {
+        [float32](const ShapeLike& shape, const DTypeLike& dtype, const StreamLike& stream) {
             std::vector<py::ssize_t> extents = parse_shape(shape);
             const py::dtype type = parse_dtype(dtype.is_none() ? float32 : py::object(dtype));
             return new_array(stream_for_new(stream), std::move(extents), type);
@@ -509,7 +509,7 @@ Examples
 )");
     m.def(
         "zeros",
-        [float32](const ShapeLike& shape, const DTypeLike& dtype, const OptionalStream& stream) {
+        [float32](const ShapeLike& shape, const DTypeLike& dtype, const StreamLike& stream) {
             std::vector<py::ssize_t> extents = parse_shape(shape);
             const py::dtype type = parse_dtype(dtype.is_none() ? float32 : py::object(dtype));
             const core::StreamPtr on = stream_for_new(stream);
@@ -532,7 +532,7 @@ array([0., 0.], dtype=float32)
     m.def(
         "full",
         [](const ShapeLike& shape, const Scalar& value, const std::optional<DTypeLike>& dtype,
-           const OptionalStream& stream) {
+           const StreamLike& stream) {
             std::vector<py::ssize_t> extents = parse_shape(shape);
             const bool given = dtype && !dtype->is_none();
             if (!given) check_value(value);

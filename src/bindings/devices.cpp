@@ -415,9 +415,17 @@ Guide, "Default Stream".)")
 
 }  // namespace
 
-core::DevicePtr device_or_current(const std::optional<DevicePtr>& device) {
-    if (device && *device) return *device;
+core::DevicePtr current_device() {
     return without_gil([] { return core::current_device(); });
+}
+
+core::DevicePtr device_or_current(py::handle device) {
+    if (device.is_none()) return current_device();
+    if (py::isinstance<Device>(device)) return device.cast<DevicePtr>();
+    std::string text = std::string("device: takes a Device or None, not ") + Py_TYPE(device.ptr())->tp_name;
+    if (PyUnicode_Check(device.ptr()))
+        text += ": cuscope.Device(" + py::repr(device).cast<std::string>() + ")";
+    throw core::WrongKind(text);
 }
 
 void bind_devices(py::module_& m, Classes& classes) {
@@ -434,9 +442,8 @@ See cudaGetDeviceCount: CUDA C++ Programming Guide, "Device Enumeration".
 >>> cs.Device("host:0") in cs.devices()
 True
 )");
-    m.def(
-        "current_device", [] { return without_gil([] { return core::current_device(); }); },
-        R"(The current device of this thread.
+    m.def("current_device", current_device,
+          R"(The current device of this thread.
 
 That of the innermost ``with``, else what set_device() set, else the first of devices(), or the one that the
 environment variable CUSCOPE_DEVICE names. Raises ValueError if that names no device. See cudaGetDevice: CUDA C++
@@ -489,7 +496,7 @@ lists those there are. CUDA has no such function: docs/simulation.md says what a
     m.def(
         "clock",
         [] {
-            const auto device = device_or_current(std::nullopt);
+            const auto device = current_device();
             return static_cast<double>(without_gil([&] { return device->clock_ns(); })) * 1e-9;
         },
         R"(The host's time in seconds, as the runtime of the current device sees it.
@@ -510,7 +517,7 @@ True
                 throw std::invalid_argument("seconds: " + std::to_string(seconds) +
                                             " is no time to spend; allowed is 0 to 1e9");
             }
-            const auto device = device_or_current(std::nullopt);
+            const auto device = current_device();
             const auto nanoseconds = static_cast<std::int64_t>(seconds * 1e9 + 0.5);
             without_gil([&] {
                 if (device->clock_ns() > std::numeric_limits<std::int64_t>::max() / 2 - nanoseconds) {

@@ -14,7 +14,7 @@ std::string repr(const EventObject& self) {
     return text + ">";
 }
 
-EventSelf record(const py::object& self, const OptionalStream& stream) {
+EventSelf record(const py::object& self, const StreamLike& stream) {
     const auto& object = self.cast<const EventObject&>();
     const std::shared_ptr<core::Event> event = object.open();
     const core::StreamPtr on = stream_or_current(stream, object.device);
@@ -56,7 +56,7 @@ Examples
 True
 )";
     classes.event
-        .def(py::init([](bool timing, bool blocking_sync, const std::optional<core::DevicePtr>& device) {
+        .def(py::init([](bool timing, bool blocking_sync, const DeviceLike& device) {
                  const core::DevicePtr on = device_or_current(device);
                  const unsigned flags = (timing ? flags::event_default : flags::event_disable_timing) |
                                         (blocking_sync ? flags::event_blocking_sync : 0u);

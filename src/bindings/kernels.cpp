@@ -63,15 +63,6 @@ int parse_threads(py::handle value, const char* what, int least) {
     return static_cast<int>(threads);
 }
 
-StreamObjectPtr parse_stream(py::handle value) {
-    if (value.is_none()) return nullptr;
-    if (!py::isinstance<StreamObject>(value)) {
-        throw core::WrongKind(std::string("stream: takes a Stream or None, not ") +
-                              Py_TYPE(value.ptr())->tp_name);
-    }
-    return value.cast<StreamObjectPtr>();
-}
-
 KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key) {
     const std::size_t count = py::isinstance<py::tuple>(key) ? py::len(key) : 0;
     if (count < 2 || count > 4) {
@@ -266,13 +257,13 @@ array([2., 2., 2., 2.], dtype=float32)
         .def(
             "launch",
             [](const KernelPtr& self, const AnyArgs& arguments, const GridLike& grid, const GridLike& block,
-               const OptionalStream& stream, const IntLike& shared, const std::optional<double>& duration) {
+               const StreamLike& stream, const IntLike& shared, const std::optional<double>& duration) {
                 LaunchConfig config;
                 config.grid = parse_dim(grid, "grid");
                 config.block = parse_dim(block, "block");
                 config.dynamic_shared_bytes = parse_shared(shared);
                 config.duration_ns = parse_duration(duration);
-                run(*self, config, stream.value_or(nullptr), arguments);
+                run(*self, config, parse_stream(stream), arguments);
             },
             py::kw_only(), py::arg("grid"), py::arg("block"), py::arg("stream") = py::none(),
             py::arg("shared") = 0, py::arg("duration") = py::none(),

@@ -14,34 +14,55 @@ using Strings = std::vector<std::string>;
 using Paths = std::vector<PathLike>;
 using Headers = std::map<std::string, std::string>;
 
+std::string parse_text(py::handle text, const char* what) {
+    if (PyUnicode_Check(text.ptr()) == 0) {
+        throw core::WrongKind(std::string(what) + ": takes a str, not " + Py_TYPE(text.ptr())->tp_name);
+    }
+    return std::string(py::reinterpret_borrow<py::str>(text));
+}
+
+Strings parse_texts(py::handle texts, const char* what) {
+    if (PyUnicode_Check(texts.ptr()) != 0) {
+        throw core::WrongKind(std::string(what) + ": takes a sequence of str, not a str: [" +
+                              py::repr(texts).cast<std::string>() + "]");
+    }
+    if (PySequence_Check(texts.ptr()) == 0) {
+        throw core::WrongKind(std::string(what) + ": takes a sequence of str, not " +
+                              Py_TYPE(texts.ptr())->tp_name);
+    }
+    Strings parsed;
+    for (const py::handle text : texts) parsed.push_back(parse_text(text, what));
+    return parsed;
+}
+
 std::string path_string(const py::object& path) {
     const py::object text = py::reinterpret_steal<py::object>(PyOS_FSPath(path.ptr()));
     if (!text) throw py::error_already_set();
     return text.cast<std::string>();
 }
 
-CompileRequest request_of(std::string source, const Strings& name_expressions, const Strings& options,
+CompileRequest request_of(std::string source, const Texts& name_expressions, const Texts& options,
                           const Paths& include_paths, const Headers& headers, std::string file_name,
                           bool cache) {
     CompileRequest request;
     request.source = std::move(source);
     request.file_name = std::move(file_name);
-    request.options = options;
+    request.options = parse_texts(options, "options");
     for (const PathLike& path : include_paths) request.include_paths.push_back(path_string(path));
     request.headers.assign(headers.begin(), headers.end());
-    request.name_expressions = name_expressions;
+    request.name_expressions = parse_texts(name_expressions, "name_expressions");
     request.use_cache = cache;
     return request;
 }
 
-ModulePtr compile(const CompileRequest& request, const std::optional<core::DevicePtr>& device) {
+ModulePtr compile(const CompileRequest& request, const DeviceLike& device) {
     const core::DevicePtr on = device_or_current(device);
     return ending_without_gil(without_gil([&] { return core::Module::compile(on, request); }));
 }
 
-ModulePtr from_file(const PathLike& file, const Strings& name_expressions, const Strings& options,
+ModulePtr from_file(const PathLike& file, const Texts& name_expressions, const Texts& options,
                     const Paths& include_paths, const Headers& headers, bool cache,
-                    const std::optional<core::DevicePtr>& device) {
+                    const DeviceLike& device) {
     const std::filesystem::path path = path_string(file);
     if (std::error_code none; std::filesystem::is_directory(path, none)) {
         throw std::invalid_argument("path: " + path.string() +
@@ -115,12 +136,12 @@ Examples
 >>> mod.kernels
 ('set<float>',)
 )")
-        .def(py::init([](const py::str& source, const Strings& name_expressions, const Strings& options,
+        .def(py::init([](const Text& source, const Texts& name_expressions, const Texts& options,
                          const Paths& include_paths, const Headers& headers, const std::string& file_name,
-                         bool cache, const std::optional<core::DevicePtr>& device) {
-                 return compile(
-                     request_of(source, name_expressions, options, include_paths, headers, file_name, cache),
-                     device);
+                         bool cache, const DeviceLike& device) {
+                 return compile(request_of(parse_text(source, "source"), name_expressions, options,
+                                           include_paths, headers, file_name, cache),
+                                device);
              }),
              py::arg("source"), py::kw_only(), py::arg("name_expressions") = py::tuple(),
              py::arg("options") = py::tuple(), py::arg("include_paths") = py::tuple(),

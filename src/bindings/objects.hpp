@@ -36,13 +36,15 @@ struct StreamObject {
     core::StreamPtr stream;  // null once closed
 };
 using StreamObjectPtr = std::shared_ptr<StreamObject>;
-using OptionalStream = std::optional<StreamObjectPtr>;
 
 // The one Python object that stands for a stream while anything refers to it.
 StreamObjectPtr wrap(const core::StreamPtr& stream);
+// Arguments `stream` and `device`: a TypeError says what else came. Null for None.
+StreamObjectPtr parse_stream(py::handle stream);
 // The given stream, or the current one of the device.
-core::StreamPtr stream_or_current(const OptionalStream& stream, const core::DevicePtr& device);
-core::DevicePtr device_or_current(const std::optional<core::DevicePtr>& device);
+core::StreamPtr stream_or_current(py::handle stream, const core::DevicePtr& device);
+core::DevicePtr device_or_current(py::handle device);
+core::DevicePtr current_device();
 
 struct EventObject {
     EventObject(const core::DevicePtr& device, unsigned flags);

@@ -9,7 +9,7 @@ namespace {
 using Owner = SharedOwner<core::PinnedMemory>;
 
 NDArray pinned_empty(const ShapeLike& shape, const DTypeLike& dtype, bool portable, bool mapped,
-                     bool write_combined, const std::optional<core::DevicePtr>& device) {
+                     bool write_combined, const DeviceLike& device) {
     const std::vector<py::ssize_t> extents = parse_shape(shape);
     const py::dtype type =
         parse_dtype(dtype.is_none() ? py::module_::import("numpy").attr("float32") : py::object(dtype));

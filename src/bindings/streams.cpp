@@ -1,6 +1,9 @@
 // Streams, and the current one of a thread.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "bindings/host_function.hpp"
 #include "bindings/objects.hpp"
 
@@ -17,6 +20,20 @@ std::string repr(const StreamObject& self) {
     return text + ">";
 }
 
+// Any int: what no device has is clamped as a priority that it does not have.
+int parse_priority(py::handle value) {
+    if (PyIndex_Check(value.ptr()) == 0) {
+        throw core::WrongKind(std::string("priority: takes an int, not ") + Py_TYPE(value.ptr())->tp_name);
+    }
+    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    if (!number) throw py::error_already_set();
+    int overflow = 0;
+    const long long priority = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    constexpr long long least = std::numeric_limits<int>::max(), greatest = std::numeric_limits<int>::min();
+    if (overflow != 0) return static_cast<int>(overflow > 0 ? least : greatest);
+    return static_cast<int>(std::clamp(priority, greatest, least));
+}
+
 void wait(const StreamObject& self, const EventOrStream& what) {
     const core::StreamPtr stream = self.open();
     if (py::isinstance<EventObject>(what)) {
@@ -31,9 +48,13 @@ void wait(const StreamObject& self, const EventOrStream& what) {
     }
 }
 
-EventObjectPtr record(const StreamObject& self, const std::optional<EventObjectPtr>& event) {
+EventObjectPtr record(const StreamObject& self, const EventLike& event) {
     const core::StreamPtr stream = self.open();
-    EventObjectPtr recorded = event && *event ? *event : nullptr;
+    if (!event.is_none() && !py::isinstance<EventObject>(event)) {
+        throw core::WrongKind(std::string("event: takes an Event or None, not ") +
+                              Py_TYPE(event.ptr())->tp_name);
+    }
+    EventObjectPtr recorded = event.is_none() ? nullptr : event.cast<EventObjectPtr>();
     if (!recorded) {
         recorded = without_gil(
             [&] { return std::make_shared<EventObject>(stream->device().shared_from_this(), 0); });
@@ -81,8 +102,17 @@ StreamObjectPtr wrap(const core::StreamPtr& stream) {
     return made;
 }
 
-core::StreamPtr stream_or_current(const OptionalStream& stream, const core::DevicePtr& device) {
-    if (stream && *stream) return (*stream)->open();
+StreamObjectPtr parse_stream(py::handle stream) {
+    if (stream.is_none()) return nullptr;
+    if (!py::isinstance<StreamObject>(stream)) {
+        throw core::WrongKind(std::string("stream: takes a Stream or None, not ") +
+                              Py_TYPE(stream.ptr())->tp_name);
+    }
+    return stream.cast<StreamObjectPtr>();
+}
+
+core::StreamPtr stream_or_current(py::handle stream, const core::DevicePtr& device) {
+    if (const StreamObjectPtr given = parse_stream(stream)) return given->open();
     return core::current_stream(device);
 }
 
@@ -114,7 +144,8 @@ Examples
 True
 )";
     classes.stream
-        .def(py::init([](int priority, bool non_blocking, const std::optional<core::DevicePtr>& device) {
+        .def(py::init([](const IntLike& number, bool non_blocking, const DeviceLike& device) {
+                 const int priority = parse_priority(number);
                  const core::DevicePtr on = device_or_current(device);
                  const unsigned flags = non_blocking ? flags::stream_non_blocking : flags::stream_default;
                  const auto made = without_gil([&] { return core::Stream::create(on, flags, priority); });
@@ -233,7 +264,7 @@ True
     m.def(
         "current_stream",
         [] {
-            const core::DevicePtr device = device_or_current(std::nullopt);
+            const core::DevicePtr device = current_device();
             return wrap(core::current_stream(device));
         },
         R"(The current stream of this thread: that of the innermost ``with`` on the current device, else the
@@ -248,7 +279,7 @@ True
 )");
     m.def(
         "synchronize",
-        [](const std::optional<core::DevicePtr>& device) {
+        [](const DeviceLike& device) {
             const core::DevicePtr on = device_or_current(device);
             without_gil([&] { on->synchronize(); });
         },
