@@ -174,3 +174,12 @@ def test_wrong_command_line_says_how(arguments):
 
 def test_version_is_printed():
     assert cs.__version__ in command("--version").stdout
+
+
+def test_reader_that_leaves_early_gets_no_traceback():
+    with subprocess.Popen(
+        [sys.executable, "-m", "cuscope", "info"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.wait(timeout=60)
