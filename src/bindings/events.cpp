@@ -1,7 +1,7 @@
 // Events.
 #include <pybind11/stl.h>
 
-#include "bindings/objects.hpp"
+#include "bindings/fast_calls.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -20,6 +20,24 @@ EventSelf record(const py::object& self, const StreamLike& stream) {
     const core::StreamPtr on = stream_or_current(stream, object.device);
     without_gil([&] { event->record(*on); });
     return self;
+}
+
+PyObject* fast_record(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+    const auto* const object = exactly<EventObject>(self, type_of<EventObject>());
+    const auto* const stream =
+        count == 1 ? exactly<StreamObject>(arguments[0], type_of<StreamObject>()) : nullptr;
+    if (object == nullptr || stream == nullptr) return nullptr;
+    const std::shared_ptr<core::Event> event = object->open();
+    const core::StreamPtr on = stream->open();
+    without_gil([&] { event->record(*on); });
+    return Py_NewRef(self);
+}
+
+PyObject* fast_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
+    const auto* const object = exactly<EventObject>(self, type_of<EventObject>());
+    if (object == nullptr || count != 0) return nullptr;
+    const std::shared_ptr<core::Event> event = object->open();
+    return PyBool_FromLong(without_gil([&] { return event->query(); }) ? 1 : 0);
 }
 
 }  // namespace
@@ -146,6 +164,8 @@ Programming Guide, "Elapsed Time".
 True
 )")
         .def("__repr__", repr);
+    FastMethod<fast_record>::put_before(classes.event, "record");
+    FastMethod<fast_query>::put_before(classes.event, "query");
 }
 
 }  // namespace cuscope::bindings

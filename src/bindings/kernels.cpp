@@ -1,56 +1,13 @@
 // Kernels, what a launch is configured with, and the launch itself.
 #include <pybind11/stl.h>
 
-#include <array>
 #include <cmath>
 #include <limits>
 
-#include "bindings/objects.hpp"
+#include "bindings/launch.hpp"
 
 namespace cuscope::bindings {
 namespace {
-
-using KernelPtr = std::shared_ptr<core::Kernel>;
-
-// kernel[grid, block, stream, shared]: everything that is checked before the arguments are known.
-struct KernelLaunch {
-    SharedOwner<core::Kernel> kernel;
-    LaunchConfig config;
-    StreamObjectPtr stream;  // null: the current one when it is called
-};
-
-unsigned parse_extent(py::handle value, const char* what) {
-    if (PyIndex_Check(value.ptr()) == 0) {
-        throw core::WrongKind(std::string(what) + ": takes an int or a tuple of 1 to 3 ints, not " +
-                              Py_TYPE(value.ptr())->tp_name);
-    }
-    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-    if (!number) throw py::error_already_set();
-    int overflow = 0;
-    const long long extent = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-    if (overflow != 0 || extent < 0 || extent > std::numeric_limits<unsigned>::max()) {
-        throw std::invalid_argument(std::string(what) + ": " + py::str(number).cast<std::string>() +
-                                    " is no extent; allowed is 1 to what the device has (device.properties)");
-    }
-    return static_cast<unsigned>(extent);
-}
-
-Dim3 parse_dim(py::handle value, const char* what) {
-    if (PyIndex_Check(value.ptr()) != 0) return {parse_extent(value, what), 1, 1};
-    if (!py::isinstance<py::tuple>(value) && !py::isinstance<py::list>(value)) parse_extent(value, what);
-    const auto sequence = py::reinterpret_borrow<py::sequence>(value);
-    const std::size_t count = sequence.size();
-    if (count < 1 || count > 3) {
-        throw std::invalid_argument(std::string(what) + ": has " + std::to_string(count) +
-                                    " extents; allowed are 1 to 3");
-    }
-    Dim3 dim{parse_extent(sequence[0], what), 1, 1};
-    if (count > 1) dim.y = parse_extent(sequence[1], what);
-    if (count > 2) dim.z = parse_extent(sequence[2], what);
-    return dim;
-}
-
-std::size_t parse_shared(py::handle value) { return value.is_none() ? 0 : parse_size(value, "shared"); }
 
 // A number of threads, at least `least`; what is too many for the device, the runtime says.
 int parse_threads(py::handle value, const char* what, int least) {
@@ -61,41 +18,6 @@ int parse_threads(py::handle value, const char* what, int least) {
                                     " to what the device has (device.properties.max_threads_per_block)");
     }
     return static_cast<int>(threads);
-}
-
-KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key) {
-    const std::size_t count = py::isinstance<py::tuple>(key) ? py::len(key) : 0;
-    if (count < 2 || count > 4) {
-        throw core::WrongKind(kernel->name() +
-                              ": a launch is kernel[grid, block], kernel[grid, block, stream] or "
-                              "kernel[grid, block, stream, shared_bytes]");
-    }
-    const auto parts = py::reinterpret_borrow<py::tuple>(key);
-    KernelLaunch launch{SharedOwner<core::Kernel>(kernel), {}, nullptr};
-    launch.config.grid = parse_dim(parts[0], "grid");
-    launch.config.block = parse_dim(parts[1], "block");
-    if (count > 2) launch.stream = parse_stream(parts[2]);
-    if (count > 3) launch.config.dynamic_shared_bytes = parse_shared(parts[3]);
-    return launch;
-}
-
-void run(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
-         const py::tuple& values) {
-    const core::StreamPtr on = stream ? stream->open() : core::current_stream(kernel.device());
-    // Few arguments, which is most kernels, need no allocation.
-    std::array<core::Argument, 12> few;
-    std::vector<core::Argument> many;
-    const std::size_t count = values.size();
-    if (count > few.size()) many.resize(count);
-    core::Argument* const arguments = count > few.size() ? many.data() : few.data();
-    for (std::size_t i = 0; i < count; ++i) {
-        arguments[i] =
-            to_argument(PyTuple_GET_ITEM(values.ptr(), static_cast<py::ssize_t>(i)), *kernel.device());
-    }
-    const WithoutGil released;
-    kernel.launch(config, on, {arguments, count});
-    // Here too: what they hold may be the last of its memory by now.
-    for (std::size_t i = 0; i < count; ++i) arguments[i].memory.reset();
 }
 
 std::int64_t parse_duration(const std::optional<double>& seconds) {
@@ -221,8 +143,9 @@ What goes wrong in the kernel itself shows when it is waited for. See cudaLaunch
                    " block=" + text(block) + ">";
         });
 
-    py::class_<core::Kernel, py::smart_holder>(m, "Kernel",
-                                               R"(A __global__ function of a Module, by its name: mod.vec_add.
+    py::class_<core::Kernel, py::smart_holder> kernel(
+        m, "Kernel",
+        R"(A __global__ function of a Module, by its name: mod.vec_add.
 
 ``kernel[grid, block](*args)`` launches it in the current stream of its device; ``kernel[grid, block, stream,
 shared_bytes]`` says which stream, and how much dynamic shared memory. Arguments are checked against the kernel's
@@ -242,7 +165,8 @@ Examples
 >>> mod.twice[1, 32](x, 4)
 >>> x.to_host()
 array([2., 2., 2., 2.], dtype=float32)
-)")
+)");
+    kernel
         .def("__getitem__", configure, py::arg("key"),
              "The kernel with a grid and a block, to be called: kernel[grid, block, stream, shared_bytes], "
              "of which "
@@ -378,6 +302,7 @@ True
             return "<Kernel " + core::signature(self.name(), self.parameters()) + " on " +
                    self.device()->name() + ">";
         });
+    make_launches_fast(kernel, launch);
 }
 
 }  // namespace cuscope::bindings

@@ -20,6 +20,7 @@ namespace cuscope::bindings {
 
 struct StreamObject {
     explicit StreamObject(const core::StreamPtr& stream);
+    ~StreamObject();
 
     const core::StreamPtr& open() const {
         if (!stream) throw std::invalid_argument("Stream is closed");

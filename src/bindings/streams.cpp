@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "bindings/fast_calls.hpp"
 #include "bindings/host_function.hpp"
-#include "bindings/objects.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -48,6 +48,24 @@ void wait(const StreamObject& self, const EventOrStream& what) {
     }
 }
 
+PyObject* fast_wait(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+    const auto* const object = exactly<StreamObject>(self, type_of<StreamObject>());
+    const auto* const event =
+        count == 1 ? exactly<EventObject>(arguments[0], type_of<EventObject>()) : nullptr;
+    if (object == nullptr || event == nullptr) return nullptr;
+    const core::StreamPtr stream = object->open();
+    const std::shared_ptr<core::Event> awaited = event->open();
+    without_gil([&] { stream->wait(*awaited); });
+    Py_RETURN_NONE;
+}
+
+PyObject* fast_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
+    const auto* const object = exactly<StreamObject>(self, type_of<StreamObject>());
+    if (object == nullptr || count != 0) return nullptr;
+    const core::StreamPtr stream = object->open();
+    return PyBool_FromLong(without_gil([&] { return stream->query(); }) ? 1 : 0);
+}
+
 EventObjectPtr record(const StreamObject& self, const EventLike& event) {
     const core::StreamPtr stream = self.open();
     if (!event.is_none() && !py::isinstance<EventObject>(event)) {
@@ -87,11 +105,18 @@ StreamObject::StreamObject(const core::StreamPtr& made)
       name(!made->is_default()               ? ""
            : made->handle() == stream_legacy ? "legacy default"
                                              : "per-thread default"),
-      stream(made) {}
+      stream(made) {
+    made->set_abandoned(false);
+}
+
+StreamObject::~StreamObject() {
+    if (stream && name.empty()) stream->set_abandoned(true);
+}
 
 void StreamObject::close() {
     if (!name.empty()) throw std::invalid_argument("a default stream cannot be closed: nobody owns it");
     const core::StreamPtr last = std::move(stream);
+    if (last) last->set_abandoned(true);
     if (last) without_gil([&] { const_cast<core::StreamPtr&>(last).reset(); });
 }
 
@@ -260,6 +285,8 @@ True
              })
         .def("__hash__", [](const StreamObject& self) { return static_cast<py::ssize_t>(self.serial); })
         .def("__repr__", repr);
+    FastMethod<fast_wait>::put_before(classes.stream, "wait");
+    FastMethod<fast_query>::put_before(classes.stream, "query");
 
     m.def(
         "current_stream",

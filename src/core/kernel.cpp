@@ -87,18 +87,23 @@ std::pair<int, int> Kernel::best_block_size(std::size_t dynamic_shared_bytes, in
 }
 
 void Kernel::launch(LaunchConfig config, const StreamPtr& stream, std::span<Argument> arguments) const {
+    PackedArguments packed(name_, parameters_, arguments, *device_);
+    launch(config, stream, packed.pointers(), packed.memories(), packed.array_bytes());
+}
+
+void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointers,
+                    std::span<Memory* const> memories, std::int64_t array_bytes) const {
     check_usable();
     stream->check_usable();
     if (&stream->device() != device_.get()) {
         throw std::invalid_argument("the kernel " + name_ + " is on " + device_->name() + ", the stream on " +
                                     stream->device().name() + ": use a stream of the kernel's device");
     }
-    PackedArguments packed(name_, parameters_, arguments, *device_);
     config.stream = stream->handle();
-    config.array_bytes = packed.array_bytes();
+    config.array_bytes = array_bytes;
     const DeviceScope scope(*device_);
-    for (Memory* memory : packed.memories()) memory->use(stream);
-    const Status status = device_->runtime().launch_kernel(config, handle_, packed.pointers());
+    for (Memory* memory : memories) memory->use(stream);
+    const Status status = device_->runtime().launch_kernel(config, handle_, pointers);
     if (status == Status::success) return;
     std::string hint;
     FunctionAttributes attributes;

@@ -11,7 +11,8 @@ namespace {
 
 std::atomic<std::size_t> live_device_memory{0}, live_pinned_memory{0};
 
-// From here on more streams are asked whether they are done, so that short-lived ones do not pile up.
+// From here on streams that are given no more work are asked whether they are done, so that short-lived ones
+// do not pile up.
 constexpr std::size_t prune_at = 16;
 
 bool is_idle(const Stream& stream) {
@@ -36,16 +37,19 @@ Registry& registry() {
 }  // namespace
 
 bool Uses::add(const StreamPtr& stream) {
+    if (last_.load(std::memory_order_relaxed) == stream.get()) return false;
     std::vector<StreamPtr> candidates;
     {
         const std::lock_guard lock(mutex_);
+        last_.store(stream.get(), std::memory_order_relaxed);
         if (std::find(streams_.begin(), streams_.end(), stream) != streams_.end()) return false;
         streams_.push_back(stream);
         if (streams_.size() < prune_at) return true;
         candidates = streams_;
     }
     candidates.pop_back();
-    std::erase_if(candidates, [](const StreamPtr& candidate) { return !is_idle(*candidate); });
+    std::erase_if(candidates,
+                  [](const StreamPtr& candidate) { return !candidate->abandoned() || !is_idle(*candidate); });
     const std::lock_guard lock(mutex_);
     std::erase_if(streams_, [&](const StreamPtr& used) {
         return std::find(candidates.begin(), candidates.end(), used) != candidates.end();
@@ -55,6 +59,7 @@ bool Uses::add(const StreamPtr& stream) {
 
 std::vector<StreamPtr> Uses::take() {
     const std::lock_guard lock(mutex_);
+    last_.store(nullptr, std::memory_order_relaxed);
     return std::move(streams_);
 }
 

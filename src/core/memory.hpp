@@ -3,6 +3,7 @@
 // memory back waits for all of them, on the device or at a later call, never in a destructor.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@ class Uses {
     std::vector<StreamPtr> take();
 
   private:
+    std::atomic<const Stream*> last_{nullptr};  // one of those below
     std::mutex mutex_;
     std::vector<StreamPtr> streams_;
 };

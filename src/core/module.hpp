@@ -35,8 +35,11 @@ class Kernel {
     int occupancy(int block_size, std::size_t dynamic_shared_bytes) const;
     std::pair<int, int> best_block_size(std::size_t dynamic_shared_bytes, int limit) const;  // grid, block
 
-    // config.stream is set here.
+    // config.stream and config.array_bytes are set here.
     void launch(LaunchConfig config, const StreamPtr& stream, std::span<Argument> arguments) const;
+    // The same with arguments that were checked and packed before.
+    void launch(LaunchConfig config, const StreamPtr& stream, void** pointers,
+                std::span<Memory* const> memories, std::int64_t array_bytes) const;
 
   private:
     void load_parameters(std::vector<Parameter> known);

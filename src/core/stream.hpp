@@ -2,6 +2,7 @@
 // default streams, which nobody owns. Enqueued work survives the handle, as in CUDA.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -47,6 +48,10 @@ class Stream {
     void wait(const Stream& other);  // for all that was enqueued there so far
     void add_host_task(std::unique_ptr<HostTask> task);
 
+    // Nobody is left who could give it work.
+    void set_abandoned(bool abandoned) { abandoned_.store(abandoned); }
+    bool abandoned() const { return abandoned_.load(); }
+
     // What stands for this stream in another layer, so that it is found again.
     std::weak_ptr<void> wrapper;
 
@@ -58,6 +63,7 @@ class Stream {
     int priority_ = 0;
     unsigned generation_;
     unsigned long long id_ = 0, serial_;
+    std::atomic<bool> abandoned_{false};
 };
 
 using StreamPtr = std::shared_ptr<Stream>;

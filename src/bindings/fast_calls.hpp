@@ -1,0 +1,87 @@
+// A way around pybind11's dispatch, which takes longer than the calls of the runtime that programs make
+// hundreds of thousands of times a second. A fast function takes only what is plain (exact types, positional)
+// and leaves all else, bad input included, to the method of pybind11 that it stands before, so that nothing
+// is said twice.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "bindings/objects.hpp"
+
+namespace cuscope::bindings {
+
+// Returns null, with no exception set, for what it leaves to the method.
+using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count);
+
+// What a Python object of one of pybind11's types holds, if it is of exactly this type; null otherwise, also
+// for an object whose __init__ was never run.
+template <class T>
+T* exactly(PyObject* object, PyTypeObject* type) {
+    if (Py_TYPE(object) != type) return nullptr;
+    auto* const instance = reinterpret_cast<py::detail::instance*>(object);
+    return instance->simple_layout ? static_cast<T*>(instance->simple_value_holder[0]) : nullptr;
+}
+
+template <class T>
+PyTypeObject* type_of() {
+    static auto* const type = reinterpret_cast<PyTypeObject*>(py::type::of<T>().release().ptr());
+    return type;
+}
+
+// Calls `function` as pybind11 would: C++ exceptions become Python's.
+template <class Function>
+PyObject* translated(Function&& function) {
+    try {
+        return function();
+    } catch (py::error_already_set& error) {
+        error.restore();
+    } catch (...) {
+        py::detail::try_translate_exceptions();
+    }
+    return nullptr;
+}
+
+// The method `slow` with self before the arguments.
+inline PyObject* call_slowly(PyObject* slow, PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                             PyObject* keywords) {
+    const Py_ssize_t all = count + (keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords));
+    std::array<PyObject*, 16> few;
+    std::vector<PyObject*> many;
+    PyObject** stack = few.data();
+    if (static_cast<std::size_t>(all) + 1 > few.size()) {
+        many.resize(static_cast<std::size_t>(all) + 1);
+        stack = many.data();
+    }
+    stack[0] = self;
+    for (Py_ssize_t i = 0; i < all; ++i) stack[i + 1] = arguments[i];
+    return PyObject_Vectorcall(slow, stack, static_cast<std::size_t>(count) + 1, keywords);
+}
+
+// A method of a type with a fast function before it.
+template <FastFunction fast>
+class FastMethod {
+  public:
+    static void put_before(py::handle type, const char* name) {
+        slow = py::object(type.attr(name)).release().ptr();
+        static const std::string doc = py::str(type.attr(name).attr("__doc__"));
+        definition = {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call)),
+                      METH_FASTCALL | METH_KEYWORDS, doc.c_str()};
+        auto* const raw = reinterpret_cast<PyTypeObject*>(type.ptr());
+        type.attr(name) = py::reinterpret_steal<py::object>(PyDescr_NewMethod(raw, &definition));
+    }
+
+  private:
+    static PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+        if (keywords == nullptr) {
+            PyObject* const result = translated([&] { return fast(self, arguments, count); });
+            if (result != nullptr || PyErr_Occurred() != nullptr) return result;
+        }
+        return call_slowly(slow, self, arguments, count, keywords);
+    }
+
+    static inline PyObject* slow = nullptr;
+    static inline PyMethodDef definition{};
+};
+
+}  // namespace cuscope::bindings

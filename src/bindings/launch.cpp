@@ -1,0 +1,227 @@
+#include "bindings/launch.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+
+#include "bindings/fast_calls.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+unsigned parse_extent(py::handle value, const char* what) {
+    if (PyIndex_Check(value.ptr()) == 0) {
+        throw core::WrongKind(std::string(what) + ": takes an int or a tuple of 1 to 3 ints, not " +
+                              Py_TYPE(value.ptr())->tp_name);
+    }
+    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    if (!number) throw py::error_already_set();
+    int overflow = 0;
+    const long long extent = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow != 0 || extent < 0 || extent > std::numeric_limits<unsigned>::max()) {
+        throw std::invalid_argument(std::string(what) + ": " + py::str(number).cast<std::string>() +
+                                    " is no extent; allowed is 1 to what the device has (device.properties)");
+    }
+    return static_cast<unsigned>(extent);
+}
+
+}  // namespace
+
+Dim3 parse_dim(py::handle value, const char* what) {
+    if (PyIndex_Check(value.ptr()) != 0) return {parse_extent(value, what), 1, 1};
+    if (!py::isinstance<py::tuple>(value) && !py::isinstance<py::list>(value)) parse_extent(value, what);
+    const auto sequence = py::reinterpret_borrow<py::sequence>(value);
+    const std::size_t count = sequence.size();
+    if (count < 1 || count > 3) {
+        throw std::invalid_argument(std::string(what) + ": has " + std::to_string(count) +
+                                    " extents; allowed are 1 to 3");
+    }
+    Dim3 dim{parse_extent(sequence[0], what), 1, 1};
+    if (count > 1) dim.y = parse_extent(sequence[1], what);
+    if (count > 2) dim.z = parse_extent(sequence[2], what);
+    return dim;
+}
+
+std::size_t parse_shared(py::handle value) { return value.is_none() ? 0 : parse_size(value, "shared"); }
+
+KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key) {
+    const std::size_t count = py::isinstance<py::tuple>(key) ? py::len(key) : 0;
+    if (count < 2 || count > 4) {
+        throw core::WrongKind(kernel->name() +
+                              ": a launch is kernel[grid, block], kernel[grid, block, stream] or "
+                              "kernel[grid, block, stream, shared_bytes]");
+    }
+    const auto parts = py::reinterpret_borrow<py::tuple>(key);
+    KernelLaunch launch{SharedOwner<core::Kernel>(kernel), {}, nullptr};
+    launch.config.grid = parse_dim(parts[0], "grid");
+    launch.config.block = parse_dim(parts[1], "block");
+    if (count > 2) launch.stream = parse_stream(parts[2]);
+    if (count > 3) launch.config.dynamic_shared_bytes = parse_shared(parts[3]);
+    return launch;
+}
+
+void run(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
+         const py::tuple& values) {
+    const core::StreamPtr on = stream ? stream->open() : core::current_stream(kernel.device());
+    // Few arguments, which is most kernels, need no allocation.
+    std::array<core::Argument, 12> few;
+    std::vector<core::Argument> many;
+    const std::size_t count = values.size();
+    if (count > few.size()) many.resize(count);
+    core::Argument* const arguments = count > few.size() ? many.data() : few.data();
+    for (std::size_t i = 0; i < count; ++i) {
+        arguments[i] =
+            to_argument(PyTuple_GET_ITEM(values.ptr(), static_cast<py::ssize_t>(i)), *kernel.device());
+    }
+    const WithoutGil released;
+    kernel.launch(config, on, {arguments, count});
+    // Here too: what they hold may be the last of its memory by now.
+    for (std::size_t i = 0; i < count; ++i) arguments[i].memory.reset();
+}
+
+namespace {
+
+// The arguments of a launch, packed on the stack.
+class FastArguments {
+  public:
+    static constexpr std::size_t most = 16;
+
+    // False for anything that is not plain: an argument of another type than the parameter's own, a number
+    // that does not fit.
+    bool pack(const core::Kernel& kernel, PyObject* const* arguments, std::size_t count) {
+        const auto& parameters = kernel.parameters();
+        if (count != parameters.size() || count > most) return false;
+        for (std::size_t i = 0; i < count; ++i) {
+            const core::ParameterCheck& check = parameters[i];
+            values_[i] = 0;
+            pointers_[i] = &values_[i];
+            const bool packed =
+                check.parameter.kind == ParameterKind::pointer  ? pack_array(kernel, check, arguments[i], i)
+                : check.parameter.kind == ParameterKind::scalar ? pack_number(check.element, arguments[i], i)
+                                                                : false;
+            if (!packed) return false;
+        }
+        return true;
+    }
+
+    void** pointers() { return pointers_; }
+    std::span<core::Memory* const> memories() const { return {memories_, used_}; }
+    std::int64_t array_bytes() const { return array_bytes_; }
+    void release() {
+        for (std::size_t i = 0; i < used_; ++i) held_[i].reset();
+    }
+
+  private:
+    bool pack_array(const core::Kernel& kernel, const core::ParameterCheck& check, PyObject* argument,
+                    std::size_t i) {
+        const auto* const array = exactly<DeviceArray>(argument, type_of<DeviceArray>());
+        if (array == nullptr || !array->memory.get()) return false;
+        if (check.element.known() && check.element != array->element) return false;
+        if (array->device != kernel.device()) return false;
+        const void* const address = array->span().pointer();
+        std::memcpy(&values_[i], &address, sizeof address);
+        held_[used_] = array->memory.get();
+        memories_[used_] = held_[used_].get();
+        ++used_;
+        array_bytes_ += static_cast<std::int64_t>(array->bytes);
+        return true;
+    }
+
+    bool pack_number(core::ElementType type, PyObject* argument, std::size_t i) {
+        if (PyFloat_CheckExact(argument) != 0) return pack_real(type, PyFloat_AS_DOUBLE(argument), i);
+        if (PyLong_CheckExact(argument) == 0) return false;
+        int overflow = 0;
+        const long long value = PyLong_AsLongLongAndOverflow(argument, &overflow);
+        if (overflow != 0) return false;
+        if (type.kind == 'f') {
+            constexpr long long exact = 1LL << 53;
+            return value <= exact && value >= -exact && pack_real(type, static_cast<double>(value), i);
+        }
+        const unsigned bits = static_cast<unsigned>(type.size) * 8;
+        if (type.kind == 'i') {
+            if (bits < 64 && (value < -(1LL << (bits - 1)) || value >= 1LL << (bits - 1))) return false;
+        } else if (type.kind != 'u' || value < 0 || (bits < 64 && value >> bits != 0)) {
+            return false;
+        }
+        std::memcpy(&values_[i], &value, type.size);
+        return true;
+    }
+
+    bool pack_real(core::ElementType type, double value, std::size_t i) {
+        if (type.kind != 'f') return false;
+        if (type.size == sizeof(double)) {
+            std::memcpy(&values_[i], &value, sizeof value);
+            return true;
+        }
+        const auto narrow = static_cast<float>(value);
+        if (type.size != sizeof(float) || std::isinf(narrow) != std::isinf(value)) return false;
+        std::memcpy(&values_[i], &narrow, sizeof narrow);
+        return true;
+    }
+
+    std::uint64_t values_[most];
+    void* pointers_[most];
+    std::shared_ptr<core::Memory> held_[most];
+    core::Memory* memories_[most];
+    std::size_t used_ = 0;
+    std::int64_t array_bytes_ = 0;
+};
+
+PyObject* slow_call = nullptr;
+binaryfunc slow_subscript = nullptr;
+Py_ssize_t vectorcall_offset = 0;
+
+PyObject* fast_launch(PyObject* self, PyObject* const* arguments, std::size_t count) {
+    const auto* const launch = exactly<KernelLaunch>(self, type_of<KernelLaunch>());
+    if (launch == nullptr) return nullptr;
+    const core::Kernel& kernel = *launch->kernel.get();
+    FastArguments packed;
+    if (!packed.pack(kernel, arguments, count)) return nullptr;
+    const core::StreamPtr stream =
+        launch->stream ? launch->stream->open() : core::current_stream(kernel.device());
+    {
+        const WithoutGil released;
+        kernel.launch(launch->config, stream, packed.pointers(), packed.memories(), packed.array_bytes());
+        packed.release();  // here too: what they hold may be the last of its memory by now
+    }
+    Py_RETURN_NONE;
+}
+
+PyObject* call_launch(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* keywords) {
+    const Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (keywords == nullptr) {
+        PyObject* const result =
+            translated([&] { return fast_launch(self, arguments, static_cast<std::size_t>(count)); });
+        if (result != nullptr || PyErr_Occurred() != nullptr) return result;
+    }
+    return call_slowly(slow_call, self, arguments, count, keywords);
+}
+
+PyObject* subscript(PyObject* self, PyObject* key) {
+    PyObject* const launch = slow_subscript(self, key);
+    if (launch != nullptr && Py_TYPE(launch) == type_of<KernelLaunch>()) {
+        const vectorcallfunc call = call_launch;
+        std::memcpy(reinterpret_cast<char*>(launch) + vectorcall_offset, &call, sizeof call);
+    }
+    return launch;
+}
+
+}  // namespace
+
+// The objects of pybind11 have no room for a vectorcall function, so this type's get some.
+void make_launches_fast(py::handle kernel_type, py::handle launch_type) {
+    auto* const launch = reinterpret_cast<PyTypeObject*>(launch_type.ptr());
+    slow_call = py::object(launch_type.attr("__call__")).release().ptr();
+    vectorcall_offset = launch->tp_basicsize;
+    launch->tp_basicsize += static_cast<Py_ssize_t>(sizeof(vectorcallfunc));
+    launch->tp_vectorcall_offset = vectorcall_offset;
+    launch->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+    PyType_Modified(launch);
+    auto* const kernel = reinterpret_cast<PyTypeObject*>(kernel_type.ptr());
+    slow_subscript = kernel->tp_as_mapping->mp_subscript;
+    kernel->tp_as_mapping->mp_subscript = subscript;
+}
+
+}  // namespace cuscope::bindings

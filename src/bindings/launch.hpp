@@ -1,0 +1,27 @@
+// What a launch is configured with, and the launch itself.
+#pragma once
+
+#include "bindings/objects.hpp"
+
+namespace cuscope::bindings {
+
+using KernelPtr = std::shared_ptr<core::Kernel>;
+
+// kernel[grid, block, stream, shared]: everything that is checked before the arguments are known.
+struct KernelLaunch {
+    SharedOwner<core::Kernel> kernel;
+    LaunchConfig config;
+    StreamObjectPtr stream;  // null: the current one when it is called
+};
+
+Dim3 parse_dim(py::handle value, const char* what);
+std::size_t parse_shared(py::handle value);
+KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key);
+void run(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
+         const py::tuple& values);
+
+// Lets calls of a KernelLaunch, and kernel[grid, block], go around pybind11's dispatch. Called once, when
+// both types are complete.
+void make_launches_fast(py::handle kernel_type, py::handle launch_type);
+
+}  // namespace cuscope::bindings
