@@ -20,7 +20,9 @@ template <class T>
 T* exactly(PyObject* object, PyTypeObject* type) {
     if (Py_TYPE(object) != type) return nullptr;
     auto* const instance = reinterpret_cast<py::detail::instance*>(object);
-    return instance->simple_layout ? static_cast<T*>(instance->simple_value_holder[0]) : nullptr;
+    void* const value = instance->simple_layout ? instance->simple_value_holder[0]
+                                                : instance->nonsimple.values_and_holders[0];
+    return static_cast<T*>(value);
 }
 
 template <class T>
