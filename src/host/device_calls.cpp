@@ -136,6 +136,7 @@ Status HostRuntime::device_reset() {
         for (unsigned i = 0; i < table.global_count; ++i) memory_.remove(table.globals[i].address);
         library->instances.erase(loaded);
     }
+    release_unloaded();
     std::vector<Allocation> gone;
     memory_.for_each([&](const Allocation& allocation) {
         if (allocation.device == index) gone.push_back(allocation);

@@ -113,12 +113,18 @@ void HostRuntime::relieve(Lock& lock) {
         if (!timeline_.advance_one() && wait_slice(lock)) break;
     }
     effects_.let_run(lock);
-    while (effects_.waiting() > most_effects && !effects_.pass_stalled()) {
+    while (effects_.waiting() > most_effects && !pass_stalled()) {
         if (wait_slice(lock)) return;
     }
 }
 
 // ---- waits
+
+bool HostRuntime::pass_stalled() {
+    const bool stalled = effects_.pass_stalled();
+    if (stalled && !stalled_) stalled_since_ = Real::now();
+    return stalled_ = stalled;
+}
 
 // True: somebody wants the wait to end.
 bool HostRuntime::wait_slice(Lock& lock) {
@@ -126,11 +132,20 @@ bool HostRuntime::wait_slice(Lock& lock) {
     const bool notified = changed_.wait_for(lock, milliseconds(50)) == std::cv_status::no_timeout;
     --waiting_;
     if (notified) return false;
-    effects_.pass_stalled();
+    pass_stalled();
     lock.unlock();
     const bool end = interrupted();
     lock.lock();
     return end;
+}
+
+// Has `next`, which holds up the simulation, run for so long that it must be waiting for what the program has
+// yet to do? Where `command` needs it, only the executor's word for it counts: its times are part of the
+// timeline.
+bool HostRuntime::waits_outside(const Command* command, const Command* next, Real::duration real) const {
+    const bool stalled = next->effect->stalled();
+    if (effects_.depends_on(command, next)) return stalled && real > patience;
+    return real > (stalled ? patience / 10 : patience);
 }
 
 Status HostRuntime::wait_for(Lock& lock, Command* command) {
@@ -146,15 +161,14 @@ Status HostRuntime::wait_for(Lock& lock, Command* command) {
             if (next != holder) {
                 holder = next;
                 since = Real::now();
-            } else if (!next->stalled && Real::now() - since > patience &&
-                       (next->effect->stalled() || !effects_.depends_on(command, next))) {
+            } else if (!next->stalled && waits_outside(command, next, Real::now() - since)) {
                 // It waits for what another stream, or the host, will do; so those go on without it.
                 timeline_.set_stalled(next);
                 continue;
             }
         }
         // A kernel that waits for what another stream will do: that stream has to get there.
-        if (command->ended >= 0 && effects_.pass_stalled()) timeline_.advance_one();
+        if (command->ended >= 0 && pass_stalled()) timeline_.advance_one();
         if (wait_slice(lock)) {
             if (command->ended >= 0) timeline_.wait_until(command->ended);
             return Status::not_ready;
@@ -181,15 +195,15 @@ Status HostRuntime::wait_for_device(Lock& lock, int device) {
         if (Status status = wait_for(lock, last.get()); status != Status::success) return status;
     }
     sweep(*devices_[device]);
+    release_unloaded();
     return Status::success;
 }
 
 // Has the work of all that has ended done, so that what the host sees does not depend on how fast that is.
 // What is stalled, and what waits for it, stays behind. False: somebody wants the wait to end.
 bool HostRuntime::drain(Lock& lock) {
-    const auto since = Real::now();
     while (!effects_.all_functional() && !stopping_) {
-        if (effects_.pass_stalled() && Real::now() - since > patience) return true;
+        if (pass_stalled() && Real::now() - stalled_since_ > patience) return true;
         if (wait_slice(lock)) return false;
     }
     return true;
@@ -266,7 +280,7 @@ void HostRuntime::background() {
         ++busy;
         idle = process_cpu_time() - cpu < 5'000'000 ? idle + 1 : 0;
         if (idle < idle_looks && busy < busy_looks) continue;
-        effects_.pass_stalled();
+        pass_stalled();
         int pause = 64;
         while (!stopping_ && calls == calls_ && timeline_.pending() > 0) {
             const std::size_t before = timeline_.pending();

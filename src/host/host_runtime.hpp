@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -109,9 +110,13 @@ class HostRuntime final : public Runtime {
     Library* find_library(LibraryHandle handle);
     Status invalid_handle(const char* what);
     void sweep(Device& device);
+    void release_unloaded();
 
     // Waits
+    bool pass_stalled();
     Status wait_for(Lock& lock, Command* command);
+    bool waits_outside(const Command* command, const Command* next,
+                       std::chrono::steady_clock::duration real) const;
     Status wait_for_device(Lock& lock, int device);
     std::vector<CommandRef> last_of_device(int device);
     void catch_up(Lock& lock);
@@ -149,9 +154,16 @@ class HostRuntime final : public Runtime {
     std::unordered_set<const void*> live_;  // handles
     std::map<const void*, std::unique_ptr<Event>> events_;
     std::map<const void*, std::unique_ptr<Library>> libraries_;
+    struct Unloaded {
+        std::unique_ptr<Library> library;
+        std::vector<CommandRef> last;  // what may still use it
+    };
+    std::vector<Unloaded> unloaded_;
     std::string printed_;
     std::vector<KernelEffect*> running_kernels_;
     unsigned long long next_stream_id_ = 1;
+    bool stalled_ = false;  // some effect waits for the program, and since when
+    std::chrono::steady_clock::time_point stalled_since_;
     std::size_t unobserved_ = 0;  // commands issued since the devices were last simulated
     unsigned long long calls_ = 0;
     int waiting_ = 0;

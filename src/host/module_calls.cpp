@@ -69,6 +69,7 @@ Status HostRuntime::library_load_data(LibraryHandle* library, const void* image,
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
     if (library == nullptr || image == nullptr) return fail(Status::invalid_value);
+    release_unloaded();
     auto made = std::make_unique<Library>();
     made->image.assign(static_cast<const char*>(image), bytes);
     std::shared_ptr<simt::Image> first;
@@ -84,25 +85,35 @@ Status HostRuntime::library_load_data(LibraryHandle* library, const void* image,
     return Status::success;
 }
 
-// Waits for what runs of it, as unloading from a device does.
+// What runs of it goes on; the code and the variables go when that has ended.
 Status HostRuntime::library_unload(LibraryHandle library) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
     Library* found = find_library(library);
     if (found == nullptr) return invalid_handle("library");
-    for (int i = 0; i < device_count_; ++i) {
-        if (!found->instances.contains(i)) continue;
-        if (Status status = wait_for_device(call.lock(), i); status != Status::success) return status;
-    }
-    if (find_library(library) != found) return invalid_handle("library");
-    for (auto& [index, image] : found->instances) {
-        const auto& table = image->table();
-        for (unsigned i = 0; i < table.global_count; ++i) memory_.remove(table.globals[i].address);
+    Unloaded unloaded;
+    for (const auto& [device, image] : found->instances) {
+        for (CommandRef& last : last_of_device(device)) unloaded.last.push_back(std::move(last));
     }
     for (auto& kernel : found->kernels) live_.erase(kernel.get());
     live_.erase(found);
-    libraries_.erase(found);
+    unloaded.library = std::move(libraries_.extract(found).mapped());
+    unloaded_.push_back(std::move(unloaded));
+    release_unloaded();
     return Status::success;
+}
+
+void HostRuntime::release_unloaded() {
+    std::erase_if(unloaded_, [&](const Unloaded& unloaded) {
+        for (const CommandRef& last : unloaded.last) {
+            if (!effects_.functional(last.get())) return false;
+        }
+        for (const auto& [device, image] : unloaded.library->instances) {
+            const auto& table = image->table();
+            for (unsigned i = 0; i < table.global_count; ++i) memory_.remove(table.globals[i].address);
+        }
+        return true;
+    });
 }
 
 Status HostRuntime::library_get_kernel(KernelHandle* kernel, LibraryHandle library,

@@ -259,6 +259,7 @@ Status HostRuntime::event_elapsed_time(float* milliseconds, EventHandle start, E
     const CommandRef from = first->record, to = second->record;
     if (!is_done(call.lock(), from.get()) || !is_done(call.lock(), to.get())) {
         if (device().lost != Status::success) return fail(device().lost, device().lost_detail);
+        thread().detail.clear();
         return Status::not_ready;
     }
     *milliseconds = static_cast<float>(static_cast<double>(to->ended - from->ended) * 1e-6);

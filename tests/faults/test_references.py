@@ -193,6 +193,19 @@ def _refused(device, kernel):
             use()
 
 
+@pytest.mark.host_only("a GPU may wait for the kernel")
+def test_module_may_go_while_its_kernel_runs(device):
+    flag = cs.pinned_empty(1, np.int32)
+    flag[0] = 0
+    other = cs.Stream(non_blocking=True)
+    cs.Module("__global__ void until(volatile int* p) { while (*p == 0) { } }").until[1, 1](flag)
+    gc.collect()
+
+    assert cs.zeros(2, np.int32, stream=other).to_host(stream=other).tolist() == [0, 0]
+    flag[0] = 1
+    device.synchronize()
+
+
 @pytest.mark.no_sanitizer("it keeps records of its own")
 @pytest.mark.parametrize("loop", LOOPS)
 def test_ten_thousand_rounds_leave_nothing(device, settled, loop):

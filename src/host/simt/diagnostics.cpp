@@ -43,6 +43,9 @@ bool is_cuda_header(std::string_view name) {
                        [name](std::string_view start) { return starts_with(name, start); });
 }
 
+// GCC says once more what is wrong in each copy of a function that it makes.
+constexpr std::string_view inlined_copy = "In function '";
+
 // Else it shows the source of what was said before.
 bool begins_message(std::string_view line) {
     for (const std::string_view mark :
@@ -50,7 +53,7 @@ bool begins_message(std::string_view line) {
           ":   required ", "error: ", " generated.", "in function `", "undefined reference to `",
           "compilation terminated"})
         if (line.find(mark) != std::string_view::npos && line.substr(0, 1) != " ") return true;
-    return false;
+    return starts_with(line, inlined_copy);
 }
 
 // What tells of the way in which the compiler was called, and of our headers.
@@ -59,6 +62,7 @@ bool is_noise(std::string_view line) {
          {"In file included from cuscope_simt/", "In file included from <", "compilation terminated",
           "collect2: error", "linker command failed", " generated."})
         if (line.find(mark) != std::string_view::npos) return true;
+    if (starts_with(line, inlined_copy)) return true;
     return starts_with(line, "cuscope_simt/") && line.find(": In ") != std::string_view::npos;
 }
 
@@ -129,6 +133,15 @@ std::string clean_log(const std::string& log, const std::string& include_directo
                       (message == std::string::npos ? "\n" : line.substr(message) + "\n");
             continue;
         }
+        // "call to 'exit' declared with attribute error: ...": the attribute says it all.
+        for (const std::string_view words :
+             {"declared with attribute error: ", "declared with 'error' attribute: "}) {
+            const std::size_t said = line.find(words), call = line.rfind("call to ", said);
+            if (said != std::string::npos && call != std::string::npos)
+                line.erase(call, said + words.size() - call);
+        }
+        const bool error = line.find(": error: ") != std::string::npos;
+        if (error && result.find(line + "\n") != std::string::npos) continue;
         shown = true;
         result += line + "\n";
     }

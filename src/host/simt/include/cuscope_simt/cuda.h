@@ -7,6 +7,7 @@
 
 #include "cuscope_simt/fiber.h"
 // fiber.h first: a global register variable has to come before the first function.
+#include "cuscope_simt/host_functions.h"
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
