@@ -7,7 +7,6 @@
 
 #include "cuscope_simt/fiber.h"
 // fiber.h first: a global register variable has to come before the first function.
-#include "cuscope_simt/host_functions.h"
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
@@ -20,6 +19,7 @@
 #include "cuscope_simt/atomics.h"
 #include "cuscope_simt/conversions.h"
 #include "cuscope_simt/device_functions.h"
+#include "cuscope_simt/host_functions.h"
 #include "cuscope_simt/integers.h"
 #include "cuscope_simt/mathematics.h"
 #include "cuscope_simt/registration.h"
