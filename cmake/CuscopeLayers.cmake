@@ -26,7 +26,7 @@ elseif(CUSCOPE_SANITIZE)
   message(FATAL_ERROR "CUSCOPE_SANITIZE=${CUSCOPE_SANITIZE}: it is address, thread or empty")
 endif()
 if(CUSCOPE_SANITIZE)
-  target_compile_options(cuscope_common INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cuscope_sanitize_flags};-g;-fno-omit-frame-pointer>")
+  target_compile_options(cuscope_common INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cuscope_sanitize_flags};-O1;-g1;-fno-omit-frame-pointer>")
   target_link_options(cuscope_common INTERFACE ${cuscope_sanitize_flags})
 endif()
 

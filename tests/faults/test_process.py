@@ -15,7 +15,7 @@ __global__ void spin(long long ns) {
   do { asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); } while ((long long)(t - t0) < ns);
 }
 __global__ void forever(volatile int* p) { while (*p == 0) { } }
-__global__ void long_sum(unsigned* p, unsigned n) { unsigned s = *p; for (unsigned i = 0; i < n; i++) s = s * 1664525u + i; *p = s; }
+__global__ void long_sum(unsigned* p, unsigned n) { unsigned s = *p; for (unsigned i = 0; i < n; i++) s = s * s + i; *p = s; }
 __global__ void store(int* p, int v) { *p = v; }
 ''')
 X = cs.zeros(1, np.int32)
@@ -239,7 +239,7 @@ WAITS = {
         "E.synchronize()",
     ),
     "a long host function, by device": ("S.host_function(threading.Event().wait, 15)", "cs.synchronize()"),
-    "a long kernel": ("MOD.long_sum[1, 1, S](cs.zeros(1, np.uint32), 0xffffffff)", "S.synchronize()"),
+    "a long kernel": ("MOD.long_sum[1, 1, S](cs.zeros(1, np.uint32), 0x7fffffff)", "S.synchronize()"),
     "a kernel that never ends": ("MOD.forever[1, 1, S](X)", "S.synchronize()"),
     "a copy behind a kernel that never ends": ("MOD.forever[1, 1, S](X)", "X.to_host(stream=S)"),
 }

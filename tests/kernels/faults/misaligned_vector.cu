@@ -3,6 +3,5 @@
 // detail misaligned_vector.cu:6
 __global__ void fault(float* p) {
     float4* v = reinterpret_cast<float4*>(p + 1);
-    float4 all = v[threadIdx.x];
-    p[100 + threadIdx.x] = all.x + all.y + all.z + all.w;
+    p[100 + threadIdx.x] = v[threadIdx.x].x + v[threadIdx.x].y + v[threadIdx.x].z + v[threadIdx.x].w;
 }

@@ -5,8 +5,13 @@
 #pragma once
 #pragma GCC system_header
 
+// clang-format off
+// First of all: a global register variable has to come before the first function, and attributes before the
+// declarations of the standard headers.
 #include "cuscope_simt/fiber.h"
-// fiber.h first: a global register variable has to come before the first function.
+#include "cuscope_simt/host_functions.h"
+// clang-format on
+
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
@@ -19,7 +24,6 @@
 #include "cuscope_simt/atomics.h"
 #include "cuscope_simt/conversions.h"
 #include "cuscope_simt/device_functions.h"
-#include "cuscope_simt/host_functions.h"
 #include "cuscope_simt/integers.h"
 #include "cuscope_simt/mathematics.h"
 #include "cuscope_simt/registration.h"
