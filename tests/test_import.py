@@ -21,6 +21,7 @@ def test_import_prints_nothing(run_python):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.subprocess
 @pytest.mark.parametrize("flags", [["-O"], ["-OO"], ["-W", "error"], ["-X", "dev"]])
 def test_import_under_other_interpreter_flags(tmp_path, flags):
     done = subprocess.run(
