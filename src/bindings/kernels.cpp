@@ -71,7 +71,8 @@ See cudaFuncGetAttributes: CUDA Runtime API, "Execution Control".
 Examples
 --------
 >>> import cuscope as cs
->>> mod = cs.Module("__global__ void k(int* x) { __shared__ int s[64]; s[0] = 1; __syncthreads(); x[0] = s[0]; }")
+>>> mod = cs.Module("__global__ void k(int* x) { __shared__ int s[64]; int i = threadIdx.x;"
+...                 " s[i] = x[i]; __syncthreads(); x[i] = s[63 - i]; }")
 >>> mod.k.attributes.shared_size
 256
 )")
