@@ -11,6 +11,8 @@ inline cudaStream_t native(StreamHandle stream) { return reinterpret_cast<cudaSt
 inline cudaEvent_t native(EventHandle event) { return reinterpret_cast<cudaEvent_t>(event); }
 inline cudaLibrary_t native(LibraryHandle library) { return reinterpret_cast<cudaLibrary_t>(library); }
 inline cudaKernel_t native(KernelHandle kernel) { return reinterpret_cast<cudaKernel_t>(kernel); }
+inline cudaMemPool_t native(MemPoolHandle pool) { return reinterpret_cast<cudaMemPool_t>(pool); }
+inline cudaArray_t native(ArrayHandle array) { return reinterpret_cast<cudaArray_t>(array); }
 // The library's functions on kernels take a host function's address or a cudaKernel_t.
 inline const void* function(KernelHandle kernel) { return kernel; }
 
@@ -18,6 +20,19 @@ inline cudaStream_t* native(StreamHandle* stream) { return reinterpret_cast<cuda
 inline cudaEvent_t* native(EventHandle* event) { return reinterpret_cast<cudaEvent_t*>(event); }
 inline cudaLibrary_t* native(LibraryHandle* library) { return reinterpret_cast<cudaLibrary_t*>(library); }
 inline cudaKernel_t* native(KernelHandle* kernel) { return reinterpret_cast<cudaKernel_t*>(kernel); }
+
+inline cudaMemPool_t* native(MemPoolHandle* pool) { return reinterpret_cast<cudaMemPool_t*>(pool); }
+inline cudaArray_t* native(ArrayHandle* array) { return reinterpret_cast<cudaArray_t*>(array); }
+
+inline cudaMemLocation native(const MemLocation& location) {
+    cudaMemLocation real{};
+    real.type = static_cast<cudaMemLocationType>(location.type);
+    real.id = location.id;
+    return real;
+}
+inline cudaPitchedPtr native(const PitchedPointer& pitched) {
+    return {pitched.pointer, pitched.pitch, pitched.x_size, pitched.y_size};
+}
 
 // Out-parameters hold nothing of before, whatever the library does with them. A null one is the library's to
 // refuse.

@@ -1,30 +1,8 @@
-// Memory and copies.
+// Allocations of device, host and managed memory.
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/handles.hpp"
-#include "cuda/wait.hpp"
 
 namespace cuscope::cuda {
-namespace {
-
-// Up to this size a copy from pageable memory is staged at once and does not wait for its stream.
-constexpr std::size_t staged_bytes = 64 << 10;
-
-bool is_pageable(const void* pointer) {
-    cudaPointerAttributes attributes{};
-    return cudaPointerGetAttributes(&attributes, pointer) == cudaSuccess &&
-           attributes.type == cudaMemoryTypeUnregistered;
-}
-
-// Does this copy wait, inside the library, for what its stream did before?
-bool waits_for_stream(const void* destination, const void* source, std::size_t bytes, MemcpyKind kind) {
-    const bool may_go_up = kind == MemcpyKind::host_to_device || kind == MemcpyKind::by_address;
-    const bool may_go_down = kind == MemcpyKind::device_to_host || kind == MemcpyKind::by_address;
-    return (may_go_down && is_pageable(destination)) ||
-           (may_go_up && bytes > staged_bytes && is_pageable(source));
-}
-
-}  // namespace
-
 Status CudaRuntime::malloc(void** pointer, std::size_t bytes) {
     clear(pointer);
     const Status status = make([&] { return cudaMalloc(pointer, bytes); });
@@ -65,6 +43,61 @@ Status CudaRuntime::host_get_device_pointer(void** device_pointer, void* host_po
     return make([&] { return cudaHostGetDevicePointer(device_pointer, host_pointer, flags); });
 }
 
+Status CudaRuntime::malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+    clear(pointer);
+    clear(pitch);
+    const Status status = make([&] { return cudaMallocPitch(pointer, pitch, width, height); });
+    return status == Status::memory_allocation ? out_of_memory("device", width * height) : status;
+}
+
+Status CudaRuntime::malloc_3d(PitchedPointer* pitched, Extent extent) {
+    clear(pitched);
+    cudaPitchedPtr real{};
+    const Status status = make([&] {
+        return cudaMalloc3D(pitched != nullptr ? &real : nullptr,
+                            {extent.width, extent.height, extent.depth});
+    });
+    if (status == Status::success) *pitched = {real.ptr, real.pitch, real.xsize, real.ysize};
+    return status == Status::memory_allocation
+               ? out_of_memory("device", extent.width * extent.height * extent.depth)
+               : status;
+}
+
+Status CudaRuntime::malloc_managed(void** pointer, std::size_t bytes, unsigned flags) {
+    clear(pointer);
+    const Status status = make([&] { return cudaMallocManaged(pointer, bytes, flags); });
+    return status == Status::memory_allocation ? out_of_memory("managed", bytes) : status;
+}
+
+Status CudaRuntime::host_register(void* pointer, std::size_t bytes, unsigned flags) {
+    return make([&] { return cudaHostRegister(pointer, bytes, flags); });
+}
+
+Status CudaRuntime::host_unregister(void* pointer) {
+    return make([&] { return cudaHostUnregister(pointer); });
+}
+
+Status CudaRuntime::mem_prefetch_async(const void* pointer, std::size_t bytes, MemLocation location,
+                                       unsigned flags, StreamHandle stream) {
+    return make(
+        [&] { return cudaMemPrefetchAsync(pointer, bytes, native(location), flags, native(stream)); });
+}
+
+Status CudaRuntime::mem_advise(const void* pointer, std::size_t bytes, MemoryAdvice advice,
+                               MemLocation location) {
+    return make([&] {
+        return cudaMemAdvise(pointer, bytes, static_cast<cudaMemoryAdvise>(advice), native(location));
+    });
+}
+
+Status CudaRuntime::mem_range_get_attribute(int* data, std::size_t data_bytes, MemRangeAttribute attribute,
+                                            const void* pointer, std::size_t bytes) {
+    return make([&] {
+        return cudaMemRangeGetAttribute(data, data_bytes, static_cast<cudaMemRangeAttribute>(attribute),
+                                        pointer, bytes);
+    });
+}
+
 Status CudaRuntime::pointer_get_attributes(PointerAttributes* attributes, const void* pointer) {
     clear(attributes);
     cudaPointerAttributes real{};
@@ -82,36 +115,6 @@ Status CudaRuntime::mem_get_info(std::size_t* free, std::size_t* total) {
     clear(free);
     clear(total);
     return make([&] { return cudaMemGetInfo(free, total); });
-}
-
-Status CudaRuntime::memcpy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind) {
-    if (forked_after_use()) return failed(Status::initialization_error);
-    if (wait_for_legacy_stream() == cudaErrorNotReady) return Status::not_ready;
-    return make([&] { return cudaMemcpy(destination, source, bytes, static_cast<cudaMemcpyKind>(kind)); });
-}
-
-Status CudaRuntime::memcpy_async(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
-                                 StreamHandle stream) {
-    if (forked_after_use()) return failed(Status::initialization_error);
-    if (waits_for_stream(destination, source, bytes, kind)) {
-        // Asking a stream that is being captured whether it is done would spoil the capture.
-        cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
-        if (cudaStreamIsCapturing(native(stream), &capture) == cudaSuccess &&
-            capture == cudaStreamCaptureStatusNone && wait_for_stream(native(stream)) == cudaErrorNotReady) {
-            return Status::not_ready;
-        }
-    }
-    return make([&] {
-        return cudaMemcpyAsync(destination, source, bytes, static_cast<cudaMemcpyKind>(kind), native(stream));
-    });
-}
-
-Status CudaRuntime::memset(void* pointer, int value, std::size_t bytes) {
-    return make([&] { return cudaMemset(pointer, value, bytes); });
-}
-
-Status CudaRuntime::memset_async(void* pointer, int value, std::size_t bytes, StreamHandle stream) {
-    return make([&] { return cudaMemsetAsync(pointer, value, bytes, native(stream)); });
 }
 
 }  // namespace cuscope::cuda

@@ -65,6 +65,72 @@ class Runtime {
     virtual Status memset(void* pointer, int value, std::size_t bytes) = 0;
     virtual Status memset_async(void* pointer, int value, std::size_t bytes, StreamHandle stream) = 0;
 
+    // Memory of other kinds. memset_d2d16_async and memset_d2d32_async are the driver's cuMemsetD2D16Async
+    // and cuMemsetD2D32Async, for which the runtime library has no name: widths are in elements.
+    virtual Status malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width,
+                                std::size_t height) = 0;
+    virtual Status malloc_3d(PitchedPointer* pitched, Extent extent) = 0;
+    virtual Status malloc_managed(void** pointer, std::size_t bytes, unsigned flags) = 0;
+    virtual Status host_register(void* pointer, std::size_t bytes, unsigned flags) = 0;
+    virtual Status host_unregister(void* pointer) = 0;
+    virtual Status memcpy_2d(void* destination, std::size_t destination_pitch, const void* source,
+                             std::size_t source_pitch, std::size_t width, std::size_t height,
+                             MemcpyKind kind) = 0;
+    virtual Status memcpy_2d_async(void* destination, std::size_t destination_pitch, const void* source,
+                                   std::size_t source_pitch, std::size_t width, std::size_t height,
+                                   MemcpyKind kind, StreamHandle stream) = 0;
+    virtual Status memcpy_3d(const Memcpy3DParameters* parameters) = 0;
+    virtual Status memcpy_3d_async(const Memcpy3DParameters* parameters, StreamHandle stream) = 0;
+    virtual Status memcpy_peer(void* destination, int destination_device, const void* source,
+                               int source_device, std::size_t bytes) = 0;
+    virtual Status memcpy_peer_async(void* destination, int destination_device, const void* source,
+                                     int source_device, std::size_t bytes, StreamHandle stream) = 0;
+    virtual Status memcpy_batch_async(void* const* destinations, const void* const* sources,
+                                      const std::size_t* sizes, std::size_t count,
+                                      const MemcpyAttributes* attributes,
+                                      const std::size_t* attribute_indices, std::size_t attribute_count,
+                                      StreamHandle stream) = 0;
+    virtual Status memset_2d(void* pointer, std::size_t pitch, int value, std::size_t width,
+                             std::size_t height) = 0;
+    virtual Status memset_2d_async(void* pointer, std::size_t pitch, int value, std::size_t width,
+                                   std::size_t height, StreamHandle stream) = 0;
+    virtual Status memset_3d(PitchedPointer pitched, int value, Extent extent) = 0;
+    virtual Status memset_3d_async(PitchedPointer pitched, int value, Extent extent, StreamHandle stream) = 0;
+    virtual Status memset_d2d16_async(void* pointer, std::size_t pitch, unsigned short value,
+                                      std::size_t width, std::size_t height, StreamHandle stream) = 0;
+    virtual Status memset_d2d32_async(void* pointer, std::size_t pitch, unsigned value, std::size_t width,
+                                      std::size_t height, StreamHandle stream) = 0;
+    virtual Status mem_prefetch_async(const void* pointer, std::size_t bytes, MemLocation location,
+                                      unsigned flags, StreamHandle stream) = 0;
+    virtual Status mem_advise(const void* pointer, std::size_t bytes, MemoryAdvice advice,
+                              MemLocation location) = 0;
+    virtual Status mem_range_get_attribute(int* data, std::size_t data_bytes, MemRangeAttribute attribute,
+                                           const void* pointer, std::size_t bytes) = 0;
+    virtual Status device_get_default_mem_pool(MemPoolHandle* pool, int device) = 0;
+    virtual Status device_get_mem_pool(MemPoolHandle* pool, int device) = 0;
+    virtual Status device_set_mem_pool(int device, MemPoolHandle pool) = 0;
+    virtual Status mem_pool_create(MemPoolHandle* pool, const MemPoolProperties* properties) = 0;
+    virtual Status mem_pool_destroy(MemPoolHandle pool) = 0;
+    virtual Status mem_pool_get_attribute(MemPoolHandle pool, MemPoolAttribute attribute,
+                                          std::uint64_t* value) = 0;
+    virtual Status mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute attribute,
+                                          std::uint64_t value) = 0;
+    virtual Status mem_pool_trim_to(MemPoolHandle pool, std::size_t bytes) = 0;
+    virtual Status malloc_from_pool_async(void** pointer, std::size_t bytes, MemPoolHandle pool,
+                                          StreamHandle stream) = 0;
+    virtual Status malloc_array(ArrayHandle* array, const ChannelFormat* format, std::size_t width,
+                                std::size_t height, unsigned flags) = 0;
+    virtual Status malloc_3d_array(ArrayHandle* array, const ChannelFormat* format, Extent extent,
+                                   unsigned flags) = 0;
+    virtual Status free_array(ArrayHandle array) = 0;
+    virtual Status array_get_info(ChannelFormat* format, Extent* extent, unsigned* flags,
+                                  ArrayHandle array) = 0;
+    virtual Status create_texture_object(TextureHandle* texture, const ResourceDescription* resource,
+                                         const TextureDescription* description) = 0;
+    virtual Status destroy_texture_object(TextureHandle texture) = 0;
+    virtual Status create_surface_object(SurfaceHandle* surface, const ResourceDescription* resource) = 0;
+    virtual Status destroy_surface_object(SurfaceHandle surface) = 0;
+
     // Streams
     virtual Status stream_create_with_priority(StreamHandle* stream, unsigned flags, int priority) = 0;
     virtual Status stream_destroy(StreamHandle stream) = 0;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/memory_types.hpp"
+
 namespace cuscope {
 
 // Opaque typed handles. A runtime decides what they point to; nobody else dereferences them, and nothing is
@@ -26,20 +28,11 @@ struct Dim3 {
     bool operator==(const Dim3&) const = default;
 };
 
-enum class MemcpyKind : int {
-    host_to_host = 0,
-    host_to_device = 1,
-    device_to_host = 2,
-    device_to_device = 3,
-    by_address = 4,  // cudaMemcpyDefault
-};
-
 namespace flags {
 inline constexpr unsigned stream_default = 0x0, stream_non_blocking = 0x1;
 inline constexpr unsigned event_default = 0x0, event_blocking_sync = 0x1, event_disable_timing = 0x2,
                           event_interprocess = 0x4;
 inline constexpr unsigned event_record_external = 0x1, event_wait_external = 0x1;
-inline constexpr unsigned host_alloc_portable = 0x1, host_alloc_mapped = 0x2, host_alloc_write_combined = 0x4;
 inline constexpr unsigned device_schedule_spin = 0x1, device_schedule_yield = 0x2,
                           device_schedule_blocking_sync = 0x4, device_map_host = 0x8;
 }  // namespace flags

@@ -1,0 +1,80 @@
+// Memory pools.
+#include "cuda/cuda_runtime.hpp"
+#include "cuda/handles.hpp"
+
+namespace cuscope::cuda {
+namespace {
+
+// The switches of a pool are ints, its sizes are 64-bit.
+bool is_switch(MemPoolAttribute attribute) { return static_cast<int>(attribute) < 4; }
+
+}  // namespace
+
+Status CudaRuntime::device_get_default_mem_pool(MemPoolHandle* pool, int device) {
+    clear(pool);
+    return make([&] { return cudaDeviceGetDefaultMemPool(native(pool), device); });
+}
+
+Status CudaRuntime::device_get_mem_pool(MemPoolHandle* pool, int device) {
+    clear(pool);
+    return make([&] { return cudaDeviceGetMemPool(native(pool), device); });
+}
+
+Status CudaRuntime::device_set_mem_pool(int device, MemPoolHandle pool) {
+    return make([&] { return cudaDeviceSetMemPool(device, native(pool)); });
+}
+
+Status CudaRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties* properties) {
+    clear(pool);
+    cudaMemPoolProps real{};
+    if (properties != nullptr) {
+        real.allocType = cudaMemAllocationTypePinned;
+        real.handleTypes = cudaMemHandleTypeNone;
+        real.location = native(properties->location);
+        real.maxSize = properties->max_size;
+    }
+    return make([&] { return cudaMemPoolCreate(native(pool), properties != nullptr ? &real : nullptr); });
+}
+
+Status CudaRuntime::mem_pool_destroy(MemPoolHandle pool) {
+    return make([&] { return cudaMemPoolDestroy(native(pool)); });
+}
+
+Status CudaRuntime::mem_pool_get_attribute(MemPoolHandle pool, MemPoolAttribute attribute,
+                                           std::uint64_t* value) {
+    clear(value);
+    if (value == nullptr || !is_switch(attribute)) {
+        return make([&] {
+            return cudaMemPoolGetAttribute(native(pool), static_cast<cudaMemPoolAttr>(attribute), value);
+        });
+    }
+    int number = 0;
+    const Status status = make([&] {
+        return cudaMemPoolGetAttribute(native(pool), static_cast<cudaMemPoolAttr>(attribute), &number);
+    });
+    *value = static_cast<std::uint64_t>(number);
+    return status;
+}
+
+Status CudaRuntime::mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute attribute,
+                                           std::uint64_t value) {
+    int number = static_cast<int>(value);
+    void* const passed = is_switch(attribute) ? static_cast<void*>(&number) : static_cast<void*>(&value);
+    return make([&] {
+        return cudaMemPoolSetAttribute(native(pool), static_cast<cudaMemPoolAttr>(attribute), passed);
+    });
+}
+
+Status CudaRuntime::mem_pool_trim_to(MemPoolHandle pool, std::size_t bytes) {
+    return make([&] { return cudaMemPoolTrimTo(native(pool), bytes); });
+}
+
+Status CudaRuntime::malloc_from_pool_async(void** pointer, std::size_t bytes, MemPoolHandle pool,
+                                           StreamHandle stream) {
+    clear(pointer);
+    const Status status =
+        make([&] { return cudaMallocFromPoolAsync(pointer, bytes, native(pool), native(stream)); });
+    return status == Status::memory_allocation ? out_of_memory("device", bytes) : status;
+}
+
+}  // namespace cuscope::cuda
