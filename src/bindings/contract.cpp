@@ -243,6 +243,7 @@ void bind_contract(py::module_& m) {
     Class contract(m, "Contract", "The contract of a runtime, method by method, for tests.");
     bind_device_calls(contract);
     bind_memory_calls(contract);
+    bind_contract_memory(contract);
     bind_stream_calls(contract);
     bind_module_calls(contract);
     m.def(

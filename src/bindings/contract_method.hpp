@@ -51,8 +51,9 @@ Answer answer(Status status, const Outputs&... outputs) {
 inline py::str answer(Status status) { return py::str(name(status)); }
 
 template <class T>
-constexpr bool is_handle = std::is_same_v<T, StreamHandle> || std::is_same_v<T, EventHandle> ||
-                           std::is_same_v<T, LibraryHandle> || std::is_same_v<T, KernelHandle>;
+constexpr bool is_handle =
+    std::is_same_v<T, StreamHandle> || std::is_same_v<T, EventHandle> || std::is_same_v<T, LibraryHandle> ||
+    std::is_same_v<T, KernelHandle> || std::is_same_v<T, MemPoolHandle> || std::is_same_v<T, ArrayHandle>;
 
 template <class P>
 constexpr bool is_output =
@@ -126,5 +127,7 @@ auto contract_method(Status (Runtime::*method)(P...)) {
         };
     }(std::type_identity<Inputs>());
 }
+
+void bind_contract_memory(py::class_<Contract>& contract);
 
 }  // namespace cuscope::bindings

@@ -1,9 +1,7 @@
 // The beginning of every call of the host runtime, and the effects that its calls issue. Private to src/host.
 #pragma once
 
-#include <cstring>
 #include <utility>
-#include <vector>
 
 #include "host/host_runtime.hpp"
 #include "host/simt/executor.hpp"
@@ -80,41 +78,6 @@ class HostRuntime::HostFunctionEffect final : public Effect {
     HostFunction function_;
     void* data_;
     Time overhead_, started_ = 0, elapsed_ = 0;
-};
-
-constexpr std::size_t most_quick_bytes = 16384;
-
-class HostRuntime::CopyEffect final : public Effect {
-  public:
-    CopyEffect(void* destination, const void* source, std::size_t bytes)
-        : destination_(destination), source_(source), bytes_(bytes) {}
-    // Takes the source's bytes along, so that they may change once the call has returned.
-    void stage() {
-        const auto* first = static_cast<const std::byte*>(source_);
-        staged_.assign(first, first + bytes_);
-        source_ = staged_.data();
-    }
-    void run() override { std::memmove(destination_, source_, bytes_); }
-    bool quick() const override { return bytes_ <= most_quick_bytes; }
-
-  private:
-    void* destination_;
-    const void* source_;
-    std::size_t bytes_;
-    std::vector<std::byte> staged_;
-};
-
-class HostRuntime::SetEffect final : public Effect {
-  public:
-    SetEffect(void* pointer, int value, std::size_t bytes)
-        : pointer_(pointer), value_(value), bytes_(bytes) {}
-    void run() override { std::memset(pointer_, value_, bytes_); }
-    bool quick() const override { return bytes_ <= most_quick_bytes; }
-
-  private:
-    void* pointer_;
-    int value_;
-    std::size_t bytes_;
 };
 
 }  // namespace cuscope::host

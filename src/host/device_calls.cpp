@@ -34,6 +34,12 @@ Status HostRuntime::add_model(const DeviceModel& model, int* ordinal) {
     device->limits = {{static_cast<int>(Limit::stack_size), 1024},
                       {static_cast<int>(Limit::printf_fifo_size), 8650752},
                       {static_cast<int>(Limit::malloc_heap_size), 8388608}};
+    auto pool = std::make_unique<Pool>();
+    pool->device = index;
+    pool->is_default = true;
+    live_.insert(pool.get());
+    device->pool = pool.get();
+    device->pools.push_back(std::move(pool));
     devices_.push_back(std::move(device));
     device_count_ = index + 1;
     *ordinal = index;
@@ -104,7 +110,7 @@ Status HostRuntime::device_synchronize() {
     flush_printed(call.lock());
     if (status != Status::success) return status;
     if (device().lost != Status::success) return fail(device().lost, device().lost_detail);
-    trim_pool(device());
+    trim_pools(device());
     return Status::success;
 }
 
@@ -128,7 +134,20 @@ Status HostRuntime::device_reset() {
         timeline_.remove_stream(*stream);
     }
     std::erase_if(reset.streams, [&](const auto& stream) { return stream.get() != reset.legacy; });
-    trim_pool(reset);
+    for (auto& pool : reset.pools) {
+        pool->trim(0, [&](std::byte* base, std::size_t size) { reset.arena->release(base, size); });
+        if (!pool->is_default) live_.erase(pool.get());
+        pool->reserved = pool->reserved_high = pool->used = pool->used_high = pool->allocations = 0;
+        pool->settings.clear();
+    }
+    std::erase_if(reset.pools, [](const auto& pool) { return !pool->is_default; });
+    reset.pool = reset.pools.front().get();
+    std::erase_if(arrays_, [&](const auto& entry) {
+        if (entry.second->device != index) return false;
+        live_.erase(entry.first);
+        return true;
+    });
+    std::erase_if(textures_, [&](const auto& entry) { return entry.second->device == index; });
     for (auto& [handle, library] : libraries_) {
         const auto loaded = library->instances.find(index);
         if (loaded == library->instances.end()) continue;
@@ -143,7 +162,9 @@ Status HostRuntime::device_reset() {
     });
     for (const Allocation& allocation : gone) {
         memory_.remove(allocation.base);
-        if (allocation.type == MemoryType::host) {
+        if (allocation.type == MemoryType::managed) managed_.erase(allocation.base);
+        if (allocation.registered) continue;
+        if (allocation.type != MemoryType::device) {
             release_host(allocation.base, allocation.bytes);
         } else {
             reset.arena->release(allocation.base, held(allocation));

@@ -15,14 +15,19 @@
 #include <unordered_set>
 #include <vector>
 
+#include "cuscope_simt/texture_object.h"
 #include "host/effects.hpp"
 #include "host/lock.hpp"
+#include "host/managed.hpp"
 #include "host/memory.hpp"
+#include "host/pool.hpp"
 #include "host/sim/timeline.hpp"
 #include "host/simt/image.hpp"
 #include "runtime/runtime.hpp"
 
 namespace cuscope::host {
+
+struct Box;
 
 class HostRuntime final : public Runtime {
   public:
@@ -61,12 +66,14 @@ class HostRuntime final : public Runtime {
         std::map<int, std::shared_ptr<simt::Image>> instances;  // one for each device that uses it
         std::vector<std::unique_ptr<Kernel>> kernels;
     };
-    // Memory that free_async gave back: reused by malloc_async until the next synchronisation returns it.
-    struct Pooled {
-        std::byte* base;
-        std::size_t bytes;
-        const Stream* stream;
-        CommandRef freed;
+    // A CUDA array: its elements in row-major order, packed.
+    struct Array {
+        ChannelFormat format;
+        Extent extent;  // elements; height and depth are 0 where it has fewer axes
+        unsigned flags = 0;
+        int device = 0;
+        std::size_t element = 0;  // bytes
+        std::byte* base = nullptr;
     };
     struct Device {
         const DeviceModel* model = nullptr;
@@ -75,8 +82,9 @@ class HostRuntime final : public Runtime {
         Stream* legacy = nullptr;
         std::vector<std::unique_ptr<Stream>> streams;
         std::vector<std::unique_ptr<Stream>> destroyed;  // with work pending
-        std::vector<Pooled> pool;
-        Status lost = Status::success;  // what every call answers from now on
+        std::vector<std::unique_ptr<Pool>> pools;        // the default one first
+        Pool* pool = nullptr;                            // the current one
+        Status lost = Status::success;                   // what every call answers from now on
         std::string lost_detail;
         unsigned flags = flags::device_map_host;
         std::map<int, std::size_t> limits;
@@ -125,7 +133,7 @@ class HostRuntime final : public Runtime {
     bool wait_slice(Lock& lock);
     void relieve(Lock& lock);
     void flush_printed(Lock& lock);
-    void trim_pool(Device& device);
+    void trim_pools(Device& device);
     void start_background();
     void background();
     void lose(int device, Status status, std::string detail);
@@ -133,15 +141,37 @@ class HostRuntime final : public Runtime {
     // Commands
     Command* begin(Stream& stream, Engine engine);
     void commit(Command* command, Command* after = nullptr);
-    Status copy(Lock& lock, void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
-                Stream& stream, bool synchronous);
-    Status set(Lock& lock, void* pointer, int value, std::size_t bytes, Stream& stream);
+    Status check_box(const Box& box, const Extent& extent, const char* what, const Allocation** allocation);
+    Status check_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
+                      const Allocation** to, const Allocation** from);
+    Status copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
+                Stream& stream, bool synchronous, bool stage = false);
+    Status copy_2d(Lock& lock, void* destination, std::size_t destination_pitch, const void* source,
+                   std::size_t source_pitch, std::size_t width, std::size_t height, MemcpyKind kind,
+                   Stream& stream, bool synchronous);
+    Status copy_3d(Lock& lock, const Memcpy3DParameters* parameters, Stream& stream, bool synchronous);
+    Status copy_peer(Lock& lock, void* destination, int destination_device, const void* source,
+                     int source_device, std::size_t bytes, Stream& stream, bool synchronous);
+    Status set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element, const Extent& extent,
+               Stream& stream, bool synchronous = false);
+    Status set_2d(Lock& lock, void* pointer, std::size_t pitch, std::uint32_t value, std::size_t element,
+                  std::size_t width, std::size_t height, Stream& stream, bool synchronous = false);
+    Status set_3d(Lock& lock, const PitchedPointer& pitched, int value, const Extent& extent, Stream& stream,
+                  bool synchronous);
     Status check_launch(const LaunchConfig& config, Kernel& kernel, const cuscope_simt::KernelEntry& entry);
     Status instance(Library& library, int device, std::shared_ptr<simt::Image>* image);
     int max_dynamic_shared(const Kernel& kernel, const cuscope_simt::KernelEntry& entry) const;
     Status out_of_memory(std::size_t bytes);
     static std::size_t held(const Allocation& allocation);  // of the device's arena
     std::byte* allocate(Device& device, std::size_t bytes);
+    // Waits, and takes from the pools, if it has to.
+    Status allocate(Lock& lock, int device, std::size_t bytes, std::byte** base);
+    Status malloc_from(Lock& lock, void** pointer, std::size_t bytes, Pool& pool, Stream& stream);
+    Pool* find_pool(MemPoolHandle handle);
+    Array* find_array(ArrayHandle handle);
+    Status make_array(Lock& lock, ArrayHandle* array, const ChannelFormat* format, const Extent& extent,
+                      unsigned flags);
+    Status check_resource(const ResourceDescription& resource, ChannelFormat* format);
 
     std::mutex mutex_;
     std::condition_variable changed_;     // an effect is done
@@ -159,6 +189,9 @@ class HostRuntime final : public Runtime {
         std::vector<CommandRef> last;  // what may still use it
     };
     std::vector<Unloaded> unloaded_;
+    std::map<const void*, std::unique_ptr<Array>> arrays_;
+    std::map<unsigned long long, std::unique_ptr<cuscope_simt::Texture>> textures_;  // and surfaces
+    std::map<const void*, ManagedRanges> managed_;                                   // by address
     std::string printed_;
     std::vector<KernelEffect*> running_kernels_;
     unsigned long long next_stream_id_ = 1;

@@ -14,14 +14,18 @@
 
 namespace cuscope::host {
 
+struct Pool;
+
 struct Allocation {
     std::byte* base = nullptr;
     std::size_t bytes = 0;
-    MemoryType type = MemoryType::device;  // device or host
+    MemoryType type = MemoryType::device;
     int device = 0;
-    unsigned flags = 0;           // of host_alloc
-    bool stream_ordered = false;  // allocated by malloc_async
-    std::uint64_t serial = 0;     // tells allocations apart that had the same address one after the other
+    unsigned flags = 0;        // of host_alloc, host_register
+    Pool* pool = nullptr;      // of stream-ordered memory
+    bool registered = false;   // host memory that is the program's own
+    bool fixed = false;        // a module's variable, a CUDA array: nothing that free takes
+    std::uint64_t serial = 0;  // tells allocations apart that had the same address one after the other
 };
 
 // Which allocation an address belongs to.

@@ -1,25 +1,21 @@
-// The host runtime's memory: allocations, copies and sets.
+// The host runtime's allocations of device and page-locked memory.
 #include <algorithm>
 
 #include "host/call.hpp"
 #include "host/host_runtime.hpp"
 
 namespace cuscope::host {
+
 namespace {
 
-constexpr std::size_t granularity = 512;
-// A pageable source up to this size is taken along by the call, which returns at once.
-constexpr std::size_t most_staged = std::size_t{64} << 10;
+constexpr std::size_t pitch_alignment = 512;
 
-std::size_t rounded(std::size_t bytes) { return (bytes + granularity - 1) / granularity * granularity; }
-
-Time transfer(std::size_t bytes, double rate) { return static_cast<Time>(static_cast<double>(bytes) / rate); }
+// False if the sizes have no product.
+bool multiply(std::size_t a, std::size_t b, std::size_t* product) {
+    return !__builtin_mul_overflow(a, b, product);
+}
 
 }  // namespace
-
-std::size_t HostRuntime::held(const Allocation& allocation) {
-    return allocation.stream_ordered ? rounded(allocation.bytes) : allocation.bytes;
-}
 
 Status HostRuntime::out_of_memory(std::size_t bytes) {
     const Device& full = device();
@@ -40,14 +36,9 @@ Status HostRuntime::malloc(void** pointer, std::size_t bytes) {
     *pointer = nullptr;
     if (bytes == 0) return Status::success;
     const int index = thread().device;
-    std::byte* base = allocate(device(), bytes);
-    if (base == nullptr && !device().pool.empty()) {
-        if (Status status = wait_for_device(call.lock(), index); status != Status::success) return status;
-        trim_pool(device());
-        base = allocate(device(), bytes);
-    }
-    if (base == nullptr) return out_of_memory(bytes);
-    memory_.add({base, bytes, MemoryType::device, index, 0, false, 0});
+    std::byte* base = nullptr;
+    if (Status status = allocate(call.lock(), index, bytes, &base); status != Status::success) return status;
+    memory_.add({base, bytes, MemoryType::device, index});
     *pointer = base;
     return Status::success;
 }
@@ -58,7 +49,7 @@ Status HostRuntime::free(void* pointer) {
     if (call.refused()) return call.status();
     if (pointer == nullptr) return Status::success;
     const Allocation* found = memory_.find_base(pointer);
-    if (found == nullptr || found->type != MemoryType::device) {
+    if (found == nullptr || found->type == MemoryType::host || found->fixed) {
         return fail(Status::invalid_value,
                     "the address is not one that malloc returned, or it was freed before");
     }
@@ -67,74 +58,49 @@ Status HostRuntime::free(void* pointer) {
     found = memory_.find_base(pointer);
     if (found == nullptr) return fail(Status::invalid_value, "the address was freed by another thread");
     const std::size_t bytes = held(*found);
+    const bool managed = found->type == MemoryType::managed;
+    if (found->pool != nullptr) {
+        found->pool->count_out(bytes);
+        found->pool->reserved -= bytes;
+    }
     memory_.remove(pointer);
-    devices_[index]->arena->release(static_cast<std::byte*>(pointer), bytes);
-    return Status::success;
-}
-
-// Memory that a stream gave back may be taken by the same stream at once, since its work is in order, and by
-// others when its free has ended.
-Status HostRuntime::malloc_async(void** pointer, std::size_t bytes, StreamHandle stream) {
-    Call call(*this, &CallCosts::malloc_async);
-    if (call.refused()) return call.status();
-    if (pointer == nullptr) return fail(Status::invalid_value);
-    *pointer = nullptr;
-    Stream* found = find_stream(stream);
-    if (found == nullptr) return invalid_handle("stream");
-    if (bytes == 0) return Status::success;
-    const int index = found->device;
-    Device& owner = *devices_[index];
-    if (bytes > owner.memory) return out_of_memory(bytes);
-    const std::size_t size = rounded(bytes);
-    std::byte* base = nullptr;
-    const auto reusable = std::find_if(owner.pool.begin(), owner.pool.end(), [&](const Pooled& pooled) {
-        return pooled.bytes == size && (pooled.stream == found || (pooled.freed->ended >= 0));
-    });
-    if (reusable != owner.pool.end()) {
-        base = reusable->base;
-        owner.pool.erase(reusable);
+    if (managed) {
+        managed_.erase(pointer);
+        release_host(static_cast<std::byte*>(pointer), bytes);
     } else {
-        base = allocate(owner, size);
-        if (base == nullptr && !owner.pool.empty()) {
-            if (Status status = wait_for_device(call.lock(), index); status != Status::success) return status;
-            trim_pool(owner);
-            base = allocate(owner, size);
-        }
-        if (base == nullptr) return out_of_memory(bytes);
+        devices_[index]->arena->release(static_cast<std::byte*>(pointer), bytes);
     }
-    memory_.add({base, bytes, MemoryType::device, index, 0, true, 0});
-    *pointer = base;
     return Status::success;
 }
 
-Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
-    Call call(*this, &CallCosts::free_async);
+Status HostRuntime::malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+    PitchedPointer made;
+    const bool asked = pointer != nullptr && pitch != nullptr;
+    const Status status = malloc_3d(asked ? &made : nullptr, {width, height, 1});
+    if (!asked) return status;
+    *pointer = made.pointer;
+    *pitch = made.pitch;
+    return status;
+}
+
+Status HostRuntime::malloc_3d(PitchedPointer* pitched, Extent extent) {
+    Call call(*this, &CallCosts::malloc);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
-    if (found == nullptr) return invalid_handle("stream");
-    if (pointer == nullptr) return Status::success;
-    const Allocation* allocation = memory_.find_base(pointer);
-    if (allocation == nullptr || allocation->type != MemoryType::device) {
-        return fail(Status::invalid_value,
-                    "the address is not one that malloc_async returned, or it was freed before");
+    if (pitched == nullptr) return fail(Status::invalid_value);
+    *pitched = {};
+    if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return Status::success;
+    std::size_t pitch = 0, slice = 0, bytes = 0;
+    if (__builtin_add_overflow(extent.width, pitch_alignment - 1, &pitch) ||
+        !multiply(pitch = pitch / pitch_alignment * pitch_alignment, extent.height, &slice) ||
+        !multiply(slice, extent.depth, &bytes)) {
+        return fail(Status::memory_allocation, "so many bytes have no addresses");
     }
-    Command* command = begin(*found, Engine::none);
-    Device& owner = *devices_[allocation->device];
-    const std::size_t size = held(*allocation);
-    owner.pool.push_back(
-        {static_cast<std::byte*>(pointer), size, found, CommandRef(timeline_.pool(), command)});
-    memory_.remove(pointer);
-    commit(command);
-    relieve(call.lock());
+    const int index = thread().device;
+    std::byte* base = nullptr;
+    if (Status status = allocate(call.lock(), index, bytes, &base); status != Status::success) return status;
+    memory_.add({base, bytes, MemoryType::device, index});
+    *pitched = {base, pitch, extent.width, extent.height};
     return Status::success;
-}
-
-void HostRuntime::trim_pool(Device& device) {
-    std::erase_if(device.pool, [&](const Pooled& pooled) {
-        if (!pooled.freed->functional) return false;
-        device.arena->release(pooled.base, pooled.bytes);
-        return true;
-    });
 }
 
 Status HostRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags) {
@@ -151,7 +117,7 @@ Status HostRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags
                     std::to_string(bytes) + " bytes of page-locked memory are more than the machine has");
     }
     // With unified addressing all page-locked memory is mapped.
-    memory_.add({base, bytes, MemoryType::host, thread().device, flags | flags::host_alloc_mapped, false, 0});
+    memory_.add({base, bytes, MemoryType::host, thread().device, flags | flags::host_alloc_mapped});
     *pointer = base;
     return Status::success;
 }
@@ -161,7 +127,7 @@ Status HostRuntime::free_host(void* pointer) {
     if (call.refused()) return call.status();
     if (pointer == nullptr) return Status::success;
     const Allocation* found = memory_.find_base(pointer);
-    if (found == nullptr || found->type != MemoryType::host) {
+    if (found == nullptr || found->type != MemoryType::host || found->registered) {
         return fail(Status::invalid_value,
                     "the address is not one that host_alloc returned, or it was freed before");
     }
@@ -207,7 +173,7 @@ Status HostRuntime::pointer_get_attributes(PointerAttributes* attributes, const 
         attributes->type = found->type;
         attributes->device = found->device;
         attributes->device_pointer = address;
-        if (found->type == MemoryType::host) attributes->host_pointer = address;
+        if (found->type != MemoryType::device) attributes->host_pointer = address;
     } else {
         attributes->host_pointer = address;
     }
@@ -221,137 +187,6 @@ Status HostRuntime::mem_get_info(std::size_t* free, std::size_t* total) {
     *total = device().memory;
     *free = device().memory - std::min(device().memory, device().arena->used());
     return Status::success;
-}
-
-// ---- copies
-
-Status HostRuntime::copy(Lock& lock, void* destination, const void* source, std::size_t bytes,
-                         MemcpyKind kind, Stream& stream, bool synchronous) {
-    if (static_cast<int>(kind) < 0 || static_cast<int>(kind) > 4)
-        return fail(Status::invalid_memcpy_direction);
-    if (bytes == 0) return Status::success;
-    if (destination == nullptr || source == nullptr) return fail(Status::invalid_value, "a null address");
-    const Allocation* to = memory_.find(destination);
-    const Allocation* from = memory_.find(source);
-    for (const auto& [allocation, address, what] :
-         {std::tuple(to, static_cast<const void*>(destination), "destination"),
-          std::tuple(from, source, "source")}) {
-        if (allocation == nullptr) continue;
-        const auto left = static_cast<std::size_t>(allocation->base + allocation->bytes -
-                                                   static_cast<const std::byte*>(address));
-        if (bytes > left) {
-            return fail(Status::invalid_value, std::to_string(bytes) + " bytes are more than the " +
-                                                   std::to_string(left) + " that the " + what + " holds");
-        }
-    }
-    const bool to_device = to != nullptr && to->type == MemoryType::device;
-    const bool from_device = from != nullptr && from->type == MemoryType::device;
-    const bool fits =
-        kind == MemcpyKind::by_address ||
-        (to_device == (kind == MemcpyKind::host_to_device || kind == MemcpyKind::device_to_device) &&
-         from_device == (kind == MemcpyKind::device_to_host || kind == MemcpyKind::device_to_device));
-    if (!fits)
-        return fail(Status::invalid_value, "the kind of the copy does not fit the memory at its addresses");
-
-    const DeviceModel& model = *devices_[stream.device]->model;
-    const bool pageable_source = from == nullptr, pageable_destination = to == nullptr;
-    Command* command = begin(stream, Engine::copy_on_device);
-    auto effect = std::make_unique<CopyEffect>(destination, source, bytes);
-    if (to_device && from_device && to->device == from->device) {
-        command->duration = model.device_copy_latency_ns + transfer(bytes, model.device_to_device_rate);
-    } else if (to_device) {
-        command->engine = Engine::copy_to_device;
-        command->duration =
-            model.copy_latency_ns +
-            transfer(bytes, pageable_source ? model.pageable_host_to_device_rate : model.host_to_device_rate);
-    } else if (from_device) {
-        command->engine = Engine::copy_to_host;
-        command->observable = true;
-        command->duration =
-            model.copy_latency_ns + transfer(bytes, pageable_destination ? model.pageable_device_to_host_rate
-                                                                         : model.device_to_host_rate);
-    } else {
-        command->engine = Engine::copy_to_host;
-        command->observable = true;
-        command->duration = model.copy_latency_ns + transfer(bytes, model.device_to_host_rate);
-    }
-    // A pageable source is small and taken along, or the call returns when it has been read; a pageable
-    // destination has been written when the call returns. Between two devices, or on one, nothing waits.
-    bool wait = pageable_destination || (synchronous && !(to_device && from_device));
-    if (pageable_source && to_device) {
-        if (bytes <= most_staged) {
-            effect->stage();
-            wait = false;
-        } else {
-            wait = true;
-        }
-    }
-    command->effect = std::move(effect);
-    const CommandRef keep(timeline_.pool(), command);
-    commit(command);
-    if (!wait) {
-        relieve(lock);
-        return Status::success;
-    }
-    const int index = stream.device;
-    if (Status status = wait_for(lock, command); status != Status::success) return status;
-    if (devices_[index]->lost != Status::success)
-        return fail(devices_[index]->lost, devices_[index]->lost_detail);
-    return Status::success;
-}
-
-Status HostRuntime::memcpy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
-    return copy(call.lock(), destination, source, bytes, kind, *device().legacy, true);
-}
-
-Status HostRuntime::memcpy_async(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
-                                 StreamHandle stream) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
-    if (found == nullptr) return invalid_handle("stream");
-    return copy(call.lock(), destination, source, bytes, kind, *found, false);
-}
-
-Status HostRuntime::set(Lock& lock, void* pointer, int value, std::size_t bytes, Stream& stream) {
-    if (bytes == 0) return Status::success;
-    const Allocation* found = memory_.find(pointer);
-    if (found == nullptr) return fail(Status::invalid_value, "the address is no device memory");
-    const auto left = static_cast<std::size_t>(found->base + found->bytes - static_cast<std::byte*>(pointer));
-    if (bytes > left) {
-        return fail(Status::invalid_value, std::to_string(bytes) + " bytes are more than the " +
-                                               std::to_string(left) + " that the memory holds");
-    }
-    const DeviceModel& model = *devices_[stream.device]->model;
-    Command* command = begin(stream, Engine::copy_on_device);
-    command->observable = found->type == MemoryType::host;
-    command->duration = model.device_copy_latency_ns + transfer(bytes, model.memset_rate);
-    command->effect = std::make_unique<SetEffect>(pointer, value, bytes);
-    commit(command);
-    relieve(lock);
-    return Status::success;
-}
-
-// Waits where the memory is page-locked memory of the host, and nowhere else.
-Status HostRuntime::memset(void* pointer, int value, std::size_t bytes) {
-    Call call(*this, &CallCosts::memset_async);
-    if (call.refused()) return call.status();
-    Stream& legacy = *device().legacy;
-    const Allocation* found = memory_.find(pointer);
-    const bool wait = found != nullptr && found->type == MemoryType::host;
-    const Status status = set(call.lock(), pointer, value, bytes, legacy);
-    if (status != Status::success || !wait) return status;
-    return wait_for(call.lock(), CommandRef(legacy.last).get());
-}
-
-Status HostRuntime::memset_async(void* pointer, int value, std::size_t bytes, StreamHandle stream) {
-    Call call(*this, &CallCosts::memset_async);
-    if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
-    if (found == nullptr) return invalid_handle("stream");
-    return set(call.lock(), pointer, value, bytes, *found);
 }
 
 }  // namespace cuscope::host

@@ -57,8 +57,10 @@ Status HostRuntime::instance(Library& library, int index, std::shared_ptr<simt::
         const auto& table = loaded->table();
         for (unsigned i = 0; i < table.global_count; ++i) {
             const auto& global = table.globals[i];
-            memory_.add({static_cast<std::byte*>(global.address), global.bytes, MemoryType::device, index, 0,
-                         false, 0});
+            Allocation variable{static_cast<std::byte*>(global.address), global.bytes, MemoryType::device,
+                                index};
+            variable.fixed = true;
+            memory_.add(variable);
         }
     }
     *image = loaded;

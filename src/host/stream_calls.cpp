@@ -64,9 +64,7 @@ Status HostRuntime::stream_destroy(StreamHandle stream) {
 void HostRuntime::sweep(Device& device) {
     std::erase_if(device.destroyed, [&](const auto& stream) {
         if (stream->last && !stream->last->functional) return false;
-        for (Pooled& pooled : device.pool) {
-            if (pooled.stream == stream.get()) pooled.stream = nullptr;
-        }
+        for (auto& pool : device.pools) pool->forget(stream.get());
         timeline_.remove_stream(*stream);
         return true;
     });
@@ -93,6 +91,7 @@ Status HostRuntime::stream_synchronize(StreamHandle stream) {
     if (status != Status::success) return status;
     if (devices_[index]->lost != Status::success)
         return fail(devices_[index]->lost, devices_[index]->lost_detail);
+    trim_pools(*devices_[index]);
     return Status::success;
 }
 
@@ -240,6 +239,7 @@ Status HostRuntime::event_synchronize(EventHandle event) {
     flush_printed(call.lock());
     if (status != Status::success) return status;
     if (device().lost != Status::success) return fail(device().lost, device().lost_detail);
+    trim_pools(device());
     return Status::success;
 }
 

@@ -191,3 +191,16 @@ def mem_info(r: Runtime) -> Iterator[Question]:
     r.c.free(p)
     _, after, _ = r.c.mem_get_info()
     yield "returned", int(after == before)
+
+
+@case
+def pitch(r: Runtime) -> Iterator[Question]:
+    for width in (1, 64, 256, 511, 512, 513, 1000, 4096):
+        yield f"w{width}", r.c.malloc_pitch(width, 8)[2]
+    status, _, pitch, x_size, y_size = r.c.malloc_3d((64 * 4, 64, 64))
+    yield "m3d", status
+    yield "m3d", f"{pitch} {x_size} {y_size}"
+    status, _, pitch = r.c.malloc_pitch(0, 8)
+    yield "zero_width", status
+    yield "pitch0", pitch
+    yield "zero_height", r.c.malloc_pitch(8, 0)[0]

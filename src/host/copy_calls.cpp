@@ -1,0 +1,440 @@
+// The host runtime's copies and sets, of one, two and three dimensions.
+#include <algorithm>
+
+#include "host/call.hpp"
+#include "host/copy_effects.hpp"
+#include "host/host_runtime.hpp"
+
+namespace cuscope::host {
+namespace {
+
+// A pageable source up to this size is taken along by the call, which returns at once.
+constexpr std::size_t most_staged = std::size_t{64} << 10;
+
+Time transfer(std::size_t bytes, double rate) { return static_cast<Time>(static_cast<double>(bytes) / rate); }
+
+Box box_of(void* pointer, std::size_t pitch = 0, std::size_t slice = 0) {
+    return {static_cast<std::byte*>(pointer), pitch, slice};
+}
+Box box_of(const void* pointer, std::size_t pitch = 0, std::size_t slice = 0) {
+    return box_of(const_cast<void*>(pointer), pitch, slice);
+}
+
+bool on_device(const Allocation* allocation) {
+    return allocation != nullptr && allocation->type != MemoryType::host;
+}
+bool managed(const Allocation* allocation) {
+    return allocation != nullptr && allocation->type == MemoryType::managed;
+}
+
+}  // namespace
+
+// Finds the allocation, if there is one, and checks that it holds all of the box.
+Status HostRuntime::check_box(const Box& box, const Extent& extent, const char* what,
+                              const Allocation** allocation) {
+    if (box.base == nullptr) return fail(Status::invalid_value, std::string("the ") + what + " is null");
+    *allocation = memory_.find(box.base);
+    if (*allocation == nullptr) return Status::success;
+    const auto left = static_cast<std::size_t>((*allocation)->base + (*allocation)->bytes - box.base);
+    if (box.reach(extent) <= left) return Status::success;
+    return fail(Status::invalid_value, std::to_string(box.reach(extent)) + " bytes are more than the " +
+                                           std::to_string(left) + " that the " + what + " holds");
+}
+
+Status HostRuntime::check_copy(const Box& destination, const Box& source, const Extent& extent,
+                               MemcpyKind kind, const Allocation** to, const Allocation** from) {
+    if (static_cast<int>(kind) < 0 || static_cast<int>(kind) > 4)
+        return fail(Status::invalid_memcpy_direction);
+    if (bytes_of(extent) == 0) return Status::success;
+    if (Status status = check_box(destination, extent, "destination", to); status != Status::success)
+        return status;
+    if (Status status = check_box(source, extent, "source", from); status != Status::success) return status;
+    // Managed memory is both the host's and the device's.
+    const bool to_device = kind == MemcpyKind::host_to_device || kind == MemcpyKind::device_to_device;
+    const bool from_device = kind == MemcpyKind::device_to_host || kind == MemcpyKind::device_to_device;
+    const bool fits = kind == MemcpyKind::by_address || ((managed(*to) || on_device(*to) == to_device) &&
+                                                         (managed(*from) || on_device(*from) == from_device));
+    if (!fits)
+        return fail(Status::invalid_value, "the kind of the copy does not fit the memory at its addresses");
+    return Status::success;
+}
+
+Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent,
+                         MemcpyKind kind, Stream& stream, bool synchronous, bool stage) {
+    const Allocation *to = nullptr, *from = nullptr;
+    if (Status status = check_copy(destination, source, extent, kind, &to, &from); status != Status::success)
+        return status;
+    const std::size_t bytes = bytes_of(extent);
+    if (bytes == 0) return Status::success;
+    const bool to_device = on_device(to), from_device = on_device(from);
+    const DeviceModel& model = *devices_[stream.device]->model;
+    const bool pageable_source = from == nullptr, pageable_destination = to == nullptr;
+    Command* command = begin(stream, Engine::copy_on_device);
+    command->observable = managed(to);
+    auto effect = std::make_unique<CopyEffect>(destination, source, extent);
+    if (to_device && from_device && to->device == from->device) {
+        command->duration = model.device_copy_latency_ns + transfer(bytes, model.device_to_device_rate);
+    } else if (to_device) {
+        command->engine = Engine::copy_to_device;
+        command->duration =
+            model.copy_latency_ns +
+            transfer(bytes, pageable_source ? model.pageable_host_to_device_rate : model.host_to_device_rate);
+    } else if (from_device) {
+        command->engine = Engine::copy_to_host;
+        command->observable = true;
+        command->duration =
+            model.copy_latency_ns + transfer(bytes, pageable_destination ? model.pageable_device_to_host_rate
+                                                                         : model.device_to_host_rate);
+    } else {
+        command->engine = Engine::copy_to_host;
+        command->observable = true;
+        command->duration = model.copy_latency_ns + transfer(bytes, model.device_to_host_rate);
+    }
+    // A pageable source is small and taken along, or the call returns when it has been read; a pageable
+    // destination has been written when the call returns. Between two devices, or on one, nothing waits.
+    bool wait = pageable_destination || (synchronous && !(to_device && from_device));
+    if (pageable_source && to_device) {
+        if (bytes <= most_staged) {
+            effect->stage();
+            wait = false;
+        } else {
+            wait = true;
+        }
+    } else if (stage) {
+        effect->stage();
+    }
+    command->effect = std::move(effect);
+    const CommandRef keep(timeline_.pool(), command);
+    commit(command);
+    if (!wait) {
+        relieve(lock);
+        return Status::success;
+    }
+    const int index = stream.device;
+    if (Status status = wait_for(lock, command); status != Status::success) return status;
+    if (devices_[index]->lost != Status::success)
+        return fail(devices_[index]->lost, devices_[index]->lost_detail);
+    return Status::success;
+}
+
+Status HostRuntime::memcpy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind) {
+    Call call(*this, &CallCosts::memcpy_async);
+    if (call.refused()) return call.status();
+    return copy(call.lock(), box_of(destination), box_of(source), {bytes, 1, 1}, kind, *device().legacy,
+                true);
+}
+
+Status HostRuntime::memcpy_async(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
+                                 StreamHandle stream) {
+    Call call(*this, &CallCosts::memcpy_async);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    return copy(call.lock(), box_of(destination), box_of(source), {bytes, 1, 1}, kind, *found, false);
+}
+
+Status HostRuntime::copy_2d(Lock& lock, void* destination, std::size_t destination_pitch, const void* source,
+                            std::size_t source_pitch, std::size_t width, std::size_t height, MemcpyKind kind,
+                            Stream& stream, bool synchronous) {
+    const std::size_t most = device().model->properties.memory_pitch;
+    for (const std::size_t pitch : {destination_pitch, source_pitch}) {
+        if (pitch >= width && pitch <= most) continue;
+        return fail(Status::invalid_pitch_value, "a pitch of " + std::to_string(pitch) +
+                                                     " bytes; allowed is from the width, " +
+                                                     std::to_string(width) + ", to " + std::to_string(most));
+    }
+    return copy(lock, box_of(destination, destination_pitch), box_of(source, source_pitch),
+                {width, height, 1}, kind, stream, synchronous);
+}
+
+Status HostRuntime::memcpy_2d(void* destination, std::size_t destination_pitch, const void* source,
+                              std::size_t source_pitch, std::size_t width, std::size_t height,
+                              MemcpyKind kind) {
+    Call call(*this, &CallCosts::memcpy_async);
+    if (call.refused()) return call.status();
+    return copy_2d(call.lock(), destination, destination_pitch, source, source_pitch, width, height, kind,
+                   *device().legacy, true);
+}
+
+Status HostRuntime::memcpy_2d_async(void* destination, std::size_t destination_pitch, const void* source,
+                                    std::size_t source_pitch, std::size_t width, std::size_t height,
+                                    MemcpyKind kind, StreamHandle stream) {
+    Call call(*this, &CallCosts::memcpy_async);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    return copy_2d(call.lock(), destination, destination_pitch, source, source_pitch, width, height, kind,
+                   *found, false);
+}
+
+// ---- three dimensions, and arrays
+
+Status HostRuntime::copy_3d(Lock& lock, const Memcpy3DParameters* parameters, Stream& stream,
+                            bool synchronous) {
+    if (parameters == nullptr) return fail(Status::invalid_value);
+    const Memcpy3DParameters& p = *parameters;
+    const auto given = [](ArrayHandle array, const PitchedPointer& pitched) {
+        return (array != nullptr) != (pitched.pointer != nullptr);
+    };
+    if (!given(p.source_array, p.source) || !given(p.destination_array, p.destination)) {
+        return fail(Status::invalid_value, "each side of the copy is either an array or a pitched pointer");
+    }
+    const Array *from = nullptr, *to = nullptr;
+    if (p.source_array != nullptr && (from = find_array(p.source_array)) == nullptr)
+        return invalid_handle("array");
+    if (p.destination_array != nullptr && (to = find_array(p.destination_array)) == nullptr)
+        return invalid_handle("array");
+    if (from != nullptr && to != nullptr && from->element != to->element) {
+        return fail(Status::invalid_value, "the arrays' elements differ in size");
+    }
+    const std::size_t element = from != nullptr ? from->element : to != nullptr ? to->element : 1;
+    Extent extent = p.extent;
+    extent.width *= element;
+    if (bytes_of(extent) == 0) return Status::success;
+
+    Status status = Status::success;
+    const auto side = [&](const Array* array, const PitchedPointer& pitched, const Position& at,
+                          const char* what) -> Box {
+        if (array != nullptr) {
+            const std::size_t height = std::max<std::size_t>(1, array->extent.height),
+                              depth = std::max<std::size_t>(1, array->extent.depth);
+            if (at.x + p.extent.width > array->extent.width || at.y + p.extent.height > height ||
+                at.z + p.extent.depth > depth) {
+                status =
+                    fail(Status::invalid_value, std::string("the ") + what + " array has " +
+                                                    std::to_string(array->extent.width) + " x " +
+                                                    std::to_string(height) + " x " + std::to_string(depth) +
+                                                    " elements: the copy is "
+                                                    "larger");
+            }
+            const std::size_t pitch = array->extent.width * array->element;
+            const Box whole{array->base, pitch, pitch * height};
+            return {whole.row(at.y, at.z) + at.x * array->element, whole.pitch, whole.slice};
+        }
+        const std::size_t slice = pitched.pitch * pitched.y_size;
+        if (at.x + extent.width > pitched.pitch) {
+            status = fail(Status::invalid_value,
+                          std::string("the ") + what + "'s pitch of " + std::to_string(pitched.pitch) +
+                              " bytes is less than the " + std::to_string(at.x + extent.width) +
+                              " of a row of the copy");
+        } else if (extent.depth > 1 && at.y + extent.height > pitched.y_size) {
+            status = fail(Status::invalid_value, std::string("the ") + what + "'s slices have " +
+                                                     std::to_string(pitched.y_size) + " rows, the copy " +
+                                                     std::to_string(at.y + extent.height));
+        }
+        const Box whole = box_of(pitched.pointer, pitched.pitch, slice);
+        return {whole.row(at.y, at.z) + at.x, whole.pitch, whole.slice};
+    };
+    const Box destination = side(to, p.destination, p.destination_position, "destination");
+    if (status != Status::success) return status;
+    const Box source = side(from, p.source, p.source_position, "source");
+    if (status != Status::success) return status;
+    return copy(lock, destination, source, extent, p.kind, stream, synchronous);
+}
+
+Status HostRuntime::memcpy_3d(const Memcpy3DParameters* parameters) {
+    Call call(*this, &CallCosts::memcpy_async);
+    if (call.refused()) return call.status();
+    return copy_3d(call.lock(), parameters, *device().legacy, true);
+}
+
+Status HostRuntime::memcpy_3d_async(const Memcpy3DParameters* parameters, StreamHandle stream) {
+    Call call(*this, &CallCosts::memcpy_async);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    return copy_3d(call.lock(), parameters, *found, false);
+}
+
+// ---- devices among each other, and batches
+
+Status HostRuntime::copy_peer(Lock& lock, void* destination, int destination_device, const void* source,
+                              int source_device, std::size_t bytes, Stream& stream, bool synchronous) {
+    for (const int index : {destination_device, source_device}) {
+        if (index < 0 || index >= device_count_) return fail(Status::invalid_device);
+    }
+    const Allocation *to = memory_.find(destination), *from = memory_.find(source);
+    if (bytes > 0 && (!on_device(to) || !on_device(from) || to->device != destination_device ||
+                      from->device != source_device)) {
+        return fail(Status::invalid_value, "the addresses are not memory of the devices that were named");
+    }
+    return copy(lock, box_of(destination), box_of(source), {bytes, 1, 1}, MemcpyKind::by_address, stream,
+                synchronous);
+}
+
+Status HostRuntime::memcpy_peer(void* destination, int destination_device, const void* source,
+                                int source_device, std::size_t bytes) {
+    Call call(*this, &CallCosts::memcpy_async);
+    if (call.refused()) return call.status();
+    return copy_peer(call.lock(), destination, destination_device, source, source_device, bytes,
+                     *device().legacy, true);
+}
+
+Status HostRuntime::memcpy_peer_async(void* destination, int destination_device, const void* source,
+                                      int source_device, std::size_t bytes, StreamHandle stream) {
+    Call call(*this, &CallCosts::memcpy_async);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    return copy_peer(call.lock(), destination, destination_device, source, source_device, bytes, *found,
+                     false);
+}
+
+Status HostRuntime::memcpy_batch_async(void* const* destinations, const void* const* sources,
+                                       const std::size_t* sizes, std::size_t count,
+                                       const MemcpyAttributes* attributes,
+                                       const std::size_t* attribute_indices, std::size_t attribute_count,
+                                       StreamHandle stream) {
+    Call call(*this, &CallCosts::memcpy_async);
+    if (call.refused()) return call.status();
+    if (destinations == nullptr || sources == nullptr || sizes == nullptr || count == 0 ||
+        attributes == nullptr || attribute_indices == nullptr || attribute_count == 0 ||
+        attribute_count > count || attribute_indices[0] != 0) {
+        return fail(Status::invalid_value, "a batch has copies, and attributes from its first copy on");
+    }
+    for (std::size_t i = 0; i < attribute_count; ++i) {
+        const int order = static_cast<int>(attributes[i].source_access_order);
+        const bool ascending = i == 0 || attribute_indices[i] > attribute_indices[i - 1];
+        if (order < 1 || order > 3 || !ascending || attribute_indices[i] >= count)
+            return fail(Status::invalid_value);
+    }
+    if (stream == nullptr || stream == stream_legacy) {
+        return fail(Status::invalid_value, "the legacy default stream takes no batch");
+    }
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    for (std::size_t i = 0; i < count; ++i) {
+        const Allocation *to = nullptr, *from = nullptr;
+        if (sizes[i] == 0) return fail(Status::invalid_value, "a copy of no bytes");
+        if (Status status = check_copy(box_of(destinations[i]), box_of(sources[i]), {sizes[i], 1, 1},
+                                       MemcpyKind::by_address, &to, &from);
+            status != Status::success) {
+            return status;
+        }
+    }
+    std::size_t group = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        while (group + 1 < attribute_count && attribute_indices[group + 1] <= i) ++group;
+        const bool stage = attributes[group].source_access_order == SourceAccessOrder::during_api_call;
+        if (Status status = copy(call.lock(), box_of(destinations[i]), box_of(sources[i]), {sizes[i], 1, 1},
+                                 MemcpyKind::by_address, *found, false, stage);
+            status != Status::success) {
+            return status;
+        }
+    }
+    return Status::success;
+}
+
+// ---- sets
+
+// Waits where the memory is page-locked memory of the host, and nowhere else.
+Status HostRuntime::set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element,
+                        const Extent& extent, Stream& stream, bool synchronous) {
+    const std::size_t bytes = bytes_of(extent);
+    if (bytes == 0) return Status::success;
+    const Allocation* found = nullptr;
+    if (Status status = check_box(box, extent, "memory", &found); status != Status::success) return status;
+    if (found == nullptr) return fail(Status::invalid_value, "the address is no device memory");
+    const DeviceModel& model = *devices_[stream.device]->model;
+    const bool wait = synchronous && found->type == MemoryType::host;
+    Command* command = begin(stream, Engine::copy_on_device);
+    command->observable = found->type != MemoryType::device;
+    command->duration = model.device_copy_latency_ns + transfer(bytes, model.memset_rate);
+    command->effect = std::make_unique<SetEffect>(box, value, element, extent);
+    const CommandRef keep(timeline_.pool(), command);
+    commit(command);
+    if (wait) return wait_for(lock, command);
+    relieve(lock);
+    return Status::success;
+}
+
+Status HostRuntime::memset(void* pointer, int value, std::size_t bytes) {
+    Call call(*this, &CallCosts::memset_async);
+    if (call.refused()) return call.status();
+    return set(call.lock(), box_of(pointer), static_cast<std::uint8_t>(value), 1, {bytes, 1, 1},
+               *device().legacy, true);
+}
+
+Status HostRuntime::memset_async(void* pointer, int value, std::size_t bytes, StreamHandle stream) {
+    Call call(*this, &CallCosts::memset_async);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    return set(call.lock(), box_of(pointer), static_cast<std::uint8_t>(value), 1, {bytes, 1, 1}, *found);
+}
+
+// The width is in bytes.
+Status HostRuntime::set_2d(Lock& lock, void* pointer, std::size_t pitch, std::uint32_t value,
+                           std::size_t element, std::size_t width, std::size_t height, Stream& stream,
+                           bool synchronous) {
+    if (height > 1 && pitch < width) {
+        return fail(Status::invalid_value, "a pitch of " + std::to_string(pitch) +
+                                               " bytes is less than the width, " + std::to_string(width));
+    }
+    if (reinterpret_cast<std::uintptr_t>(pointer) % element != 0 || (height > 1 && pitch % element != 0)) {
+        return fail(Status::invalid_value, "the address and the pitch are multiples of the pattern's " +
+                                               std::to_string(element) + " bytes");
+    }
+    return set(lock, box_of(pointer, pitch), value, element, {width, height, 1}, stream, synchronous);
+}
+
+Status HostRuntime::memset_2d(void* pointer, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height) {
+    Call call(*this, &CallCosts::memset_async);
+    if (call.refused()) return call.status();
+    return set_2d(call.lock(), pointer, pitch, static_cast<std::uint8_t>(value), 1, width, height,
+                  *device().legacy, true);
+}
+
+Status HostRuntime::memset_2d_async(void* pointer, std::size_t pitch, int value, std::size_t width,
+                                    std::size_t height, StreamHandle stream) {
+    Call call(*this, &CallCosts::memset_async);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    return set_2d(call.lock(), pointer, pitch, static_cast<std::uint8_t>(value), 1, width, height, *found);
+}
+
+Status HostRuntime::memset_d2d16_async(void* pointer, std::size_t pitch, unsigned short value,
+                                       std::size_t width, std::size_t height, StreamHandle stream) {
+    Call call(*this, &CallCosts::memset_async);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    return set_2d(call.lock(), pointer, pitch, value, sizeof(value), width * sizeof(value), height, *found);
+}
+
+Status HostRuntime::memset_d2d32_async(void* pointer, std::size_t pitch, unsigned value, std::size_t width,
+                                       std::size_t height, StreamHandle stream) {
+    Call call(*this, &CallCosts::memset_async);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    return set_2d(call.lock(), pointer, pitch, value, sizeof(value), width * sizeof(value), height, *found);
+}
+
+Status HostRuntime::set_3d(Lock& lock, const PitchedPointer& pitched, int value, const Extent& extent,
+                           Stream& stream, bool synchronous) {
+    if (bytes_of(extent) == 0) return Status::success;
+    if (extent.width > pitched.pitch || (extent.depth > 1 && extent.height > pitched.y_size)) {
+        return fail(Status::invalid_value, "the extent is larger than the memory's rows or slices");
+    }
+    return set(lock, box_of(pitched.pointer, pitched.pitch, pitched.pitch * pitched.y_size),
+               static_cast<std::uint8_t>(value), 1, extent, stream, synchronous);
+}
+
+Status HostRuntime::memset_3d(PitchedPointer pitched, int value, Extent extent) {
+    Call call(*this, &CallCosts::memset_async);
+    if (call.refused()) return call.status();
+    return set_3d(call.lock(), pitched, value, extent, *device().legacy, true);
+}
+
+Status HostRuntime::memset_3d_async(PitchedPointer pitched, int value, Extent extent, StreamHandle stream) {
+    Call call(*this, &CallCosts::memset_async);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    return set_3d(call.lock(), pitched, value, extent, *found, false);
+}
+
+}  // namespace cuscope::host

@@ -1,0 +1,27 @@
+// What a texture or surface object of the simulated device is: the runtime makes it, kernels read through it.
+// Included by both, so nothing here needs a library. A handle is the object's address.
+#pragma once
+
+namespace cuscope_simt {
+
+struct Texture {
+    enum Kind : int { signed_integer = 0, unsigned_integer = 1, floating = 2 };
+    enum AddressMode : int { wrap = 0, clamp = 1, mirror = 2, border = 3 };
+
+    char* data;
+    unsigned long long pitch, slice;          // bytes
+    unsigned long long width, height, depth;  // elements; at least 1
+    int channels, bits;                       // of each channel
+    Kind kind;
+    int device;
+    bool surface;
+    bool linear_memory;  // only tex1Dfetch reads it
+    AddressMode address_mode[3];
+    bool linear_filter;
+    bool normalized_float;  // integers are read as numbers from 0 or -1 to 1
+    bool normalized_coordinates;
+    bool srgb;
+    float border_color[4];
+};
+
+}  // namespace cuscope_simt
