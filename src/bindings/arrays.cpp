@@ -8,41 +8,7 @@
 namespace cuscope::bindings {
 namespace {
 
-std::string describe(const std::vector<py::ssize_t>& shape) {
-    std::string text = "(";
-    for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-    return text + (shape.size() == 1 ? ",)" : ")");
-}
-
-std::string describe(const py::dtype& dtype) { return py::str(dtype).cast<std::string>(); }
-
-std::vector<py::ssize_t> shape_of(const py::array& array) {
-    return {array.shape(), array.shape() + array.ndim()};
-}
-
-py::tuple shape_tuple(const std::vector<py::ssize_t>& shape) {
-    py::tuple result(shape.size());
-    for (std::size_t i = 0; i < shape.size(); ++i) result[i] = shape[i];
-    return result;
-}
-
-bool is_contiguous(const py::array& array) { return (array.flags() & py::array::c_style) != 0; }
-
 py::module_ numpy() { return py::module_::import("numpy"); }
-
-// Pageable memory that a copy still uses although its call was interrupted.
-core::KeepAlive keeping(const py::object& object) {
-    return [raw = object.ptr()]() -> std::shared_ptr<void> {
-        {
-            const PythonEntry entry;
-            if (!entry) return nullptr;
-            Py_INCREF(raw);
-        }
-        return {raw, [](void* kept) {
-                    if (const PythonEntry entry; entry) Py_DECREF(static_cast<PyObject*>(kept));
-                }};
-    };
-}
 
 void check_match(const DeviceArray& array, const std::vector<py::ssize_t>& shape, const py::dtype& dtype,
                  const char* what) {
@@ -57,25 +23,10 @@ void check_match(const DeviceArray& array, const std::vector<py::ssize_t>& shape
     }
 }
 
-void upload(const DeviceArray& array, const py::array& source, const core::StreamPtr& stream) {
-    const py::array packed =
-        is_contiguous(source) ? source : py::array(numpy().attr("ascontiguousarray")(source));
-    const core::DeviceSpan span = array.span();
-    const void* const data = packed.data();
-    const core::KeepAlive keep = keeping(packed);
-    without_gil([&] { core::copy_to_device(span, data, stream, keep); });
-}
-
-void download(const DeviceArray& array, py::array& destination, const core::StreamPtr& stream) {
-    const core::DeviceSpan span = array.span();
-    void* const data = destination.mutable_data();
-    const core::KeepAlive keep = keeping(destination);
-    without_gil([&] { core::copy_to_host(data, span, stream, keep); });
-}
-
-void copy_array(const DeviceArray& destination, const DeviceArray& source, const core::StreamPtr& stream) {
-    const core::DeviceSpan to = destination.span(), from = source.span();
-    without_gil([&] { core::copy_on_device(to, from, stream); });
+void check_writeable(const py::array& array, const char* what) {
+    if (array.writeable()) return;
+    throw std::invalid_argument(std::string(what) +
+                                ": is read-only: pass a writeable array, such as numpy.empty(shape, dtype)");
 }
 
 void copy_from(const DeviceArray& self, const HostOrDeviceArray& source, const StreamLike& stream) {
@@ -109,23 +60,21 @@ void copy_to(const DeviceArray& self, const py::object& destination, const Strea
     }
     py::array array(destination);
     check_match(self, shape_of(array), array.dtype(), "destination");
-    if (!array.writeable()) {
-        throw std::invalid_argument(
-            "destination: is read-only: pass a writeable array, such as "
-            "numpy.empty(shape, dtype)");
-    }
-    if (!is_contiguous(array)) {
-        throw std::invalid_argument(
-            "destination: is not C-contiguous: copy to a contiguous array "
-            "(.to_host() makes one) and assign from it");
-    }
+    check_writeable(array, "destination");
     download(self, array, on);
 }
 
-NDArray to_host(const DeviceArray& self, const StreamLike& stream) {
+NDArray to_host(const DeviceArray& self, const py::object& out, const StreamLike& stream) {
     self.open();
     const core::StreamPtr on = stream_or_current(stream, self.device);
-    py::array result(self.dtype, self.shape);
+    if (!out.is_none() && !py::isinstance<py::array>(out)) {
+        throw core::WrongKind(std::string("out: takes a NumPy array, not ") + Py_TYPE(out.ptr())->tp_name);
+    }
+    py::array result = out.is_none() ? py::array(self.dtype, self.shape) : py::array(out);
+    if (!out.is_none()) {
+        check_match(self, shape_of(result), result.dtype(), "out");
+        check_writeable(result, "out");
+    }
     download(self, result, on);
     without_gil([&] { on->synchronize(); });
     return NDArray(result);
@@ -194,56 +143,9 @@ py::array one_element(const py::object& value, const py::dtype& dtype) {
 }
 
 void fill(const DeviceArray& self, const Scalar& value, const StreamLike& stream) {
-    const core::DeviceSpan span = self.span();
-    const core::StreamPtr on = stream_or_current(stream, self.device);
-    const py::array element = one_element(value, self.dtype);
-    const std::span<const std::byte> bytes(static_cast<const std::byte*>(element.data()),
-                                           static_cast<std::size_t>(element.itemsize()));
-    without_gil([&] { core::fill(span, bytes, on); });
-}
-
-DeviceArray view(const DeviceArray& self, std::size_t first_byte, std::vector<py::ssize_t> shape) {
-    DeviceArray part = self;
-    part.offset = self.offset + first_byte;
-    part.bytes = byte_count(shape, self.dtype);
-    part.shape = std::move(shape);
-    return part;
-}
-
-DeviceArray item(const DeviceArray& self, const py::object& index) {
     self.open();
-    if (index.ptr() == Py_Ellipsis) return self;
-    if (self.shape.empty()) throw py::index_error("an array without axes has no items: use .to_host()");
-    const py::ssize_t length = self.shape[0];
-    std::vector<py::ssize_t> shape = self.shape;
-    shape[0] = 1;
-    const std::size_t row = byte_count(shape, self.dtype);
-    if (PySlice_Check(index.ptr())) {
-        py::ssize_t start = 0, stop = 0, step = 0;
-        if (PySlice_Unpack(index.ptr(), &start, &stop, &step) < 0) throw py::error_already_set();
-        const py::ssize_t count = PySlice_AdjustIndices(length, &start, &stop, step);
-        if (step != 1) {
-            throw std::invalid_argument("index: the step of a slice is 1, not " + std::to_string(step) +
-                                        ": views of device memory are contiguous");
-        }
-        shape[0] = count;
-        return view(self, static_cast<std::size_t>(count == 0 ? 0 : start) * row, std::move(shape));
-    }
-    const bool axes = py::isinstance<py::array>(index) && py::array(index).ndim() != 0;
-    if (PyIndex_Check(index.ptr()) == 0 || PyBool_Check(index.ptr()) || axes) {
-        throw core::WrongKind(std::string("index: takes an int or a slice of the leading axis, not ") +
-                              Py_TYPE(index.ptr())->tp_name);
-    }
-    // An index that no address has is clipped, and outside in any case.
-    py::ssize_t at = PyNumber_AsSsize_t(index.ptr(), nullptr);
-    if (at == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    if (at < 0) at += length;
-    if (at < 0 || at >= length) {
-        throw py::index_error("index " + py::str(index).cast<std::string>() +
-                              " is outside the leading axis of " + std::to_string(length));
-    }
-    shape.erase(shape.begin());
-    return view(self, static_cast<std::size_t>(at) * row, std::move(shape));
+    const core::StreamPtr on = stream_or_current(stream, self.device);
+    fill_array(self, one_element(value, self.dtype), on);
 }
 
 void assign(const DeviceArray& self, const Index& index, const py::object& value) {
@@ -265,19 +167,12 @@ std::string repr(const DeviceArray& self) {
     return text + ")";
 }
 
-core::StreamPtr stream_for_new(const StreamLike& stream) {
-    if (const StreamObjectPtr given = parse_stream(stream)) return given->open();
-    return core::current_stream(current_device());
-}
-
 DeviceArray to_device(const HostOrDeviceArray& source, const StreamLike& stream) {
     const core::StreamPtr on = stream_for_new(stream);
     if (py::isinstance<DeviceArray>(source)) {
         const auto& other = source.cast<const DeviceArray&>();
         other.open();
-        DeviceArray made = new_array(on, other.shape, other.dtype);
-        copy_array(made, other, on);
-        return made;
+        return copy(other, on);
     }
     const py::array array(numpy().attr("asarray")(source));
     const py::dtype dtype = parse_dtype(array.dtype());
@@ -286,11 +181,16 @@ DeviceArray to_device(const HostOrDeviceArray& source, const StreamLike& stream)
     return made;
 }
 
+bool refuse_number(const DeviceArray&) {
+    throw core::WrongKind(
+        "the elements are in a device's memory: use .to_host(), and .item() of that for one of them");
+}
+
 void bind_class(py::class_<DeviceArray, py::smart_holder>& array) {
     array.attr("__doc__") =
         R"(An array in the memory of a device; made by empty(), zeros(), full() and to_device().
 
-C-contiguous. Slices of the leading axis share its memory. A stream that uses the array waits for its allocation, but
+Slices and transposes share its memory. A stream that uses the array waits for its allocation, but
 not for what other streams do with it: events are for that. The memory is freed in stream order, after every stream
 that used it, when the last array that shares it goes. Copies and fills run in the current stream unless another
 is given.
@@ -329,13 +229,7 @@ array([3, 4, 5], dtype=int32)
             [](const DeviceArray& self) {
                 // NumPy has rules of its own for strides that no element uses.
                 if (self.bytes == 0) return ShapeTuple(py::array(self.dtype, self.shape).attr("strides"));
-                std::vector<py::ssize_t> strides(self.shape.size());
-                py::ssize_t step = self.dtype.itemsize();
-                for (std::size_t i = strides.size(); i-- > 0;) {
-                    strides[i] = step;
-                    step *= self.shape[i];
-                }
-                return ShapeTuple(shape_tuple(strides));
+                return ShapeTuple(shape_tuple(strides_of(self)));
             },
             "The bytes from one element to the next along each axis.")
         .def_readonly("device", &DeviceArray::device, "The device whose memory this is.")
@@ -352,11 +246,11 @@ array([3, 4, 5], dtype=int32)
                 return wrap(self.memory.get()->stream());
             },
             "The stream in whose order the memory was allocated and is freed; None if the array is closed.")
-        .def("to_host", to_host, py::kw_only(), py::arg("stream") = py::none(),
-             R"(Copy to a new NumPy array. Waits for the stream, and so raises what its host functions raised.
+        .def("to_host", to_host, py::kw_only(), py::arg("out") = py::none(), py::arg("stream") = py::none(),
+             R"(Copy to a NumPy array. Waits for the stream, and so raises what its host functions raised.
 
-The result has the array's shape and dtype and is C-contiguous. Ctrl-C ends the wait. See cudaMemcpyAsync: CUDA C++
-Programming Guide, "Device Memory".
+A new array has the shape and dtype of this one and is C-contiguous; `out`, which is returned, has to have the same shape
+and dtype, and any strides. Ctrl-C ends the wait. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Device Memory".
 
 >>> import cuscope as cs
 >>> cs.zeros(3).to_host()
@@ -384,8 +278,8 @@ array([1, 2])
             R"(Copy to an array of the same shape and dtype, on the host or on a device.
 
 Asynchronous to page-locked and device memory: the elements are there once the stream is synchronized. Other host
-memory is filled when this returns. Raises TypeError for another dtype, ValueError for another shape, a read-only array
-or one that is not C-contiguous. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel
+memory is filled when this returns, whatever its strides. Raises TypeError for another dtype, ValueError for another shape or a
+read-only array. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel
 Execution".
 
 >>> import numpy as np, cuscope as cs
@@ -428,9 +322,10 @@ True
         .def(
             "__getitem__", [](const DeviceArray& self, const Index& index) { return item(self, index); },
             py::arg("index"),
-            R"(A view of an item or a slice of the leading axis: the same memory, not a copy.
+            R"(A view of items and slices: the same memory, not a copy.
 
-The step of a slice is 1. An item of an array with one axis is an array without axes.
+Takes what NumPy's basic indexing takes: ints, slices with any step, ... and None. An item of an array with one axis is
+an array without axes.
 
 >>> import numpy as np, cuscope as cs
 >>> x = cs.zeros((3, 2))
@@ -439,10 +334,8 @@ The step of a slice is 1. An item of an array with one axis is an array without 
 >>> x.to_host().tolist()
 [[0.0, 0.0], [5.0, 5.0], [1.0, 2.0]]
 )")
-        .def(
-            "__setitem__", assign, py::arg("index"), py::arg("value"),
-            R"(Fill an item or a slice of the leading axis, or copy an array of its shape and dtype into it, in the current
-stream.)")
+        .def("__setitem__", assign, py::arg("index"), py::arg("value"),
+             R"(Fill a view, or copy an array of its shape and dtype into it, in the current stream.)")
         .def(
             "__array__",
             [](const DeviceArray&, const AnyArgs&, const AnyKeywords&) -> NDArray {
@@ -451,17 +344,78 @@ stream.)")
                     "use .to_host()");
             },
             "Refused: use to_host().")
+        .def_property_readonly("is_contiguous", &DeviceArray::contiguous,
+                               "Do the elements lie one after the other, in C order?")
+        .def_property_readonly(
+            "pitch",
+            [](const DeviceArray& self) -> py::ssize_t {
+                if (self.shape.size() < 2) throw core::WrongKind("an array without rows has no pitch");
+                return strides_of(self)[self.shape.size() - 2];
+            },
+            "The bytes from a row to the next.")
+        .def_property_readonly(
+            "T", [](const DeviceArray& self) { return transpose(self, py::args()); },
+            "A view with the axes in reverse order.")
+        .def(
+            "transpose", [](const DeviceArray& self, const py::args& axes) { return transpose(self, axes); },
+            R"(A view with the axes in another order; in reverse, unless an order is given.
+
+>>> import cuscope as cs
+>>> cs.empty((2, 3, 4)).transpose(1, 0, 2).shape
+(3, 2, 4)
+)")
+        .def(
+            "reshape", [](const DeviceArray& self, const py::args& shape) { return reshape(self, shape); },
+            R"(The same elements, in C order, in another shape; one extent may be -1.
+
+A view of a contiguous array, a copy (in the current stream) of another. Raises ValueError if the sizes differ.
+
+>>> import cuscope as cs
+>>> cs.empty(6).reshape(2, -1).shape
+(2, 3)
+)")
+        .def(
+            "ravel", [](const DeviceArray& self) { return reshape(self, py::args(py::make_tuple(-1))); },
+            "All elements along one axis: reshape(-1).")
+        .def(
+            "copy",
+            [](const DeviceArray& self, const StreamLike& stream) {
+                self.open();
+                return copy(self, stream_or_current(stream, self.device));
+            },
+            py::kw_only(), py::arg("stream") = py::none(),
+            R"(A new C-contiguous array with the same elements, on the stream's device.
+
+>>> import numpy as np, cuscope as cs
+>>> cs.to_device(np.arange(4))[::-1].copy().to_host()
+array([3, 2, 1, 0])
+)")
+        .def("__bool__", refuse_number)
+        .def("__int__", refuse_number)
+        .def("__float__", refuse_number)
         .def("__repr__", repr);
 }
 
 }  // namespace
 
-DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> shape, const py::dtype& dtype) {
+core::StreamPtr stream_for_new(const StreamLike& stream) {
+    if (const StreamObjectPtr given = parse_stream(stream)) return given->open();
+    return core::current_stream(current_device());
+}
+
+DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> shape, const py::dtype& dtype,
+                      const std::shared_ptr<core::MemPool>& pool) {
     const std::size_t bytes = byte_count(shape, dtype);
-    SharedOwner<core::DeviceMemory> memory(
-        without_gil([&] { return core::DeviceMemory::allocate(stream, bytes); }));
-    return {stream->device().shared_from_this(),
-            std::move(memory),
+    return array_over(without_gil([&] { return core::DeviceMemory::allocate(stream, bytes, pool); }),
+                      std::move(shape), dtype);
+}
+
+DeviceArray array_over(std::shared_ptr<core::DeviceMemory> memory, std::vector<py::ssize_t> shape,
+                       const py::dtype& dtype) {
+    const std::size_t bytes = byte_count(shape, dtype);
+    core::DevicePtr device = memory->device().shared_from_this();
+    return {std::move(device),
+            SharedOwner<core::DeviceMemory>(std::move(memory)),
             0,
             bytes,
             std::move(shape),
@@ -545,10 +499,7 @@ array([0., 0.], dtype=float32)
             const py::array element = one_element(value, type);
             const core::StreamPtr on = stream_for_new(stream);
             DeviceArray made = new_array(on, std::move(extents), type);
-            const core::DeviceSpan span = made.span();
-            const std::span<const std::byte> bytes(static_cast<const std::byte*>(element.data()),
-                                                   static_cast<std::size_t>(element.itemsize()));
-            without_gil([&] { core::fill(span, bytes, on); });
+            fill_array(made, element, on);
             return made;
         },
         py::arg("shape"), py::arg("value"), py::arg("dtype") = py::none(), py::kw_only(),

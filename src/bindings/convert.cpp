@@ -166,6 +166,7 @@ core::Argument to_argument(py::handle object, const core::Device& device) {
         const auto& array = object.cast<const DeviceArray&>();
         argument.kind = core::Argument::Kind::device_array;
         if (!array.memory.get()) return argument;  // closed
+        argument.contiguous = array.rows_contiguous();
         const core::DeviceSpan span = array.span();
         argument.address = span.pointer();
         argument.bytes = span.bytes;

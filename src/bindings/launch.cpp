@@ -119,7 +119,7 @@ class FastArguments {
         const auto* const array = exactly<DeviceArray>(argument, type_of<DeviceArray>());
         if (array == nullptr || !array->memory.get()) return false;
         if (check.element.known() && check.element != array->element) return false;
-        if (array->device != kernel.device()) return false;
+        if (array->device != kernel.device() || !array->rows_contiguous()) return false;
         const void* const address = array->span().pointer();
         std::memcpy(&values_[i], &address, sizeof address);
         held_[used_] = array->memory.get();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/python.hpp"
@@ -14,6 +15,7 @@
 #include "core/copy.hpp"
 #include "core/devices.hpp"
 #include "core/event.hpp"
+#include "core/mem_pool.hpp"
 #include "core/module.hpp"
 
 namespace cuscope::bindings {
@@ -66,7 +68,14 @@ struct DeviceArray {
         if (!memory.get()) throw std::invalid_argument("DeviceArray is closed");
         return memory.get();
     }
+    // Of a contiguous array: its elements. Of another: where its first element is.
     core::DeviceSpan span() const { return {open(), offset, bytes}; }
+    // C-contiguous: the elements lie one after the other, as the copies of one dimension want them.
+    bool contiguous() const { return packed; }
+    // Do the elements of a row lie one after the other, and the rows in order? So pitched memory does.
+    bool rows_contiguous() const;
+    // The bytes before and behind the first element's address that the elements lie in.
+    std::pair<py::ssize_t, py::ssize_t> reach() const;
 
     core::DevicePtr device;
     SharedOwner<core::DeviceMemory> memory;  // empty once closed
@@ -74,10 +83,39 @@ struct DeviceArray {
     std::vector<py::ssize_t> shape;
     py::dtype dtype;
     core::ElementType element;
+    std::vector<py::ssize_t> strides{};  // bytes; empty: C-contiguous
+    bool packed = true;
 };
 
+std::vector<py::ssize_t> contiguous_strides(const std::vector<py::ssize_t>& shape, py::ssize_t itemsize);
+std::vector<py::ssize_t> strides_of(const DeviceArray& array);
+// The same memory, seen otherwise; `first_byte` counts from the first element.
+DeviceArray view(const DeviceArray& array, py::ssize_t first_byte, std::vector<py::ssize_t> shape,
+                 std::vector<py::ssize_t> strides);
+DeviceArray item(const DeviceArray& array, const py::object& index);
+DeviceArray reshape(const DeviceArray& array, const py::args& shape);
+DeviceArray transpose(const DeviceArray& array, const py::args& axes);
+DeviceArray copy(const DeviceArray& array, const core::StreamPtr& stream);
+
+// Copies between arrays of one shape and dtype.
+void upload(const DeviceArray& array, const py::array& source, const core::StreamPtr& stream);
+void download(const DeviceArray& array, py::array& destination, const core::StreamPtr& stream);
+void copy_array(const DeviceArray& destination, const DeviceArray& source, const core::StreamPtr& stream);
+void fill_array(const DeviceArray& array, const py::array& element, const core::StreamPtr& stream);
+std::vector<py::ssize_t> shape_of(const py::array& array);
+py::tuple shape_tuple(const std::vector<py::ssize_t>& shape);
+std::string describe(const std::vector<py::ssize_t>& shape);
+std::string describe(const py::dtype& dtype);
+core::StreamPtr stream_for_new(const StreamLike& stream);
+// An array over memory that was allocated for it.
+DeviceArray array_over(std::shared_ptr<core::DeviceMemory> memory, std::vector<py::ssize_t> shape,
+                       const py::dtype& dtype);
+// Keeps a Python object alive from threads that may not have the GIL.
+std::shared_ptr<void> kept(const py::object& object);
+
 // A new array without content. Shapes and dtypes are checked here.
-DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> shape, const py::dtype& dtype);
+DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> shape, const py::dtype& dtype,
+                      const std::shared_ptr<core::MemPool>& pool = nullptr);
 std::vector<py::ssize_t> parse_shape(py::handle shape);
 // A count of bytes or things; `what` is the argument's name.
 std::size_t parse_size(py::handle value, const char* what);

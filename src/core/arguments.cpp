@@ -74,7 +74,12 @@ void check_open(const Slot& slot, const Argument& argument) {
 }
 
 const void* device_address(const Slot& slot, const Argument& argument) {
-    if (argument.kind == Argument::Kind::device_array) return argument.address;
+    if (argument.kind == Argument::Kind::device_array) {
+        if (argument.contiguous) return argument.address;
+        throw std::invalid_argument(slot.where() +
+                                    " takes an array whose rows are contiguous, not a view with steps or "
+                                    "transposed axes: pass .copy() of it");
+    }
     if (!argument.contiguous) {
         throw std::invalid_argument(slot.where() +
                                     " takes a C-contiguous array: pass numpy.ascontiguousarray "

@@ -39,7 +39,7 @@ struct Argument {
     const void* address = nullptr;
     std::size_t bytes = 0;
     bool writeable = true;
-    bool contiguous = true;  // host arrays
+    bool contiguous = true;  // of a device array: each row is
     std::shared_ptr<Memory> memory;
     const char* type_name = "";  // as Python calls it
     std::string text;            // an integer that is too big, in digits

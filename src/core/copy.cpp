@@ -56,21 +56,25 @@ void copy_to_host(void* host, const DeviceSpan& source, const StreamPtr& stream,
     enqueue_copy(host, source.pointer(), source.bytes, MemcpyKind::device_to_host, host, stream, keep_alive);
 }
 
-void copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, const StreamPtr& stream) {
+void check_copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, const Stream& stream) {
     Device& to = destination.memory->device();
     Device& from = source.memory->device();
     if (&to.runtime() != &from.runtime()) {
         throw std::invalid_argument("the arrays are on " + from.name() + " and " + to.name() +
                                     ", which share no memory: copy source.to_host()");
     }
-    stream->check_usable();
+    stream.check_usable();
     source.memory->check_usable();
     destination.memory->check_usable();
-    if (&stream->device() != &to && &stream->device() != &from) {
+    if (&stream.device() != &to && &stream.device() != &from) {
         throw std::invalid_argument("the arrays are on " + from.name() + " and " + to.name() +
-                                    ", the stream on " + stream->device().name() +
+                                    ", the stream on " + stream.device().name() +
                                     ": use a stream of one of the arrays' devices");
     }
+}
+
+void copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, const StreamPtr& stream) {
+    check_copy_on_device(destination, source, *stream);
     if (destination.bytes == 0) return;
     Device& device = stream->device();
     const DeviceScope scope(device);

@@ -28,6 +28,8 @@ using KeepAlive = std::function<std::shared_ptr<void>()>;
 void copy_to_device(const DeviceSpan& destination, const void* host, const StreamPtr& stream,
                     const KeepAlive& keep_alive);
 void copy_to_host(void* host, const DeviceSpan& source, const StreamPtr& stream, const KeepAlive& keep_alive);
+// Throws if the stream is of neither device, or the devices share no memory.
+void check_copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, const Stream& stream);
 // Spans of equal size, of devices of one runtime.
 void copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, const StreamPtr& stream);
 // Repeats `value` over the span, whose size is a multiple of the value's.

@@ -144,6 +144,16 @@ void Device::reset() {
 std::shared_ptr<Stream> Device::legacy_stream() { return {shared_from_this(), legacy_.get()}; }
 std::shared_ptr<Stream> Device::per_thread_stream() { return {shared_from_this(), per_thread_.get()}; }
 
+std::shared_ptr<void> Device::current_pool() {
+    const std::lock_guard lock(mutex_);
+    return current_pool_;
+}
+
+void Device::set_current_pool(std::shared_ptr<void> pool) {
+    const std::lock_guard lock(mutex_);
+    current_pool_.swap(pool);
+}
+
 void Device::check_wait(Status status, const char* call) {
     if (status == Status::not_ready) throw Interrupted();
     check(status, call);

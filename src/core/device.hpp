@@ -86,6 +86,10 @@ class Device : public std::enable_shared_from_this<Device> {
     Status take_event(EventHandle* event);
     void give_event(EventHandle event, unsigned generation) noexcept;
 
+    // What stands for the device's current memory pool; null: its default one.
+    std::shared_ptr<void> current_pool();
+    void set_current_pool(std::shared_ptr<void> pool);
+
     // Exceptions of host functions, oldest first.
     void store_failure(unsigned long long stream, std::exception_ptr failure);
     void raise_failure();                           // of any stream
@@ -109,6 +113,7 @@ class Device : public std::enable_shared_from_this<Device> {
     std::vector<std::function<void()>> deferred_;
     std::vector<std::function<bool()>> retired_;
     std::vector<EventHandle> events_;
+    std::shared_ptr<void> current_pool_;
     std::deque<std::pair<unsigned long long, std::exception_ptr>> failures_;
     std::atomic<bool> has_work_{false}, has_failures_{false};
 

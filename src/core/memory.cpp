@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 
+#include "core/mem_pool.hpp"
 #include "core/stream_mark.hpp"
 
 namespace cuscope::core {
@@ -65,23 +66,99 @@ std::vector<StreamPtr> Uses::take() {
 
 LiveCounts live_counts() noexcept { return {live_device_memory.load(), live_pinned_memory.load()}; }
 
-std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, std::size_t bytes) {
+std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, std::size_t bytes,
+                                                     const std::shared_ptr<MemPool>& pool) {
     stream->check_usable();
     Device& device = stream->device();
     const DeviceScope scope(device);
     device.sweep();
-    Allocation allocation{nullptr, bytes, stream, nullptr};
+    Allocation allocation;
+    allocation.bytes = bytes;
+    allocation.stream = stream;
     const unsigned generation = device.generation();
     if (bytes == 0) return std::make_shared<DeviceMemory>(allocation, generation);
-    const Status status = device.runtime().malloc_async(&allocation.pointer, bytes, stream->handle());
+    allocation.owner = pool;
+    Runtime& runtime = device.runtime();
+    const Status status =
+        pool ? runtime.malloc_from_pool_async(&allocation.pointer, bytes, pool->handle(), stream->handle())
+             : runtime.malloc_async(&allocation.pointer, bytes, stream->handle());
     if (status != Status::success) {
-        device.fail(status, "cudaMallocAsync", std::to_string(bytes) + " bytes on " + device.name(), {});
+        device.fail(status, pool ? "cudaMallocFromPoolAsync" : "cudaMallocAsync",
+                    std::to_string(bytes) + " bytes on " + device.name(), {});
     }
     auto memory = std::make_shared<DeviceMemory>(allocation, generation);
     device.check(device.take_event(&memory->allocation_.allocated), "cudaEventCreateWithFlags");
-    device.check(device.runtime().event_record_with_flags(memory->allocation_.allocated, stream->handle(), 0),
+    device.check(runtime.event_record_with_flags(memory->allocation_.allocated, stream->handle(), 0),
                  "cudaEventRecord");
     return memory;
+}
+
+namespace {
+
+template <class Call>
+std::shared_ptr<DeviceMemory> make_memory(const DevicePtr& device, std::size_t bytes, DeviceMemory::Kind kind,
+                                          const char* name, Call&& call) {
+    const DeviceScope scope(*device);
+    device->sweep();
+    DeviceMemory::Allocation allocation;
+    allocation.bytes = bytes;
+    allocation.stream = device->legacy_stream();
+    allocation.kind = kind;
+    const unsigned generation = device->generation();
+    if (bytes > 0) {
+        const Status status = call(device->runtime(), &allocation.pointer);
+        if (status != Status::success) {
+            device->fail(status, name, std::to_string(bytes) + " bytes on " + device->name(), {});
+        }
+    }
+    if (kind == DeviceMemory::Kind::managed) allocation.host_pointer = allocation.pointer;
+    return std::make_shared<DeviceMemory>(std::move(allocation), generation);
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceMemory> DeviceMemory::allocate_plain(const DevicePtr& device, std::size_t bytes) {
+    return make_memory(device, bytes, Kind::plain, "cudaMalloc",
+                       [&](Runtime& runtime, void** pointer) { return runtime.malloc(pointer, bytes); });
+}
+
+std::shared_ptr<DeviceMemory> DeviceMemory::allocate_pitched(const DevicePtr& device, const Extent& extent,
+                                                             std::size_t* pitch) {
+    PitchedPointer made;
+    const bool volume = extent.depth != 1;
+    auto memory =
+        make_memory(device, extent.width * extent.height * extent.depth, Kind::plain,
+                    volume ? "cudaMalloc3D" : "cudaMallocPitch", [&](Runtime& runtime, void** pointer) {
+                        const Status status = volume ? runtime.malloc_3d(&made, extent)
+                                                     : runtime.malloc_pitch(&made.pointer, &made.pitch,
+                                                                            extent.width, extent.height);
+                        *pointer = made.pointer;
+                        return status;
+                    });
+    memory->allocation_.bytes = made.pitch * extent.height * extent.depth;
+    *pitch = made.pitch;
+    return memory;
+}
+
+std::shared_ptr<DeviceMemory> DeviceMemory::allocate_managed(const DevicePtr& device, std::size_t bytes,
+                                                             unsigned flags) {
+    return make_memory(
+        device, bytes, Kind::managed, "cudaMallocManaged",
+        [&](Runtime& runtime, void** pointer) { return runtime.malloc_managed(pointer, bytes, flags); });
+}
+
+std::shared_ptr<DeviceMemory> DeviceMemory::borrow(const DevicePtr& device, void* pointer, void* host_pointer,
+                                                   std::size_t bytes, std::shared_ptr<void> owner,
+                                                   Memory* used) {
+    Allocation allocation;
+    allocation.pointer = pointer;
+    allocation.bytes = bytes;
+    allocation.stream = device->legacy_stream();
+    allocation.kind = Kind::borrowed;
+    allocation.host_pointer = host_pointer;
+    allocation.owner = std::move(owner);
+    allocation.used = used;
+    return std::make_shared<DeviceMemory>(std::move(allocation), device->generation());
 }
 
 DeviceMemory::DeviceMemory(Allocation allocation, unsigned generation)
@@ -91,6 +168,14 @@ DeviceMemory::DeviceMemory(Allocation allocation, unsigned generation)
 
 void DeviceMemory::use(const StreamPtr& stream) {
     check_usable();
+    if (allocation_.used != nullptr) {
+        allocation_.used->use(stream);
+        return;
+    }
+    if (allocation_.kind != Kind::pooled) {
+        uses_.add(stream);
+        return;
+    }
     if (stream == allocation_.stream || !uses_.add(stream)) return;
     if (stream->implicitly_ordered_with(*allocation_.stream) || allocation_.allocated == nullptr) return;
     Device& device = stream->device();
@@ -126,14 +211,84 @@ Status free_in_order(const DeviceMemory::Allocation& allocation, const std::vect
 
 DeviceMemory::~DeviceMemory() {
     --live_device_memory;
-    if (allocation_.pointer == nullptr) return;
-    device().give_event(allocation_.allocated, generation_);
-    Device& owner = device();
-    owner.release(generation_, "cudaFreeAsync",
-                  [allocation = std::move(allocation_), used = uses_.take()](Runtime&) {
-                      return free_in_order(allocation, used);
-                  });
+    if (allocation_.pointer == nullptr || allocation_.kind == Kind::borrowed) return;
+    const DevicePtr owner = device().shared_from_this();
+    if (allocation_.kind != Kind::pooled) {
+        release_after_uses(
+            owner, generation_, "cudaFree", uses_.take(),
+            [pointer = allocation_.pointer](Runtime& runtime) { return runtime.free(pointer); });
+        return;
+    }
+    owner->give_event(allocation_.allocated, generation_);
+    owner->release(generation_, "cudaFreeAsync",
+                   [allocation = std::move(allocation_), used = uses_.take()](Runtime&) {
+                       return free_in_order(allocation, used);
+                   });
 }
+
+namespace {
+
+[[noreturn]] void not_managed() {
+    throw std::invalid_argument("the array is no managed memory: make it with cuscope.empty_managed()");
+}
+
+}  // namespace
+
+void DeviceMemory::prefetch(std::size_t offset, std::size_t bytes, const MemLocation& location,
+                            const StreamPtr& stream) {
+    if (kind() != Kind::managed) not_managed();
+    if (bytes == 0) return;
+    stream->check_usable();
+    Device& on = stream->device();
+    const DeviceScope scope(on);
+    use(stream);
+    on.check(on.runtime().mem_prefetch_async(static_cast<std::byte*>(pointer()) + offset, bytes, location, 0,
+                                             stream->handle()),
+             "cudaMemPrefetchAsync");
+}
+
+void DeviceMemory::advise(std::size_t offset, std::size_t bytes, MemoryAdvice advice,
+                          const MemLocation& location) {
+    check_usable();
+    if (kind() != Kind::managed) not_managed();
+    if (bytes == 0) return;
+    const DeviceScope scope(device());
+    device().check(
+        device().runtime().mem_advise(static_cast<std::byte*>(pointer()) + offset, bytes, advice, location),
+        "cudaMemAdvise");
+}
+
+std::vector<int> DeviceMemory::range_attribute(std::size_t offset, std::size_t bytes,
+                                               MemRangeAttribute attribute) {
+    check_usable();
+    if (kind() != Kind::managed) not_managed();
+    constexpr std::size_t most_places = 64;
+    std::vector<int> data(attribute == MemRangeAttribute::accessed_by ? most_places : 1, invalid_device_id);
+    if (bytes == 0) return data;
+    const DeviceScope scope(device());
+    device().check(
+        device().runtime().mem_range_get_attribute(data.data(), data.size() * sizeof(int), attribute,
+                                                   static_cast<std::byte*>(pointer()) + offset, bytes),
+        "cudaMemRangeGetAttribute");
+    return data;
+}
+
+namespace {
+
+// Null: not mapped, for copies only.
+void* device_view(Runtime& runtime, void* pointer) {
+    void* view = nullptr;
+    if (runtime.host_get_device_pointer(&view, pointer, 0) == Status::success) return view;
+    runtime.get_last_error();
+    return nullptr;
+}
+
+void leave(void* pointer) {
+    const std::lock_guard lock(registry().mutex);
+    registry().entries.erase(static_cast<std::byte*>(pointer));
+}
+
+}  // namespace
 
 std::shared_ptr<PinnedMemory> PinnedMemory::allocate(const DevicePtr& device, std::size_t bytes,
                                                      unsigned flags) {
@@ -145,15 +300,39 @@ std::shared_ptr<PinnedMemory> PinnedMemory::allocate(const DevicePtr& device, st
     if (status != Status::success) {
         device->fail(status, "cudaHostAlloc", std::to_string(bytes) + " bytes of page-locked memory", {});
     }
-    void* device_pointer = nullptr;
-    if (runtime.host_get_device_pointer(&device_pointer, pointer, 0) != Status::success) {
-        device_pointer = nullptr;  // not mapped: copies only
-        runtime.get_last_error();
+    return enter(std::make_shared<PinnedMemory>(device, pointer, bytes, device_view(runtime, pointer)));
+}
+
+std::shared_ptr<PinnedMemory> PinnedMemory::register_memory(const DevicePtr& device, void* pointer,
+                                                            std::size_t bytes, unsigned flags,
+                                                            std::shared_ptr<void> owner) {
+    const DeviceScope scope(*device);
+    device->sweep();
+    Runtime& runtime = device->runtime();
+    const Status status = runtime.host_register(pointer, bytes, flags);
+    if (status != Status::success) {
+        device->fail(status, "cudaHostRegister", std::to_string(bytes) + " bytes of host memory", {});
     }
-    auto memory = std::make_shared<PinnedMemory>(device, pointer, bytes, device_pointer);
+    return enter(std::make_shared<PinnedMemory>(device, pointer, bytes, device_view(runtime, pointer),
+                                                std::move(owner)));
+}
+
+std::shared_ptr<PinnedMemory> PinnedMemory::enter(const std::shared_ptr<PinnedMemory>& memory) {
     const std::lock_guard lock(registry().mutex);
-    registry().entries[static_cast<std::byte*>(pointer)] = memory;
+    registry().entries[static_cast<std::byte*>(memory->pointer_)] = memory;
     return memory;
+}
+
+void PinnedMemory::unregister() {
+    if (closed_.exchange(true)) return;
+    leave(pointer_);
+    if (device_->generation() != generation_) return;
+    for (const StreamPtr& stream : uses_.take()) {
+        const DeviceScope scope(stream->device());
+        stream->device().runtime().stream_synchronize(stream->handle());
+    }
+    const DeviceScope scope(*device_);
+    device_->check(device_->runtime().host_unregister(pointer_), "cudaHostUnregister");
 }
 
 std::shared_ptr<PinnedMemory> PinnedMemory::find(const Device& device, const void* address,
@@ -169,12 +348,14 @@ std::shared_ptr<PinnedMemory> PinnedMemory::find(const Device& device, const voi
     return offset + bytes <= found->bytes_ ? found : nullptr;
 }
 
-PinnedMemory::PinnedMemory(const DevicePtr& device, void* pointer, std::size_t bytes, void* device_pointer)
+PinnedMemory::PinnedMemory(const DevicePtr& device, void* pointer, std::size_t bytes, void* device_pointer,
+                           std::shared_ptr<void> owner)
     : device_(device),
       pointer_(pointer),
       bytes_(bytes),
       device_pointer_(device_pointer),
-      generation_(device->generation()) {
+      generation_(device->generation()),
+      owner_(std::move(owner)) {
     ++live_pinned_memory;
 }
 
@@ -189,37 +370,34 @@ void* PinnedMemory::device_address(const void* address) const {
     return static_cast<std::byte*>(device_pointer_) + offset;
 }
 
-namespace {
-
-void free_after_uses(Device& device, void* pointer, unsigned generation, const std::vector<StreamPtr>& used) {
-    std::vector<StreamMark> marks;
-    for (const StreamPtr& stream : used) marks.push_back(mark(stream));
-    auto attempt = [&device, pointer, generation, marks = std::move(marks)]() mutable {
-        std::erase_if(marks, [](const StreamMark& mark) { return is_past(mark); });
-        if (!marks.empty()) return false;
-        device.release(generation, "cudaFreeHost",
-                       [pointer](Runtime& runtime) { return runtime.free_host(pointer); });
-        return true;
-    };
-    if (!attempt()) device.retire(std::move(attempt));
+void release_after_uses(const DevicePtr& device, unsigned generation, const char* call,
+                        const std::vector<StreamPtr>& used, Destroy destroy) noexcept {
+    // The marks are made where the runtime may be called, which a destructor cannot know.
+    device->release(generation, call,
+                    [device, generation, call, used, destroy = std::move(destroy)](Runtime&) {
+                        std::vector<StreamMark> marks;
+                        for (const StreamPtr& stream : used) marks.push_back(mark(stream));
+                        auto attempt = [raw = device.get(), generation, call, destroy,
+                                        marks = std::move(marks)]() mutable {
+                            std::erase_if(marks, [](const StreamMark& mark) { return is_past(mark); });
+                            if (!marks.empty()) return false;
+                            raw->release(generation, call, destroy);
+                            return true;
+                        };
+                        if (!attempt()) device->retire(std::move(attempt));
+                        return Status::success;
+                    });
 }
 
-}  // namespace
-
+// The host owns the pages, so no stream can free them: they go when every stream is past its uses.
 PinnedMemory::~PinnedMemory() {
     --live_pinned_memory;
-    {
-        const std::lock_guard lock(registry().mutex);
-        registry().entries.erase(static_cast<std::byte*>(pointer_));
-    }
-    // The host owns the pages, so no stream can free them: they go when every stream is past its uses.
-    Device& device = *device_;
-    device.release(generation_, "cudaFreeHost",
-                   [owner = std::move(device_), pointer = pointer_, generation = generation_,
-                    used = uses_.take()](Runtime&) {
-                       free_after_uses(*owner, pointer, generation, used);
-                       return Status::success;
-                   });
+    if (closed_) return;
+    leave(pointer_);
+    release_after_uses(device_, generation_, owner_ ? "cudaHostUnregister" : "cudaFreeHost", uses_.take(),
+                       [pointer = pointer_, owner = owner_](Runtime& runtime) {
+                           return owner ? runtime.host_unregister(pointer) : runtime.free_host(pointer);
+                       });
 }
 
 }  // namespace cuscope::core

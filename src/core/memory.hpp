@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "core/stream.hpp"
 
 namespace cuscope::core {
+
+class MemPool;
 
 // The streams that used something, other than one that needs no remembering.
 class Uses {
@@ -41,9 +44,28 @@ class Memory {
     Memory() = default;
 };
 
+// What kernels know by an address of the device.
 class DeviceMemory final : public Memory {
   public:
-    static std::shared_ptr<DeviceMemory> allocate(const StreamPtr& stream, std::size_t bytes);
+    enum class Kind {
+        pooled,    // of a pool, allocated and freed in stream order
+        plain,     // cudaMalloc, cudaMallocPitch and their like
+        managed,   // cudaMallocManaged
+        borrowed,  // a view of what something else owns: page-locked memory, a module's variable
+    };
+
+    // From the device's current pool, or from the given one.
+    static std::shared_ptr<DeviceMemory> allocate(const StreamPtr& stream, std::size_t bytes,
+                                                  const std::shared_ptr<MemPool>& pool = nullptr);
+    static std::shared_ptr<DeviceMemory> allocate_plain(const DevicePtr& device, std::size_t bytes);
+    // Rows of `width` bytes, *pitch bytes apart.
+    static std::shared_ptr<DeviceMemory> allocate_pitched(const DevicePtr& device, const Extent& extent,
+                                                          std::size_t* pitch);
+    static std::shared_ptr<DeviceMemory> allocate_managed(const DevicePtr& device, std::size_t bytes,
+                                                          unsigned flags);
+    // `owner` stays alive; `used`, if it is not null, is told of every stream.
+    static std::shared_ptr<DeviceMemory> borrow(const DevicePtr& device, void* pointer, void* host_pointer,
+                                                std::size_t bytes, std::shared_ptr<void> owner, Memory* used);
 
     Device& device() const override { return allocation_.stream->device(); }
     std::size_t bytes() const override { return allocation_.bytes; }
@@ -52,12 +74,25 @@ class DeviceMemory final : public Memory {
 
     void* pointer() const { return allocation_.pointer; }  // null if there are no bytes
     const StreamPtr& stream() const { return allocation_.stream; }
+    Kind kind() const { return allocation_.kind; }
+    // The address by which the host knows it; null where it does not.
+    void* host_pointer() const { return allocation_.host_pointer; }
+
+    // Of managed memory: moves the pages of a part to a place, in stream order; says how it will be used.
+    void prefetch(std::size_t offset, std::size_t bytes, const MemLocation& location,
+                  const StreamPtr& stream);
+    void advise(std::size_t offset, std::size_t bytes, MemoryAdvice advice, const MemLocation& location);
+    std::vector<int> range_attribute(std::size_t offset, std::size_t bytes, MemRangeAttribute attribute);
 
     struct Allocation {
         void* pointer = nullptr;
         std::size_t bytes = 0;
         StreamPtr stream;
         EventHandle allocated = nullptr;  // when other streams may begin to use it
+        Kind kind = Kind::pooled;
+        void* host_pointer = nullptr;
+        std::shared_ptr<void> owner;  // borrowed, or a pool
+        Memory* used = nullptr;       // borrowed
     };
     DeviceMemory(Allocation allocation, unsigned generation);
     ~DeviceMemory() override;
@@ -72,29 +107,49 @@ class DeviceMemory final : public Memory {
 class PinnedMemory final : public Memory {
   public:
     static std::shared_ptr<PinnedMemory> allocate(const DevicePtr& device, std::size_t bytes, unsigned flags);
+    // Page-locks memory of the program's own, which `owner` keeps alive.
+    static std::shared_ptr<PinnedMemory> register_memory(const DevicePtr& device, void* pointer,
+                                                         std::size_t bytes, unsigned flags,
+                                                         std::shared_ptr<void> owner);
+    // Of registered memory: waits for the streams that use it and unlocks it.
+    void unregister();
+    bool closed() const { return closed_.load(); }
     // The page-locked memory that holds all of these bytes, if there is one that the device knows as such.
     static std::shared_ptr<PinnedMemory> find(const Device& device, const void* address, std::size_t bytes);
 
     Device& device() const override { return *device_; }
     std::size_t bytes() const override { return bytes_; }
     void use(const StreamPtr& stream) override;
-    void check_usable() const { device_->check_generation(generation_, "page-locked memory"); }
+    void check_usable() const {
+        device_->check_generation(generation_, "page-locked memory");
+        if (closed_) throw std::invalid_argument("the registration of the memory was closed");
+    }
 
     void* pointer() const { return pointer_; }
     // The address by which kernels know a byte of it; null if kernels cannot.
     void* device_address(const void* address) const;
 
-    PinnedMemory(const DevicePtr& device, void* pointer, std::size_t bytes, void* device_pointer);
+    PinnedMemory(const DevicePtr& device, void* pointer, std::size_t bytes, void* device_pointer,
+                 std::shared_ptr<void> owner = nullptr);
     ~PinnedMemory() override;
 
   private:
+    static std::shared_ptr<PinnedMemory> enter(const std::shared_ptr<PinnedMemory>& memory);
+
     DevicePtr device_;
     void* pointer_;
     std::size_t bytes_;
     void* device_pointer_;
     unsigned generation_;
     Uses uses_;
+    std::shared_ptr<void> owner_;  // of registered memory
+    std::atomic<bool> closed_{false};
 };
+
+// Gives something back once every stream is past its uses of it: now, or at a later sweep of the device.
+using Destroy = std::function<Status(Runtime&)>;
+void release_after_uses(const DevicePtr& device, unsigned generation, const char* call,
+                        const std::vector<StreamPtr>& used, Destroy destroy) noexcept;
 
 // For tests that look for leaks.
 struct LiveCounts {

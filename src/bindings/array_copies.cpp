@@ -1,0 +1,211 @@
+// Copies and fills of device arrays of any strides, from and to NumPy arrays of any strides.
+#include <algorithm>
+#include <cstring>
+
+#include "bindings/objects.hpp"
+#include "core/strided.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+// So many copies of one array are still faster than packing it on the host.
+constexpr std::size_t most_boxes = 64;
+
+bool is_contiguous(const py::array& array) { return (array.flags() & py::array::c_style) != 0; }
+
+py::module_ numpy() { return py::module_::import("numpy"); }
+
+std::vector<std::ptrdiff_t> strides_of(const py::array& array) {
+    return {array.strides(), array.strides() + array.ndim()};
+}
+
+std::vector<std::size_t> counts(const std::vector<py::ssize_t>& shape) {
+    return {shape.begin(), shape.end()};
+}
+
+core::StridedSide side_of(const DeviceArray& array) { return {array.span().pointer(), strides_of(array)}; }
+
+core::KeepAlive keeping(const py::object& object) {
+    return [raw = object.ptr()] {
+        const PythonEntry entry;
+        return entry ? kept(py::reinterpret_borrow<py::object>(raw)) : nullptr;
+    };
+}
+
+// The bytes that the elements of a host array lie in.
+std::pair<const std::byte*, std::size_t> range_of(const py::array& array) {
+    py::ssize_t low = 0, high = array.itemsize();
+    for (py::ssize_t i = 0; i < array.ndim(); ++i) {
+        (array.strides(i) < 0 ? low : high) += array.strides(i) * (array.shape(i) - 1);
+    }
+    return {static_cast<const std::byte*>(array.data()) + low, static_cast<std::size_t>(high - low)};
+}
+
+void check_device(const DeviceArray& array, const core::StreamPtr& stream) {
+    if (&stream->device() == array.device.get()) return;
+    throw std::invalid_argument("the array is on " + array.device->name() + ", the stream on " +
+                                stream->device().name() + ": use a stream of the array's device");
+}
+
+core::CopyPlan plan(const DeviceArray& array, const std::vector<std::ptrdiff_t>& to,
+                    const std::vector<std::ptrdiff_t>& from) {
+    return core::plan_copy(counts(array.shape), static_cast<std::size_t>(array.dtype.itemsize()), to, from);
+}
+
+// Two layouts of one memory that meet, but not element for element.
+bool overlap(const DeviceArray& a, const DeviceArray& b) {
+    if (a.memory.get() != b.memory.get() || (a.offset == b.offset && strides_of(a) == strides_of(b)))
+        return false;
+    const auto range = [](const DeviceArray& array) {
+        const auto [low, high] = array.reach();
+        const auto at = static_cast<py::ssize_t>(array.offset);
+        return std::pair(at + low, at + high);
+    };
+    const auto [a_low, a_high] = range(a);
+    const auto [b_low, b_high] = range(b);
+    return a_low < b_high && b_low < a_high;
+}
+
+}  // namespace
+
+std::string describe(const std::vector<py::ssize_t>& shape) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+    return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string describe(const py::dtype& dtype) { return py::str(dtype).cast<std::string>(); }
+
+std::vector<py::ssize_t> shape_of(const py::array& array) {
+    return {array.shape(), array.shape() + array.ndim()};
+}
+
+py::tuple shape_tuple(const std::vector<py::ssize_t>& shape) {
+    py::tuple result(shape.size());
+    for (std::size_t i = 0; i < shape.size(); ++i) result[i] = shape[i];
+    return result;
+}
+
+std::shared_ptr<void> kept(const py::object& object) {
+    Py_INCREF(object.ptr());
+    return {object.ptr(), [](void* held) {
+                if (const PythonEntry entry; entry) Py_DECREF(static_cast<PyObject*>(held));
+            }};
+}
+
+void upload(const DeviceArray& array, const py::array& source, const core::StreamPtr& stream) {
+    const core::DeviceSpan span = array.span();
+    py::array from = source;
+    core::CopyPlan steps;
+    if (!array.contiguous() || !is_contiguous(from)) {
+        steps = plan(array, strides_of(array), strides_of(from));
+        if (steps.boxes() > most_boxes && !is_contiguous(from)) {
+            from =
+                py::array(numpy().attr("ascontiguousarray")(from)).attr("reshape")(shape_tuple(array.shape));
+            steps = plan(array, strides_of(array), strides_of(from));
+        }
+    }
+    const core::KeepAlive keep = keeping(from);
+    const void* const data = from.data();
+    if (array.contiguous() && is_contiguous(from)) {
+        without_gil([&] { core::copy_to_device(span, data, stream, keep); });
+        return;
+    }
+    check_device(array, stream);
+    if (array.bytes == 0) return;
+    const auto [host, host_bytes] = range_of(from);
+    const core::StridedSide to = side_of(array),
+                            side{static_cast<std::byte*>(const_cast<void*>(data)), strides_of(from)};
+    without_gil([&, first = host, length = host_bytes] {
+        core::copy_strided(to, side, steps, MemcpyKind::host_to_device, {span.memory}, first, length, stream,
+                           keep);
+    });
+}
+
+namespace {
+
+// Everything between the first and the last element, and the elements picked from it on the host.
+void download_range(const DeviceArray& array, py::array& destination, const core::StreamPtr& stream) {
+    const auto [low, high] = array.reach();
+    const core::DeviceSpan span{array.open(),
+                                static_cast<std::size_t>(static_cast<py::ssize_t>(array.offset) + low),
+                                static_cast<std::size_t>(high - low)};
+    py::array_t<std::uint8_t> bytes(high - low);
+    void* const data = bytes.mutable_data();
+    const core::KeepAlive keep = keeping(bytes);
+    without_gil([&] {
+        core::copy_to_host(data, span, stream, keep);
+        stream->synchronize();
+    });
+    const py::object elements = numpy().attr("ndarray")(shape_tuple(array.shape), array.dtype, bytes, -low,
+                                                        shape_tuple(strides_of(array)));
+    destination[py::ellipsis()] = elements;
+}
+
+}  // namespace
+
+void download(const DeviceArray& array, py::array& destination, const core::StreamPtr& stream) {
+    const core::DeviceSpan span = array.span();
+    const core::KeepAlive keep = keeping(destination);
+    void* const data = destination.mutable_data();
+    if (array.contiguous() && is_contiguous(destination)) {
+        without_gil([&] { core::copy_to_host(data, span, stream, keep); });
+        return;
+    }
+    check_device(array, stream);
+    if (array.bytes == 0) return;
+    const core::CopyPlan steps = plan(array, strides_of(destination), strides_of(array));
+    if (steps.boxes() > most_boxes) {
+        download_range(array, destination, stream);
+        return;
+    }
+    const auto [host, host_bytes] = range_of(destination);
+    const core::StridedSide from = side_of(array), to{static_cast<std::byte*>(data), strides_of(destination)};
+    without_gil([&, first = host, length = host_bytes] {
+        core::copy_strided(to, from, steps, MemcpyKind::device_to_host, {span.memory}, first, length, stream,
+                           keep);
+    });
+}
+
+void copy_array(const DeviceArray& destination, const DeviceArray& source, const core::StreamPtr& stream) {
+    const core::DeviceSpan to = destination.span(), from = source.span();
+    if (overlap(destination, source)) {
+        copy_array(destination, copy(source, stream), stream);
+        return;
+    }
+    if (destination.contiguous() && source.contiguous()) {
+        without_gil([&] { core::copy_on_device(to, from, stream); });
+        return;
+    }
+    core::check_copy_on_device(to, from, *stream);
+    const core::CopyPlan steps = plan(destination, strides_of(destination), strides_of(source));
+    const core::StridedSide to_side = side_of(destination), from_side = side_of(source);
+    without_gil([&] {
+        core::copy_strided(to_side, from_side, steps, MemcpyKind::by_address, {to.memory, from.memory},
+                           nullptr, 0, stream, {});
+    });
+}
+
+DeviceArray copy(const DeviceArray& array, const core::StreamPtr& stream) {
+    DeviceArray made = new_array(stream, array.shape, array.dtype);
+    copy_array(made, array, stream);
+    return made;
+}
+
+void fill_array(const DeviceArray& array, const py::array& element, const core::StreamPtr& stream) {
+    const core::DeviceSpan span = array.span();
+    const std::span<const std::byte> value(static_cast<const std::byte*>(element.data()),
+                                           static_cast<std::size_t>(element.itemsize()));
+    const bool pattern = value.size() == 2 || value.size() == 4;
+    const bool uniform = std::all_of(value.begin(), value.end(), [&](std::byte b) { return b == value[0]; });
+    if (array.contiguous() && (uniform || !pattern)) {
+        without_gil([&] { core::fill(span, value, stream); });
+        return;
+    }
+    check_device(array, stream);
+    const core::StridedSide to = side_of(array);
+    const std::vector<std::size_t> shape = counts(array.shape);
+    without_gil([&] { core::fill_strided(span.memory, to, shape, value, stream); });
+}
+
+}  // namespace cuscope::bindings

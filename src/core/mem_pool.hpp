@@ -1,0 +1,48 @@
+// A pool of device memory: where stream-ordered allocations come from. A device has a default one, which
+// lives as long as the device; others go with their last owner and their last allocation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/unique_handle.hpp"
+
+namespace cuscope::core {
+
+struct MemPoolTraits {
+    using Handle = MemPoolHandle;
+    static constexpr const char* call = "cudaMemPoolDestroy";
+    static Status destroy(Runtime& runtime, Handle handle) { return runtime.mem_pool_destroy(handle); }
+};
+
+class MemPool {
+  public:
+    // `limit` in bytes; 0: as much as the device has.
+    static std::shared_ptr<MemPool> create(const DevicePtr& device, std::size_t limit);
+    static std::shared_ptr<MemPool> default_of(const DevicePtr& device);
+    // Where allocations that name no pool come from.
+    static std::shared_ptr<MemPool> current_of(const DevicePtr& device);
+    static void make_current(const std::shared_ptr<MemPool>& pool);
+
+    MemPool(DevicePtr device, MemPoolHandle handle, std::size_t limit, bool owned);
+
+    const DevicePtr& device() const { return device_; }
+    MemPoolHandle handle() const;
+    std::size_t limit() const { return limit_; }
+    bool is_default() const { return !owned_; }
+
+    std::uint64_t attribute(MemPoolAttribute attribute) const;
+    void set_attribute(MemPoolAttribute attribute, std::uint64_t value);
+    // Gives back what is not in use, down to so many bytes.
+    void trim(std::size_t keep);
+
+  private:
+    DevicePtr device_;
+    unsigned generation_;
+    MemPoolHandle handle_;
+    std::size_t limit_;
+    bool owned_;
+    unique_handle<MemPoolTraits> owner_;  // empty for a default pool
+};
+
+}  // namespace cuscope::core
