@@ -117,8 +117,8 @@ void upload(const DeviceArray& array, const py::array& source, const core::Strea
     const core::StridedSide to = side_of(array),
                             side{static_cast<std::byte*>(const_cast<void*>(data)), strides_of(from)};
     without_gil([&, first = host, length = host_bytes] {
-        core::copy_strided(to, side, steps, MemcpyKind::host_to_device, {span.memory}, first, length, stream,
-                           keep);
+        core::copy_strided(to, side, steps, core::kind_for(*span.memory, MemcpyKind::host_to_device),
+                           {span.memory}, first, length, stream, keep);
     });
 }
 
@@ -162,8 +162,8 @@ void download(const DeviceArray& array, py::array& destination, const core::Stre
     const auto [host, host_bytes] = range_of(destination);
     const core::StridedSide from = side_of(array), to{static_cast<std::byte*>(data), strides_of(destination)};
     without_gil([&, first = host, length = host_bytes] {
-        core::copy_strided(to, from, steps, MemcpyKind::device_to_host, {span.memory}, first, length, stream,
-                           keep);
+        core::copy_strided(to, from, steps, core::kind_for(*span.memory, MemcpyKind::device_to_host),
+                           {span.memory}, first, length, stream, keep);
     });
 }
 

@@ -16,7 +16,7 @@ std::vector<py::ssize_t> contiguous_strides(const std::vector<py::ssize_t>& shap
 }
 
 std::vector<py::ssize_t> strides_of(const DeviceArray& array) {
-    return array.packed ? contiguous_strides(array.shape, array.dtype.itemsize()) : array.strides;
+    return array.strides.empty() ? contiguous_strides(array.shape, array.dtype.itemsize()) : array.strides;
 }
 
 bool DeviceArray::rows_contiguous() const {
@@ -51,7 +51,7 @@ DeviceArray view(const DeviceArray& array, py::ssize_t first_byte, std::vector<p
     for (std::size_t i = 0; i < shape.size(); ++i) {
         part.packed = part.packed && (part.bytes == 0 || shape[i] == 1 || strides[i] == dense[i]);
     }
-    part.strides = part.packed ? std::vector<py::ssize_t>{} : std::move(strides);
+    part.strides = strides == dense ? std::vector<py::ssize_t>{} : std::move(strides);
     part.shape = std::move(shape);
     return part;
 }

@@ -24,6 +24,8 @@ PYBIND11_MODULE(_core, m) {
     bind_events(classes);
     bind_arrays(m, classes);
     bind_pinned(m);
+    bind_memory_kinds(m, classes);
+    bind_pools(m, classes);
     bind_kernels(m);
     bind_modules(m);
     bind_contract(m);

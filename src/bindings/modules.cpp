@@ -179,6 +179,47 @@ ValueError for a folder. See cudaLibraryLoadData: CUDA Runtime API, "Library Man
             py::arg("name"),
             "A kernel by its name, such as 'scale<float>'. KeyError, which lists those there are, if there "
             "is none.")
+        .def(
+            "symbol",
+            [](const core::Module& self, const Text& name, const DTypeLike& dtype, const ShapeLike& shape) {
+                const std::string text = parse_text(name, "name");
+                const py::dtype type =
+                    dtype.is_none() ? py::dtype::of<std::uint8_t>() : parse_dtype(py::object(dtype));
+                std::shared_ptr<core::DeviceMemory> memory;
+                try {
+                    memory = without_gil([&] { return self.symbol(text); });
+                } catch (const std::out_of_range& error) {
+                    throw py::key_error(error.what());
+                }
+                const std::size_t bytes = memory->bytes();
+                const auto size = static_cast<std::size_t>(type.itemsize());
+                if (bytes % size != 0) {
+                    throw std::invalid_argument("dtype: the variable '" + text + "' has " +
+                                                std::to_string(bytes) + " bytes, which are no elements of " +
+                                                describe(type));
+                }
+                std::vector<py::ssize_t> extents{static_cast<py::ssize_t>(bytes / size)};
+                if (!shape.is_none()) extents = parse_shape(shape);
+                if (byte_count(extents, type) != bytes) {
+                    throw std::invalid_argument("shape: " + describe(extents) + " of " + describe(type) +
+                                                " is not the " + std::to_string(bytes) +
+                                                " bytes of the variable '" + text + "'");
+                }
+                return array_over(std::move(memory), std::move(extents), type);
+            },
+            py::arg("name"), py::arg("dtype") = py::none(), py::arg("shape") = py::none(),
+            R"(A __device__ or __constant__ variable of the module, as an array over its memory.
+
+Copies go both ways, as with any array; `pointer` is the variable's address and `nbytes` its size. Bytes along one axis,
+unless a dtype and a shape say what it holds. Raises KeyError if there is no such variable, ValueError if the shape does
+not fit it. See cudaGetSymbolAddress, cudaMemcpyToSymbol: CUDA C++ Programming Guide, "Device Memory".
+
+>>> import numpy as np, cuscope as cs
+>>> mod = cs.Module("__constant__ float scale[2]; __global__ void get(float* x) { *x = scale[1]; }")
+>>> mod.symbol("scale", np.float32).copy_from(np.array([1, 2], np.float32))
+>>> x = cs.empty(1); mod.get[1, 1](x); x.to_host()
+array([2.], dtype=float32)
+)")
         .def_property_readonly(
             "kernels",
             [](const core::Module& self) -> py::typing::Tuple<py::str, py::ellipsis> {

@@ -37,14 +37,18 @@ void enqueue_copy(void* destination, const void* source, std::size_t bytes, Memc
 
 }  // namespace
 
+MemcpyKind kind_for(const DeviceMemory& memory, MemcpyKind kind) {
+    return memory.host_pointer() != nullptr ? MemcpyKind::by_address : kind;
+}
+
 void copy_to_device(const DeviceSpan& destination, const void* host, const StreamPtr& stream,
                     const KeepAlive& keep_alive) {
     check_stream(destination, *stream);
     if (destination.bytes == 0) return;
     const DeviceScope scope(stream->device());
     destination.memory->use(stream);
-    enqueue_copy(destination.pointer(), host, destination.bytes, MemcpyKind::host_to_device, host, stream,
-                 keep_alive);
+    enqueue_copy(destination.pointer(), host, destination.bytes,
+                 kind_for(*destination.memory, MemcpyKind::host_to_device), host, stream, keep_alive);
 }
 
 void copy_to_host(void* host, const DeviceSpan& source, const StreamPtr& stream,
@@ -53,7 +57,8 @@ void copy_to_host(void* host, const DeviceSpan& source, const StreamPtr& stream,
     if (source.bytes == 0) return;
     const DeviceScope scope(stream->device());
     source.memory->use(stream);
-    enqueue_copy(host, source.pointer(), source.bytes, MemcpyKind::device_to_host, host, stream, keep_alive);
+    enqueue_copy(host, source.pointer(), source.bytes, kind_for(*source.memory, MemcpyKind::device_to_host),
+                 host, stream, keep_alive);
 }
 
 void check_copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, const Stream& stream) {
@@ -105,12 +110,14 @@ void fill(const DeviceSpan& destination, std::span<const std::byte> value, const
     for (std::size_t at = 0; at < seed; at += value.size()) {
         std::memcpy(pattern->data() + at, value.data(), value.size());
     }
-    enqueue_copy(destination.pointer(), pattern->data(), seed, MemcpyKind::host_to_device, pattern->data(),
-                 stream, [&] { return pattern; });
+    enqueue_copy(destination.pointer(), pattern->data(), seed,
+                 kind_for(*destination.memory, MemcpyKind::host_to_device), pattern->data(), stream,
+                 [&] { return pattern; });
     for (std::size_t done = seed; done < destination.bytes; done *= 2) {
         device.check(runtime.memcpy_async(destination.pointer() + done, destination.pointer(),
                                           std::min(done, destination.bytes - done),
-                                          MemcpyKind::device_to_device, stream->handle()),
+                                          kind_for(*destination.memory, MemcpyKind::device_to_device),
+                                          stream->handle()),
                      "cudaMemcpyAsync");
     }
 }

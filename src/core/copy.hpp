@@ -24,6 +24,9 @@ struct DeviceSpan {
 // Makes something that keeps pageable memory alive; asked only if a copy is interrupted half way.
 using KeepAlive = std::function<std::shared_ptr<void>()>;
 
+// The kind of a copy between the host and this memory: memory that the host knows too is told by its address.
+MemcpyKind kind_for(const DeviceMemory& memory, MemcpyKind kind);
+
 // `host` holds as many bytes as the span.
 void copy_to_device(const DeviceSpan& destination, const void* host, const StreamPtr& stream,
                     const KeepAlive& keep_alive);

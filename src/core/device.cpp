@@ -68,6 +68,13 @@ std::pair<std::size_t, std::size_t> Device::memory_info() {
     return {free, total};
 }
 
+PointerAttributes Device::pointer_attributes(const void* address) {
+    const DeviceScope scope(*this);
+    PointerAttributes attributes;
+    check(runtime_->pointer_get_attributes(&attributes, address), "cudaPointerGetAttributes");
+    return attributes;
+}
+
 std::size_t Device::limit(Limit limit) {
     const DeviceScope scope(*this);
     std::size_t value = 0;

@@ -38,6 +38,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
     int attribute(int number);
     std::pair<std::size_t, std::size_t> memory_info();  // free, total
+    PointerAttributes pointer_attributes(const void* address);
     std::size_t limit(Limit limit);
     void set_limit(Limit limit, std::size_t value);
     std::pair<int, int> stream_priority_range();  // least, greatest

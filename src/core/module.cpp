@@ -117,6 +117,23 @@ std::shared_ptr<Kernel> Module::kernel(const std::string& name) const {
     throw std::out_of_range(message.str());
 }
 
+std::shared_ptr<DeviceMemory> Module::symbol(const std::string& name) const {
+    device_->check_generation(library_->generation(), "Module");
+    const DeviceScope scope(*device_);
+    void* pointer = nullptr;
+    std::size_t bytes = 0;
+    const Status status =
+        device_->runtime().library_get_global(&pointer, &bytes, library_->get(), name.c_str());
+    if (status == Status::symbol_not_found) {
+        device_->runtime().get_last_error();
+        throw std::out_of_range("there is no variable '" + name +
+                                "' in this module: variables are declared __device__ or __constant__, and "
+                                "used by a kernel");
+    }
+    device_->check(status, "cudaLibraryGetGlobal");
+    return DeviceMemory::borrow(device_, pointer, nullptr, bytes, library_, nullptr);
+}
+
 Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, const KernelDescription& description)
     : device_(std::move(device)),
       library_(std::move(library)),

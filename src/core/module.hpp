@@ -62,6 +62,8 @@ class Module {
     // By the name that its user writes, spaces aside, or the lowered one. Throws std::out_of_range with the
     // names there are.
     std::shared_ptr<Kernel> kernel(const std::string& name) const;
+    // A __device__ or __constant__ variable; the memory keeps the image loaded. Throws std::out_of_range.
+    std::shared_ptr<DeviceMemory> symbol(const std::string& name) const;
     const std::vector<std::shared_ptr<Kernel>>& kernels() const { return kernels_; }
     const std::string& image() const { return image_; }
     const std::string& log() const { return log_; }

@@ -1,0 +1,367 @@
+"""Memory of every kind, as a person uses it: pitched, plain, managed, mapped, registered, pooled, of modules."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+from support import in_threads, module, spin
+
+SOURCE = """
+__constant__ float weights[4];
+__device__ int counter;
+__global__ void weigh(float* x) { x[threadIdx.x] *= weights[threadIdx.x]; atomicAdd(&counter, 1); }
+__global__ void add_pitched(float* x, long long pitch, int width, int height) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
+    if (col < width && row < height) ((float*)((char*)x + row * pitch))[col] += row;
+}
+__global__ void twice(int* x, int n) { int i = threadIdx.x; if (i < n) x[i] *= 2; }
+"""
+
+
+# ---- pitched and plain
+
+
+@pytest.mark.parametrize("shape", [(5, 30), (3, 4, 7), (1, 1), (2, 1, 200)])
+def test_pitched_arrays(device, shape):
+    host = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    x = cs.empty_pitched(shape)
+
+    assert x.shape == shape
+    assert x.pitch >= 4 * shape[-1]
+    assert x.pitch % 32 == 0
+    assert x.nbytes == host.nbytes
+    x.copy_from(host)
+    assert np.array_equal(x.to_host(), host)
+    assert np.array_equal(x.copy().to_host(), host)
+    x[..., -1].fill(-1)
+    host[..., -1] = -1
+    assert np.array_equal(x.to_host(), host)
+
+
+def test_kernels_use_the_pitch(device):
+    x = cs.empty_pitched((6, 100))
+    x.fill(1)
+    module(device, SOURCE).add_pitched[(1, 6), 128](x, x.pitch, 100, 6)
+    assert np.array_equal(x.to_host(), np.ones((6, 100)) + np.arange(6)[:, None])
+
+
+def test_pitched_arrays_have_rows(device):
+    for shape in (5, (1, 2, 3, 4)):
+        with pytest.raises(ValueError, match="2 or 3"):
+            cs.empty_pitched(shape)
+    assert cs.empty_pitched((0, 4)).to_host().shape == (0, 4)
+
+
+def test_plain_memory_is_of_no_pool(device, settled):
+    pool = device.memory_pool
+    settled()
+    before = pool.statistics.used
+    x = cs.empty_plain(1 << 20, np.uint8)
+    assert pool.statistics.used == before
+    x.fill(3)
+    assert x.to_host().sum() == 3 << 20
+    free = device.memory_info().free
+    x.close()
+    settled()
+    assert device.memory_info().free > free
+
+
+# ---- managed and mapped
+
+
+def test_managed_memory(device):
+    x = cs.empty_managed(64, np.int32)
+    h = x.host_view()
+    h[:] = np.arange(64)
+    x.prefetch()
+    module(device, SOURCE).twice[1, 64](x, 64)
+    x.prefetch("host")
+    cs.synchronize()
+    assert h.tolist() == (2 * np.arange(64)).tolist()
+    x.advise("preferred_location", "host")
+    x.advise("accessed_by")
+    found = x.range_attributes
+    assert found["preferred_location"] == "host"
+    assert found["accessed_by"] == [device.name]
+    assert found["last_prefetch_location"] == "host"
+    assert cs.pointer_attributes(x).type == "managed"
+    x.close()
+    assert h[1] == 2  # the view keeps the memory
+
+
+def test_what_is_not_managed(device):
+    x = cs.zeros(4)
+    for use in (x.prefetch, lambda: x.advise("read_mostly"), lambda: x.range_attributes):
+        with pytest.raises(ValueError, match="empty_managed"):
+            use()
+    with pytest.raises(TypeError, match="to_host"):
+        x.host_view()
+    managed = cs.empty_managed(4)
+    with pytest.raises(ValueError, match="preferred_location"):
+        managed.advise("mostly")
+    with pytest.raises(TypeError, match="host"):
+        managed.prefetch("cpu")
+    with pytest.raises(ValueError, match="attach"):
+        cs.empty_managed(4, attach="me")
+
+
+@pytest.mark.parametrize("flags", [{}, {"portable": True}, {"write_combined": True}, {"mapped": True}])
+def test_the_device_view_of_page_locked_memory(device, flags):
+    h = cs.pinned_empty((4, 16), np.int32, **flags)
+    h[:] = 1
+    d = cs.device_view(h[1])
+    module(device, SOURCE).twice[1, 16](d, 16)
+    cs.synchronize()
+    assert h.sum(axis=1).tolist() == [16, 32, 16, 16]
+    assert np.array_equal(d.host_view(), h[1])
+    with pytest.raises(TypeError, match="register"):
+        cs.device_view(np.zeros(3, np.int32))
+
+
+def test_the_device_view_keeps_the_memory(device):
+    d = cs.device_view(cs.pinned_empty(16, np.int32, mapped=True))
+    gc.collect()
+    d.fill(4)
+    assert d.to_host().sum() == 64
+
+
+# ---- registered
+
+
+def test_registered_arrays(device):
+    a = np.arange(100000, dtype=np.int32)
+    with cs.register(a) as registration:
+        assert cs.pointer_attributes(a).type == "host"
+        stream = cs.Stream()
+        spin(device, 5e-3, stream)
+        x = cs.to_device(a, stream=stream)
+        assert not stream.query()  # asynchronous, as page-locked memory is
+        assert registration.array is a
+    assert registration.closed
+    assert cs.pointer_attributes(a).type == "unregistered"
+    assert np.array_equal(x.to_host(stream=stream), a)
+    registration.close()
+
+
+def test_a_registration_as_an_object(device):
+    a = np.ones(16, np.int32)
+    registration = cs.register(a, mapped=True)
+    module(device, SOURCE).twice[1, 16](registration.device_view(), 16)
+    cs.synchronize()
+    assert a.sum() == 32
+    with pytest.raises(cs.CudaError) as caught:
+        cs.register(a)
+    assert caught.value.name == "cudaErrorHostMemoryAlreadyRegistered"
+    del registration, caught
+    gc.collect()
+    device.synchronize()
+    cs.register(a).close()
+
+
+def test_what_cannot_be_registered(device):
+    with pytest.raises(TypeError, match="NumPy"):
+        cs.register([1, 2])
+    with pytest.raises(ValueError, match="no elements"):
+        cs.register(np.zeros(0))
+    with pytest.raises(ValueError, match="read_only"):
+        cs.register(np.broadcast_to(np.float32(1), 5))
+    registration = cs.register(np.zeros(8))
+    registration.close()
+    with pytest.raises(ValueError, match="closed"):
+        registration.device_view()
+
+
+# ---- pools
+
+
+def test_arrays_come_from_the_current_pool(device, settled):
+    pool = cs.MemoryPool(release_threshold=1 << 30)
+    assert not pool.is_default
+    default = device.memory_pool
+    assert default.is_default
+    device.memory_pool = pool
+    try:
+        assert device.memory_pool == pool != default
+        x = cs.zeros(1 << 18)
+        assert pool.statistics.used >= x.nbytes
+        del x
+        settled()
+        assert pool.statistics.used == 0
+        assert pool.statistics.used_high >= 1 << 20
+        assert pool.statistics.reserved >= 1 << 20
+        pool.trim()
+        assert pool.statistics.reserved == 0
+        pool.reset_high()
+        assert pool.statistics.used_high == 0
+    finally:
+        device.memory_pool = None
+    assert device.memory_pool == default
+
+
+def test_a_limit_of_a_pool(device):
+    pool = cs.MemoryPool(limit=64 << 20)
+    x = pool.empty(48 << 20, np.uint8)
+    with pytest.raises(cs.OutOfMemoryError):
+        pool.empty(48 << 20, np.uint8)
+    x.close()
+    pool.empty(48 << 20, np.uint8).fill(1)
+    assert pool.limit == 64 << 20
+
+
+def test_an_array_outlives_its_pool(device):
+    pool = cs.MemoryPool()
+    x = pool.empty(1000)
+    pool.close()
+    gc.collect()
+    x.fill(2)
+    assert x.to_host().sum() == 2000
+    with pytest.raises(ValueError, match="closed"):
+        pool.empty(1)
+    pool.close()
+
+
+def test_bad_pools(device):
+    with pytest.raises(ValueError, match="limit"):
+        cs.MemoryPool(limit=0)
+    with pytest.raises(ValueError, match="negative"):
+        cs.MemoryPool(release_threshold=-1)
+    with pytest.raises(TypeError, match="MemoryPool"):
+        device.memory_pool = 3
+
+
+def test_memory_is_freed_after_every_stream_that_used_it(device):
+    """Another array would get the memory too early otherwise, and its fill would show."""
+    pool = cs.MemoryPool(release_threshold=1 << 40)
+    first, second = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
+    x = pool.empty(1 << 16, np.int32, stream=first)
+    x.fill(1, stream=first)
+    out = cs.pinned_empty(1 << 16, np.int32)
+    second.wait(first)
+    spin(device, 10e-3, second)
+    x.copy_to(out, stream=second)
+    del x
+    y = pool.empty(1 << 16, np.int32, stream=first)
+    y.fill(2, stream=first)
+    cs.synchronize()
+    assert out.sum() == 1 << 16
+
+
+def test_many_allocations_on_many_streams_lose_nothing(device, settled):
+    """10^5 allocations and frees, 16 streams, 8 threads."""
+    pool = cs.MemoryPool(release_threshold=1 << 40)
+    streams = [cs.Stream(non_blocking=True) for _ in range(16)]
+    threads, each = 8, 12500
+    allocated = [0] * threads
+    lock = threading.Lock()
+
+    def work(index: int) -> None:
+        rng = np.random.default_rng(index)
+        sizes = rng.integers(1, 64, each) * 1024
+        kept: list[cs.DeviceArray] = []
+        with device:
+            for i, size in enumerate(sizes):
+                x = pool.empty(int(size), np.uint8, stream=streams[(index + i) % 16])
+                allocated[index] += x.nbytes
+                kept.append(x)
+                if i % 3 == 0:
+                    x.fill(index, stream=streams[(index + i * 5) % 16])
+                if len(kept) > 20:
+                    del kept[int(rng.integers(len(kept)))]
+            with lock:
+                assert pool.statistics.used <= pool.statistics.reserved
+
+    assert not in_threads(threads, work, timeout=85)
+    settled()
+    statistics = pool.statistics
+    assert statistics.used == 0
+    assert 0 < statistics.used_high <= statistics.reserved_high <= sum(allocated)
+    pool.trim()
+    assert pool.statistics.reserved == 0
+
+
+# ---- modules, batches, addresses
+
+
+def test_symbols(device):
+    mod = cs.Module(SOURCE, device=device)
+    weights = mod.symbol("weights", np.float32)
+    assert weights.shape == (4,)
+    assert weights.nbytes == 16
+    weights.copy_from(np.array([1, 2, 3, 4], np.float32))
+    counter = mod.symbol("counter", np.int32, ())
+    counter.fill(0)
+    x = cs.full(4, 10, np.float32)
+    mod.weigh[1, 4](x)
+    assert x.to_host().tolist() == [10, 20, 30, 40]
+    assert counter.to_host() == 4
+    assert weights[1:3].to_host().tolist() == [2, 3]
+    with pytest.raises(KeyError, match="nothing"):
+        mod.symbol("nothing")
+    with pytest.raises(ValueError, match="16"):
+        mod.symbol("weights", np.float32, (5,))
+    with pytest.raises(ValueError, match="4 bytes"):
+        mod.symbol("counter", np.float64)
+    del mod
+    gc.collect()
+    assert weights.to_host().tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("own_stream", [True, False])
+def test_batches(device, own_stream):
+    sources = [np.full(10 + i, i, np.float32) for i in range(20)]
+    locked = cs.pinned_empty(30, np.float32)
+    locked[:] = 5
+    arrays = [cs.empty_like(source) for source in sources]
+    last = cs.empty(30)
+    back = np.zeros(19, np.float32)
+    stream = cs.Stream() if own_stream else device.default_stream
+
+    cs.copy_batch([*zip(arrays, sources, strict=True), (last, locked)], stream=stream)
+    for source in sources:
+        source[:] = -1  # taken along
+    stream.synchronize()
+    cs.copy_batch([(back, arrays[9])], stream=stream)
+
+    assert [a.to_host()[0] for a in arrays] == list(range(20))
+    assert last.to_host().sum() == 150
+    assert back.tolist() == [9] * 19
+    cs.copy_batch([], stream=stream)
+    with pytest.raises(ValueError, match="bytes"):
+        cs.copy_batch([(last, sources[0])])
+    with pytest.raises(TypeError, match="pairs"):
+        cs.copy_batch([last])
+
+
+def test_addresses(device):
+    x = cs.zeros(4)
+    found = cs.pointer_attributes(x)
+    assert (found.type, found.device, found.device_pointer) == ("device", device.name, x.pointer)
+    assert cs.pointer_attributes(x.pointer).type == "device"
+    assert cs.pointer_attributes(np.zeros(3)).type == "unregistered"
+    with pytest.raises(TypeError):
+        cs.pointer_attributes("x")
+
+
+def test_copies_between_devices(device, request):
+    if not device.simulated:
+        others = [d for d in cs.devices() if not d.simulated and d != device]
+        if not others:
+            pytest.skip("there is one GPU")
+        other = others[0]
+    else:
+        other = cs.add_host_device("h200")
+    host = np.arange(600, dtype=np.int32).reshape(20, 30)
+    x = cs.to_device(host)
+    with other:
+        y = cs.empty((20, 30), np.int32)
+        device.synchronize()
+        y.copy_from(x)
+        assert np.array_equal(y.to_host(), host)
+        part = cs.empty((10, 10), np.int32)
+        part.copy_from(x[::2, ::3])
+        assert np.array_equal(part.to_host(), host[::2, ::3])
