@@ -108,6 +108,8 @@ void Block::attach(Grid& its_grid) {
     prototype_.next_thread = &next_thread_;
     prototype_.dynamic_shared = dynamic;
     prototype_.dynamic_shared_bytes = bytes;
+    prototype_.is_cooperative = launch.cooperative;
+    prototype_.cluster_dim = {launch.cluster.x, launch.cluster.y, launch.cluster.z};
     prototype_.api = &cuscope::simt::engine_api;
     prototype_.block = this;
 }
@@ -116,7 +118,18 @@ void Block::detach() { grid = nullptr; }
 
 bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
     const Index3& grid_dim = prototype_.grid_dim;
-    if (grid_dim.y == 1 && grid_dim.z == 1) {
+    const Index3& cluster_dim = prototype_.cluster_dim;
+    if (grid->has_clusters()) {
+        // The blocks of a cluster follow each other.
+        const unsigned size = cluster_dim.x * cluster_dim.y * cluster_dim.z;
+        const auto rank = static_cast<unsigned>(index % size);
+        const std::uint64_t number = index / size;
+        const unsigned wide = grid_dim.x / cluster_dim.x, high = grid_dim.y / cluster_dim.y;
+        prototype_.block_index = {
+            static_cast<unsigned>(number % wide) * cluster_dim.x + rank % cluster_dim.x,
+            static_cast<unsigned>(number / wide % high) * cluster_dim.y + rank / cluster_dim.x % cluster_dim.y,
+            static_cast<unsigned>(number / wide / high) * cluster_dim.z + rank / cluster_dim.x / cluster_dim.y};
+    } else if (grid_dim.y == 1 && grid_dim.z == 1) {
         prototype_.block_index = {static_cast<unsigned>(index), 0, 0};
     } else {
         prototype_.block_index = {static_cast<unsigned>(index % grid_dim.x),
@@ -133,14 +146,21 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
     used_ = live_ = 0;
     idle_hints_ = 0;
     latest_ns = barrier_ns_ = released_ns_ = 0;
+    phase_.expected = thread_count_;
+    phase_.arrived = arrived_at_[1] = arrived_at_[2] = exited_ = 0;
     target.signal = 0;
+    if (grid->has_clusters()) grid->enter_cluster(*this, index);
 
     if (Strand* first = fresh(); first != &host_) {
         target.armed.store(true, std::memory_order_relaxed);
         switch_to(&host_, first);
         target.armed.store(false, std::memory_order_relaxed);
-        if (live_ == 0) return true;
+        if (live_ == 0) {
+            if (cluster != nullptr) grid->leave_cluster(*this, index);
+            return true;
+        }
     }
+    cluster = nullptr;
     if (target.signal != 0) describe_signal();
     *failure = std::move(failure_);
     failure_ = {};
@@ -202,7 +222,12 @@ Block::Strand* Block::fresh() {
 // Nothing can run: every thread has ended, or those that have not wait for each other.
 Block::Strand* Block::idle() {
     if (live_ == 0) return &host_;
-    if (release_active_mask()) return ready_.pop();
+    if (release_parked() || release_active_mask()) return ready_.pop();
+    if (count_exited()) {
+        if (!grid->wait_for_others(*this)) return &host_;
+        release_parked();
+        return ready_.pop();
+    }
     describe_deadlock();
     return &host_;
 }
@@ -238,6 +263,8 @@ void Block::reset_strands() {
     used_ = live_ = 0;
     ready_.clear();
     at_barrier_.clear();
+    parked_.clear();
+    groups_.clear();
     arrived_ = predicates_ = 0;
     mismatch_ = false;
     for (Warp& warp : warps_) warp.arrived = 0;

@@ -27,7 +27,7 @@ class Grid;
 
 // The engine's view of a fiber. It lies at the high end of its own stack.
 struct Strand : cuscope_simt::Fiber {
-    enum class Wait : unsigned char { none, barrier, warp, active_mask, ended };
+    enum class Wait : unsigned char { none, barrier, warp, active_mask, group, outside, ended };
 
     Context context;
     Strand* next = nullptr;  // in the queue in which it stands
@@ -41,6 +41,10 @@ struct Strand : cuscope_simt::Fiber {
     unsigned long long value = 0, result = 0;
     ThreadClock clock;
     unsigned hint_thread = ~0u;  // whose spin hint came last
+    // While it waits outside: until *word is no longer value.
+    const std::atomic<unsigned>* word = nullptr;
+    unsigned word_value = 0;
+    cuscope_simt::Scope scope{};
     // Its stack, for whoever has to know.
     char* stack_begin = nullptr;
     std::size_t stack_bytes = 0;
@@ -78,6 +82,28 @@ class StrandQueue {
     Strand* last_ = nullptr;
 };
 
+// A barrier in two steps: it counts arrivals, and `generation` how often all have come.
+struct Phase {
+    unsigned expected = 0, arrived = 0;
+    std::atomic<unsigned> generation{0};
+
+    void complete_if_all() {
+        if (arrived == 0 || arrived < expected) return;
+        arrived = 0;
+        generation.fetch_add(1, std::memory_order_release);
+    }
+};
+
+// The blocks of a cluster while they run. All but the atomics is under the grid's lock.
+struct Cluster {
+    static constexpr unsigned most_blocks = 16;
+
+    Phase phase;  // counts blocks
+    std::atomic<unsigned> started[most_blocks] = {};
+    cuscope_simt::Block* blocks[most_blocks] = {};
+    unsigned ended = 0;
+};
+
 struct Failure {
     Status status = Status::success;
     std::string text;  // where and what
@@ -113,6 +139,12 @@ struct cuscope_simt::Block {
     void sleep(Strand* self, unsigned nanoseconds);
     void spin(Strand* self);
     void print(const char* text, std::size_t bytes);
+    const unsigned long long* gather(Strand* self, unsigned first, unsigned count, unsigned long long value,
+                                     const Site* site);
+    unsigned arrive(Scope scope);
+    void wait(Strand* self, Scope scope, unsigned token, const Site* site);
+    void* map_shared(Strand* self, const void* address, unsigned rank, const Site* site);
+    int shared_rank(const void* address) const;
     [[noreturn]] void fault(Strand* self, Fault kind, const char* message, const Site* site);
 
     cuscope::simt::Grid* grid = nullptr;
@@ -141,6 +173,13 @@ struct cuscope_simt::Block {
     // The grid's, under its lock.
     Block* next_participant = nullptr;
     std::condition_variable turn;
+    bool parked = false;  // none of its threads can go on before another block has
+    // Can a thread of a parked block go on?
+    bool released() const;
+    // "2 of 4 blocks" are such as wait here.
+    const Site* parked_site() const;
+    cuscope::simt::Cluster* cluster = nullptr;
+    unsigned cluster_rank = 0;
 
   private:
     struct Warp {
@@ -148,6 +187,12 @@ struct cuscope_simt::Block {
         unsigned arrived = 0;    // lanes that wait in a rendezvous
         unsigned converged = 0;  // lanes that asked who else is there, at converged_site
         const Site* converged_site = nullptr;
+        unsigned long long table[32];  // of the last gather
+    };
+    // Threads of the block that have to meet, and those that have come.
+    struct Group {
+        unsigned first, count, arrived;
+        cuscope::simt::StrandQueue waiting;
     };
 
     static void strand_main(void* strand);
@@ -160,6 +205,12 @@ struct cuscope_simt::Block {
     // Gives the block up; what failure_ says, if anything, was the reason.
     [[noreturn]] void leave(Strand* self);
     bool add_strand();
+    // Parks the strand until *word is no longer value.
+    void wait_outside(Strand* self, Scope scope, const std::atomic<unsigned>& word, unsigned value,
+                      const Site* site);
+    bool release_parked();
+    bool count_exited();
+    char* shared_base(const void* address, std::size_t* offset) const;
     void reset_strands();
 
     void release_barrier();
@@ -187,6 +238,15 @@ struct cuscope_simt::Block {
     bool mismatch_ = false;
     unsigned released_predicates_ = 0;
     std::int64_t barrier_ns_ = 0, released_ns_ = 0;
+
+    std::vector<Group> groups_;
+    std::vector<unsigned long long> table_;  // of the last gathers
+    // Barriers in two steps: of this block's threads, and the arrivals of its threads at those of its cluster
+    // and grid.
+    cuscope::simt::Phase phase_;
+    unsigned arrived_at_[3] = {};
+    unsigned exited_ = 0;  // threads that the cluster's barrier no longer waits for
+    cuscope::simt::StrandQueue parked_;
 
     unsigned next_thread_ = 0;
     unsigned thread_count_ = 0;

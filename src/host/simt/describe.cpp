@@ -123,7 +123,9 @@ std::string Block::describe_absent(const std::vector<bool>& asked, const Strand*
 // or else at a rendezvous.
 void Block::describe_deadlock(const Strand* first) {
     const bool search = first == nullptr;
-    auto rank = [](const Strand* strand) { return strand->wait == Strand::Wait::barrier ? 0 : 1; };
+    auto rank = [](const Strand* strand) {
+        return strand->wait == Strand::Wait::barrier ? 0 : strand->wait == Strand::Wait::outside ? 1 : 2;
+    };
     for (unsigned i = 0; search && i < used_; ++i) {
         const Strand* strand = strands_[i];
         if (strand->wait == Strand::Wait::ended || strand->wait == Strand::Wait::none) continue;
@@ -133,7 +135,15 @@ void Block::describe_deadlock(const Strand* first) {
     }
     const bool in_warp = first->wait == Strand::Wait::warp;
     const unsigned warp_begin = first->linear_thread - first->lane();
-    std::vector<bool> asked(thread_count_, !in_warp);
+    const bool in_group = first->wait == Strand::Wait::group;
+    std::vector<bool> asked(thread_count_, !in_warp && !in_group);
+    if (in_group) {
+        for (const Group& group : groups_)
+            for (const Strand* strand = group.waiting.first(); strand != nullptr; strand = strand->next)
+                if (strand == first)
+                    std::fill_n(asked.begin() + group.first,
+                                std::min(group.count, thread_count_ - group.first), true);
+    }
     if (in_warp) {
         for (unsigned lane = 0; lane < 32 && warp_begin + lane < thread_count_; ++lane)
             asked[warp_begin + lane] = (first->mask >> lane & 1) != 0;
@@ -158,7 +168,8 @@ void Block::describe_deadlock(const Strand* first) {
     }
     text += operation_at(first->site) + describe_absent(asked, first);
     text += in_warp ? ". Every lane that the mask names has to come, with the same mask and operation."
-                    : ". Every thread of the block has to come to the same one.";
+            : in_group ? ". Every thread of the group has to come."
+                       : ". Every thread of the block has to come to the same one.";
     failure_ = {Status::launch_failure, std::move(text)};
 }
 

@@ -52,11 +52,31 @@ CUSCOPE_ON_FIBER void api_fault(Fiber* self, Fault kind, const char* message, co
     self->block->fault(strand(self), kind, message, site);
 }
 
+CUSCOPE_ON_FIBER const unsigned long long* api_gather(Fiber* self, unsigned first, unsigned count,
+                                                      unsigned long long value, const Site* site) {
+    return self->block->gather(strand(self), first, count, value, site);
+}
+
+CUSCOPE_ON_FIBER unsigned api_arrive(Fiber* self, Scope scope) { return self->block->arrive(scope); }
+
+CUSCOPE_ON_FIBER void api_wait(Fiber* self, Scope scope, unsigned token, const Site* site) {
+    self->block->wait(strand(self), scope, token, site);
+}
+
+CUSCOPE_ON_FIBER void* api_map_shared(Fiber* self, const void* address, unsigned rank, const Site* site) {
+    return self->block->map_shared(strand(self), address, rank, site);
+}
+
+CUSCOPE_ON_FIBER int api_shared_rank(Fiber* self, const void* address) {
+    return self->block->shared_rank(address);
+}
+
 }  // namespace
 
 constexpr cuscope_simt::Api engine_api = {
     api_barrier,   api_warp,      api_active_mask, api_clock_cycles, api_global_timer,
-    api_nanosleep, api_spin_hint, api_print,       api_fault,
+    api_nanosleep, api_spin_hint, api_print,       api_fault,        api_gather,
+    api_arrive,    api_wait,      api_map_shared,  api_shared_rank,
 };
 
 Outcome run(const Launch& launch, RunControl& control) { return Grid(launch, control).run(); }

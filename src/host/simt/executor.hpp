@@ -25,6 +25,8 @@ struct Launch {
     unsigned multiprocessor_count = 1;
     unsigned resident_blocks = 1;  // how many blocks the simulated device holds at once
     std::size_t stack_bytes = 64 << 10;
+    bool cooperative = false;  // all blocks run at once and may wait for each other
+    Dim3 cluster{1, 1, 1};     // blocks that run at once and see each other's shared memory
 };
 
 struct Outcome {

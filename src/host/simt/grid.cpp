@@ -20,7 +20,7 @@ constexpr auto more_every = 10ms;
 constexpr auto free_turns_after = 3s;  // one block has kept its turn for this long
 constexpr auto stalled_after = 200ms;
 constexpr auto leave_after = 200ms;  // after a failure, nothing ends for this long
-constexpr unsigned most_threads = 4096;
+constexpr unsigned most_threads = 8192;
 
 // The image's cache, word by word.
 enum class CacheWord { known, tls_module, tls_bytes, code_begin, code_end };
@@ -86,9 +86,12 @@ Grid::Grid(const Launch& its_launch, RunControl& control)
       block_count_(std::uint64_t{its_launch.grid.x} * its_launch.grid.y * its_launch.grid.z),
       limit_(std::clamp(its_launch.resident_blocks, 1u, most_threads)),
       in_order_((its_launch.image->table().flags & (cuscope_simt::uses_atomics | cuscope_simt::uses_print)) !=
-                0),
+                    0 ||
+                its_launch.cooperative || its_launch.cluster.x * its_launch.cluster.y * its_launch.cluster.z > 1),
       clocked_((its_launch.image->table().flags & cuscope_simt::uses_clock) != 0),
-      in_turns_(in_order_) {
+      in_turns_(in_order_),
+      cluster_size_(its_launch.cluster.x * its_launch.cluster.y * its_launch.cluster.z) {
+    phase_.expected = static_cast<unsigned>(block_count_);
     if (!in_order_)
         range_ = std::clamp<std::uint64_t>(block_count_ / (16 * WorkerPool::instance().width()), 1, 64);
     const cuscope_simt::KernelEntry& kernel = *launch_.kernel;
@@ -146,9 +149,12 @@ void Grid::participate() {
         if (block.left() != 0) left_ = true;
         block.give(0, 0);
         if (in_order_) {
+            block.parked = true;  // without a thread that could go on
             if (turn_ == &block) pass_turn(block);
+            block.parked = false;
             std::erase(ring_, &block);
-            if (turn_ == &block) turn_ = nullptr;
+            if (in_turns_ && turn_ == nullptr && !ring_.empty() && sent_ - gone_ == ring_.size())
+                give_up_waiting();
         }
     }
     block.detach();
@@ -256,20 +262,31 @@ bool Grid::waits_for_turn(const Block& block) const {
     return in_turns_ && turn_ != &block && !leave_.load(std::memory_order_relaxed);
 }
 
+// To the next block that can go on: perhaps this one again. If there is none, to whoever comes.
 void Grid::pass_turn(Block& block) {
-    const auto self = std::find(ring_.begin(), ring_.end(), &block);
-    const auto next = self + 1 == ring_.end() ? ring_.begin() : self + 1;
-    turn_ = *next;
-    (*next)->turn.notify_one();
+    turn_ = nullptr;
+    const auto self = std::find(ring_.begin(), ring_.end(), &block) - ring_.begin();
+    const auto count = static_cast<std::ptrdiff_t>(ring_.size());
+    for (std::ptrdiff_t i = 1; i <= count; ++i) {
+        Block* next = ring_[static_cast<std::size_t>((self + i) % count)];
+        if (next->parked && !next->released()) continue;
+        turn_ = next;
+        next->turn.notify_one();
+        return;
+    }
+}
+
+// To a block that has not started, while the device has room for it; else to the next that has.
+void Grid::hand_over(Block& block) {
+    ++turns_;
+    turn_ = nullptr;
+    if (!more_may_start() || send(1) == 0) pass_turn(block);
 }
 
 void Grid::let_others_run(Block& block) {
     std::unique_lock lock(mutex_);
     if (in_turns_) {
-        // To a block that has not started, while the device has room for it; else to the next that has.
-        ++turns_;
-        turn_ = nullptr;
-        if (!more_may_start() || send(1) == 0) pass_turn(block);
+        hand_over(block);
         while (waits_for_turn(block)) block.turn.wait(lock);
         return;
     }

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -44,6 +46,16 @@ class Grid {
     // The block of the calling OS thread gets no further without another one: lets others run.
     void let_others_run(Block& block);
 
+    // Blocks that wait for each other.
+    bool has_clusters() const { return cluster_size_ > 1; }
+    void enter_cluster(Block& block, std::uint64_t index);
+    void leave_cluster(Block& block, std::uint64_t index);
+    // All threads of a block have arrived, or ended.
+    void arrive(Block& block, cuscope_simt::Scope scope);
+    const Phase& phase() const { return phase_; }
+    // Until a thread of the block can go on. False if none ever will.
+    bool wait_for_others(Block& block);
+
     // The monitor's: called every few milliseconds.
     void watch(std::chrono::steady_clock::time_point now);
 
@@ -73,6 +85,9 @@ class Grid {
     bool more_may_start() const;
     unsigned send(unsigned threads);
     bool waits_for_turn(const Block& block) const;
+    void hand_over(Block& block);
+    void wake_parked();
+    void give_up_waiting();
     void pass_turn(Block& block);
     void wake_all();
     void interrupt_all();
@@ -109,6 +124,10 @@ class Grid {
     Failure failure_;
     bool left_ = false;  // a block did not come to its end
     std::vector<std::pair<std::uint64_t, std::string>> printed_;
+    const unsigned cluster_size_;
+    Phase phase_;  // of the grid: counts blocks
+    std::map<std::uint64_t, std::unique_ptr<Cluster>> clusters_;
+
     std::int64_t elapsed_ns_ = 0;
     SpinProfile profile_;  // of the first block
 

@@ -46,9 +46,7 @@ std::string registration_code(const std::vector<Registration>& kernels,
             function = "::" + kernel.scope + constant;
         }
         const std::string bounds =
-            kernel.launch_bounds.empty()
-                ? "0, 0"
-                : "::" + kernel.launch_bounds + "[0], ::" + kernel.launch_bounds + "[1]";
+            kernel.launch_bounds.empty() ? "{0, 0, 0, 0, 0}" : "::" + kernel.launch_bounds;
         entries += place + "::cuscope_simt::Runner<" + function + ", " + (waits ? "true" : "false") +
                    ">::entry(" + quoted(kernel.name) + ", " + quoted(kernel.parameter_names) + ", " + bounds +
                    "),\n";

@@ -32,6 +32,7 @@ enum class Word {
     clock,
     print,
     uncached,  // loads that see what other threads write
+    groups,    // our headers' mark: their functions wait
 };
 
 const std::unordered_map<std::string_view, Word>& words() {
@@ -48,7 +49,7 @@ const std::unordered_map<std::string_view, Word>& words() {
         {"__maxnreg__", Word::launch_bounds},
         {"__shared__", Word::shared},
         {"__managed__", Word::unsupported},
-        {"__cluster_dims__", Word::unsupported},
+        {"__cluster_dims__", Word::launch_bounds},
         {"__block_size__", Word::unsupported},
         {"threadIdx", Word::built_in},
         {"blockIdx", Word::built_in},
@@ -88,6 +89,8 @@ const std::unordered_map<std::string_view, Word>& words() {
         {"printf", Word::print},
         {"__ldcg", Word::uncached},
         {"__ldcv", Word::uncached},
+        {"cuscope_uses_groups", Word::groups},
+        {"cuscope_uses_atomics", Word::fence},
     };
     return table;
 }
@@ -218,30 +221,45 @@ class Rewriter {
     // are declared just before the kernel.
     void declare_launch_bounds(const Declaration& declaration, std::size_t head, KernelSource& kernel) {
         if (declaration.is_explicit_instantiation) return;
+        std::vector<std::string> bounds, dimensions;
         for (std::size_t i = declaration.begin; i < head; ++i) {
-            if (is(i, "__launch_bounds__") && is(i + 1, "(") && partner(i + 1) != no_token) {
-                const std::string name = "cuscope_launch_bounds_" + std::to_string(++unique_);
-                std::string header;
-                if (declaration.template_begin != no_token)
-                    header = declarations_.text(declaration.template_begin, declaration.template_end) + " ";
-                std::string values;
-                std::size_t begin = i + 2, count = 0;
-                for (std::size_t j = i + 2; j <= partner(i + 1) && count < 2; ++j) {
-                    if (is(j, ",") || j == partner(i + 1)) {
-                        values += "static_cast<unsigned>(" + declarations_.text(begin, j) + "), ";
-                        begin = j + 1;
-                        ++count;
-                    } else if (is(j, "(") && partner(j) != no_token) {
-                        j = partner(j);
-                    }
+            if (is(i + 1, "(") && partner(i + 1) != no_token) {
+                if (is(i, "__launch_bounds__")) bounds = constants(i + 1, 2);
+                if (is(i, "__cluster_dims__")) {
+                    dimensions = constants(i + 1, 3);
+                    dimensions.resize(3, "1u");
                 }
-                insert(tokens_[declaration.begin].offset,
-                       header + "constexpr unsigned " + name + "[2] = {" + values + "}; ");
-                kernel.launch_bounds = declaration.scope + name;
-                return;
             }
             if (partner(i) != no_token && partner(i) > i) i = partner(i);
         }
+        if (bounds.empty() && dimensions.empty()) return;
+        bounds.resize(2, "0u");
+        dimensions.resize(3, "0u");
+        const std::string name = "cuscope_launch_bounds_" + std::to_string(++unique_);
+        std::string header, values;
+        if (declaration.template_begin != no_token)
+            header = declarations_.text(declaration.template_begin, declaration.template_end) + " ";
+        for (const auto* list : {&bounds, &dimensions})
+            for (const std::string& value : *list) values += value + ", ";
+        insert(tokens_[declaration.begin].offset,
+               header + "constexpr unsigned " + name + "[5] = {" + values + "}; ");
+        kernel.launch_bounds = declaration.scope + name;
+    }
+
+    // The first expressions of the list in the parentheses at `open`, `most` of them at most.
+    std::vector<std::string> constants(std::size_t open, std::size_t most) const {
+        std::vector<std::string> result;
+        std::size_t begin = open + 1;
+        for (std::size_t i = begin; i <= partner(open) && result.size() < most; ++i) {
+            if (is(i, ",") || i == partner(open)) {
+                if (i > begin)
+                    result.push_back("static_cast<unsigned>(" + declarations_.text(begin, i) + ")");
+                begin = i + 1;
+            } else if (is(i, "(") && partner(i) != no_token) {
+                i = partner(i);
+            }
+        }
+        return result;
     }
 
     // Does the source read memory in a way that only makes sense if another thread writes it meanwhile? Its
@@ -318,6 +336,9 @@ class Rewriter {
                 return i + 1;
             case Word::print:
                 result_.flags |= cuscope_simt::uses_print;
+                return i + 1;
+            case Word::groups:
+                result_.flags |= cuscope_simt::uses_barriers | cuscope_simt::uses_warp;
                 return i + 1;
             case Word::uncached:
                 return i + 1;

@@ -1,6 +1,7 @@
 // The rendezvous of a warp's lanes, from which every warp operation is made.
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstdio>
 
 #include "host/simt/block.hpp"
@@ -118,6 +119,12 @@ void Block::complete_warp(Warp& warp, unsigned mask, WarpKind kind) {
             });
             break;
         }
+        case WarpKind::gather:
+            each_lane(mask, [&](unsigned lane) {
+                warp.table[lane] = lanes[lane]->value;
+                lanes[lane]->result = reinterpret_cast<std::uintptr_t>(warp.table);
+            });
+            break;
         default: {
             auto total = static_cast<unsigned>(first.value);
             each_lane(mask & (mask - 1), [&](unsigned lane) {

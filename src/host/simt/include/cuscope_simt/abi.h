@@ -12,7 +12,7 @@
 
 namespace cuscope_simt {
 
-inline constexpr unsigned abi_version = 1;
+inline constexpr unsigned abi_version = 2;
 
 // An atomic operation, fence or volatile poll adds one to Fiber::spin_count and calls spin_hint at this
 // value.
@@ -48,7 +48,13 @@ enum class WarpKind : int {
     reduce_and,
     reduce_or,
     reduce_xor,
+    // The result is the address of a table with the values of all the warp's lanes. It stays as it is until
+    // the lanes of the mask meet again, so what the values point to can be read before that.
+    gather,
 };
+
+// Which threads a barrier in two steps is of.
+enum class Scope : int { block, cluster, grid };
 
 // trap: __trap(). assertion: a failed assert(); `message` is the line that CUDA prints, which the engine
 // writes to stderr. misaligned: an address that is no multiple of the access's size.
@@ -76,6 +82,19 @@ struct Api {
     int (*print)(Fiber* self, const char* text, unsigned long bytes);  // does not switch; returns `bytes`
     // Ends the kernel with an error; does not return. `message` and `site` may be null.
     void (*fault)(Fiber* self, Fault fault, const char* message, const Site* site);
+    // One rendezvous of `count` threads of the block, from linear thread `first` on; returns a table with the
+    // values of all the block's threads, as WarpKind::gather does of a warp's.
+    const unsigned long long* (*gather)(Fiber* self, unsigned first, unsigned count, unsigned long long value,
+                                        const Site* site);
+    // A barrier in two steps: `wait` returns once every thread of the scope has called `arrive`, which does
+    // not switch, as often as the caller. A cluster's threads that have ended count as arrived.
+    unsigned (*arrive)(Fiber* self, Scope scope);
+    void (*wait)(Fiber* self, Scope scope, unsigned token, const Site* site);
+    // Of an address in this block's shared memory, the same one in that of a block of the cluster; waits for
+    // that block to start. Null if it is none.
+    void* (*map_shared)(Fiber* self, const void* address, unsigned rank, const Site* site);
+    // The rank of the cluster's block in whose shared memory an address is; -1 if it is in none.
+    int (*shared_rank)(Fiber* self, const void* address);
 };
 
 struct Fiber {
@@ -96,6 +115,8 @@ struct Fiber {
     const Api* api;
     Block* block;
     unsigned spin_count;
+    unsigned is_cooperative;  // may the blocks of the grid wait for each other?
+    Index3 cluster_dim;       // in blocks; (1, 1, 1) without clusters
 };
 
 struct ParameterLayout {
@@ -111,6 +132,7 @@ struct KernelEntry {
     unsigned parameter_count;
     unsigned max_threads_per_block;  // of __launch_bounds__; 0 if there is none
     unsigned min_blocks_per_multiprocessor;
+    Index3 cluster_dim;            // of __cluster_dims__; zeroes if there is none
     unsigned static_shared_bytes;  // Image::load fills it in
     // Runs threads of a block, from *next_thread on, until none is left; the engine calls it once for each
     // fiber, and a call returns on the fiber where it began. arguments[i] points to the value of the i-th

@@ -24,6 +24,7 @@
 #define __inline_hint__
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #define __maxnreg__(...)
 #define __syncthreads ::cuscope_simt::At<0, 0>::__syncthreads
 #define __syncthreads_count ::cuscope_simt::At<0, 0>::__syncthreads_count

@@ -101,16 +101,17 @@ struct Runner<kernel, waits, void (*)(P...)> {
         cuscope_fiber = outer;
     }
 
-    static KernelEntry entry(const char* name, const char* parameter_names, unsigned max_threads,
-                             unsigned min_blocks) {
+    // `bounds`: of __launch_bounds__ two, of __cluster_dims__ three.
+    static KernelEntry entry(const char* name, const char* parameter_names, const unsigned (&bounds)[5]) {
         return {name,
                 nullptr,
                 typeid(void (*)(P...)).name(),
                 parameter_names,
                 layouts.list,
                 sizeof...(P),
-                max_threads,
-                min_blocks,
+                bounds[0],
+                bounds[1],
+                {bounds[2], bounds[3], bounds[4]},
                 0,
                 &run,
                 reinterpret_cast<const void*>(kernel)};
