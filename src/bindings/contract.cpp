@@ -188,8 +188,10 @@ void bind_module_calls(Class& contract) {
             "launch_kernel",
             [](const Contract& c, Address kernel, const DimLike& grid, const DimLike& block,
                std::vector<std::string> arguments, size_t dynamic_shared, Address stream,
-               std::int64_t duration_ns) {
+               std::int64_t duration_ns, bool cooperative, const std::optional<DimLike>& cluster) {
                 LaunchConfig config;
+                config.cooperative = cooperative;
+                if (cluster) config.cluster = dim_of(*cluster);
                 config.grid = dim_of(grid);
                 config.block = dim_of(block);
                 config.dynamic_shared_bytes = dynamic_shared;
@@ -208,7 +210,8 @@ void bind_module_calls(Class& contract) {
                 }));
             },
             arg("kernel"), arg("grid"), arg("block"), arg("arguments") = py::tuple(),
-            arg("dynamic_shared") = 0, arg("stream") = 0, arg("duration_ns") = -1)
+            arg("dynamic_shared") = 0, arg("stream") = 0, arg("duration_ns") = -1, arg("cooperative") = false,
+            arg("cluster") = py::none())
         .def(
             "compile",
             [](const Contract& c, const std::string& source, std::vector<std::string> name_expressions,

@@ -146,6 +146,17 @@ Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
         real.blockDim = dimensions(config.block);
         real.dynamicSmemBytes = config.dynamic_shared_bytes;
         real.stream = native(config.stream);
+        cudaLaunchAttribute attributes[2];
+        real.attrs = attributes;
+        if (config.cooperative) {
+            attributes[real.numAttrs].id = cudaLaunchAttributeCooperative;
+            attributes[real.numAttrs++].val.cooperative = 1;
+        }
+        if (config.cluster.x != 0) {
+            attributes[real.numAttrs].id = cudaLaunchAttributeClusterDimension;
+            attributes[real.numAttrs++].val.clusterDim = {config.cluster.x, config.cluster.y,
+                                                          config.cluster.z};
+        }
         return cudaLaunchKernelExC(&real, function(kernel), arguments);
     });
 }

@@ -158,6 +158,7 @@ class HostRuntime final : public Runtime {
                   std::size_t width, std::size_t height, Stream& stream, bool synchronous = false);
     Status set_3d(Lock& lock, const PitchedPointer& pitched, int value, const Extent& extent, Stream& stream,
                   bool synchronous);
+    Status cluster_of(const LaunchConfig& config, const cuscope_simt::KernelEntry& entry, Dim3* cluster);
     Status check_launch(const LaunchConfig& config, Kernel& kernel, const cuscope_simt::KernelEntry& entry);
     Status instance(Library& library, int device, std::shared_ptr<simt::Image>* image);
     int max_dynamic_shared(const Kernel& kernel, const cuscope_simt::KernelEntry& entry) const;

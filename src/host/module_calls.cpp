@@ -12,6 +12,8 @@ namespace {
 constexpr int warp = 32;
 // Registers have no meaning here; so many never limit occupancy.
 constexpr int assumed_registers = 32;
+// What every device with clusters supports.
+constexpr std::uint64_t max_cluster_blocks = 8;
 // What a thread's stack is at least: host code needs more of it than device code.
 constexpr std::size_t least_stack = std::size_t{64} << 10;
 
@@ -355,6 +357,33 @@ Status HostRuntime::check_launch(const LaunchConfig& config, Kernel& kernel,
     return Status::success;
 }
 
+// What the kernel says of its clusters holds, if it says anything.
+Status HostRuntime::cluster_of(const LaunchConfig& config, const cuscope_simt::KernelEntry& entry,
+                               Dim3* cluster) {
+    const auto& own = entry.cluster_dim;
+    const Dim3& asked = config.cluster;
+    const Dim3 none{1, 1, 1};
+    *cluster = own.x != 0 ? Dim3{own.x, own.y, own.z} : asked.x != 0 ? asked : none;
+    if (own.x != 0 && asked.x != 0 && (asked.x != own.x || asked.y != own.y || asked.z != own.z)) {
+        return fail(Status::invalid_cluster_size, "clusters of " + dimensions(asked) +
+                                                      " blocks; the kernel's __cluster_dims__ says " +
+                                                      dimensions(*cluster));
+    }
+    const std::uint64_t blocks = std::uint64_t{cluster->x} * cluster->y * cluster->z;
+    if (blocks == 0 || blocks > max_cluster_blocks) {
+        return fail(Status::invalid_cluster_size, "clusters of " + dimensions(*cluster) +
+                                                      " blocks; allowed are 1 to " +
+                                                      std::to_string(max_cluster_blocks) + " blocks");
+    }
+    if (config.grid.x % cluster->x != 0 || config.grid.y % cluster->y != 0 ||
+        config.grid.z % cluster->z != 0) {
+        return fail(Status::invalid_value, "a grid of " + dimensions(config.grid) +
+                                               " blocks, which clusters of " + dimensions(*cluster) +
+                                               " do not divide");
+    }
+    return Status::success;
+}
+
 Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
     Call call(*this, &CallCosts::launch);
     if (call.refused()) return call.status();
@@ -369,10 +398,24 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
         return status;
     const auto& entry = *image->kernel(found->lowered);
     if (Status status = check_launch(config, *found, entry); status != Status::success) return status;
+    Dim3 cluster;
+    if (Status status = cluster_of(config, entry, &cluster); status != Status::success) return status;
     if (entry.parameter_count > 0 && arguments == nullptr) return fail(Status::invalid_value);
 
     Device& owner = device();
     const DeviceModel& model = *owner.model;
+    const std::int64_t per_multiprocessor =
+        std::max(1, blocks_per_multiprocessor(model, threads_of(config.block),
+                                              entry.static_shared_bytes + config.dynamic_shared_bytes,
+                                              assumed_registers));
+    const std::int64_t resident = per_multiprocessor * model.properties.multiprocessor_count;
+    const std::int64_t blocks = static_cast<std::int64_t>(config.grid.x) * config.grid.y * config.grid.z;
+    if (config.cooperative && blocks > resident) {
+        return fail(Status::cooperative_launch_too_large,
+                    "a cooperative grid of " + std::to_string(blocks) + " blocks; the device holds " +
+                        std::to_string(resident) + " blocks of this kernel at once, " +
+                        std::to_string(per_multiprocessor) + " on each multiprocessor (kernel.occupancy)");
+    }
     auto effect = std::make_unique<KernelEffect>();
     simt::Launch& launch = effect->launch;
     std::int64_t array_bytes = config.array_bytes;
@@ -392,11 +435,8 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
         }
     }
     if (array_bytes < 0) array_bytes = counted;
-    const std::int64_t per_multiprocessor =
-        std::max(1, blocks_per_multiprocessor(model, threads_of(config.block),
-                                              entry.static_shared_bytes + config.dynamic_shared_bytes,
-                                              assumed_registers));
-    const std::int64_t resident = per_multiprocessor * model.properties.multiprocessor_count;
+    launch.cooperative = config.cooperative;
+    launch.cluster = cluster;
     launch.image = image;
     launch.kernel = &entry;
     launch.grid = config.grid;
@@ -407,7 +447,6 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
     launch.resident_blocks = static_cast<unsigned>(resident);
     launch.stack_bytes = std::max(least_stack, owner.limits[static_cast<int>(Limit::stack_size)]);
 
-    const std::int64_t blocks = static_cast<std::int64_t>(config.grid.x) * config.grid.y * config.grid.z;
     const std::int64_t waves = (blocks + resident - 1) / resident;
     const Time modelled = std::max(
         model.minimum_kernel_ns,

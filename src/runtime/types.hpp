@@ -155,6 +155,8 @@ struct LaunchConfig {
     Dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
     StreamHandle stream = nullptr;
+    bool cooperative = false;       // all blocks run at once: grid.sync()
+    Dim3 cluster{0, 0, 0};          // in blocks; zeroes: what the kernel says, or no clusters
     std::int64_t duration_ns = -1;  // how long the kernel takes, if the caller says so
     std::int64_t array_bytes = -1;  // how many bytes its array arguments hold, if the caller knows
 };

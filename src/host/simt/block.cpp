@@ -125,10 +125,11 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
         const auto rank = static_cast<unsigned>(index % size);
         const std::uint64_t number = index / size;
         const unsigned wide = grid_dim.x / cluster_dim.x, high = grid_dim.y / cluster_dim.y;
-        prototype_.block_index = {
-            static_cast<unsigned>(number % wide) * cluster_dim.x + rank % cluster_dim.x,
-            static_cast<unsigned>(number / wide % high) * cluster_dim.y + rank / cluster_dim.x % cluster_dim.y,
-            static_cast<unsigned>(number / wide / high) * cluster_dim.z + rank / cluster_dim.x / cluster_dim.y};
+        prototype_.block_index = {static_cast<unsigned>(number % wide) * cluster_dim.x + rank % cluster_dim.x,
+                                  static_cast<unsigned>(number / wide % high) * cluster_dim.y +
+                                      rank / cluster_dim.x % cluster_dim.y,
+                                  static_cast<unsigned>(number / wide / high) * cluster_dim.z +
+                                      rank / cluster_dim.x / cluster_dim.y};
     } else if (grid_dim.y == 1 && grid_dim.z == 1) {
         prototype_.block_index = {static_cast<unsigned>(index), 0, 0};
     } else {

@@ -167,7 +167,7 @@ void Block::describe_deadlock(const Strand* first) {
         text += waiting == 1 ? " threads waits at " : " threads wait at ";
     }
     text += operation_at(first->site) + describe_absent(asked, first);
-    text += in_warp ? ". Every lane that the mask names has to come, with the same mask and operation."
+    text += in_warp    ? ". Every lane that the mask names has to come, with the same mask and operation."
             : in_group ? ". Every thread of the group has to come."
                        : ". Every thread of the block has to come to the same one.";
     failure_ = {Status::launch_failure, std::move(text)};

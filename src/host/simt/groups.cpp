@@ -129,8 +129,7 @@ char* Block::shared_base(const void* address, std::size_t* offset) const {
     return nullptr;
 }
 
-CUSCOPE_ON_FIBER void* Block::map_shared(Strand* self, const void* address, unsigned rank,
-                                         const Site* site) {
+CUSCOPE_ON_FIBER void* Block::map_shared(Strand* self, const void* address, unsigned rank, const Site* site) {
     const Index3& size = prototype_.cluster_dim;
     std::size_t offset = 0;
     const char* base = shared_base(address, &offset);
