@@ -24,13 +24,25 @@ def names(folder: str = "") -> list[str]:
     return sorted(p.stem for p in (KERNELS / folder).glob("*.cu") if folder or notes(p, "launch"))
 
 
-def launches(path: Path) -> list[tuple[str, tuple, tuple, int]]:
+def launches(path: Path) -> list[tuple[str, tuple, tuple, int, dict]]:
     def three(text: str) -> tuple[int, ...]:
         return tuple(int(x) for x in text.split(","))
 
-    parts = re.compile(r"(?:([A-Za-z_].*?) )?([\d,]+) ([\d,]+)(?: (\d+))?")
+    parts = re.compile(
+        r"(?:([A-Za-z_].*?) )?([\d,]+) ([\d,]+)(?: (\d+))?( cooperative)?(?: cluster=([\d,]+))?"
+    )
     matches = [parts.fullmatch(line) for line in notes(path, "launch")]
-    return [(m[1] or "fault", three(m[2]), three(m[3]), int(m[4] or 0)) for m in matches if m]
+    return [
+        (
+            m[1] or "fault",
+            three(m[2]),
+            three(m[3]),
+            int(m[4] or 0),
+            ({"cooperative": True} if m[5] else {}) | ({"cluster": three(m[6])} if m[6] else {}),
+        )
+        for m in matches
+        if m
+    ]
 
 
 def compiled(path: Path) -> cs.Module:
@@ -42,14 +54,34 @@ def compiled(path: Path) -> cs.Module:
     )
 
 
+def handle(contract, path: Path, kernel: str) -> int:
+    """Of a kernel, for a launch that the contract makes."""
+    status, image, kernels, log = contract.compile(path.read_text(), file_name=path.name)
+    assert status == "cudaSuccess", log
+    status, library = contract.library_load_data(image)
+    assert status == "cudaSuccess"
+    status, found = contract.library_get_kernel(library, dict(kernels)[kernel])
+    assert status == "cudaSuccess"
+    return found
+
+
 @pytest.mark.parametrize("name", names())
 def test_kernels_find_no_failure(device, capfd, name):
     path = KERNELS / f"{name}.cu"
     mod = compiled(path)
+    contract = cs._core.contract(device.name)
 
-    for kernel, grid, block, shared in launches(path):
+    for kernel, grid, block, shared, attributes in launches(path):
         failures = cs.zeros(4, np.uint32)
-        mod[kernel][grid, block, None, shared](failures)
+        if attributes:
+            cs.synchronize()
+            argument = np.uint64(failures.pointer).tobytes()
+            found = handle(contract, path, kernel)
+            status = contract.launch_kernel(found, grid, block, [argument], shared, **attributes)
+            assert (kernel, status) == (kernel, "cudaSuccess")
+            assert (kernel, contract.device_synchronize()) == (kernel, "cudaSuccess")
+        else:
+            mod[kernel][grid, block, None, shared](failures)
         count, line, *_ = failures.to_host().tolist()
         assert count == 0, f"{kernel}: {count} checks failed, one of them at {path.name}:{line}"
     device.synchronize()
@@ -120,7 +152,7 @@ def test_fault_ends_in_the_status_that_a_gpu_gives(device, run_python, name):
     for reason in notes(path, "host only:"):
         if not device.simulated:
             pytest.skip(reason)
-    ((_, grid, block, shared),) = launches(path)
+    ((_, grid, block, shared, _),) = launches(path)
     (status,) = notes(path, "status")
     done = run_python(
         FAULT.format(
