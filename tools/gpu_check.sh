@@ -55,10 +55,13 @@ step doctor 60 "$python" -m cuscope doctor
 step demo 60 "$python" -m cuscope demo --device cuda:0 --json
 step call_costs_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/call_costs" benchmarks/cpp/call_costs.cu
 step calls 60 "$python" benchmarks/calls.py --cpp "$work/call_costs"
+step copy_rates_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/copy_rates" benchmarks/cpp/copy_rates.cu
+step copies 60 "$python" benchmarks/copies.py --cpp "$work/copy_rates"
 step pytest_cuda 200 "${pytest[@]}" -k "cuda:0" --junitxml="$steps/junit_cuda.xml"
 step pytest_rest 200 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml"
 step memcheck 150 "${sanitizer[@]}" --tool memcheck --report-api-errors no "${checked[@]}"
 step racecheck 60 "${sanitizer[@]}" --tool racecheck "${checked[@]}" tests/test_module.py tests/executor
+step initcheck 120 "${sanitizer[@]}" --tool initcheck "${checked[@]}"
 step host_benchmark 60 "$python" benchmarks/host.py
 
 "$python" tools/gpu_report.py "$steps" >"$work/report.md" && cp "$work/report.md" docs/gpu-report.md

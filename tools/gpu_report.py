@@ -135,10 +135,20 @@ def report(steps: Steps) -> str:
         if not steps.verdict(name).startswith("passed"):
             lines += [f"The end of what `{name}` printed:", "", *tail(steps, name), ""]
     lines += ["## Tests", "", *tests(steps), "", "## compute-sanitizer", ""]
-    lines += [*checker(steps, "memcheck"), *checker(steps, "racecheck"), "", "## Call costs", ""]
+    lines += [*checker(steps, "memcheck"), *checker(steps, "racecheck")]
+    lines += [*checker(steps, "initcheck"), "", "## Call costs", ""]
     lines += [f"`benchmarks/calls.py`: {steps.verdict('calls')}", "", *tail(steps, "calls"), ""]
-    if not steps.verdict("call_costs_build").startswith("passed"):
-        lines += ["The C++ program was not built:", "", *tail(steps, "call_costs_build"), ""]
+    lines += [
+        "## Copies",
+        "",
+        f"`benchmarks/copies.py`: {steps.verdict('copies')}",
+        "",
+        *tail(steps, "copies"),
+        "",
+    ]
+    for name in ("call_costs_build", "copy_rates_build"):
+        if not steps.verdict(name).startswith("passed"):
+            lines += ["A C++ program was not built:", "", *tail(steps, name), ""]
     lines += ["## The simulated device on this machine", ""]
     lines += [
         f"`benchmarks/host.py`: {steps.verdict('host_benchmark')}",

@@ -21,22 +21,33 @@ __all__: list[str] = [
     "Kernel",
     "KernelLaunch",
     "MemoryInfo",
+    "MemoryPool",
     "Module",
     "Parameter",
+    "PointerAttributes",
+    "PoolStatistics",
+    "Registration",
     "Stream",
     "add_host_device",
     "build_config",
     "cache_description",
     "clock",
     "contract",
+    "copy_batch",
     "current_device",
     "current_stream",
+    "device_view",
     "devices",
     "empty",
+    "empty_managed",
+    "empty_pitched",
+    "empty_plain",
     "full",
     "host_work",
     "live",
     "pinned_empty",
+    "pointer_attributes",
+    "register",
     "runtime_answers",
     "set_device",
     "status_name",
@@ -197,6 +208,15 @@ class Device:
         """
         "cuda" for a GPU, "host" for a simulated device.
         """
+    @property
+    def memory_pool(self) -> MemoryPool:
+        """
+        The pool that arrays on this device come from; None sets the default one.
+
+        See cudaDeviceGetMemPool, cudaDeviceSetMemPool.
+        """
+    @memory_pool.setter
+    def memory_pool(self, arg1: typing.Any) -> None: ...
     @property
     def model(self) -> str:
         """
@@ -486,7 +506,7 @@ class DeviceArray:
     """
     An array in the memory of a device; made by empty(), zeros(), full() and to_device().
 
-    C-contiguous. Slices of the leading axis share its memory. A stream that uses the array waits for its allocation, but
+    Slices and transposes share its memory. A stream that uses the array waits for its allocation, but
     not for what other streams do with it: events are for that. The memory is freed in stream order, after every stream
     that used it, when the last array that shares it goes. Copies and fills run in the current stream unless another
     is given.
@@ -506,11 +526,14 @@ class DeviceArray:
         """
         Refused: use to_host().
         """
+    def __bool__(self) -> bool: ...
+    def __float__(self) -> bool: ...
     def __getitem__(self, index: typing.SupportsIndex | slice | types.EllipsisType) -> DeviceArray:
         """
-        A view of an item or a slice of the leading axis: the same memory, not a copy.
+        A view of items and slices: the same memory, not a copy.
 
-        The step of a slice is 1. An item of an array with one axis is an array without axes.
+        Takes what NumPy's basic indexing takes: ints, slices with any step, ... and None. An item of an array with one axis is
+        an array without axes.
 
         >>> import numpy as np, cuscope as cs
         >>> x = cs.zeros((3, 2))
@@ -519,14 +542,27 @@ class DeviceArray:
         >>> x.to_host().tolist()
         [[0.0, 0.0], [5.0, 5.0], [1.0, 2.0]]
         """
+    def __int__(self) -> bool: ...
     def __len__(self) -> int: ...
     def __repr__(self) -> str: ...
     def __setitem__(
         self, index: typing.SupportsIndex | slice | types.EllipsisType, value: typing.Any
     ) -> None:
         """
-        Fill an item or a slice of the leading axis, or copy an array of its shape and dtype into it, in the current
-        stream.
+        Fill a view, or copy an array of its shape and dtype into it, in the current stream.
+        """
+    def advise(self, advice: str, device: typing.Any = None) -> None:
+        """
+        Say how managed memory will be used.
+
+        `advice` is 'read_mostly', 'preferred_location', 'accessed_by', or one of these after 'unset_'; `device` a Device or
+        'host', the array's own device unless given. See cudaMemAdvise.
+
+        >>> import cuscope as cs
+        >>> x = cs.empty_managed(1000)
+        >>> x.advise("read_mostly")
+        >>> x.range_attributes["read_mostly"]
+        True
         """
     def close(self) -> None:
         """
@@ -539,6 +575,14 @@ class DeviceArray:
         >>> x.close()
         >>> x.closed
         True
+        """
+    def copy(self, *, stream: Stream | None = None) -> DeviceArray:
+        """
+        A new C-contiguous array with the same elements, on the stream's device.
+
+        >>> import numpy as np, cuscope as cs
+        >>> cs.to_device(np.arange(4))[::-1].copy().to_host()
+        array([3, 2, 1, 0])
         """
     def copy_from(
         self, source: DeviceArray | numpy.typing.ArrayLike, *, stream: Stream | None = None
@@ -563,8 +607,8 @@ class DeviceArray:
         Copy to an array of the same shape and dtype, on the host or on a device.
 
         Asynchronous to page-locked and device memory: the elements are there once the stream is synchronized. Other host
-        memory is filled when this returns. Raises TypeError for another dtype, ValueError for another shape, a read-only array
-        or one that is not C-contiguous. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel
+        memory is filled when this returns, whatever its strides. Raises TypeError for another dtype, ValueError for another shape or a
+        read-only array. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel
         Execution".
 
         >>> import numpy as np, cuscope as cs
@@ -586,16 +630,69 @@ class DeviceArray:
         >>> x.to_host()
         array([-5, -5, -5], dtype=int16)
         """
-    def to_host(self, *, stream: Stream | None = None) -> numpy.typing.NDArray[typing.Any]:
+    def host_view(self) -> numpy.typing.NDArray[typing.Any]:
         """
-        Copy to a new NumPy array. Waits for the stream, and so raises what its host functions raised.
+        A NumPy array over the same memory, where the host can reach it: managed memory, and device_view().
 
-        The result has the array's shape and dtype and is C-contiguous. Ctrl-C ends the wait. See cudaMemcpyAsync: CUDA C++
-        Programming Guide, "Device Memory".
+        Wait for the streams that write it before reading. Raises TypeError for other memory.
+
+        >>> import cuscope as cs
+        >>> x = cs.empty_managed(2)
+        >>> x.host_view()[:] = 1
+        >>> x.to_host()
+        array([1., 1.], dtype=float32)
+        """
+    def prefetch(self, to: typing.Any = None, *, stream: Stream | None = None) -> None:
+        """
+        Move the pages of managed memory to a Device, or to the 'host', in stream order; to its own device unless told.
+
+        See cudaMemPrefetchAsync.
+
+        >>> import cuscope as cs
+        >>> x = cs.empty_managed(1000)
+        >>> x.prefetch()
+        >>> x.range_attributes["last_prefetch_location"] == x.device.name
+        True
+        """
+    def ravel(self) -> DeviceArray:
+        """
+        All elements along one axis: reshape(-1).
+        """
+    def reshape(self, *args) -> DeviceArray:
+        """
+        The same elements, in C order, in another shape; one extent may be -1.
+
+        A view of a contiguous array, a copy (in the current stream) of another. Raises ValueError if the sizes differ.
+
+        >>> import cuscope as cs
+        >>> cs.empty(6).reshape(2, -1).shape
+        (2, 3)
+        """
+    def to_host(
+        self, *, out: typing.Any = None, stream: Stream | None = None
+    ) -> numpy.typing.NDArray[typing.Any]:
+        """
+        Copy to a NumPy array. Waits for the stream, and so raises what its host functions raised.
+
+        A new array has the shape and dtype of this one and is C-contiguous; `out`, which is returned, has to have the same shape
+        and dtype, and any strides. Ctrl-C ends the wait. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Device Memory".
 
         >>> import cuscope as cs
         >>> cs.zeros(3).to_host()
         array([0., 0., 0.], dtype=float32)
+        """
+    def transpose(self, *args) -> DeviceArray:
+        """
+        A view with the axes in another order; in reverse, unless an order is given.
+
+        >>> import cuscope as cs
+        >>> cs.empty((2, 3, 4)).transpose(1, 0, 2).shape
+        (3, 2, 4)
+        """
+    @property
+    def T(self) -> DeviceArray:
+        """
+        A view with the axes in reverse order.
         """
     @property
     def closed(self) -> bool:
@@ -613,6 +710,11 @@ class DeviceArray:
         NumPy's type of an element.
         """
     @property
+    def is_contiguous(self) -> bool:
+        """
+        Do the elements lie one after the other, in C order?
+        """
+    @property
     def itemsize(self) -> int:
         """
         How many bytes an element has.
@@ -628,9 +730,19 @@ class DeviceArray:
         How many axes there are.
         """
     @property
+    def pitch(self) -> int:
+        """
+        The bytes from a row to the next.
+        """
+    @property
     def pointer(self) -> int:
         """
         The device address of the first element; 0 if there are none, or the array is closed.
+        """
+    @property
+    def range_attributes(self) -> dict[str, typing.Any]:
+        """
+        What was advised and prefetched of managed memory, as a dict. See cudaMemRangeGetAttribute.
         """
     @property
     def shape(self) -> tuple[int, ...]:
@@ -878,6 +990,208 @@ class MemoryInfo:
     def total(self) -> int:
         """
         All of it, in bytes.
+        """
+
+class PointerAttributes:
+    """
+    What is known of an address; made by pointer_attributes().
+
+    See cudaPointerGetAttributes.
+
+    >>> import cuscope as cs
+    >>> x = cs.empty(3)
+    >>> cs.pointer_attributes(x).device_pointer == x.pointer
+    True
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def device(self) -> str | None:
+        """
+        The name of its device; None if it has none.
+        """
+    @property
+    def device_pointer(self) -> int:
+        """
+        The address by which kernels know it; 0 if they do not.
+        """
+    @property
+    def host_pointer(self) -> int:
+        """
+        The address by which the host knows it; 0 if it does not.
+        """
+    @property
+    def type(self) -> str:
+        """
+        'unregistered', 'host', 'device' or 'managed'.
+        """
+
+class Registration:
+    """
+    Page-locked memory of the program's own; made by register().
+
+    Ends the page-lock when it is closed, at the end of a `with` block, or when nothing refers to it and its copies any more.
+
+    >>> import numpy as np, cuscope as cs
+    >>> registration = cs.register(np.zeros(4))
+    >>> registration.close()
+    >>> registration.closed
+    True
+    """
+    def __enter__(self) -> typing.Any: ...
+    def __exit__(self, *args: typing.Any) -> None: ...
+    def __repr__(self) -> str: ...
+    def close(self) -> None:
+        """
+        Wait for the streams that use the memory, and unlock it. Closing twice is no error. See cudaHostUnregister.
+        """
+    def device_view(self) -> DeviceArray:
+        """
+        The array as kernels see it. See device_view().
+        """
+    @property
+    def array(self) -> numpy.typing.NDArray[typing.Any]:
+        """
+        The array whose memory it is.
+        """
+    @property
+    def closed(self) -> bool:
+        """
+        Was it closed?
+        """
+
+class PoolStatistics:
+    """
+    What a memory pool holds, in bytes; made by MemoryPool.statistics.
+
+    See cudaMemPoolGetAttribute.
+
+    >>> import cuscope as cs
+    >>> statistics = cs.MemoryPool().statistics
+    >>> statistics.used, statistics.reserved
+    (0, 0)
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def reserved(self) -> int:
+        """
+        What the pool has taken from the device.
+        """
+    @property
+    def reserved_high(self) -> int:
+        """
+        The most it ever had.
+        """
+    @property
+    def used(self) -> int:
+        """
+        What arrays use of it.
+        """
+    @property
+    def used_high(self) -> int:
+        """
+        The most they ever used.
+        """
+
+class MemoryPool:
+    """
+    Device memory that arrays are allocated from in stream order.
+
+    Arrays come from their device's current pool, `device.memory_pool`. What they give back stays in the pool for the next
+    ones, until a synchronisation finds more than `release_threshold` bytes reserved.
+
+    Parameters
+    ----------
+    limit : int, optional
+        The most bytes it may reserve; as much as the device has unless given.
+    release_threshold : int
+        The bytes it keeps when the host synchronizes.
+    device : Device, optional
+        The current device unless given.
+
+    See cudaMemPoolCreate: CUDA C++ Programming Guide, "Stream Ordered Memory Allocator".
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> pool = cs.MemoryPool(limit=64 << 20)
+    >>> x = pool.empty(1000)
+    >>> pool.statistics.used >= x.nbytes
+    True
+    """
+    def __eq__(self, arg0: typing.Any) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self,
+        *,
+        limit: typing.Any = None,
+        release_threshold: typing.SupportsIndex = 0,
+        device: Device | None = None,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def close(self) -> None:
+        """
+        Give the pool up; it goes with the last array from it. Closing twice is no error. See cudaMemPoolDestroy.
+        """
+    def empty(
+        self,
+        shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        dtype: numpy.typing.DTypeLike = None,
+        *,
+        stream: Stream | None = None,
+    ) -> DeviceArray:
+        """
+        A new array from this pool, with whatever the memory holds; the dtype is float32 unless given.
+
+        Raises OutOfMemoryError beyond the pool's limit. See cudaMallocFromPoolAsync.
+
+        >>> import cuscope as cs
+        >>> cs.MemoryPool().empty((2, 3)).shape
+        (2, 3)
+        """
+    def reset_high(self) -> None:
+        """
+        Start to look for the highest values anew. See cudaMemPoolSetAttribute.
+        """
+    def trim(self, keep: typing.SupportsIndex = 0) -> None:
+        """
+        Give back to the device what no array uses, until no more than `keep` bytes are reserved.
+
+        See cudaMemPoolTrimTo.
+
+        >>> import cuscope as cs
+        >>> cs.current_device().memory_pool.trim()
+        """
+    @property
+    def closed(self) -> bool:
+        """
+        Was it closed?
+        """
+    @property
+    def device(self) -> Device:
+        """
+        The device whose memory it is.
+        """
+    @property
+    def is_default(self) -> bool:
+        """
+        Is it the device's own pool, which cannot be destroyed?
+        """
+    @property
+    def limit(self) -> int | None:
+        """
+        The most bytes it may reserve; None if only the device is the limit.
+        """
+    @property
+    def release_threshold(self) -> int:
+        """
+        The bytes that the pool keeps when the host synchronizes.
+        """
+    @release_threshold.setter
+    def release_threshold(self, arg1: typing.SupportsIndex) -> None: ...
+    @property
+    def statistics(self) -> PoolStatistics:
+        """
+        What it holds, as PoolStatistics.
         """
 
 class Parameter:
@@ -1227,6 +1541,25 @@ class Module:
         device: Device | None = None,
     ) -> None: ...
     def __repr__(self) -> str: ...
+    def symbol(
+        self,
+        name: str,
+        dtype: numpy.typing.DTypeLike = None,
+        shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] = None,
+    ) -> DeviceArray:
+        """
+        A __device__ or __constant__ variable of the module, as an array over its memory.
+
+        Copies go both ways, as with any array; `pointer` is the variable's address and `nbytes` its size. Bytes along one axis,
+        unless a dtype and a shape say what it holds. Raises KeyError if there is no such variable, ValueError if the shape does
+        not fit it. See cudaGetSymbolAddress, cudaMemcpyToSymbol: CUDA C++ Programming Guide, "Device Memory".
+
+        >>> import numpy as np, cuscope as cs
+        >>> mod = cs.Module("__constant__ float scale[2]; __global__ void get(float* x) { *x = scale[1]; }")
+        >>> mod.symbol("scale", np.float32).copy_from(np.array([1, 2], np.float32))
+        >>> x = cs.empty(1); mod.get[1, 1](x); x.to_host()
+        array([2.], dtype=float32)
+        """
     @property
     def cached(self) -> bool:
         """
@@ -1257,7 +1590,28 @@ class Contract:
     """
     The contract of a runtime, method by method, for tests.
     """
+    class Side:
+        """
+        One side of a 3-D copy.
+        """
+        def __init__(
+            self,
+            array: typing.SupportsInt | typing.SupportsIndex = 0,
+            pitched: tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+            ] = (0, 0, 0, 0),
+            position: tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+            ] = (0, 0, 0),
+        ) -> None: ...
+
     def add_device(self, model: str) -> tuple[typing.Any, ...]: ...
+    def array_get_info(self, array: typing.SupportsInt | typing.SupportsIndex) -> tuple[typing.Any, ...]: ...
     def clock_ns(self) -> int: ...
     def compile(
         self,
@@ -1269,6 +1623,23 @@ class Contract:
         file_name: str = "kernel.cu",
         use_cache: bool = True,
     ) -> tuple[typing.Any, ...]: ...
+    def create_surface_object(self, resource: dict) -> tuple[typing.Any, ...]: ...
+    def create_texture_object(
+        self,
+        resource: dict,
+        address_mode: typing.Annotated[
+            collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], "FixedSize(3)"
+        ] = [0, 0, 0],
+        filter_mode: typing.SupportsInt | typing.SupportsIndex = 0,
+        read_mode: typing.SupportsInt | typing.SupportsIndex = 0,
+        normalized_coordinates: bool = False,
+        border_color: typing.Annotated[
+            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(4)"
+        ] = [0.0, 0.0, 0.0, 0.0],
+        srgb: bool = False,
+    ) -> tuple[typing.Any, ...]: ...
+    def destroy_surface_object(self, surface: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def destroy_texture_object(self, texture: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def device_can_access_peer(
         self,
         device: typing.SupportsInt | typing.SupportsIndex,
@@ -1285,8 +1656,14 @@ class Contract:
         attribute: typing.SupportsInt | typing.SupportsIndex,
         device: typing.SupportsInt | typing.SupportsIndex,
     ) -> tuple[typing.Any, ...]: ...
+    def device_get_default_mem_pool(
+        self, device: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[typing.Any, ...]: ...
     def device_get_limit(
         self, limit: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[typing.Any, ...]: ...
+    def device_get_mem_pool(
+        self, device: typing.SupportsInt | typing.SupportsIndex
     ) -> tuple[typing.Any, ...]: ...
     def device_get_stream_priority_range(self) -> tuple[typing.Any, ...]: ...
     def device_reset(self) -> str: ...
@@ -1294,6 +1671,11 @@ class Contract:
         self,
         limit: typing.SupportsInt | typing.SupportsIndex,
         value: typing.SupportsInt | typing.SupportsIndex,
+    ) -> str: ...
+    def device_set_mem_pool(
+        self,
+        device: typing.SupportsInt | typing.SupportsIndex,
+        pool: typing.SupportsInt | typing.SupportsIndex,
     ) -> str: ...
     def device_synchronize(self) -> str: ...
     def driver_get_version(self) -> tuple[typing.Any, ...]: ...
@@ -1314,6 +1696,7 @@ class Contract:
     ) -> str: ...
     def event_synchronize(self, event: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def free(self, pointer: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def free_array(self, array: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def free_async(
         self,
         pointer: typing.SupportsInt | typing.SupportsIndex,
@@ -1355,6 +1738,13 @@ class Contract:
     def host_get_flags(
         self, pointer: typing.SupportsInt | typing.SupportsIndex
     ) -> tuple[typing.Any, ...]: ...
+    def host_register(
+        self,
+        pointer: typing.SupportsInt | typing.SupportsIndex,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def host_unregister(self, pointer: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def host_work(self, nanoseconds: typing.SupportsInt | typing.SupportsIndex) -> None: ...
     def kind(self) -> str: ...
     def launch_host_func(
@@ -1373,6 +1763,11 @@ class Contract:
         dynamic_shared: typing.SupportsInt | typing.SupportsIndex = 0,
         stream: typing.SupportsInt | typing.SupportsIndex = 0,
         duration_ns: typing.SupportsInt | typing.SupportsIndex = -1,
+        cooperative: bool = False,
+        cluster: typing.SupportsInt
+        | typing.SupportsIndex
+        | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
+        | None = None,
     ) -> str: ...
     def library_enumerate_kernels(
         self,
@@ -1393,18 +1788,160 @@ class Contract:
     def malloc(
         self, bytes: typing.SupportsInt | typing.SupportsIndex, null_out: bool = False
     ) -> tuple[typing.Any, ...]: ...
+    def malloc_3d(
+        self,
+        extent: tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+    ) -> tuple[typing.Any, ...]: ...
+    def malloc_3d_array(
+        self,
+        format: tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+        extent: tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> tuple[typing.Any, ...]: ...
+    def malloc_array(
+        self,
+        format: tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+        width: typing.SupportsInt | typing.SupportsIndex,
+        height: typing.SupportsInt | typing.SupportsIndex = 0,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> tuple[typing.Any, ...]: ...
     def malloc_async(
         self,
         bytes: typing.SupportsInt | typing.SupportsIndex,
         stream: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> tuple[typing.Any, ...]: ...
+    def malloc_from_pool_async(
+        self,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+        pool: typing.SupportsInt | typing.SupportsIndex,
+        stream: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> tuple[typing.Any, ...]: ...
+    def malloc_managed(
+        self,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+        flags: typing.SupportsInt | typing.SupportsIndex = 1,
+    ) -> tuple[typing.Any, ...]: ...
+    def malloc_pitch(
+        self,
+        width: typing.SupportsInt | typing.SupportsIndex,
+        height: typing.SupportsInt | typing.SupportsIndex,
+    ) -> tuple[typing.Any, ...]: ...
+    def mem_advise(
+        self,
+        pointer: typing.SupportsInt | typing.SupportsIndex,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+        advice: typing.SupportsInt | typing.SupportsIndex,
+        location: tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex],
+    ) -> str: ...
     def mem_get_info(self) -> tuple[typing.Any, ...]: ...
+    def mem_pool_create(
+        self,
+        device: typing.SupportsInt | typing.SupportsIndex,
+        max_size: typing.SupportsInt | typing.SupportsIndex = 0,
+        location_type: typing.SupportsInt | typing.SupportsIndex = 1,
+    ) -> tuple[typing.Any, ...]: ...
+    def mem_pool_destroy(self, pool: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def mem_pool_get_attribute(
+        self,
+        pool: typing.SupportsInt | typing.SupportsIndex,
+        attribute: typing.SupportsInt | typing.SupportsIndex,
+    ) -> tuple[typing.Any, ...]: ...
+    def mem_pool_set_attribute(
+        self,
+        pool: typing.SupportsInt | typing.SupportsIndex,
+        attribute: typing.SupportsInt | typing.SupportsIndex,
+        value: typing.SupportsInt | typing.SupportsIndex,
+    ) -> str: ...
+    def mem_pool_trim_to(
+        self,
+        pool: typing.SupportsInt | typing.SupportsIndex,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+    ) -> str: ...
+    def mem_prefetch_async(
+        self,
+        pointer: typing.SupportsInt | typing.SupportsIndex,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+        location: tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex],
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+        stream: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def mem_range_get_attribute(
+        self,
+        pointer: typing.SupportsInt | typing.SupportsIndex,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+        attribute: typing.SupportsInt | typing.SupportsIndex,
+        count: typing.SupportsInt | typing.SupportsIndex = 1,
+    ) -> tuple[typing.Any, ...]: ...
     def memcpy(
         self,
         destination: typing.SupportsInt | typing.SupportsIndex,
         source: typing.SupportsInt | typing.SupportsIndex,
         bytes: typing.SupportsInt | typing.SupportsIndex,
         kind: typing.SupportsInt | typing.SupportsIndex = 4,
+    ) -> str: ...
+    def memcpy_2d(
+        self,
+        destination: typing.SupportsInt | typing.SupportsIndex,
+        destination_pitch: typing.SupportsInt | typing.SupportsIndex,
+        source: typing.SupportsInt | typing.SupportsIndex,
+        source_pitch: typing.SupportsInt | typing.SupportsIndex,
+        width: typing.SupportsInt | typing.SupportsIndex,
+        height: typing.SupportsInt | typing.SupportsIndex,
+        kind: typing.SupportsInt | typing.SupportsIndex = 4,
+    ) -> str: ...
+    def memcpy_2d_async(
+        self,
+        destination: typing.SupportsInt | typing.SupportsIndex,
+        destination_pitch: typing.SupportsInt | typing.SupportsIndex,
+        source: typing.SupportsInt | typing.SupportsIndex,
+        source_pitch: typing.SupportsInt | typing.SupportsIndex,
+        width: typing.SupportsInt | typing.SupportsIndex,
+        height: typing.SupportsInt | typing.SupportsIndex,
+        kind: typing.SupportsInt | typing.SupportsIndex = 4,
+        stream: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def memcpy_3d(
+        self,
+        destination: Contract.Side,
+        source: Contract.Side,
+        extent: tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+        kind: typing.SupportsInt | typing.SupportsIndex = 4,
+    ) -> str: ...
+    def memcpy_3d_async(
+        self,
+        destination: Contract.Side,
+        source: Contract.Side,
+        extent: tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+        kind: typing.SupportsInt | typing.SupportsIndex = 4,
+        stream: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> str: ...
     def memcpy_async(
         self,
@@ -1414,17 +1951,108 @@ class Contract:
         kind: typing.SupportsInt | typing.SupportsIndex = 4,
         stream: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> str: ...
+    def memcpy_batch_async(
+        self,
+        destinations: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        sources: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        sizes: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        source_access_order: typing.SupportsInt | typing.SupportsIndex = 1,
+        stream: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def memcpy_peer(
+        self,
+        destination: typing.SupportsInt | typing.SupportsIndex,
+        destination_device: typing.SupportsInt | typing.SupportsIndex,
+        source: typing.SupportsInt | typing.SupportsIndex,
+        source_device: typing.SupportsInt | typing.SupportsIndex,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+    ) -> str: ...
+    def memcpy_peer_async(
+        self,
+        destination: typing.SupportsInt | typing.SupportsIndex,
+        destination_device: typing.SupportsInt | typing.SupportsIndex,
+        source: typing.SupportsInt | typing.SupportsIndex,
+        source_device: typing.SupportsInt | typing.SupportsIndex,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+        stream: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
     def memset(
         self,
         pointer: typing.SupportsInt | typing.SupportsIndex,
         value: typing.SupportsInt | typing.SupportsIndex,
         bytes: typing.SupportsInt | typing.SupportsIndex,
     ) -> str: ...
+    def memset_2d(
+        self,
+        pointer: typing.SupportsInt | typing.SupportsIndex,
+        pitch: typing.SupportsInt | typing.SupportsIndex,
+        value: typing.SupportsInt | typing.SupportsIndex,
+        width: typing.SupportsInt | typing.SupportsIndex,
+        height: typing.SupportsInt | typing.SupportsIndex,
+    ) -> str: ...
+    def memset_2d_async(
+        self,
+        pointer: typing.SupportsInt | typing.SupportsIndex,
+        pitch: typing.SupportsInt | typing.SupportsIndex,
+        value: typing.SupportsInt | typing.SupportsIndex,
+        width: typing.SupportsInt | typing.SupportsIndex,
+        height: typing.SupportsInt | typing.SupportsIndex,
+        stream: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def memset_3d(
+        self,
+        pitched: tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+        value: typing.SupportsInt | typing.SupportsIndex,
+        extent: tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+    ) -> str: ...
+    def memset_3d_async(
+        self,
+        pitched: tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+        value: typing.SupportsInt | typing.SupportsIndex,
+        extent: tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+        stream: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
     def memset_async(
         self,
         pointer: typing.SupportsInt | typing.SupportsIndex,
         value: typing.SupportsInt | typing.SupportsIndex,
         bytes: typing.SupportsInt | typing.SupportsIndex,
+        stream: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def memset_d2d16_async(
+        self,
+        pointer: typing.SupportsInt | typing.SupportsIndex,
+        pitch: typing.SupportsInt | typing.SupportsIndex,
+        value: typing.SupportsInt | typing.SupportsIndex,
+        width: typing.SupportsInt | typing.SupportsIndex,
+        height: typing.SupportsInt | typing.SupportsIndex,
+        stream: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def memset_d2d32_async(
+        self,
+        pointer: typing.SupportsInt | typing.SupportsIndex,
+        pitch: typing.SupportsInt | typing.SupportsIndex,
+        value: typing.SupportsInt | typing.SupportsIndex,
+        width: typing.SupportsInt | typing.SupportsIndex,
+        height: typing.SupportsInt | typing.SupportsIndex,
         stream: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> str: ...
     def occupancy_max_active_blocks_per_multiprocessor(
@@ -1525,6 +2153,22 @@ def contract(device: str) -> Contract:
     The contract of a device's runtime.
     """
 
+def copy_batch(copies: collections.abc.Iterable, *, stream: Stream | None = None) -> None:
+    """
+    Enqueue many copies in one call: pairs (destination, source) of contiguous arrays of as many bytes.
+
+    The copies are not ordered among each other; what comes later in the stream waits for all. Pageable sources may change
+    once this returns, which waits if a destination is pageable. See cudaMemcpyBatchAsync.
+
+    >>> import numpy as np, cuscope as cs
+    >>> a, b = cs.empty(2), cs.empty(3)
+    >>> with cs.Stream():
+    ...     cs.copy_batch([(a, np.ones(2, np.float32)), (b, np.zeros(3, np.float32))])
+    >>> cs.synchronize()
+    >>> a.to_host()
+    array([1., 1.], dtype=float32)
+    """
+
 def current_device() -> Device:
     """
     The current device of this thread.
@@ -1549,6 +2193,21 @@ def current_stream() -> Stream:
     >>> with cs.Stream() as stream:
     ...     cs.current_stream() is stream
     True
+    """
+
+def device_view(array: numpy.typing.NDArray[typing.Any], *, device: Device | None = None) -> DeviceArray:
+    """
+    A page-locked NumPy array as kernels see it: the same memory, read and written over the bus.
+
+    The memory stays alive as long as the view. Raises TypeError for pageable memory, ValueError for memory that is not
+    mapped. See cudaHostGetDevicePointer: CUDA C++ Programming Guide, "Mapped Memory".
+
+    >>> import numpy as np, cuscope as cs
+    >>> h = cs.pinned_empty(2, np.int32, mapped=True)
+    >>> cs.device_view(h).fill(7)
+    >>> cs.synchronize()
+    >>> h
+    array([7, 7], dtype=int32)
     """
 
 def devices() -> list[Device]:
@@ -1594,6 +2253,64 @@ def empty(
     >>> import cuscope as cs
     >>> cs.empty((2, 3)).shape
     (2, 3)
+    """
+
+def empty_managed(
+    shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+    dtype: numpy.typing.DTypeLike = ...,
+    *,
+    attach: str = "global",
+    device: Device | None = None,
+) -> DeviceArray:
+    """
+    A new array in managed memory, which the host and the device reach by one address.
+
+    host_view() is a NumPy array over the same memory: synchronize before reading what a kernel writes. prefetch() and
+    advise() say where the pages should be. `attach` is 'global' or 'host'. Errors are those of empty(). See
+    cudaMallocManaged: CUDA C++ Programming Guide, "Unified Memory Programming".
+
+    >>> import cuscope as cs
+    >>> x = cs.empty_managed(2)
+    >>> x.fill(3)
+    >>> cs.synchronize()
+    >>> x.host_view()
+    array([3., 3.], dtype=float32)
+    """
+
+def empty_pitched(
+    shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+    dtype: numpy.typing.DTypeLike = ...,
+    *,
+    device: Device | None = None,
+) -> DeviceArray:
+    """
+    A new array of 2 or 3 axes whose rows begin at addresses that suit the device.
+
+    Rows are `pitch` bytes apart, at least as many as they have. Copies between it and other arrays take care of that; a
+    kernel is given the pitch as a parameter. Errors are those of empty(). See cudaMallocPitch, cudaMalloc3D: CUDA C++
+    Programming Guide, "Device Memory".
+
+    >>> import cuscope as cs
+    >>> x = cs.empty_pitched((4, 100))
+    >>> x.strides == (x.pitch, 4), x.pitch >= 400
+    (True, True)
+    """
+
+def empty_plain(
+    shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+    dtype: numpy.typing.DTypeLike = ...,
+    *,
+    device: Device | None = None,
+) -> DeviceArray:
+    """
+    A new array in memory of its own, as cudaMalloc gives it: not of a pool, not in stream order.
+
+    Allocating takes tens of microseconds, and the free waits for the device. Parameters and errors are those of empty(). See
+    cudaMalloc, cudaFree: CUDA C++ Programming Guide, "Device Memory".
+
+    >>> import cuscope as cs
+    >>> cs.empty_plain(3).pointer % 256
+    0
     """
 
 def full(
@@ -1675,6 +2392,58 @@ def pinned_empty(
     >>> h[:] = 3
     >>> cs.to_device(h[1]).to_host()
     array([3, 3, 3, 3], dtype=int32)
+    """
+
+def pointer_attributes(of: typing.Any, *, device: Device | None = None) -> PointerAttributes:
+    """
+    What kind of memory an array, or an address, is.
+
+    See cudaPointerGetAttributes.
+
+    >>> import numpy as np, cuscope as cs
+    >>> cs.pointer_attributes(cs.empty(3)).type, cs.pointer_attributes(np.zeros(3)).type
+    ('device', 'unregistered')
+    """
+
+def register(
+    array: typing.Any,
+    *,
+    portable: bool = False,
+    mapped: bool = False,
+    read_only: bool = False,
+    device: Device | None = None,
+) -> Registration:
+    """
+    Page-lock the memory of a NumPy array, so that copies of it are asynchronous.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Of any strides; it stays alive as long as it is page-locked.
+    portable : bool
+        Page-locked for all devices of the runtime, not only for this one.
+    mapped : bool
+        Kernels may reach it: see device_view().
+    read_only : bool
+        Kernels only read it.
+    device : Device, optional
+        The current device unless given.
+
+    Raises
+    ------
+    CudaError
+        cudaErrorHostMemoryAlreadyRegistered: a part of it is page-locked already.
+
+    See cudaHostRegister: CUDA C++ Programming Guide, "Page-Locked Host Memory".
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> a = np.arange(1000)
+    >>> with cs.register(a):
+    ...     x = cs.to_device(a)
+    >>> int(x.to_host().sum())
+    499500
     """
 
 def runtime_answers() -> list[dict[str, typing.Any]]:

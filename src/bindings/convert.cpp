@@ -1,5 +1,6 @@
 // NumPy's shapes and dtypes, and Python objects as kernel arguments.
 #include <limits>
+#include <string_view>
 
 #include "bindings/objects.hpp"
 
@@ -123,6 +124,7 @@ std::vector<py::ssize_t> parse_shape(py::handle shape) {
 
 py::dtype parse_dtype(py::handle dtype) {
     const py::dtype parsed = py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype));
+    if (std::string_view("biufc").find(parsed.kind()) != std::string_view::npos) return parsed;
     if (parsed.attr("hasobject").cast<bool>()) {
         throw core::WrongKind("dtype: " + py::str(parsed).cast<std::string>() +
                               " holds Python objects, which no device can read; take a numeric dtype");

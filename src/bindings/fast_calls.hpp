@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "bindings/objects.hpp"
@@ -13,6 +14,9 @@ namespace cuscope::bindings {
 
 // Returns null, with no exception set, for what it leaves to the method.
 using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count);
+// With the keyword `stream`: null if it is not there.
+using FastStreamFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                                         PyObject* stream);
 
 // What a Python object of one of pybind11's types holds, if it is of exactly this type; null otherwise, also
 // for an object whose __init__ was never run.
@@ -60,26 +64,59 @@ inline PyObject* call_slowly(PyObject* slow, PyObject* self, PyObject* const* ar
     return PyObject_Vectorcall(slow, stack, static_cast<std::size_t>(count) + 1, keywords);
 }
 
-// A method of a type with a fast function before it.
-template <FastFunction fast>
+// Null, with no exception set, where the arguments are not for this function.
+template <auto fast>
+PyObject* call_fast(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+    if constexpr (std::is_same_v<decltype(fast), FastStreamFunction>) {
+        PyObject* stream = nullptr;
+        if (keywords != nullptr) {
+            if (PyTuple_GET_SIZE(keywords) != 1) return nullptr;
+            if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "stream") != 0)
+                return nullptr;
+            stream = arguments[count];
+        }
+        return translated([&] { return fast(self, arguments, count, stream); });
+    } else {
+        if (keywords != nullptr) return nullptr;
+        return translated([&] { return fast(self, arguments, count); });
+    }
+}
+
+// A method of a type, or a function of a module, with a fast function before it.
+template <auto fast>
 class FastMethod {
   public:
     static void put_before(py::handle type, const char* name) {
-        slow = py::object(type.attr(name)).release().ptr();
-        static const std::string doc = py::str(type.attr(name).attr("__doc__"));
-        definition = {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call)),
-                      METH_FASTCALL | METH_KEYWORDS, doc.c_str()};
+        define(type, name, call);
         auto* const raw = reinterpret_cast<PyTypeObject*>(type.ptr());
         type.attr(name) = py::reinterpret_steal<py::object>(PyDescr_NewMethod(raw, &definition));
     }
+    static void put_before(const py::module_& module, const char* name) {
+        define(module, name, call_function);
+        const py::object module_name = module.attr("__name__");
+        module.attr(name) =
+            py::reinterpret_steal<py::object>(PyCFunction_NewEx(&definition, nullptr, module_name.ptr()));
+    }
 
   private:
+    using Call = PyObject*(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+
+    static void define(py::handle scope, const char* name, Call* function) {
+        slow = py::object(scope.attr(name)).release().ptr();
+        static const std::string doc = py::str(scope.attr(name).attr("__doc__"));
+        definition = {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
+                      METH_FASTCALL | METH_KEYWORDS, doc.c_str()};
+    }
     static PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
-        if (keywords == nullptr) {
-            PyObject* const result = translated([&] { return fast(self, arguments, count); });
-            if (result != nullptr || PyErr_Occurred() != nullptr) return result;
-        }
+        PyObject* const result = call_fast<fast>(self, arguments, count, keywords);
+        if (result != nullptr || PyErr_Occurred() != nullptr) return result;
         return call_slowly(slow, self, arguments, count, keywords);
+    }
+    static PyObject* call_function(PyObject*, PyObject* const* arguments, Py_ssize_t count,
+                                   PyObject* keywords) {
+        PyObject* const result = call_fast<fast>(nullptr, arguments, count, keywords);
+        if (result != nullptr || PyErr_Occurred() != nullptr) return result;
+        return PyObject_Vectorcall(slow, arguments, static_cast<std::size_t>(count), keywords);
     }
 
     static inline PyObject* slow = nullptr;

@@ -23,6 +23,7 @@ PYBIND11_MODULE(_core, m) {
     bind_streams(m, classes);
     bind_events(classes);
     bind_arrays(m, classes);
+    bind_fast_copies(m, classes);
     bind_pinned(m);
     bind_memory_kinds(m, classes);
     bind_pools(m, classes);

@@ -143,6 +143,7 @@ void bind_devices(py::module_& m, Classes& classes);
 void bind_streams(py::module_& m, Classes& classes);
 void bind_events(Classes& classes);
 void bind_arrays(py::module_& m, Classes& classes);
+void bind_fast_copies(py::module_& m, Classes& classes);
 void bind_pinned(py::module_& m);
 void bind_memory_kinds(py::module_& m, Classes& classes);
 void bind_pools(py::module_& m, Classes& classes);

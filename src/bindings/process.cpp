@@ -89,8 +89,12 @@ CountDict live() {
 }  // namespace
 
 void restore_thread(PyThreadState* state) {
+    if (PyThread_get_thread_ident() == main_thread) {  // it is what ends the process: it waits for no exit
+        PyEval_RestoreThread(state);
+        return;
+    }
     returning.fetch_add(1);
-    if (process_exiting() && PyThread_get_thread_ident() != main_thread) {
+    if (process_exiting()) {
         returning.fetch_sub(1);
         for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
     }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/staging.hpp"
 #include "core/stream_mark.hpp"
 
 namespace cuscope::core {
@@ -20,14 +21,40 @@ void check_stream(const DeviceSpan& span, const Stream& stream) {
                                 stream.device().name() + ": use a stream of the array's device");
 }
 
+// Host memory that the runtime knows in no way: neither page-locked, by whomever, nor managed.
+bool is_pageable(Runtime& runtime, const void* host) {
+    PointerAttributes attributes;
+    if (runtime.pointer_get_attributes(&attributes, host) != Status::success) {
+        runtime.get_last_error();
+        return false;
+    }
+    return attributes.type == MemoryType::unregistered;
+}
+
+// A simulated device models what the runtime's own copy takes.
+bool copy_staged(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
+                 const Stream& stream) {
+    Device& device = stream.device();
+    if (bytes < staging_threshold || device.simulated()) return false;
+    if (kind == MemcpyKind::host_to_device && is_pageable(device.runtime(), source)) {
+        return device.staging().to_device(destination, source, bytes, stream);
+    }
+    if (kind == MemcpyKind::device_to_host && is_pageable(device.runtime(), destination)) {
+        return device.staging().to_host(destination, source, bytes, stream);
+    }
+    return false;
+}
+
 void enqueue_copy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind, const void* host,
                   const StreamPtr& stream, const KeepAlive& keep_alive) {
     Device& device = stream->device();
     const auto pinned = PinnedMemory::find(device, host, bytes);
     if (pinned) pinned->use(stream);
     try {
-        device.check_wait(device.runtime().memcpy_async(destination, source, bytes, kind, stream->handle()),
-                          "cudaMemcpyAsync");
+        if (pinned || !copy_staged(destination, source, bytes, kind, *stream))
+            device.check_wait(
+                device.runtime().memcpy_async(destination, source, bytes, kind, stream->handle()),
+                "cudaMemcpyAsync");
     } catch (const Interrupted&) {
         if (!pinned && keep_alive) keep_until_done(stream, keep_alive());
         throw;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/host_task.hpp"
+#include "core/staging.hpp"
 #include "core/stream.hpp"
 #include "runtime/process.hpp"
 
@@ -24,10 +25,17 @@ void refuse_after_fork() {
     }
 }
 
+constinit thread_local const Device* seen_current = nullptr;
+
 DeviceScope::DeviceScope(Device& device) : runtime_(device.runtime()) {
     refuse_after_fork();
+    seen_current = nullptr;
     // Where even this is refused (a host function, a lost device) the call that follows says so itself.
-    if (runtime_.get_device(&previous_) != Status::success || previous_ == device.ordinal()) return;
+    if (runtime_.get_device(&previous_) != Status::success) return;
+    if (previous_ == device.ordinal()) {
+        seen_current = &device;
+        return;
+    }
     device.check(runtime_.set_device(device.ordinal()), "cudaSetDevice");
     changed_ = true;
 }
@@ -43,6 +51,7 @@ Device::Device(std::shared_ptr<Runtime> runtime, int ordinal, std::string name)
     model_ = properties_.name;
     legacy_ = std::make_unique<Stream>(*this, stream_legacy);
     per_thread_ = std::make_unique<Stream>(*this, stream_per_thread);
+    staging_ = std::make_unique<StagingRing>(*this);
 }
 
 Device::~Device() {

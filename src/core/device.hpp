@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 namespace cuscope::core {
 
 class Device;
+class StagingRing;
 class Stream;
 using DevicePtr = std::shared_ptr<Device>;
 
@@ -87,6 +89,9 @@ class Device : public std::enable_shared_from_this<Device> {
     Status take_event(EventHandle* event);
     void give_event(EventHandle event, unsigned generation) noexcept;
 
+    // For large copies of pageable host memory.
+    StagingRing& staging() { return *staging_; }
+
     // What stands for the device's current memory pool; null: its default one.
     std::shared_ptr<void> current_pool();
     void set_current_pool(std::shared_ptr<void> pool);
@@ -117,10 +122,14 @@ class Device : public std::enable_shared_from_this<Device> {
     std::shared_ptr<void> current_pool_;
     std::deque<std::pair<unsigned long long, std::exception_ptr>> failures_;
     std::atomic<bool> has_work_{false}, has_failures_{false};
+    std::unique_ptr<StagingRing> staging_;
 
   public:
-    ~Device();  // where Stream is complete
+    ~Device();  // where Stream and StagingRing are complete
 };
+
+// Throws an Error in a child process that may not use its parent's runtimes.
+void refuse_after_fork();
 
 // Makes a device the calling thread's current one, as its runtime sees it, and restores the one before.
 class DeviceScope {
@@ -138,6 +147,23 @@ class DeviceScope {
     bool changed_ = false;
 };
 
+// The device that this thread found to be its current one when it last looked; null: it has to look.
+extern constinit thread_local const Device* seen_current;
+
+// For calls that go by handles which know their device, other than default streams: the runtime is not asked
+// again for the current device where this thread found it to be the right one. Another package may have
+// changed it since; such calls do not mind.
+class HandleScope {
+  public:
+    explicit HandleScope(Device& device, bool default_stream = false) {
+        refuse_after_fork();
+        if (default_stream || seen_current != &device) scope_.emplace(device);
+    }
+
+  private:
+    std::optional<DeviceScope> scope_;
+};
+
 // On a thread that runs a host function: the runtime may not be called.
 class HostFunctionScope {
   public:
@@ -147,9 +173,6 @@ class HostFunctionScope {
     ~HostFunctionScope();
 };
 bool in_host_function() noexcept;
-
-// Throws an Error in a child process that may not use its parent's runtimes.
-void refuse_after_fork();
 
 template <class Destroy>
 void Device::release_now(const char* call, Destroy destroy) noexcept {

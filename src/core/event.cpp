@@ -18,7 +18,7 @@ void Event::record(const Stream& stream) {
         throw std::invalid_argument("an event of " + device.name() + " cannot be recorded in a stream of " +
                                     stream.device().name() + ": make the event on that device");
     }
-    const DeviceScope scope(device);
+    const HandleScope scope(device, stream.is_default());
     device.check(device.runtime().event_record_with_flags(handle_.get(), stream.handle(), 0),
                  "cudaEventRecord");
     stream_.store(stream.serial(), std::memory_order_relaxed);
@@ -26,7 +26,7 @@ void Event::record(const Stream& stream) {
 
 bool Event::query() const {
     check_usable();
-    const DeviceScope scope(device());
+    const HandleScope scope(device());
     const Status status = device().runtime().event_query(handle_.get());
     if (status == Status::not_ready) return false;
     device().check(status, "cudaEventQuery");

@@ -72,7 +72,7 @@ void Stream::synchronize() {
 
 bool Stream::query() {
     check_usable();
-    const DeviceScope scope(device_);
+    const HandleScope scope(device_, is_default());
     const Status status = device_.runtime().stream_query(handle_);
     if (status == Status::not_ready) return false;
     device_.check(status, "cudaStreamQuery");
@@ -84,7 +84,7 @@ void Stream::wait(const Event& event) {
     check_usable();
     event.check_usable();
     check_same_runtime(device_, event.device(), "an event");
-    const DeviceScope scope(device_);
+    const HandleScope scope(device_, is_default());
     device_.check(device_.runtime().stream_wait_event(handle_, event.handle(), 0), "cudaStreamWaitEvent");
 }
 

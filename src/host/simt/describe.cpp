@@ -68,18 +68,18 @@ std::string Block::thread_name(const Strand* strand) const {
 
 // What the threads that `asked` names are doing, other than waiting with `like`.
 std::string Block::describe_absent(const std::vector<bool>& asked, const Strand* like) const {
-    struct Group {
+    struct Cohort {
         const Strand* example;  // null: ended
         unsigned count, first;
     };
     std::vector<const Strand*> holders(thread_count_);
     for (unsigned i = 0; i < used_; ++i)
         if (strands_[i]->wait != Strand::Wait::ended) holders[strands_[i]->linear_thread] = strands_[i];
-    std::vector<Group> groups;
+    std::vector<Cohort> groups;
     for (unsigned thread = 0; thread < thread_count_; ++thread) {
         if (!asked[thread]) continue;
         const Strand* holder = holders[thread];
-        auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& known) {
+        auto group = std::find_if(groups.begin(), groups.end(), [&](const Cohort& known) {
             if (known.example == nullptr || holder == nullptr)
                 return known.example == holder && (known.first < next_thread_) == (thread < next_thread_);
             return known.example->wait == holder->wait && same_site(known.example->site, holder->site) &&
@@ -92,7 +92,7 @@ std::string Block::describe_absent(const std::vector<bool>& asked, const Strand*
     }
     std::string text;
     for (std::size_t i = 0; i < groups.size() && i < groups_named; ++i) {
-        const Group& group = groups[i];
+        const Cohort& group = groups[i];
         text += "; ";
         if (group.example == nullptr && group.first >= next_thread_) {
             text += counted_threads(group.count, group.first, prototype_.block_dim, "has not started",
