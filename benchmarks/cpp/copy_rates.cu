@@ -1,8 +1,10 @@
-// How fast the CUDA runtime copies between the host and the device, from C++: the peer of benchmarks/copies.py.
+// How fast the CUDA runtime copies between the host and the device, from C++: the peer of
+// benchmarks/copies.py.
 //
 //   nvcc -O2 -std=c++17 -o copy_rates copy_rates.cu && ./copy_rates
 //
-// Prints one line of JSON, bytes a nanosecond: 256 MiB, the median of a few copies, of memory that was touched.
+// Prints one line of JSON, bytes a nanosecond: 256 MiB, the median of a few copies, of memory that was
+// touched.
 #include <cuda_runtime.h>
 
 #include <algorithm>

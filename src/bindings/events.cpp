@@ -23,20 +23,19 @@ EventSelf record(const py::object& self, const StreamLike& stream) {
 }
 
 PyObject* fast_record(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-    const auto* const object = exactly<EventObject>(self, type_of<EventObject>());
-    const auto* const stream =
-        count == 1 ? exactly<StreamObject>(arguments[0], type_of<StreamObject>()) : nullptr;
-    if (object == nullptr || stream == nullptr) return nullptr;
-    const std::shared_ptr<core::Event> event = object->open();
-    const core::StreamPtr on = stream->open();
+    auto* const object = exactly<EventObject>(self, type_of<EventObject>());
+    auto* const stream = count == 1 ? exactly<StreamObject>(arguments[0], type_of<StreamObject>()) : nullptr;
+    if (object == nullptr || stream == nullptr || !object->event || !stream->stream) return nullptr;
+    const Closable<core::Event>::Borrowed event(object->event);
+    const Closable<core::Stream>::Borrowed on(stream->stream);
     without_gil([&] { event->record(*on); });
     return Py_NewRef(self);
 }
 
 PyObject* fast_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
-    const auto* const object = exactly<EventObject>(self, type_of<EventObject>());
-    if (object == nullptr || count != 0) return nullptr;
-    const std::shared_ptr<core::Event> event = object->open();
+    auto* const object = exactly<EventObject>(self, type_of<EventObject>());
+    if (object == nullptr || count != 0 || !object->event) return nullptr;
+    const Closable<core::Event>::Borrowed event(object->event);
     return PyBool_FromLong(without_gil([&] { return event->query(); }) ? 1 : 0);
 }
 
@@ -150,11 +149,7 @@ Programming Guide, "Elapsed Time".
         .def_property_readonly(
             "closed", [](const EventObject& self) { return !self.event; }, "Was it closed?")
         .def(
-            "close",
-            [](EventObject& self) {
-                std::shared_ptr<core::Event> last = std::move(self.event);
-                without_gil([&] { last.reset(); });
-            },
+            "close", [](EventObject& self) { self.event.close(); },
             R"(Let the event go. Closing twice is no error. See cudaEventDestroy.
 
 >>> import cuscope as cs

@@ -23,7 +23,7 @@ bool match(const DeviceArray& array, const py::detail::PyArray_Proxy& host) {
 core::StreamPtr plain_stream(PyObject* stream, const core::DevicePtr& device) {
     if (stream == nullptr || stream == Py_None) return core::current_stream(device);
     const auto* const object = exactly<StreamObject>(stream, type_of<StreamObject>());
-    return object == nullptr ? nullptr : object->stream;
+    return object == nullptr ? nullptr : object->stream.get();
 }
 
 PyObject* fast_copy_from(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {

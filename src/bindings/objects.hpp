@@ -26,7 +26,7 @@ struct StreamObject {
 
     const core::StreamPtr& open() const {
         if (!stream) throw std::invalid_argument("Stream is closed");
-        return stream;
+        return stream.get();
     }
 
     void close();
@@ -35,8 +35,8 @@ struct StreamObject {
     unsigned flags;
     int priority;
     unsigned long long id, serial;
-    std::string name;        // of a default stream; else empty
-    core::StreamPtr stream;  // null once closed
+    std::string name;  // of a default stream; else empty
+    Closable<core::Stream> stream;
 };
 using StreamObjectPtr = std::shared_ptr<StreamObject>;
 
@@ -54,12 +54,12 @@ struct EventObject {
 
     const std::shared_ptr<core::Event>& open() const {
         if (!event) throw std::invalid_argument("Event is closed");
-        return event;
+        return event.get();
     }
 
     core::DevicePtr device;
     unsigned flags;
-    std::shared_ptr<core::Event> event;  // null once closed
+    Closable<core::Event> event;
 };
 using EventObjectPtr = std::shared_ptr<EventObject>;
 

@@ -74,6 +74,54 @@ class SharedOwner {
     std::shared_ptr<T> owner_;
 };
 
+// What a Python object holds until it is closed. A call borrows it, which takes less than a copy of the
+// owner: what is closed while the call is in the runtime, without the GIL, ends after it. Touched under the
+// GIL alone.
+template <class T>
+class Closable {
+  public:
+    explicit Closable(std::shared_ptr<T> held) : held_(std::move(held)) {}
+    Closable(const Closable&) = delete;
+    Closable& operator=(const Closable&) = delete;
+
+    const std::shared_ptr<T>& get() const { return held_; }
+    explicit operator bool() const { return held_ != nullptr; }
+    T* operator->() const { return held_.get(); }
+
+    void close() {
+        std::shared_ptr<T> last = std::move(held_);
+        if (!last) return;
+        if (borrowers_ > 0) {
+            leaving_ = std::move(last);
+        } else {
+            without_gil([&] { last.reset(); });
+        }
+    }
+
+    // Not closed while this lives; made and ended with the GIL.
+    class Borrowed {
+      public:
+        explicit Borrowed(Closable& from) : from_(from), borrowed_(from.held_.get()) { ++from_.borrowers_; }
+        Borrowed(const Borrowed&) = delete;
+        Borrowed& operator=(const Borrowed&) = delete;
+        ~Borrowed() {
+            if (--from_.borrowers_ > 0 || !from_.leaving_) return;
+            std::shared_ptr<T> last = std::move(from_.leaving_);
+            without_gil([&] { last.reset(); });
+        }
+        T& operator*() const { return *borrowed_; }
+        T* operator->() const { return borrowed_; }
+
+      private:
+        Closable& from_;
+        T* borrowed_;
+    };
+
+  private:
+    std::shared_ptr<T> held_, leaving_;
+    int borrowers_ = 0;
+};
+
 // The same object, owned so that its end, which may call the runtime, comes without the GIL.
 template <class T>
 std::shared_ptr<T> ending_without_gil(std::shared_ptr<T> object) {

@@ -49,20 +49,19 @@ void wait(const StreamObject& self, const EventOrStream& what) {
 }
 
 PyObject* fast_wait(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-    const auto* const object = exactly<StreamObject>(self, type_of<StreamObject>());
-    const auto* const event =
-        count == 1 ? exactly<EventObject>(arguments[0], type_of<EventObject>()) : nullptr;
-    if (object == nullptr || event == nullptr) return nullptr;
-    const core::StreamPtr stream = object->open();
-    const std::shared_ptr<core::Event> awaited = event->open();
+    auto* const object = exactly<StreamObject>(self, type_of<StreamObject>());
+    auto* const event = count == 1 ? exactly<EventObject>(arguments[0], type_of<EventObject>()) : nullptr;
+    if (object == nullptr || event == nullptr || !object->stream || !event->event) return nullptr;
+    const Closable<core::Stream>::Borrowed stream(object->stream);
+    const Closable<core::Event>::Borrowed awaited(event->event);
     without_gil([&] { stream->wait(*awaited); });
     Py_RETURN_NONE;
 }
 
 PyObject* fast_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
-    const auto* const object = exactly<StreamObject>(self, type_of<StreamObject>());
-    if (object == nullptr || count != 0) return nullptr;
-    const core::StreamPtr stream = object->open();
+    auto* const object = exactly<StreamObject>(self, type_of<StreamObject>());
+    if (object == nullptr || count != 0 || !object->stream) return nullptr;
+    const Closable<core::Stream>::Borrowed stream(object->stream);
     return PyBool_FromLong(without_gil([&] { return stream->query(); }) ? 1 : 0);
 }
 
@@ -115,9 +114,8 @@ StreamObject::~StreamObject() {
 
 void StreamObject::close() {
     if (!name.empty()) throw std::invalid_argument("a default stream cannot be closed: nobody owns it");
-    const core::StreamPtr last = std::move(stream);
-    if (last) last->set_abandoned(true);
-    if (last) without_gil([&] { const_cast<core::StreamPtr&>(last).reset(); });
+    if (stream) stream->set_abandoned(true);
+    stream.close();
 }
 
 StreamObjectPtr wrap(const core::StreamPtr& stream) {

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -101,13 +102,23 @@ std::vector<std::string> include_paths(const std::string& library_path) {
     std::vector<std::string> roots = {folder_of(library_path) + "/../include",
                                       folder_of(library_path) + "/../../cuda_runtime/include"};
     for (const std::string& toolkit : toolkits()) roots.push_back(toolkit + "/include");
+    const auto first = std::find_if(roots.begin(), roots.end(), [](const std::string& root) {
+        return is_file(root + "/cuda_runtime.h");
+    });
+    if (first == roots.end()) return {};
+    std::vector<std::string> found = {*first};
+    // cooperative_groups.h and cuda/std need the C++ core libraries, which a wheel may lack.
     for (const std::string& root : roots) {
-        if (!is_file(root + "/cuda_runtime.h")) continue;
-        std::vector<std::string> found = {root};
-        if (is_directory(root + "/cccl")) found.push_back(root + "/cccl");
-        return found;
+        if (is_file(root + "/nv/target")) {
+            if (root != *first) found.push_back(root);
+            break;
+        }
+        if (is_file(root + "/cccl/nv/target")) {
+            found.push_back(root + "/cccl");
+            break;
+        }
     }
-    return {};
+    return found;
 }
 
 // Null, with a line in *log, where the handle's file is not NVRTC.

@@ -27,7 +27,7 @@ Status HostRuntime::malloc_managed(void** pointer, std::size_t bytes, unsigned f
         return fail(Status::invalid_value, "managed memory is attached globally (1) or to the host (2)");
     }
     *pointer = nullptr;
-    if (bytes == 0) return fail(Status::invalid_value, "managed memory has at least one byte");
+    if (bytes == 0) return Status::success;
     std::byte* base = allocate_host(bytes);
     if (base == nullptr) {
         return fail(Status::memory_allocation,

@@ -242,9 +242,6 @@ Status HostRuntime::create_surface_object(SurfaceHandle* surface, const Resource
     }
     const Array* array = find_array(resource->array);
     if (array == nullptr) return invalid_handle("array");
-    if ((array->flags & flags::array_surface_load_store) == 0) {
-        return fail(Status::invalid_value, "the array was not made for surfaces");
-    }
     auto made = std::make_unique<cuscope_simt::Texture>();
     *made = {};
     set_format(*made, array->format);

@@ -145,8 +145,7 @@ class grid_group : public thread_group {
     static void check(const char* file, int line) {
         if (cuscope_fiber->is_cooperative) return;
         const details::Site site{file, line, "grid_group::sync"};
-        details::fault(details::Fault::trap,
-                       "the grid can only synchronise in a cooperative launch", &site);
+        details::fault(details::Fault::trap, "the grid can only synchronise in a cooperative launch", &site);
     }
     friend grid_group this_grid();
 };
@@ -171,7 +170,8 @@ class cluster_group : public thread_group {
     static T* map_shared_rank(T* address, int rank, CUSCOPE_HERE) {
         const details::Site site{file, line, "cluster_group::map_shared_rank"};
         return static_cast<T*>(details::switching([&](details::Fiber* self) {
-            return self->api->map_shared(self, const_cast<const void*>(static_cast<const volatile void*>(address)),
+            return self->api->map_shared(self,
+                                         const_cast<const void*>(static_cast<const volatile void*>(address)),
                                          static_cast<unsigned>(rank), &site);
         }));
     }
@@ -234,9 +234,9 @@ class coalesced_group : public thread_group {
     template <class T>
     details::plain<T> shfl_down(T&& value, unsigned delta, CUSCOPE_HERE) const {
         const unsigned rank = thread_rank() + delta;
-        return details::exchange<details::plain<T>>(a_, value,
-                                                    rank >= size() ? details::lane() : lane_of(static_cast<int>(rank)),
-                                                    {file, line, "coalesced_group::shfl_down"});
+        return details::exchange<details::plain<T>>(
+            a_, value, rank >= size() ? details::lane() : lane_of(static_cast<int>(rank)),
+            {file, line, "coalesced_group::shfl_down"});
     }
     int any(int predicate, CUSCOPE_HERE) const {
         return details::ballot(a_, predicate != 0, {file, line, "coalesced_group::any"}) != 0;
@@ -250,8 +250,8 @@ class coalesced_group : public thread_group {
     template <class T>
     unsigned match_any(T value, CUSCOPE_HERE) const {
         const details::Site site{file, line, "coalesced_group::match_any"};
-        return packed(static_cast<unsigned>(details::rendezvous(
-            details::WarpKind::match_any, a_, details::bits_of(value), 0, nullptr, &site)));
+        return packed(static_cast<unsigned>(details::rendezvous(details::WarpKind::match_any, a_,
+                                                                details::bits_of(value), 0, nullptr, &site)));
     }
     template <class T>
     unsigned match_all(T value, int& predicate, CUSCOPE_HERE) const {
@@ -354,14 +354,16 @@ class Tile<Size, true> : public thread_group {
     template <class T>
     unsigned match_any(T value, CUSCOPE_HERE) const {
         const Site site{file, line, "thread_block_tile::match_any"};
-        return static_cast<unsigned>(rendezvous(WarpKind::match_any, cuscope_mask(), bits_of(value), 0,
-                                                nullptr, &site)) >> first();
+        return static_cast<unsigned>(
+                   rendezvous(WarpKind::match_any, cuscope_mask(), bits_of(value), 0, nullptr, &site)) >>
+               first();
     }
     template <class T>
     unsigned match_all(T value, int& predicate, CUSCOPE_HERE) const {
         const Site site{file, line, "thread_block_tile::match_all"};
-        return static_cast<unsigned>(rendezvous(WarpKind::match_all, cuscope_mask(), bits_of(value), 0,
-                                                &predicate, &site)) >> first();
+        return static_cast<unsigned>(
+                   rendezvous(WarpKind::match_all, cuscope_mask(), bits_of(value), 0, &predicate, &site)) >>
+               first();
     }
 
   protected:
@@ -372,9 +374,7 @@ class Tile<Size, true> : public thread_group {
 template <unsigned Size>
 class Tile<Size, false> : public thread_group {
   public:
-    static void sync(CUSCOPE_HERE) {
-        gathered(nullptr, {file, line, "thread_block_tile::sync"});
-    }
+    static void sync(CUSCOPE_HERE) { gathered(nullptr, {file, line, "thread_block_tile::sync"}); }
     template <class T>
     plain<T> shfl(T&& value, unsigned rank, CUSCOPE_HERE) const {
         const plain<T> own = value;
@@ -401,7 +401,8 @@ class Tile<Size, false> : public thread_group {
     static unsigned votes(int predicate, const Site& site) {
         const Gathered all = gathered(&predicate, site);
         unsigned count = 0;
-        const unsigned first = cuscope_fiber->linear_thread & ~(Size - 1), rest = cuscope_fiber->thread_count - first;
+        const unsigned first = cuscope_fiber->linear_thread & ~(Size - 1),
+                       rest = cuscope_fiber->thread_count - first;
         for (unsigned i = 0; i < Size && i < rest; ++i) count += all.template at<int>(i) != 0;
         all.done();
         return count;

@@ -74,9 +74,7 @@ struct Gathered {
     CUSCOPE_INLINE void done() const { of(first, count, nullptr, site); }
 };
 
-CUSCOPE_INLINE unsigned arrive(Scope scope) {
-    return cuscope_fiber->api->arrive(cuscope_fiber, scope);
-}
+CUSCOPE_INLINE unsigned arrive(Scope scope) { return cuscope_fiber->api->arrive(cuscope_fiber, scope); }
 CUSCOPE_INLINE void wait(Scope scope, unsigned token, const Site& site) {
     switching([&](Fiber* self) { self->api->wait(self, scope, token, &site); });
 }

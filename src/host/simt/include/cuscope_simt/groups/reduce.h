@@ -7,10 +7,10 @@
 
 namespace cooperative_groups {
 
-#define CUSCOPE_OPERATOR(name, expression)                                       \
-    template <class T>                                                           \
-    struct name {                                                                \
-        CUSCOPE_INLINE T operator()(T a, T b) const { return expression; }       \
+#define CUSCOPE_OPERATOR(name, expression)                                 \
+    template <class T>                                                     \
+    struct name {                                                          \
+        CUSCOPE_INLINE T operator()(T a, T b) const { return expression; } \
     };
 CUSCOPE_OPERATOR(plus, a + b)
 CUSCOPE_OPERATOR(less, b < a ? b : a)
@@ -27,12 +27,12 @@ template <class Operator>
 struct Reduction {
     static constexpr bool in_one = false;
 };
-#define CUSCOPE_REDUCTION(op, type, kind_)                          \
-    template <>                                                     \
-    struct Reduction<op<type>> {                                    \
-        static constexpr bool in_one = true;                        \
-        using Value = type;                                         \
-        static constexpr WarpKind kind = WarpKind::reduce_##kind_;  \
+#define CUSCOPE_REDUCTION(op, type, kind_)                         \
+    template <>                                                    \
+    struct Reduction<op<type>> {                                   \
+        static constexpr bool in_one = true;                       \
+        using Value = type;                                        \
+        static constexpr WarpKind kind = WarpKind::reduce_##kind_; \
     };
 CUSCOPE_REDUCTION(plus, int, add_signed)
 CUSCOPE_REDUCTION(plus, unsigned, add_unsigned)
@@ -51,7 +51,8 @@ CUSCOPE_REDUCTION(bit_xor, unsigned, xor)
 template <class Operator, class T>
 CUSCOPE_INLINE T reduced_in_one(unsigned mask, T value, const char* file, int line) {
     const Site site{file, line, "reduce"};
-    return static_cast<T>(rendezvous(Reduction<Operator>::kind, mask, static_cast<unsigned>(value), 0, nullptr, &site));
+    return static_cast<T>(
+        rendezvous(Reduction<Operator>::kind, mask, static_cast<unsigned>(value), 0, nullptr, &site));
 }
 
 template <class Group, class T, class Operator>
@@ -93,10 +94,12 @@ T reduced(const coalesced_group& group, T value, Operator&& op, const char* file
     } else {
         if (group.size() == 32) {
             for (unsigned mask = 16; mask > 0; mask /= 2)
-                value = op(value, exchange<T>(~0u, value, lane() ^ static_cast<int>(mask), {file, line, "reduce"}));
+                value = op(value,
+                           exchange<T>(~0u, value, lane() ^ static_cast<int>(mask), {file, line, "reduce"}));
             return value;
         }
-        return group.shfl(scanned(group, value, op, file, line), static_cast<int>(group.size()) - 1, file, line);
+        return group.shfl(scanned(group, value, op, file, line), static_cast<int>(group.size()) - 1, file,
+                          line);
     }
 }
 
