@@ -109,6 +109,116 @@ def test_refused_call_says_why_and_changes_nothing(device, unchanged, what):
     assert text in str(caught.value)
 
 
+CLOSED = {
+    "DeviceArray": (
+        lambda: cs.zeros(3),
+        [lambda x: x.to_host(), lambda x: x[0], lambda x: x.copy(), lambda x: x.T],
+    ),
+    "managed": (lambda: cs.empty_managed(3), [lambda x: x.prefetch(), lambda x: x.host_view()]),
+    "MemoryPool": (cs.MemoryPool, [lambda x: x.empty(3), lambda x: x.statistics, lambda x: x.trim()]),
+    "Registration": (lambda: cs.register(np.zeros(9)), [lambda x: x.device_view()]),
+    "CudaArray": (lambda: cs.CudaArray(3), [lambda x: x.to_host(), lambda x: cs.Texture(x)]),
+}
+
+
+@pytest.mark.parametrize("what", CLOSED)
+def test_what_is_closed_is_refused_and_closed_again_in_vain(device, what):
+    make, uses = CLOSED[what]
+    made = make()
+    made.close()
+    made.close()
+    assert made.closed
+
+    for use in uses:
+        with pytest.raises(ValueError, match="closed"):
+            use(made)
+
+
+REFUSED_MEMORY = {
+    "empty_plain('a')": (lambda d: cs.empty_plain("a"), TypeError, "shape"),
+    "empty_plain(object)": (lambda d: cs.empty_plain(3, object), TypeError, "dtype"),
+    "empty_plain(huge)": (lambda d: cs.empty_plain(1 << 60, np.uint8), cs.OutOfMemoryError, "bytes"),
+    "empty_plain(device=0)": (lambda d: cs.empty_plain(3, device=0), TypeError, "device: takes a Device"),
+    "empty_pitched(3)": (lambda d: cs.empty_pitched(3), ValueError, "2 or 3"),
+    "empty_pitched(-1)": (lambda d: cs.empty_pitched((3, -1)), ValueError, "-1"),
+    "empty_pitched(huge)": (lambda d: cs.empty_pitched((1 << 20, 1 << 30)), (MemoryError, cs.CudaError), ""),
+    "empty_managed(attach)": (lambda d: cs.empty_managed(3, attach="x"), ValueError, "'global' or 'host'"),
+    "empty_managed(huge)": (lambda d: cs.empty_managed(1 << 60, np.uint8), MemoryError, "bytes"),
+    "prefetch(3)": (lambda d: cs.empty_managed(3).prefetch(3), TypeError, "'host'"),
+    "advise(3)": (lambda d: cs.empty_managed(3).advise(3), TypeError, ""),
+    "advise('x')": (lambda d: cs.empty_managed(3).advise("x"), ValueError, "'read_mostly'"),
+    "prefetch of zeros": (lambda d: cs.zeros(3).prefetch(), ValueError, "empty_managed"),
+    "host_view of zeros": (lambda d: cs.zeros(3).host_view(), TypeError, "to_host"),
+    "register(bytes)": (lambda d: cs.register(b"abc"), TypeError, "array: takes a NumPy array"),
+    "register(empty)": (lambda d: cs.register(np.zeros(0)), ValueError, "no elements"),
+    "register(objects)": (lambda d: cs.register(np.array([d])), TypeError, "objects"),
+    "device_view(pageable)": (lambda d: cs.device_view(np.zeros(3)), TypeError, "cuscope.register()"),
+    "device_view(list)": (lambda d: cs.device_view([1]), TypeError, "array: takes a NumPy array"),
+    "MemoryPool(limit='a')": (lambda d: cs.MemoryPool(limit="a"), TypeError, "limit"),
+    "MemoryPool(limit=0)": (lambda d: cs.MemoryPool(limit=0), ValueError, "limit: 0"),
+    "MemoryPool(threshold)": (lambda d: cs.MemoryPool(release_threshold=-1), ValueError, "release_threshold"),
+    "pool.trim(-1)": (lambda d: cs.MemoryPool().trim(-1), ValueError, "keep"),
+    "pool.empty('a')": (lambda d: cs.MemoryPool().empty("a"), TypeError, "shape"),
+    "pool.empty(stream=3)": (lambda d: cs.MemoryPool().empty(3, stream=3), TypeError, "stream: takes"),
+    "memory_pool=3": (lambda d: setattr(d, "memory_pool", 3), TypeError, "MemoryPool or None"),
+    "memory_pool of another": (
+        lambda d: setattr(d, "memory_pool", cs.MemoryPool(device=cs.add_host_device("h200"))),
+        ValueError,
+        "not on",
+    ),
+    "copy_batch(3)": (lambda d: cs.copy_batch(3), TypeError, ""),
+    "copy_batch([3])": (lambda d: cs.copy_batch([3]), TypeError, "pairs"),
+    "copy_batch(list)": (lambda d: cs.copy_batch([([1], [2])]), TypeError, "NumPy arrays and DeviceArrays"),
+    "copy_batch(sizes)": (
+        lambda d: cs.copy_batch([(cs.zeros(3), np.zeros(2))]),
+        ValueError,
+        "16 bytes to 12",
+    ),
+    "copy_batch(view)": (lambda d: cs.copy_batch([(cs.zeros((2, 2)).T, cs.zeros(4))]), ValueError, "copy()"),
+    "pointer_attributes(-1)": (lambda d: cs.pointer_attributes(-1), ValueError, "-1"),
+    "pointer_attributes(1.5)": (lambda d: cs.pointer_attributes(1.5), TypeError, "address"),
+    "symbol(3)": (lambda d: module(d).symbol(3), TypeError, ""),
+    "symbol('x')": (lambda d: module(d).symbol("x"), KeyError, "x"),
+    "reshape(1.5)": (lambda d: cs.zeros(3).reshape(1.5), TypeError, "float"),
+    "transpose(0, 0)": (lambda d: cs.zeros((2, 3)).transpose(0, 0), ValueError, "once"),
+    "to_host(out=list)": (
+        lambda d: cs.zeros(3).to_host(out=[0, 0, 0]),
+        TypeError,
+        "out: takes a NumPy array",
+    ),
+    "to_host(out=float64)": (
+        lambda d: cs.zeros(3).to_host(out=np.zeros(3)),
+        TypeError,
+        "out: has dtype float64",
+    ),
+    "to_host(out=shape)": (
+        lambda d: cs.zeros(3).to_host(out=np.zeros(4, np.float32)),
+        ValueError,
+        "out: has shape",
+    ),
+    "copy_to(list)": (lambda d: cs.zeros(3).copy_to([1, 2, 3]), TypeError, "destination: takes"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED_MEMORY)
+def test_refused_memory_says_why_and_changes_nothing(device, contract, settled, what):
+    use, error, text = REFUSED_MEMORY[what]
+    with pytest.raises(error):
+        use(device)  # what a runtime makes for the first use of a kind of memory is there after this
+    settled()
+    before = tuple(device.memory_info())
+
+    with pytest.raises(error) as caught:
+        use(device)
+
+    assert text in str(caught.value)
+    assert str(caught.value)
+    del caught
+    settled()
+    assert tuple(device.memory_info()) == before
+    assert contract.peek_at_last_error() == "cudaSuccess"
+
+
 def test_items_outside_and_of_many_axes(device, unchanged):
     x = cs.zeros((2, 3))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-import threading
+import itertools
+import os
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import cuscope as cs
 from support import in_threads, module, spin
 
+SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
 SOURCE = """
 __constant__ float weights[4];
 __device__ int counter;
@@ -256,33 +258,62 @@ def test_many_allocations_on_many_streams_lose_nothing(device, settled):
     """10^5 allocations and frees, 16 streams, 8 threads."""
     pool = cs.MemoryPool(release_threshold=1 << 40)
     streams = [cs.Stream(non_blocking=True) for _ in range(16)]
-    threads, each = 8, 12500
-    allocated = [0] * threads
-    lock = threading.Lock()
+    threads, each = 8, max(200, round(12500 * SCALE))
+    allocated, kept = [0] * threads, [[] for _ in range(threads)]
 
     def work(index: int) -> None:
         rng = np.random.default_rng(index)
-        sizes = rng.integers(1, 64, each) * 1024
-        kept: list[cs.DeviceArray] = []
         with device:
-            for i, size in enumerate(sizes):
+            for i, size in enumerate(rng.integers(1, 64, each) * 1024):
                 x = pool.empty(int(size), np.uint8, stream=streams[(index + i) % 16])
                 allocated[index] += x.nbytes
-                kept.append(x)
+                kept[index].append(x)
                 if i % 3 == 0:
                     x.fill(index, stream=streams[(index + i * 5) % 16])
-                if len(kept) > 20:
-                    del kept[int(rng.integers(len(kept)))]
-            with lock:
-                assert pool.statistics.used <= pool.statistics.reserved
+                if len(kept[index]) > 20:
+                    del kept[index][int(rng.integers(len(kept[index])))]
+            statistics = pool.statistics
+            assert statistics.used <= statistics.used_high
+            assert statistics.reserved <= statistics.reserved_high
 
     assert not in_threads(threads, work, timeout=85)
     settled()
+    # What is still there, to the byte; a GPU rounds sizes up.
+    alive = sum(x.nbytes for arrays in kept for x in arrays)
+    statistics = pool.statistics
+    assert alive <= statistics.used <= (alive if device.simulated else 2 * alive)
+    assert statistics.used_high <= statistics.reserved_high <= sum(allocated) + (64 << 20)
+    spans = sorted((x.pointer, x.pointer + x.nbytes) for arrays in kept for x in arrays)
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
+    for arrays in kept:
+        arrays.clear()
+    settled()
     statistics = pool.statistics
     assert statistics.used == 0
-    assert 0 < statistics.used_high <= statistics.reserved_high <= sum(allocated)
     pool.trim()
     assert pool.statistics.reserved == 0
+
+
+def test_a_pool_keeps_what_its_threshold_says(device, settled):
+    pool = cs.MemoryPool()
+    assert pool.release_threshold == 0
+    arrays = [pool.empty(32 << 20, np.uint8) for _ in range(3)]
+    del arrays
+    settled()
+    assert pool.statistics.reserved == 0
+
+    pool.release_threshold = 1 << 40
+    arrays = [pool.empty(32 << 20, np.uint8) for _ in range(3)]
+    del arrays
+    settled()
+    assert pool.statistics.reserved >= 96 << 20
+    pool.trim(40 << 20)
+    assert pool.statistics.reserved <= 96 << 20
+    x = pool.empty(32 << 20, np.uint8)
+    pool.trim()
+    assert pool.statistics.reserved >= pool.statistics.used >= x.nbytes  # what is used stays
+    x.fill(1)
+    assert x[-1:].to_host().item() == 1
 
 
 # ---- modules, batches, addresses

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from ._arrays import empty_like, zeros_like
 from ._core import (
+    CudaArray,
     Device,
     DeviceArray,
     DeviceProperties,
@@ -36,6 +37,8 @@ from ._core import (
     PoolStatistics,
     Registration,
     Stream,
+    Surface,
+    Texture,
     add_host_device,
     build_config,
     clock,
@@ -79,6 +82,7 @@ __all__ = [
     "MemoryPool", "PointerAttributes", "PoolStatistics", "Registration", "copy_batch", "device_view",
     "empty_managed", "empty_pitched", "empty_plain", "pointer_attributes", "register",
     "DeviceArray", "empty", "empty_like", "full", "pinned_empty", "to_device", "zeros", "zeros_like",
+    "CudaArray", "Surface", "Texture",
     # modules and kernels
     "FunctionAttributes", "Kernel", "KernelLaunch", "Module", "Parameter",
     # errors

@@ -1,5 +1,6 @@
 // Views of device arrays: basic indexing, transposes, reshapes. Nothing is copied here.
 #include <algorithm>
+#include <optional>
 
 #include "bindings/objects.hpp"
 
@@ -148,6 +149,37 @@ py::ssize_t as_index(py::handle value, const char* what) {
     return number;
 }
 
+// The strides that show the same memory in another shape; nothing if only a copy can have it. Axes that are
+// split or joined have to lie one after the other in memory.
+std::optional<std::vector<py::ssize_t>> reshaped_strides(const DeviceArray& array,
+                                                         const std::vector<py::ssize_t>& shape) {
+    const std::vector<py::ssize_t> all = strides_of(array);
+    std::vector<py::ssize_t> old, steps;
+    for (std::size_t i = 0; i < array.shape.size(); ++i) {
+        if (array.shape[i] == 1) continue;
+        old.push_back(array.shape[i]);
+        steps.push_back(all[i]);
+    }
+    std::vector<py::ssize_t> strides(shape.size(), array.dtype.itemsize());
+    std::size_t from = 0, to = 0;
+    while (from < old.size() && to < shape.size()) {
+        std::size_t from_end = from + 1, to_end = to + 1;
+        py::ssize_t have = old[from], want = shape[to];
+        while (have != want) have < want ? have *= old[from_end++] : want *= shape[to_end++];
+        for (std::size_t i = from; i + 1 < from_end; ++i) {
+            if (steps[i] != steps[i + 1] * old[i + 1]) return std::nullopt;
+        }
+        py::ssize_t step = steps[from_end - 1];
+        for (std::size_t i = to_end; i-- > to;) {
+            strides[i] = step;
+            step *= shape[i];
+        }
+        from = from_end;
+        to = to_end;
+    }
+    return strides;
+}
+
 }  // namespace
 
 DeviceArray transpose(const DeviceArray& array, const py::args& arguments) {
@@ -206,8 +238,11 @@ DeviceArray reshape(const DeviceArray& array, const py::args& arguments) {
                                     std::to_string(size) + " elements of an array of shape " +
                                     describe(array.shape));
     }
-    const DeviceArray source = array.contiguous() ? array : copy(array, core::current_stream(array.device));
-    return view(source, 0, shape, contiguous_strides(shape, array.dtype.itemsize()));
+    std::vector<py::ssize_t> strides = contiguous_strides(shape, array.dtype.itemsize());
+    if (array.contiguous()) return view(array, 0, std::move(shape), std::move(strides));
+    if (auto same = reshaped_strides(array, shape)) return view(array, 0, std::move(shape), std::move(*same));
+    const DeviceArray dense = copy(array, core::current_stream(array.device));
+    return view(dense, 0, std::move(shape), std::move(strides));
 }
 
 }  // namespace cuscope::bindings

@@ -368,7 +368,8 @@ an array without axes.
             "reshape", [](const DeviceArray& self, const py::args& shape) { return reshape(self, shape); },
             R"(The same elements, in C order, in another shape; one extent may be -1.
 
-A view of a contiguous array, a copy (in the current stream) of another. Raises ValueError if the sizes differ.
+A view where there is one, as of every contiguous array; else a copy, in the current stream. Raises ValueError if the
+sizes differ.
 
 >>> import cuscope as cs
 >>> cs.empty(6).reshape(2, -1).shape

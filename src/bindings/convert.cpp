@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "bindings/objects.hpp"
+#include "bindings/texture_objects.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -199,6 +200,8 @@ core::Argument to_argument(py::handle object, const core::Device& device) {
         argument.kind = core::Argument::Kind::complex;
         argument.real = PyComplex_RealAsDouble(raw);
         argument.imaginary = PyComplex_ImagAsDouble(raw);
+    } else if (set_texture(argument, object)) {
+        return argument;
     } else if (PyIndex_Check(raw)) {
         const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(raw));
         if (!number) throw py::error_already_set();

@@ -147,6 +147,7 @@ void bind_fast_copies(py::module_& m, Classes& classes);
 void bind_pinned(py::module_& m);
 void bind_memory_kinds(py::module_& m, Classes& classes);
 void bind_pools(py::module_& m, Classes& classes);
+void bind_textures(py::module_& m);
 void bind_kernels(py::module_& m);
 void bind_modules(py::module_& m);
 void bind_contract(py::module_& m);

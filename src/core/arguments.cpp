@@ -57,6 +57,8 @@ struct Slot {
                 text << argument.real << " (" << argument.type_name << ")";
                 return text.str();
             }
+            case Argument::Kind::texture:
+                return std::string("a ") + argument.type_name;
             default:
                 return std::string("a value of type ") + argument.type_name;
         }
@@ -68,9 +70,22 @@ bool is_array(const Argument& argument) {
 }
 
 void check_open(const Slot& slot, const Argument& argument) {
-    if (argument.kind == Argument::Kind::device_array && !argument.memory) {
-        throw std::invalid_argument(slot.where() + ": the DeviceArray is closed");
+    const bool array = argument.kind == Argument::Kind::device_array;
+    if ((array || argument.kind == Argument::Kind::texture) && !argument.memory) {
+        throw std::invalid_argument(slot.where() + ": the " + (array ? "DeviceArray" : argument.type_name) +
+                                    " is closed");
     }
+}
+
+// The handle of a texture or surface, for a parameter of its type: an unsigned integer of 64 bits.
+void pack_texture(const Slot& slot, const Argument& argument, void* out) {
+    check_open(slot, argument);
+    if (&argument.memory->device() != &slot.device) {
+        throw std::invalid_argument(slot.where() + " takes a " + argument.type_name + " on " +
+                                    slot.device.name() + ", where the kernel is; this one is on " +
+                                    argument.memory->device().name());
+    }
+    std::memcpy(out, &argument.integer, sizeof argument.integer);
 }
 
 const void* device_address(const Slot& slot, const Argument& argument) {
@@ -201,6 +216,8 @@ void pack_real(const Slot& slot, const Argument& argument, std::size_t size, voi
 
 void pack_scalar(const Slot& slot, const Argument& argument, void* out) {
     const ElementType type = slot.check.element;
+    if (argument.kind == Argument::Kind::texture && type == ElementType{'u', sizeof argument.integer})
+        return pack_texture(slot, argument, out);
     switch (type.kind) {
         case 'b':
             if (argument.kind != Argument::Kind::boolean) slot.wrong_kind("True or False", argument);
@@ -245,6 +262,8 @@ void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, v
         std::memset(out, 0, size);
         return;
     }
+    if (argument.kind == Argument::Kind::texture && size == sizeof argument.integer)
+        return pack_texture(slot, argument, out);
     const bool number = argument.kind == Argument::Kind::integer || argument.kind == Argument::Kind::real ||
                         argument.kind == Argument::Kind::boolean || argument.kind == Argument::Kind::complex;
     // Without a type in the signature, NumPy's scalar says which it is; Python's numbers are taken as the

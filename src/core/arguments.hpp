@@ -27,6 +27,7 @@ struct Argument {
         device_array,  // memory is set, unless the array is closed
         pinned_array,  // memory is set; address is the host's
         host_array,    // pageable
+        texture,       // or a surface; memory is set, unless it is closed; integer is the handle
         other,
     };
 

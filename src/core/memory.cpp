@@ -283,9 +283,13 @@ void* device_view(Runtime& runtime, void* pointer) {
     return nullptr;
 }
 
-void leave(void* pointer) {
+void leave(const PinnedMemory* memory) {
+    std::shared_ptr<PinnedMemory> entered;  // goes without the lock
     const std::lock_guard lock(registry().mutex);
-    registry().entries.erase(static_cast<std::byte*>(pointer));
+    const auto entry = registry().entries.find(static_cast<std::byte*>(memory->pointer()));
+    if (entry == registry().entries.end()) return;
+    entered = entry->second.lock();
+    if (!entered || entered.get() == memory) registry().entries.erase(entry);
 }
 
 }  // namespace
@@ -325,14 +329,17 @@ std::shared_ptr<PinnedMemory> PinnedMemory::enter(const std::shared_ptr<PinnedMe
 
 void PinnedMemory::unregister() {
     if (closed_.exchange(true)) return;
-    leave(pointer_);
-    if (device_->generation() != generation_) return;
-    for (const StreamPtr& stream : uses_.take()) {
-        const DeviceScope scope(stream->device());
-        stream->device().runtime().stream_synchronize(stream->handle());
+    if (device_->generation() == generation_) {
+        for (const StreamPtr& stream : uses_.take()) {
+            const DeviceScope scope(stream->device());
+            stream->device().runtime().stream_synchronize(stream->handle());
+        }
+        const DeviceScope scope(*device_);
+        const Status status = device_->runtime().host_unregister(pointer_);
+        if (status != Status::success) closed_ = false;  // it is still locked, and may be closed again
+        device_->check(status, "cudaHostUnregister");
     }
-    const DeviceScope scope(*device_);
-    device_->check(device_->runtime().host_unregister(pointer_), "cudaHostUnregister");
+    leave(this);
 }
 
 std::shared_ptr<PinnedMemory> PinnedMemory::find(const Device& device, const void* address,
@@ -343,7 +350,7 @@ std::shared_ptr<PinnedMemory> PinnedMemory::find(const Device& device, const voi
     auto entry = registry().entries.upper_bound(first);
     if (entry == registry().entries.begin()) return nullptr;
     found = std::prev(entry)->second.lock();
-    if (!found || &found->device().runtime() != &device.runtime()) return nullptr;
+    if (!found || found->closed_ || &found->device().runtime() != &device.runtime()) return nullptr;
     const auto offset = static_cast<std::size_t>(first - static_cast<std::byte*>(found->pointer_));
     return offset + bytes <= found->bytes_ ? found : nullptr;
 }
@@ -393,7 +400,7 @@ void release_after_uses(const DevicePtr& device, unsigned generation, const char
 PinnedMemory::~PinnedMemory() {
     --live_pinned_memory;
     if (closed_) return;
-    leave(pointer_);
+    leave(this);
     release_after_uses(device_, generation_, owner_ ? "cudaHostUnregister" : "cudaFreeHost", uses_.take(),
                        [pointer = pointer_, owner = owner_](Runtime& runtime) {
                            return owner ? runtime.host_unregister(pointer) : runtime.free_host(pointer);

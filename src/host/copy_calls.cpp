@@ -91,8 +91,10 @@ Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, 
         command->duration = model.copy_latency_ns + transfer(bytes, model.device_to_host_rate);
     }
     // A pageable source is small and taken along, or the call returns when it has been read; a pageable
-    // destination has been written when the call returns. Between two devices, or on one, nothing waits.
-    bool wait = pageable_destination || (synchronous && !(to_device && from_device));
+    // destination has been written when the call returns. Between two devices, or on one, nothing waits; a
+    // copy within the host's memory has always been done.
+    bool wait =
+        pageable_destination || (!to_device && !from_device) || (synchronous && !(to_device && from_device));
     if (pageable_source && to_device) {
         if (bytes <= most_staged) {
             effect->stage();

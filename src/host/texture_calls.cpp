@@ -22,7 +22,9 @@ std::size_t element_bytes(const ChannelFormat& format) {
     return known ? static_cast<std::size_t>(channels * format.x / 8) : 0;
 }
 
+// What every device of compute capability 5 and later has.
 constexpr std::size_t most_linear_texels = std::size_t{1} << 28;
+constexpr std::size_t most_pitched_width = 131072, most_pitched_height = 65000, most_pitch = 2097120;
 
 }  // namespace
 
@@ -139,6 +141,13 @@ Status HostRuntime::check_resource(const ResourceDescription& resource, ChannelF
                         "the pitch of a 2-D texture holds a row and is a multiple of " +
                             std::to_string(properties.texture_pitch_alignment) + " bytes");
         }
+        if (resource.width > most_pitched_width || resource.height > most_pitched_height ||
+            resource.pitch > most_pitch) {
+            return fail(Status::invalid_value,
+                        "a 2-D texture of pitched memory has at most " + std::to_string(most_pitched_width) +
+                            " x " + std::to_string(most_pitched_height) + " elements and a pitch of " +
+                            std::to_string(most_pitch) + " bytes");
+        }
         bytes = resource.pitch * (resource.height - 1) + resource.width * element;
     } else if (resource.type != ResourceType::linear) {
         return fail(Status::invalid_value);
@@ -177,10 +186,13 @@ Status HostRuntime::create_texture_object(TextureHandle* texture, const Resource
     if (Status status = check_resource(*resource, &format); status != Status::success) return status;
     const bool integer = format.kind != ChannelKind::floating;
     const bool normalized = description->read_mode == TextureReadMode::normalized_float;
+    // Linear memory has neither filters nor coordinates, and what is said about them does not count.
+    const bool linear_memory = resource->type == ResourceType::linear;
     if (normalized && integer && format.x == 32) {
         return fail(Status::invalid_value, "integers of 32 bits are not read as normalised floats");
     }
-    if (description->filter_mode == TextureFilterMode::linear && integer && !normalized) {
+    const bool filtered = description->filter_mode == TextureFilterMode::linear && !linear_memory;
+    if (filtered && integer && !normalized) {
         return fail(Status::invalid_value, "linear filtering is for floats, or for normalised reads");
     }
     auto made = std::make_unique<cuscope_simt::Texture>();
@@ -197,11 +209,10 @@ Status HostRuntime::create_texture_object(TextureHandle* texture, const Resource
         made->pitch = made->width * element;
     } else {
         made->data = static_cast<char*>(resource->pointer);
-        made->linear_memory = resource->type == ResourceType::linear;
-        made->width = made->linear_memory ? resource->bytes / element : resource->width;
-        made->height = made->linear_memory ? 1 : resource->height;
+        made->width = linear_memory ? resource->bytes / element : resource->width;
+        made->height = linear_memory ? 1 : resource->height;
         made->depth = 1;
-        made->pitch = made->linear_memory ? 0 : resource->pitch;
+        made->pitch = linear_memory ? 0 : resource->pitch;
     }
     made->slice = made->pitch * made->height;
     for (int i = 0; i < 3; ++i) {
@@ -213,7 +224,7 @@ Status HostRuntime::create_texture_object(TextureHandle* texture, const Resource
             mode = cuscope_simt::Texture::clamp;
         made->address_mode[i] = mode;
     }
-    made->linear_filter = description->filter_mode == TextureFilterMode::linear;
+    made->linear_filter = filtered;
     made->normalized_float = normalized && integer;
     made->normalized_coordinates = description->normalized_coordinates;
     made->srgb = description->srgb;

@@ -27,6 +27,7 @@
 #include "cuscope_simt/integers.h"
 #include "cuscope_simt/mathematics.h"
 #include "cuscope_simt/registration.h"
+#include "cuscope_simt/textures.h"
 #include "cuscope_simt/vectors.h"
 #include "cuscope_simt/warp.h"
 // keywords.h last: the rest is written in plain C++.

@@ -15,13 +15,12 @@ struct Texture {
     Kind kind;
     int device;
     bool surface;
-    bool linear_memory;  // only tex1Dfetch reads it
     AddressMode address_mode[3];
     bool linear_filter;
     bool normalized_float;  // integers are read as numbers from 0 or -1 to 1
     bool normalized_coordinates;
     bool srgb;
-    float border_color[4];
+    float border_color[4];  // the bits of integers where integers are read
 };
 
 }  // namespace cuscope_simt

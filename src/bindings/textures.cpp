@@ -1,0 +1,524 @@
+// CUDA arrays, textures and surfaces.
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <optional>
+
+#include "bindings/objects.hpp"
+#include "bindings/texture_objects.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+using Shape = std::vector<py::ssize_t>;
+
+ChannelFormat format_of(const py::dtype& dtype, int channels) {
+    const char kind = dtype.kind();
+    const auto size = dtype.itemsize();
+    const bool integer = (kind == 'i' || kind == 'u') && (size == 1 || size == 2 || size == 4);
+    const bool floating = kind == 'f' && (size == 2 || size == 4);
+    if (!(integer || floating) || !element_of(dtype).known()) {
+        throw core::WrongKind(
+            "dtype: textures have integers of 8, 16 or 32 bits and floats of 16 or 32, not " +
+            describe(dtype));
+    }
+    if (channels != 1 && channels != 2 && channels != 4) {
+        throw std::invalid_argument("channels: " + std::to_string(channels) + "; allowed are 1, 2 and 4");
+    }
+    const int bits = static_cast<int>(size) * 8;
+    return {bits, channels > 1 ? bits : 0, channels > 2 ? bits : 0, channels > 2 ? bits : 0,
+            kind == 'f'   ? ChannelKind::floating
+            : kind == 'i' ? ChannelKind::signed_integer
+                          : ChannelKind::unsigned_integer};
+}
+
+CudaArray make_array(const ShapeLike& shape, const DTypeLike& dtype, int channels, bool surface, bool gather,
+                     const DeviceLike& device) {
+    Shape extents = parse_shape(shape);
+    if (extents.empty() || extents.size() > 3 || std::count(extents.begin(), extents.end(), 0) != 0) {
+        throw std::invalid_argument("shape: " + describe(extents) +
+                                    "; an array has 1 to 3 axes of 1 or more elements");
+    }
+    if (gather && extents.size() != 2) {
+        throw std::invalid_argument("gather: is for arrays of 2 axes, not of " +
+                                    std::to_string(extents.size()));
+    }
+    const py::dtype type =
+        parse_dtype(dtype.is_none() ? py::module_::import("numpy").attr("float32") : py::object(dtype));
+    const ChannelFormat format = format_of(type, channels);
+    const core::DevicePtr on = device_or_current(device);
+    const auto at = [&](std::size_t from_end) {
+        return from_end > extents.size() ? std::size_t{0}
+                                         : static_cast<std::size_t>(extents[extents.size() - from_end]);
+    };
+    const Extent extent{at(1), at(2), at(3)};
+    const unsigned flags =
+        (surface ? flags::array_surface_load_store : 0) | (gather ? flags::array_texture_gather : 0);
+    auto memory = without_gil([&] { return core::ArrayMemory::allocate(on, format, extent, flags); });
+    return {on,     SharedOwner<core::ArrayMemory>(std::move(memory)), std::move(extents), type, channels,
+            surface};
+}
+
+// The shape that NumPy's arrays of the elements have.
+Shape full_shape(const CudaArray& self) {
+    Shape shape = self.shape;
+    if (self.channels > 1) shape.push_back(self.channels);
+    return shape;
+}
+
+void check_elements(const CudaArray& self, const Shape& shape, const py::dtype& dtype, const char* what) {
+    if (!self.dtype.equal(dtype)) {
+        throw core::WrongKind(std::string(what) + ": has dtype " + describe(dtype) + ", the array " +
+                              describe(self.dtype) + ": convert with .astype(numpy." + describe(self.dtype) +
+                              ")");
+    }
+    if (shape != full_shape(self)) {
+        throw std::invalid_argument(std::string(what) + ": has shape " + describe(shape) + ", the array " +
+                                    describe(full_shape(self)) + ": shapes must be equal");
+    }
+}
+
+// Rows of an array of this shape, packed.
+PitchedPointer packed(const CudaArray& self, void* data) {
+    const std::size_t row = static_cast<std::size_t>(self.shape.back()) * self.memory.get()->element_bytes();
+    const std::size_t rows =
+        self.shape.size() > 1 ? static_cast<std::size_t>(self.shape[self.shape.size() - 2]) : 1;
+    return {data, row, row, rows};
+}
+
+core::KeepAlive keeping(const py::object& object) {
+    return [raw = object.ptr()] {
+        const PythonEntry entry;
+        return entry ? kept(py::reinterpret_borrow<py::object>(raw)) : nullptr;
+    };
+}
+
+void copy_device(const CudaArray& self, bool from_array, const DeviceArray& other,
+                 const core::StreamPtr& stream) {
+    const auto array = self.open();
+    const auto memory = other.open();
+    const PitchedPointer side = packed(self, other.span().pointer());
+    without_gil([&] { array->copy(from_array, side, memory, stream, {}); });
+}
+
+void array_copy_from(const CudaArray& self, const HostOrDeviceArray& source, const StreamLike& stream) {
+    const auto array = self.open();
+    const core::StreamPtr on = stream_or_current(stream, self.device);
+    if (py::isinstance<DeviceArray>(source)) {
+        const auto& other = source.cast<const DeviceArray&>();
+        check_elements(self, other.shape, other.dtype, "source");
+        copy_device(self, false, other.contiguous() ? other : copy(other, on), on);
+        return;
+    }
+    const py::module_ np = py::module_::import("numpy");
+    const py::array given = py::isinstance<py::array>(source)
+                                ? py::array(source)
+                                : py::array(np.attr("asarray")(source, self.dtype));
+    check_elements(self, shape_of(given), given.dtype(), "source");
+    const py::array dense(np.attr("ascontiguousarray")(given));
+    const PitchedPointer side = packed(self, const_cast<void*>(dense.data()));
+    const core::KeepAlive keep = keeping(dense);
+    without_gil([&] { array->copy(false, side, nullptr, on, keep); });
+}
+
+NDArray array_to_host(const CudaArray& self, const StreamLike& stream) {
+    const auto array = self.open();
+    const core::StreamPtr on = stream_or_current(stream, self.device);
+    py::array result(self.dtype, full_shape(self));
+    const PitchedPointer side = packed(self, result.mutable_data());
+    const core::KeepAlive keep = keeping(result);
+    without_gil([&] {
+        array->copy(true, side, nullptr, on, keep);
+        on->synchronize();
+    });
+    return NDArray(result);
+}
+
+void array_copy_to(const CudaArray& self, const py::object& destination, const StreamLike& stream) {
+    if (!py::isinstance<DeviceArray>(destination)) {
+        throw core::WrongKind(std::string("destination: takes a DeviceArray, not ") +
+                              Py_TYPE(destination.ptr())->tp_name + ": .to_host() makes a NumPy array");
+    }
+    const auto& other = destination.cast<const DeviceArray&>();
+    check_elements(self, other.shape, other.dtype, "destination");
+    self.open();
+    const core::StreamPtr on = stream_or_current(stream, self.device);
+    if (other.contiguous()) {
+        copy_device(self, true, other, on);
+        return;
+    }
+    const DeviceArray dense = new_array(on, other.shape, other.dtype);
+    copy_device(self, true, dense, on);
+    copy_array(other, dense, on);
+}
+
+// ---- textures
+
+template <std::size_t n>
+int one_of(const std::string& value, const char* what, const std::array<const char*, n>& names) {
+    for (std::size_t i = 0; i < n; ++i) {
+        if (value == names[i]) return static_cast<int>(i);
+    }
+    std::string allowed;
+    for (const char* const name : names) allowed += (allowed.empty() ? "'" : ", '") + std::string(name) + "'";
+    throw std::invalid_argument(std::string(what) + ": '" + value + "' is not one of " + allowed);
+}
+
+TextureAddressMode address_mode(py::handle value) {
+    if (PyUnicode_Check(value.ptr()) == 0) {
+        throw core::WrongKind("address: takes 'wrap', 'clamp', 'mirror' or 'border', or one for each axis");
+    }
+    return static_cast<TextureAddressMode>(
+        one_of<4>(value.cast<std::string>(), "address", {"wrap", "clamp", "mirror", "border"}));
+}
+
+// What a texture reads.
+struct Source {
+    ResourceDescription resource;
+    std::shared_ptr<core::Memory> memory;
+    core::DevicePtr device;
+};
+
+Source source_of(const DeviceArray& array, int channels) {
+    Source source{{}, array.open(), array.device};
+    ResourceDescription& resource = source.resource;
+    resource.format = format_of(array.dtype, channels);
+    resource.pointer = array.span().pointer();
+    Shape shape = array.shape;
+    std::vector<py::ssize_t> strides = strides_of(array);
+    if (channels > 1) {
+        if (shape.empty() || shape.back() != channels || strides.back() != array.dtype.itemsize()) {
+            throw std::invalid_argument("source: has shape " + describe(shape) + "; an array of " +
+                                        std::to_string(channels) + " channels has them along its last axis");
+        }
+        shape.pop_back();
+        strides.pop_back();
+    }
+    const py::ssize_t element = array.dtype.itemsize() * channels;
+    const bool rows = !shape.empty() && (shape.back() == 1 || strides.back() == element);
+    if (shape.empty() || shape.size() > 2 || array.bytes == 0 || !rows) {
+        throw std::invalid_argument("source: has shape " + describe(array.shape) +
+                                    "; device memory is read as 1 or 2 axes of elements, with contiguous "
+                                    "rows: copy it into a CudaArray, which has up to 3");
+    }
+    if (shape.size() == 1) {
+        resource.type = ResourceType::linear;
+        resource.bytes = array.bytes;
+        return source;
+    }
+    const DeviceProperties& properties = array.device->properties();
+    const auto pitch_alignment = static_cast<py::ssize_t>(properties.texture_pitch_alignment);
+    resource.type = ResourceType::pitch_2d;
+    resource.width = static_cast<std::size_t>(shape[1]);
+    resource.height = static_cast<std::size_t>(shape[0]);
+    // The pitch of a single row is nobody's.
+    const py::ssize_t pitch =
+        shape[0] == 1 ? (shape[1] * element + pitch_alignment - 1) / pitch_alignment * pitch_alignment
+                      : strides[0];
+    if (pitch < shape[1] * element || pitch % pitch_alignment != 0) {
+        throw std::invalid_argument(
+            "source: its rows are " + std::to_string(pitch) + " bytes apart; a texture's are a multiple of " +
+            std::to_string(pitch_alignment) + ": make the array with cuscope.empty_pitched()");
+    }
+    resource.pitch = static_cast<std::size_t>(pitch);
+    return source;
+}
+
+Source source_of(const py::object& given, const std::optional<int>& channels) {
+    if (py::isinstance<CudaArray>(given)) {
+        const auto& array = given.cast<const CudaArray&>();
+        if (channels && *channels != array.channels) {
+            throw std::invalid_argument("channels: " + std::to_string(*channels) + "; the array has " +
+                                        std::to_string(array.channels));
+        }
+        Source source{{}, array.open(), array.device};
+        source.resource.array = array.open()->handle();
+        source.resource.format = format_of(array.dtype, array.channels);
+        return source;
+    }
+    if (!py::isinstance<DeviceArray>(given)) {
+        throw core::WrongKind(std::string("source: takes a CudaArray or a DeviceArray, not ") +
+                              Py_TYPE(given.ptr())->tp_name);
+    }
+    const auto& array = given.cast<const DeviceArray&>();
+    Source source = source_of(array, channels.value_or(1));
+    const auto alignment = static_cast<std::uintptr_t>(array.device->properties().texture_alignment);
+    if (reinterpret_cast<std::uintptr_t>(source.resource.pointer) % alignment != 0) {
+        throw std::invalid_argument("source: a view whose first element is at no multiple of " +
+                                    std::to_string(alignment) + " bytes: pass .copy() of it");
+    }
+    return source;
+}
+
+void set_address(TextureDescription& how, const py::object& address) {
+    if (PyUnicode_Check(address.ptr()) != 0 || PySequence_Check(address.ptr()) == 0) {
+        how.address_mode.fill(address_mode(address));
+    } else {
+        const auto modes = py::reinterpret_borrow<py::sequence>(address);
+        if (modes.size() == 0 || modes.size() > 3) {
+            throw std::invalid_argument("address: has one mode for each of up to 3 axes, x first");
+        }
+        for (std::size_t i = 0; i < 3; ++i) {
+            how.address_mode[i] = address_mode(py::object(modes[std::min(i, modes.size() - 1)]));
+        }
+    }
+    for (const TextureAddressMode mode : how.address_mode) {
+        const bool repeats = mode == TextureAddressMode::wrap || mode == TextureAddressMode::mirror;
+        if (repeats && !how.normalized_coordinates) {
+            throw std::invalid_argument(
+                "address: 'wrap' and 'mirror' are for normalized coordinates: pass "
+                "normalized_coordinates=True, and coordinates from 0 to 1");
+        }
+    }
+}
+
+// The border's values as the runtime wants them: floats, or the bits of integers where integers are read.
+void set_border(TextureDescription& how, const py::object& border, bool integers) {
+    const bool one = PyFloat_Check(border.ptr()) != 0 || PyIndex_Check(border.ptr()) != 0;
+    if (!one && PySequence_Check(border.ptr()) == 0) {
+        throw core::WrongKind(std::string("border: takes a number or a tuple of numbers, not ") +
+                              Py_TYPE(border.ptr())->tp_name);
+    }
+    const py::tuple values = one ? py::make_tuple(border) : py::tuple(border);
+    if (values.empty() || values.size() > 4) {
+        throw std::invalid_argument("border: has " + std::to_string(values.size()) +
+                                    " values; allowed are 1 to 4");
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+        if (!one && i >= values.size()) break;
+        const py::object value = values[one ? 0 : i];
+        const double number = PyFloat_AsDouble(value.ptr());
+        if (PyErr_Occurred() != nullptr) {
+            PyErr_Clear();
+            throw core::WrongKind("border: takes numbers, not " + py::repr(value).cast<std::string>());
+        }
+        if (!integers) {
+            how.border_color[i] = static_cast<float>(number);
+            continue;
+        }
+        if (number != std::floor(number) || number < -0x1p31 || number >= 0x1p32) {
+            throw std::invalid_argument("border: " + py::str(value).cast<std::string>() +
+                                        " is no integer of 32 bits, which the texture reads");
+        }
+        how.border_color[i] =
+            std::bit_cast<float>(static_cast<std::uint32_t>(static_cast<std::int64_t>(number)));
+    }
+}
+
+// Which modes fit which elements; the runtimes tell it by a number only.
+void check_modes(const TextureDescription& how, const ResourceDescription& resource) {
+    const ChannelFormat& format = resource.format;
+    const bool integers = format.kind != ChannelKind::floating;
+    const bool normalized = how.read_mode == TextureReadMode::normalized_float;
+    const bool linear = how.filter_mode == TextureFilterMode::linear;
+    if (resource.type == ResourceType::linear && (linear || how.normalized_coordinates)) {
+        throw std::invalid_argument(
+            "source: one axis of device memory is read by tex1Dfetch(), which takes indices and filters "
+            "nothing: copy it into a CudaArray for the others");
+    }
+    if (normalized && (!integers || format.x == 32)) {
+        throw std::invalid_argument(
+            "normalized_reads: are for integers of 8 and 16 bits; others are read as they are");
+    }
+    if (linear && integers && !normalized) {
+        throw std::invalid_argument(
+            "filter: 'linear' is for floats, and for integers of 8 or 16 bits with normalized_reads=True");
+    }
+    if (how.srgb && !(normalized && format.x == 8 && format.kind == ChannelKind::unsigned_integer)) {
+        throw std::invalid_argument("srgb: is for uint8 with normalized_reads=True");
+    }
+}
+
+Texture make_texture(const py::object& source, const std::optional<int>& channels, const std::string& filter,
+                     const py::object& address, bool normalized_coordinates, bool normalized_reads,
+                     const py::object& border, bool srgb) {
+    TextureDescription how;
+    how.filter_mode = static_cast<TextureFilterMode>(one_of<2>(filter, "filter", {"point", "linear"}));
+    how.read_mode = normalized_reads ? TextureReadMode::normalized_float : TextureReadMode::element_type;
+    how.normalized_coordinates = normalized_coordinates;
+    how.srgb = srgb;
+    Source from = source_of(source, channels);
+    check_modes(how, from.resource);
+    set_address(how, address);
+    set_border(
+        how, border,
+        from.resource.format.kind != ChannelKind::floating && how.read_mode == TextureReadMode::element_type);
+    auto made = without_gil([&] {
+        return core::TextureObject::texture(from.device, from.resource, how, std::move(from.memory));
+    });
+    return {from.device, SharedOwner<core::TextureObject>(std::move(made))};
+}
+
+Surface make_surface(const CudaArray& array) {
+    const auto memory = array.open();
+    if (!array.surface) {
+        throw std::invalid_argument(
+            "array: was not made for surfaces: make it with CudaArray(..., surface=True)");
+    }
+    return {array.device, SharedOwner<core::TextureObject>(
+                              without_gil([&] { return core::TextureObject::surface(memory); }))};
+}
+
+template <class Class>
+void bind_object(Class& bound, const char* name) {
+    using Object = typename Class::type;
+    bound.def_readonly("device", &Object::device, "The device whose kernels use it.")
+        .def_property_readonly(
+            "handle", [](const Object& self) { return self.open()->handle(); },
+            "The number that kernels get, a cudaTextureObject_t or cudaSurfaceObject_t.")
+        .def(
+            "close", [](Object& self) { self.object.reset(); },
+            "Give it up; it goes once no kernel uses it. Closing twice is no error.")
+        .def_property_readonly(
+            "closed", [](const Object& self) { return !self.object.get(); }, "Was it closed?")
+        .def("__repr__", [name](const Object& self) {
+            return std::string("<") + name + " on " + self.device->name() +
+                   (self.object.get() ? ">" : ", closed>");
+        });
+}
+
+}  // namespace
+
+void bind_textures(py::module_& m) {
+    py::class_<CudaArray> array(m, "CudaArray", R"(An opaque array for textures and surfaces, of 1 to 3 axes.
+
+Its elements have no address; they are copied in and out, and kernels read them through a Texture and write them through
+a Surface.
+
+Parameters
+----------
+shape : int or tuple of int
+    (width,), (height, width) or (depth, height, width), as of NumPy's arrays.
+dtype : dtype
+    Of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
+channels : int
+    1, 2 or 4; more than 1 are the last axis of the arrays that are copied.
+surface : bool
+    Surfaces of it may be made.
+gather : bool
+    tex2Dgather() may read it.
+device : Device, optional
+    The current device unless given.
+
+See cudaMallocArray, cudaMalloc3DArray: CUDA C++ Programming Guide, "CUDA Arrays".
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> a = cs.CudaArray((2, 3), np.int32)
+>>> a.copy_from(np.arange(6, dtype=np.int32).reshape(2, 3))
+>>> a.to_host()
+array([[0, 1, 2],
+       [3, 4, 5]], dtype=int32)
+)");
+    array
+        .def(py::init(&make_array), py::arg("shape"), py::arg("dtype") = py::none(), py::kw_only(),
+             py::arg("channels") = 1, py::arg("surface") = false, py::arg("gather") = false,
+             py::arg("device") = py::none())
+        .def("copy_from", array_copy_from, py::arg("source"), py::kw_only(), py::arg("stream") = py::none(),
+             "Copy all elements from an array of the same shape and dtype, on the host or on the device. See "
+             "cudaMemcpy3DAsync.")
+        .def("copy_to", array_copy_to, py::arg("destination"), py::kw_only(), py::arg("stream") = py::none(),
+             "Copy all elements to a DeviceArray of the same shape and dtype. See cudaMemcpy3DAsync.")
+        .def("to_host", array_to_host, py::kw_only(), py::arg("stream") = py::none(),
+             "Copy all elements to a new NumPy array, and wait for it. See cudaMemcpy3DAsync.")
+        .def_property_readonly(
+            "shape", [](const CudaArray& self) { return ShapeTuple(shape_tuple(self.shape)); },
+            "The extents in elements: depth, height, width.")
+        .def_property_readonly(
+            "dtype", [](const CudaArray& self) { return DType(self.dtype); }, "NumPy's type of a channel.")
+        .def_readonly("channels", &CudaArray::channels, "How many channels an element has.")
+        .def_readonly("surface", &CudaArray::surface, "May surfaces of it be made?")
+        .def_readonly("device", &CudaArray::device, "The device whose memory it is.")
+        .def(
+            "close", [](CudaArray& self) { self.memory.reset(); },
+            "Give it up; it is freed once nothing uses it. Closing twice is no error. See cudaFreeArray.")
+        .def_property_readonly(
+            "closed", [](const CudaArray& self) { return !self.memory.get(); }, "Was it closed?")
+        .def("__repr__", [](const CudaArray& self) {
+            return "CudaArray(shape=" + describe(self.shape) + ", dtype=" + describe(self.dtype) +
+                   (self.channels > 1 ? ", channels=" + std::to_string(self.channels) : "") + ", " +
+                   self.device->name() + (self.memory.get() ? ")" : ", closed)");
+        });
+
+    py::class_<Texture> texture(
+        m, "Texture",
+        R"(A texture object: how kernels read an array, by tex1D(), tex2D(), tex3D() and tex1Dfetch().
+
+Pass it to a parameter of type cudaTextureObject_t.
+
+Parameters
+----------
+source : CudaArray or DeviceArray
+    Device memory is read as one axis (tex1Dfetch) or as two, whose rows are contiguous and `pitch` bytes apart.
+channels : int, optional
+    Of device memory, along the last axis: 1 (unless given), 2 or 4.
+filter : str
+    'point', or 'linear' between neighbouring elements, for floats and normalised reads.
+address : str or tuple of str
+    What lies outside, for each axis, x first: 'clamp', 'border', and with normalised coordinates 'wrap' and 'mirror'.
+normalized_coordinates : bool
+    Coordinates go from 0 to 1, not to the extent.
+normalized_reads : bool
+    Integers of 8 and 16 bits are read as floats from 0 or -1 to 1.
+border : number or tuple of numbers
+    What 'border' reads outside; of each channel if several are given.
+srgb : bool
+    Normalised 8-bit reads are taken for sRGB and made linear.
+
+See cudaCreateTextureObject: CUDA C++ Programming Guide, "Texture Object API" and "Texture Fetching".
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> mod = cs.Module('''__global__ void read(cudaTextureObject_t t, float* x) {
+...     *x = tex2D<float>(t, 1.0f, 0.5f); }''')
+>>> a = cs.CudaArray((1, 2))
+>>> a.copy_from(np.array([[10, 20]], np.float32))
+>>> x = cs.empty(1)
+>>> mod.read[1, 1](cs.Texture(a, filter="linear"), x)
+>>> x.to_host()
+array([15.], dtype=float32)
+)");
+    texture.def(py::init(&make_texture), py::arg("source"), py::kw_only(), py::arg("channels") = py::none(),
+                py::arg("filter") = "point", py::arg("address") = "clamp",
+                py::arg("normalized_coordinates") = false, py::arg("normalized_reads") = false,
+                py::arg("border") = 0.0, py::arg("srgb") = false);
+    bind_object(texture, "Texture");
+
+    py::class_<Surface> surface(
+        m, "Surface",
+        R"(A surface object: how kernels read and write an array, by surf2Dread(), surf2Dwrite() and their like.
+
+Pass it to a parameter of type cudaSurfaceObject_t; x is in bytes there. The array is a CudaArray made with
+surface=True. See cudaCreateSurfaceObject: CUDA C++ Programming Guide, "Surface Object API".
+
+>>> import numpy as np, cuscope as cs
+>>> mod = cs.Module("__global__ void set(cudaSurfaceObject_t s) { surf2Dwrite(7, s, threadIdx.x * 4, 0); }")
+>>> a = cs.CudaArray((1, 3), np.int32, surface=True)
+>>> mod.set[1, 3](cs.Surface(a))
+>>> a.to_host()
+array([[7, 7, 7]], dtype=int32)
+)");
+    surface.def(py::init(&make_surface), py::arg("array"));
+    bind_object(surface, "Surface");
+}
+
+bool set_texture(core::Argument& argument, py::handle object) {
+    const bool texture = py::isinstance<Texture>(object);
+    if (!texture && !py::isinstance<Surface>(object)) return false;
+    const auto& made =
+        texture ? object.cast<const Texture&>().object.get() : object.cast<const Surface&>().object.get();
+    argument.kind = core::Argument::Kind::texture;
+    argument.type_name = texture ? "Texture" : "Surface";
+    if (!made) return true;  // closed
+    argument.integer = made->handle();
+    argument.bytes = made->bytes();
+    argument.memory = made;
+    return true;
+}
+
+}  // namespace cuscope::bindings
