@@ -339,6 +339,7 @@ CUSCOPE_ON_FIBER void Block::spin(Strand* self) {
     }
     if (++idle_hints_ > live_) {
         idle_hints_ = 0;
+        release_parked();
         grid->let_others_run(*this);
         if (grid->must_leave()) leave(self);
     }

@@ -143,6 +143,7 @@ struct cuscope_simt::Block {
                                      const Site* site);
     unsigned arrive(Scope scope);
     void wait(Strand* self, Scope scope, unsigned token, const Site* site);
+    void wait_word(Strand* self, const unsigned* word, unsigned value, const Site* site);
     void* map_shared(Strand* self, const void* address, unsigned rank, const Site* site);
     int shared_rank(const void* address) const;
     [[noreturn]] void fault(Strand* self, Fault kind, const char* message, const Site* site);

@@ -71,12 +71,16 @@ CUSCOPE_ON_FIBER int api_shared_rank(Fiber* self, const void* address) {
     return self->block->shared_rank(address);
 }
 
+CUSCOPE_ON_FIBER void api_wait_word(Fiber* self, const unsigned* word, unsigned value, const Site* site) {
+    self->block->wait_word(strand(self), word, value, site);
+}
+
 }  // namespace
 
 constexpr cuscope_simt::Api engine_api = {
     api_barrier,   api_warp,      api_active_mask, api_clock_cycles, api_global_timer,
     api_nanosleep, api_spin_hint, api_print,       api_fault,        api_gather,
-    api_arrive,    api_wait,      api_map_shared,  api_shared_rank,
+    api_arrive,    api_wait,      api_map_shared,  api_shared_rank,  api_wait_word,
 };
 
 Outcome run(const Launch& launch, RunControl& control) { return Grid(launch, control).run(); }

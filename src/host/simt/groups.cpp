@@ -62,6 +62,12 @@ CUSCOPE_ON_FIBER void Block::wait(Strand* self, Scope scope, unsigned token, con
     wait_outside(self, scope, phase.generation, token, site);
 }
 
+CUSCOPE_ON_FIBER void Block::wait_word(Strand* self, const unsigned* word, unsigned value, const Site* site) {
+    if (grid->must_leave()) leave(self);
+    static_assert(sizeof(std::atomic<unsigned>) == sizeof(unsigned));
+    wait_outside(self, Scope::block, *reinterpret_cast<const std::atomic<unsigned>*>(word), value, site);
+}
+
 CUSCOPE_ON_FIBER void Block::wait_outside(Strand* self, Scope scope, const std::atomic<unsigned>& word,
                                           unsigned value, const Site* site) {
     if (word.load(std::memory_order_acquire) != value) return;

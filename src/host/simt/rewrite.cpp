@@ -384,6 +384,31 @@ class Rewriter {
         return "::cuscope_simt::dynamic_shared<" + alias + ">()";
     }
 
+    // Of the declaration that token i is a specifier of.
+    std::size_t first_specifier(std::size_t i) const {
+        for (; i > 0; --i) {
+            if (is(i - 1, ")") && partner(i - 1) != no_token && is(partner(i - 1) - 1, "alignas")) {
+                i = partner(i - 1);
+            } else if (!is(i - 1, "static") && !is(i - 1, "const") && !is(i - 1, "volatile") &&
+                       !is(i - 1, "__device__")) {
+                break;
+            }
+        }
+        return i;
+    }
+    // Removes every alignas(...) of a declaration of shared memory: CUDA C++ has it among the specifiers,
+    // where C++ does not. Answers them.
+    std::string taken_alignment(std::size_t begin, std::size_t end) {
+        std::string result;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (!is(i, "alignas") || !is(i + 1, "(") || partner(i + 1) == no_token) continue;
+            result += declarations_.text(i, partner(i + 1) + 1) + " ";
+            replace(i, partner(i + 1), "");
+            i = partner(i + 1);
+        }
+        return result;
+    }
+
     std::size_t visit_shared(std::size_t i) {
         std::size_t end = i;
         while (end < tokens_.size() && !is(end, ";")) {
@@ -395,8 +420,11 @@ class Rewriter {
         for (std::size_t j = i; j-- > 0 && !is(j, ";") && !is(j, "{") && !is(j, "}");)
             if (is(j, "extern")) external = j;
         const std::vector<Declared> names = declarations_.declared(i + 1, end + 1);
+        const std::string alignment =
+            taken_alignment(first_specifier(external == no_token ? i : external), end);
         if (external == no_token) {
             replace(i, i, "thread_local");
+            insert(tokens_[first_specifier(i)].offset, alignment);
             std::string checks;
             for (const Declared& found : names) {
                 const std::string name(tokens_[found.name].text);

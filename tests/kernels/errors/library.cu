@@ -1,3 +1,3 @@
-// error 2 does not support <cuda/atomic>
-#include <cuda/atomic>
+// error 2 does not support <cub/cub.cuh>
+#include <cub/cub.cuh>
 __global__ void k(float* a) {}

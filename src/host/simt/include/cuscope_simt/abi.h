@@ -12,7 +12,7 @@
 
 namespace cuscope_simt {
 
-inline constexpr unsigned abi_version = 2;
+inline constexpr unsigned abi_version = 3;
 
 // An atomic operation, fence or volatile poll adds one to Fiber::spin_count and calls spin_hint at this
 // value.
@@ -95,6 +95,8 @@ struct Api {
     void* (*map_shared)(Fiber* self, const void* address, unsigned rank, const Site* site);
     // The rank of the cluster's block in whose shared memory an address is; -1 if it is in none.
     int (*shared_rank)(Fiber* self, const void* address);
+    // Returns once *word is no longer `value`: another thread of the block is to change it.
+    void (*wait_word)(Fiber* self, const unsigned* word, unsigned value, const Site* site);
 };
 
 struct Fiber {

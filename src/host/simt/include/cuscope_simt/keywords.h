@@ -18,6 +18,7 @@
 #define __device__
 #define __host__
 #define __shared__ thread_local
+#define alignas(...)
 #define __constant__
 #define __forceinline__ inline
 #define __noinline__

@@ -49,6 +49,10 @@ CUSCOPE_INLINE long long shuffled(long long v) { return v; }
 CUSCOPE_INLINE unsigned long long shuffled(unsigned long long v) { return v; }
 CUSCOPE_INLINE float shuffled(float v) { return v; }
 CUSCOPE_INLINE double shuffled(double v) { return v; }
+template <class T, class = typename T::cuscope_shuffles>
+CUSCOPE_INLINE T shuffled(T v) {
+    return v;
+}
 
 CUSCOPE_OWN int lane() { return static_cast<int>(cuscope_fiber->linear_thread & 31u); }
 

@@ -1,1 +1,2 @@
-#error "cuscope's host runtime does not support <cuda_bf16.h> yet"
+#pragma once
+#include "cuscope_simt/numbers/bf16.h"

@@ -1,1 +1,2 @@
-#error "cuscope's host runtime does not support <cuda_fp16.hpp> yet"
+#pragma once
+#include "cuscope_simt/numbers/fp16.h"

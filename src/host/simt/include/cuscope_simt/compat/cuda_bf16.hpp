@@ -1,0 +1,2 @@
+#pragma once
+#include "cuscope_simt/numbers/bf16.h"
