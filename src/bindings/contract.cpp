@@ -5,7 +5,6 @@
 
 #include <map>
 #include <memory>
-#include <variant>
 #include <vector>
 
 #include "bindings/contract_method.hpp"
@@ -31,17 +30,6 @@ void run_callable(void* data) {
         Py_DECREF(result);
     }
 }
-
-Dim3 dim_of(const std::variant<unsigned, std::vector<unsigned>>& value) {
-    if (const unsigned* x = std::get_if<unsigned>(&value)) return {*x, 1, 1};
-    const auto& extents = std::get<std::vector<unsigned>>(value);
-    Dim3 dim;
-    if (!extents.empty()) dim.x = extents[0];
-    if (extents.size() > 1) dim.y = extents[1];
-    if (extents.size() > 2) dim.z = extents[2];
-    return dim;
-}
-using DimLike = std::variant<unsigned, std::vector<unsigned>>;
 
 #define METHOD(name, ...) def(#name, contract_method(&Runtime::name) __VA_OPT__(, ) __VA_ARGS__)
 
@@ -176,42 +164,6 @@ void bind_module_calls(Class& contract) {
             },
             arg("count"), arg("library"))
         .METHOD(library_get_global, arg("library"), arg("name"))
-        .METHOD(func_get_name, arg("kernel"))
-        .METHOD(func_get_param_info, arg("kernel"), arg("index"))
-        .METHOD(func_get_attributes, arg("kernel"))
-        .METHOD(func_set_attribute, arg("kernel"), arg("attribute"), arg("value"))
-        .METHOD(occupancy_max_active_blocks_per_multiprocessor, arg("kernel"), arg("block_size"),
-                arg("dynamic_shared") = 0)
-        .METHOD(occupancy_max_potential_block_size, arg("kernel"), arg("dynamic_shared") = 0,
-                arg("block_size_limit") = 0)
-        .def(
-            "launch_kernel",
-            [](const Contract& c, Address kernel, const DimLike& grid, const DimLike& block,
-               std::vector<std::string> arguments, size_t dynamic_shared, Address stream,
-               std::int64_t duration_ns, bool cooperative, const std::optional<DimLike>& cluster) {
-                LaunchConfig config;
-                config.cooperative = cooperative;
-                if (cluster) config.cluster = dim_of(*cluster);
-                config.grid = dim_of(grid);
-                config.block = dim_of(block);
-                config.dynamic_shared_bytes = dynamic_shared;
-                config.stream = as_pointer<StreamHandle>(stream);
-                config.duration_ns = duration_ns;
-                // A value is copied to where it is aligned as the largest type asks.
-                std::vector<std::unique_ptr<std::byte[]>> values;
-                std::vector<void*> pointers;
-                for (const std::string& argument : arguments) {
-                    values.push_back(std::make_unique<std::byte[]>(argument.size() + 16));
-                    argument.copy(reinterpret_cast<char*>(values.back().get()), argument.size());
-                    pointers.push_back(values.back().get());
-                }
-                return answer(c.call([&](Runtime& r) {
-                    return r.launch_kernel(config, as_pointer<KernelHandle>(kernel), pointers.data());
-                }));
-            },
-            arg("kernel"), arg("grid"), arg("block"), arg("arguments") = py::tuple(),
-            arg("dynamic_shared") = 0, arg("stream") = 0, arg("duration_ns") = -1, arg("cooperative") = false,
-            arg("cluster") = py::none())
         .def(
             "compile",
             [](const Contract& c, const std::string& source, std::vector<std::string> name_expressions,
@@ -249,6 +201,7 @@ void bind_contract(py::module_& m) {
     bind_contract_memory(contract);
     bind_stream_calls(contract);
     bind_module_calls(contract);
+    bind_contract_launches(contract);
     m.def(
         "contract",
         [](const std::string& device) {

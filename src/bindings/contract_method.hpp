@@ -129,5 +129,6 @@ auto contract_method(Status (Runtime::*method)(P...)) {
 }
 
 void bind_contract_memory(py::class_<Contract>& contract);
+void bind_contract_launches(py::class_<Contract>& contract);
 
 }  // namespace cuscope::bindings

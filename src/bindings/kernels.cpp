@@ -89,6 +89,22 @@ Examples
                       "The real architecture that it was compiled for: 90 is 9.0.")
         .def_readonly("max_dynamic_shared_size", &FunctionAttributes::max_dynamic_shared_size,
                       "The dynamic shared memory that a launch may ask for, in bytes.")
+        .def_readonly("cache_mode_ca", &FunctionAttributes::cache_mode_ca,
+                      "Was it compiled to keep global loads in the first-level cache? 1 or 0.")
+        .def_readonly("cluster_dim_must_be_set", &FunctionAttributes::cluster_dim_must_be_set,
+                      "Does a launch need a cluster size? 1 or 0.")
+        .def_readonly("required_cluster_width", &FunctionAttributes::required_cluster_width,
+                      "The blocks of a cluster along x that it requires; 0: none are.")
+        .def_readonly("required_cluster_height", &FunctionAttributes::required_cluster_height,
+                      "The blocks of a cluster along y that it requires; 0: none are.")
+        .def_readonly("required_cluster_depth", &FunctionAttributes::required_cluster_depth,
+                      "The blocks of a cluster along z that it requires; 0: none are.")
+        .def_readonly("cluster_scheduling_policy_preference",
+                      &FunctionAttributes::cluster_scheduling_policy_preference,
+                      "How clusters are placed: 0 default, 1 spread, 2 load balancing.")
+        .def_readonly("non_portable_cluster_size_allowed",
+                      &FunctionAttributes::non_portable_cluster_size_allowed,
+                      "May a cluster have more than 8 blocks? 1 or 0.")
         .def_readonly("preferred_shared_memory_carveout",
                       &FunctionAttributes::preferred_shared_memory_carveout,
                       "The share of the first-level cache wanted as shared memory, in per cent; -1: no wish.")

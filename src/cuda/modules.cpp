@@ -8,11 +8,6 @@
 #include "cuda/nvrtc.hpp"
 
 namespace cuscope::cuda {
-namespace {
-
-dim3 dimensions(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
-
-}  // namespace
 
 Status CudaRuntime::library_load_data(LibraryHandle* library, const void* image, std::size_t bytes) {
     clear(library);
@@ -63,102 +58,6 @@ Status CudaRuntime::func_get_param_info(KernelHandle kernel, std::size_t index, 
     clear(offset);
     clear(size);
     return make([&] { return cudaFuncGetParamInfo(function(kernel), index, offset, size); });
-}
-
-Status CudaRuntime::func_get_attributes(FunctionAttributes* attributes, KernelHandle kernel) {
-    clear(attributes);
-    cudaFuncAttributes real{};
-    const Status status = make(
-        [&] { return cudaFuncGetAttributes(attributes != nullptr ? &real : nullptr, function(kernel)); });
-    if (status != Status::success) return status;
-    attributes->shared_size = real.sharedSizeBytes;
-    attributes->const_size = real.constSizeBytes;
-    attributes->local_size = real.localSizeBytes;
-    attributes->max_threads_per_block = real.maxThreadsPerBlock;
-    attributes->registers = real.numRegs;
-    attributes->ptx_version = real.ptxVersion;
-    attributes->binary_version = real.binaryVersion;
-    attributes->max_dynamic_shared_size = real.maxDynamicSharedSizeBytes;
-    attributes->preferred_shared_memory_carveout = real.preferredShmemCarveout;
-    return status;
-}
-
-Status CudaRuntime::func_set_attribute(KernelHandle kernel, FunctionAttribute attribute, int value) {
-    return make([&] {
-        return cudaFuncSetAttribute(function(kernel), static_cast<cudaFuncAttribute>(attribute), value);
-    });
-}
-
-Status CudaRuntime::occupancy_max_active_blocks_per_multiprocessor(int* blocks, KernelHandle kernel,
-                                                                   int block_size,
-                                                                   std::size_t dynamic_shared_bytes) {
-    clear(blocks);
-    return make([&] {
-        return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function(kernel), block_size,
-                                                             dynamic_shared_bytes);
-    });
-}
-
-// In CUDA this is a template that nvcc compiles into the program.
-Status CudaRuntime::occupancy_max_potential_block_size(int* min_grid_size, int* block_size,
-                                                       KernelHandle kernel, std::size_t dynamic_shared_bytes,
-                                                       int block_size_limit) {
-    clear(min_grid_size);
-    clear(block_size);
-    if (min_grid_size == nullptr || block_size == nullptr) return failed(Status::invalid_value);
-    int device = 0;
-    Status status = get_device(&device);
-    const auto attribute = [&](DeviceAttribute which) {
-        int value = 0;
-        if (status == Status::success) status = device_get_attribute(&value, which, device);
-        return value;
-    };
-    const int multiprocessors = attribute(DeviceAttribute::multiprocessor_count);
-    const int threads_per_multiprocessor = attribute(DeviceAttribute::max_threads_per_multiprocessor);
-    const int warp = attribute(DeviceAttribute::warp_size);
-    int limit = attribute(DeviceAttribute::max_threads_per_block);
-    FunctionAttributes attributes;
-    if (status == Status::success) status = func_get_attributes(&attributes, kernel);
-    if (status != Status::success) return status;
-    limit = std::min(limit, attributes.max_threads_per_block);
-    if (block_size_limit > 0) limit = std::min(limit, block_size_limit);
-    // Whole warps, from the largest block down; the first of those that fill a multiprocessor best.
-    int best_threads = 0;
-    for (int warps = (limit + warp - 1) / warp; warps > 0; --warps) {
-        const int size = std::min(limit, warps * warp);
-        int blocks = 0;
-        status = occupancy_max_active_blocks_per_multiprocessor(&blocks, kernel, size, dynamic_shared_bytes);
-        if (status != Status::success) return status;
-        if (blocks * size > best_threads) {
-            best_threads = blocks * size;
-            *block_size = size;
-            *min_grid_size = blocks * multiprocessors;
-        }
-        if (best_threads == threads_per_multiprocessor) break;
-    }
-    return Status::success;
-}
-
-Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
-    return make([&] {
-        cudaLaunchConfig_t real{};
-        real.gridDim = dimensions(config.grid);
-        real.blockDim = dimensions(config.block);
-        real.dynamicSmemBytes = config.dynamic_shared_bytes;
-        real.stream = native(config.stream);
-        cudaLaunchAttribute attributes[2];
-        real.attrs = attributes;
-        if (config.cooperative) {
-            attributes[real.numAttrs].id = cudaLaunchAttributeCooperative;
-            attributes[real.numAttrs++].val.cooperative = 1;
-        }
-        if (config.cluster.x != 0) {
-            attributes[real.numAttrs].id = cudaLaunchAttributeClusterDimension;
-            attributes[real.numAttrs++].val.clusterDim = {config.cluster.x, config.cluster.y,
-                                                          config.cluster.z};
-        }
-        return cudaLaunchKernelExC(&real, function(kernel), arguments);
-    });
 }
 
 Status CudaRuntime::compile(const CompileRequest& request, CompileResult* result) {

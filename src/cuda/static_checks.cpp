@@ -55,6 +55,19 @@ static_assert(same(TextureAddressMode::border, cudaAddressModeBorder));
 static_assert(same(TextureFilterMode::linear, cudaFilterModeLinear));
 static_assert(same(TextureReadMode::normalized_float, cudaReadModeNormalizedFloat));
 static_assert(same(flags::device_schedule_spin, cudaDeviceScheduleSpin));
+static_assert(same(Limit::persisting_l2_cache_size, cudaLimitPersistingL2CacheSize));
+static_assert(same(FunctionAttribute::cluster_scheduling_policy_preference,
+                   cudaFuncAttributeClusterSchedulingPolicyPreference));
+static_assert(same(FunctionCache::prefer_equal, cudaFuncCachePreferEqual));
+static_assert(same(AccessProperty::persisting, cudaAccessPropertyPersisting));
+static_assert(same(flags::occupancy_disable_caching_override, cudaOccupancyDisableCachingOverride));
+static_assert(same(LaunchAttributeId::synchronization_policy, cudaLaunchAttributeSynchronizationPolicy));
+static_assert(same(LaunchAttributeId::programmatic_event, cudaLaunchAttributeProgrammaticEvent));
+static_assert(same(LaunchAttributeId::launch_completion_event, cudaLaunchAttributeLaunchCompletionEvent));
+static_assert(same(LaunchAttributeId::preferred_shared_memory_carveout,
+                   cudaLaunchAttributePreferredSharedMemoryCarveout));
+static_assert(same(LaunchAttributeId::nvlink_util_centric_scheduling,
+                   cudaLaunchAttributeNvlinkUtilCentricScheduling));
 static_assert(same(flags::device_schedule_yield, cudaDeviceScheduleYield));
 static_assert(same(flags::device_schedule_blocking_sync, cudaDeviceScheduleBlockingSync));
 static_assert(same(flags::device_map_host, cudaDeviceMapHost));

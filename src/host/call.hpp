@@ -53,6 +53,8 @@ class HostRuntime::KernelEffect final : public Effect {
     std::size_t index = 0;  // in running_kernels_
 
     void starting(Time time) override { launch.start_ns = time; }
+    void primary_ended(Time time) override { launch.primary_ended_ns = time; }
+    Time triggered() const override { return outcome.triggered_ns; }
     void run() override { outcome = simt::run(launch, control); }
     Time elapsed() const override { return outcome.elapsed_ns; }
     bool stalled() const override { return control.stalled.load(); }

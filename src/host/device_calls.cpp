@@ -1,4 +1,4 @@
-// The host runtime's devices, limits and errors.
+// The host runtime's devices and errors.
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,9 +31,8 @@ Status HostRuntime::add_model(const DeviceModel& model, int* ordinal) {
     timeline_.add_stream(*legacy, index, 0, true, true);
     device->legacy = legacy.get();
     device->streams.push_back(std::move(legacy));
-    device->limits = {{static_cast<int>(Limit::stack_size), 1024},
-                      {static_cast<int>(Limit::printf_fifo_size), 8650752},
-                      {static_cast<int>(Limit::malloc_heap_size), 8388608}};
+    device->limits = first_limits(model);
+    device->heap = std::make_shared<simt::Heap>(device->limits[static_cast<int>(Limit::malloc_heap_size)]);
     auto pool = std::make_unique<Pool>();
     pool->device = index;
     pool->is_default = true;
@@ -148,6 +147,9 @@ Status HostRuntime::device_reset() {
         return true;
     });
     std::erase_if(textures_, [&](const auto& entry) { return entry.second->device == index; });
+    reset.limits = first_limits(*reset.model);
+    reset.heap = std::make_shared<simt::Heap>(reset.limits[static_cast<int>(Limit::malloc_heap_size)]);
+    reset.has_printed = reset.has_allocated = false;
     for (auto& [handle, library] : libraries_) {
         const auto loaded = library->instances.find(index);
         if (loaded == library->instances.end()) continue;
@@ -223,27 +225,6 @@ Status HostRuntime::device_disable_peer_access(int peer) {
     if (call.refused()) return call.status();
     if (peer < 0 || peer >= static_cast<int>(devices_.size())) return fail(Status::invalid_device);
     if (std::erase(device().peers, peer) == 0) return fail(Status::peer_access_not_enabled);
-    return Status::success;
-}
-
-Status HostRuntime::device_get_limit(std::size_t* value, Limit limit) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const auto found = device().limits.find(static_cast<int>(limit));
-    if (found == device().limits.end()) return fail(Status::unsupported_limit);
-    if (value == nullptr) return fail(Status::invalid_value);
-    *value = found->second;
-    return Status::success;
-}
-
-Status HostRuntime::device_set_limit(Limit limit, std::size_t value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const auto found = device().limits.find(static_cast<int>(limit));
-    if (found == device().limits.end()) return fail(Status::unsupported_limit);
-    constexpr std::size_t most_stack = std::size_t{512} << 10;
-    if (limit == Limit::stack_size && value > most_stack) return fail(Status::invalid_value);
-    found->second = value;
     return Status::success;
 }
 

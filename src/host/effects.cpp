@@ -13,6 +13,7 @@ Effects::Effects(std::mutex& mutex, std::condition_variable& changed, CommandPoo
 void Effects::add(Command* command) {
     command->effect_done = false;
     command->effect->starting(command->started);
+    if (command->primary != nullptr) command->effect->primary_ended(command->primary->ended);
     if (queue_.empty() && command->effect->quick() && ready(command)) {
         if (hooks_.allowed(command)) command->effect->run();
         command->effect_done = true;

@@ -45,7 +45,9 @@ HostRuntime::HostRuntime()
                     return !stopping_ && devices_[command->device]->lost == Status::success;
                 },
                 [this](Command* command) {
-                    if (command->duration_from_effect) timeline_.resolve(command, command->effect->elapsed());
+                    if (command->duration_from_effect || command->may_trigger) {
+                        timeline_.resolve(command, command->effect->elapsed(), command->effect->triggered());
+                    }
                     auto* kernel = dynamic_cast<KernelEffect*>(command->effect.get());
                     if (kernel == nullptr) return;
                     running_kernels_.back()->index = kernel->index;

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "host/memory.hpp"
 #include "host/pool.hpp"
 #include "host/sim/timeline.hpp"
+#include "host/simt/heap.hpp"
 #include "host/simt/image.hpp"
 #include "runtime/runtime.hpp"
 
@@ -50,16 +52,39 @@ class HostRuntime final : public Runtime {
         unsigned flags = 0;
         unsigned long long id = 0;
         unsigned long long thread = 0;  // whose per-thread default stream it is; 0: nobody's
+        // Attributes; the priority is SimStream's.
+        AccessPolicyWindow window;
+        int synchronization_policy = 1;  // automatic
+        int domain = 0;
+        unsigned char default_domain = 0, remote_domain = 1;
     };
     struct Event {
         unsigned flags = 0;
         CommandRef record;
     };
+    // What the attributes of a launch ask for.
+    struct LaunchRequest {
+        bool cooperative = false;
+        Dim3 cluster{0, 0, 0};  // zeroes: not given
+        std::optional<int> priority;
+        bool overlaps = false;  // programmatic stream serialization
+        Event* programmatic_event = nullptr;
+        bool trigger_at_block_start = false;
+        Event* completion_event = nullptr;
+    };
     struct Library;
+    // What func_set_attribute changes.
+    struct FunctionSettings {
+        int max_dynamic_shared = -1;  // not set
+        int carveout = -1;            // per cent; no wish
+        Dim3 cluster{0, 0, 0};        // required; zeroes: none
+        int cluster_scheduling_policy = 0;
+        bool non_portable_cluster = false;
+    };
     struct Kernel {
         Library* library;
         std::string lowered;
-        std::map<int, int> max_dynamic_shared;  // by device, where it was set
+        std::map<int, FunctionSettings> settings;  // by device, where any was set
     };
     struct Library {
         std::string image;
@@ -88,6 +113,8 @@ class HostRuntime final : public Runtime {
         std::string lost_detail;
         unsigned flags = flags::device_map_host;
         std::map<int, std::size_t> limits;
+        std::shared_ptr<simt::Heap> heap;
+        bool has_printed = false, has_allocated = false;  // a kernel that prints, or allocates, was launched
         std::vector<int> peers;
     };
     class KernelEffect;
@@ -158,7 +185,18 @@ class HostRuntime final : public Runtime {
                   std::size_t width, std::size_t height, Stream& stream, bool synchronous = false);
     Status set_3d(Lock& lock, const PitchedPointer& pitched, int value, const Extent& extent, Stream& stream,
                   bool synchronous);
-    Status cluster_of(const LaunchConfig& config, const cuscope_simt::KernelEntry& entry, Dim3* cluster);
+    Status find_entry(KernelHandle handle, Kernel** kernel, std::shared_ptr<simt::Image>* image,
+                      const cuscope_simt::KernelEntry** entry);
+    FunctionSettings settings_of(const Kernel& kernel) const;  // on the current device
+    int max_cluster_blocks(const Kernel& kernel) const;
+    static std::map<int, std::size_t> first_limits(const DeviceModel& model);
+    Status unknown_limit(Limit limit);
+    Status check_attribute(const LaunchAttribute& attribute, LaunchAttributeId id);
+    Status check_event(const LaunchAttribute& attribute, Event** event);
+    void record_beside(Event* event, Stream& stream, Command* kernel, Timeline::Moment moment);
+    Status read_attributes(const LaunchConfig& config, LaunchRequest* request);
+    Status cluster_of(const LaunchConfig& config, const LaunchRequest& request, const Kernel& kernel,
+                      const cuscope_simt::KernelEntry& entry, Dim3* cluster);
     Status check_launch(const LaunchConfig& config, Kernel& kernel, const cuscope_simt::KernelEntry& entry);
     Status instance(Library& library, int device, std::shared_ptr<simt::Image>* image);
     int max_dynamic_shared(const Kernel& kernel, const cuscope_simt::KernelEntry& entry) const;

@@ -165,12 +165,30 @@ class Runtime {
                                        std::size_t* size) = 0;
     virtual Status func_get_attributes(FunctionAttributes* attributes, KernelHandle kernel) = 0;
     virtual Status func_set_attribute(KernelHandle kernel, FunctionAttribute attribute, int value) = 0;
+    virtual Status func_set_cache_config(KernelHandle kernel, FunctionCache config) = 0;
     virtual Status occupancy_max_active_blocks_per_multiprocessor(int* blocks, KernelHandle kernel,
                                                                   int block_size,
                                                                   std::size_t dynamic_shared_bytes) = 0;
     virtual Status occupancy_max_potential_block_size(int* min_grid_size, int* block_size,
                                                       KernelHandle kernel, std::size_t dynamic_shared_bytes,
                                                       int block_size_limit) = 0;
+    virtual Status occupancy_max_active_blocks_per_multiprocessor_with_flags(int* blocks, KernelHandle kernel,
+                                                                             int block_size,
+                                                                             std::size_t dynamic_shared_bytes,
+                                                                             unsigned flags) = 0;
+    virtual Status occupancy_available_dynamic_smem_per_block(std::size_t* bytes, KernelHandle kernel,
+                                                              int blocks, int block_size) = 0;
+    virtual Status occupancy_max_potential_cluster_size(int* blocks, KernelHandle kernel,
+                                                        const LaunchConfig* config) = 0;
+    virtual Status occupancy_max_active_clusters(int* clusters, KernelHandle kernel,
+                                                 const LaunchConfig* config) = 0;
+    virtual Status ctx_reset_persisting_l2_cache() = 0;
+    // The value's id is the call's own, whatever it holds.
+    virtual Status stream_set_attribute(StreamHandle stream, LaunchAttributeId id,
+                                        const LaunchAttribute* value) = 0;
+    virtual Status stream_get_attribute(StreamHandle stream, LaunchAttributeId id,
+                                        LaunchAttribute* value) = 0;
+    virtual Status stream_copy_attributes(StreamHandle destination, StreamHandle source) = 0;
     // arguments[i] points to the value of the i-th parameter; the values are copied before the call returns.
     virtual Status launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) = 0;
 

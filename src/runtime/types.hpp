@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/launch_types.hpp"
 #include "runtime/memory_types.hpp"
 
 namespace cuscope {
@@ -23,11 +24,6 @@ inline const StreamHandle stream_per_thread = reinterpret_cast<StreamHandle>(std
 
 using HostFunction = void (*)(void* data);
 
-struct Dim3 {
-    unsigned x = 1, y = 1, z = 1;
-    bool operator==(const Dim3&) const = default;
-};
-
 namespace flags {
 inline constexpr unsigned stream_default = 0x0, stream_non_blocking = 0x1;
 inline constexpr unsigned event_default = 0x0, event_blocking_sync = 0x1, event_disable_timing = 0x2,
@@ -38,7 +34,15 @@ inline constexpr unsigned device_schedule_spin = 0x1, device_schedule_yield = 0x
 }  // namespace flags
 
 // cudaLimit
-enum class Limit : int { stack_size = 0, printf_fifo_size = 1, malloc_heap_size = 2 };
+enum class Limit : int {
+    stack_size = 0,
+    printf_fifo_size = 1,
+    malloc_heap_size = 2,
+    dev_runtime_sync_depth = 3,
+    dev_runtime_pending_launch_count = 4,
+    max_l2_fetch_granularity = 5,
+    persisting_l2_cache_size = 6,
+};
 
 // cudaDeviceAttr: those that cuscope itself reads; any other number may be asked for as well.
 enum class DeviceAttribute : int {
@@ -135,30 +139,6 @@ struct PointerAttributes {
     int device = -2;
     void* device_pointer = nullptr;
     void* host_pointer = nullptr;
-};
-
-// cudaFuncAttribute
-enum class FunctionAttribute : int { max_dynamic_shared_size = 8, preferred_shared_memory_carveout = 9 };
-
-// cudaFuncAttributes
-struct FunctionAttributes {
-    std::size_t shared_size = 0, const_size = 0, local_size = 0;  // bytes
-    int max_threads_per_block = 0;
-    int registers = 0;
-    int ptx_version = 0, binary_version = 0;
-    int max_dynamic_shared_size = 0;  // bytes
-    int preferred_shared_memory_carveout = 0;
-};
-
-// cudaLaunchConfig_t, and what only a simulation wants to know of a launch. A real device ignores the latter.
-struct LaunchConfig {
-    Dim3 grid, block;
-    std::size_t dynamic_shared_bytes = 0;
-    StreamHandle stream = nullptr;
-    bool cooperative = false;       // all blocks run at once: grid.sync()
-    Dim3 cluster{0, 0, 0};          // in blocks; zeroes: what the kernel says, or no clusters
-    std::int64_t duration_ns = -1;  // how long the kernel takes, if the caller says so
-    std::int64_t array_bytes = -1;  // how many bytes its array arguments hold, if the caller knows
 };
 
 // What a kernel's parameter is, as far as an argument can be checked against it.

@@ -17,8 +17,12 @@ class Effect {
     virtual ~Effect() = default;
     virtual void starting(Time) {}
     virtual void run() = 0;
+    // Before it runs: when the kernel that it overlaps had ended.
+    virtual void primary_ended(Time) {}
     // How long the work says that it took, once it was run: a kernel's clocks, a host function's host_work.
     virtual Time elapsed() const { return 0; }
+    // How long after its start each block had let dependents start; -1: not all did.
+    virtual Time triggered() const { return -1; }
     // So short that handing it to another thread would take longer, and it waits for nothing.
     virtual bool quick() const { return false; }
     // It waits for something outside the device.
@@ -63,6 +67,17 @@ struct Command {
     int priority = 0;
     Command* signalled_with = nullptr;  // a later kernel, whose end is when others see that this has ended
     std::vector<Command*> unsignalled;  // the earlier kernels of which this is that one
+
+    // compute: programmatic dependent launches. When its last block has started; how long after its start a
+    // block lets dependents start, -1: at its end, which only the effect can tell where it may do so.
+    Time begun = -1, trigger = -1;
+    bool overlaps = false;          // may start when the kernel before it in the stream triggers
+    bool may_trigger = false;       // the effect has to be run to know
+    bool triggers_at_once = false;  // whatever the effect says
+    bool trigger_wanted = false, trigger_known = false;
+    Command* primary = nullptr;  // the kernel that it overlaps: it ends no sooner; one of the dependencies
+    Time tail = 0;               // how much of it comes after the primary's end
+    std::vector<Command*> when_begun, when_triggered;  // what waits for that; not counted
 
     int unmet = 0;                       // dependencies that have not ended
     std::vector<Command*> dependents;    // not counted: cleared when this ends

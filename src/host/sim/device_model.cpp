@@ -313,6 +313,32 @@ int blocks_per_multiprocessor(const DeviceModel& model, unsigned threads_per_blo
     return static_cast<int>(blocks);
 }
 
+std::size_t shared_bytes_for_each(const DeviceModel& model, int blocks) {
+    const DeviceProperties& p = model.properties;
+    constexpr std::size_t unit = 128;
+    const std::size_t share =
+        p.shared_memory_per_multiprocessor / static_cast<std::size_t>(blocks) / unit * unit;
+    const std::size_t reserved = reserved_shared_bytes(model);
+    return std::min(share > reserved ? share - reserved : 0, p.shared_memory_per_block_optin);
+}
+
+int clusters_on_device(const DeviceModel& model, int blocks_per_multiprocessor, int cluster_blocks) {
+    // Pairs of multiprocessors, divided as evenly as can be.
+    constexpr int groups = 8;
+    const int pairs = model.properties.multiprocessor_count / 2;
+    int clusters = 0;
+    for (int group = 0; group < groups; ++group) {
+        const int own = pairs / groups + (group < pairs % groups ? 1 : 0);
+        clusters += 2 * own * blocks_per_multiprocessor / cluster_blocks;
+    }
+    return clusters;
+}
+
+std::size_t persisting_l2_bytes(const DeviceModel& model) {
+    const DeviceProperties& p = model.properties;
+    return p.compute_capability_major >= 8 ? static_cast<std::size_t>(p.l2_cache_size) / 8 * 5 : 0;
+}
+
 bool device_attribute(const DeviceModel& model, DeviceAttribute attribute, std::size_t total_memory,
                       int* value) {
     const DeviceProperties& p = model.properties;
@@ -435,7 +461,13 @@ bool device_attribute(const DeviceModel& model, DeviceAttribute attribute, std::
         case 100:                              // cudaDevAttrPageableMemoryAccessUsesHostPageTables
         case 101:
             return set(0);  // cudaDevAttrDirectManagedMemAccessFromHost
-        case 109:           // cudaDevAttrMaxAccessPolicyWindowSize
+        case 108:
+            return set(persisting_l2_bytes(model));  // cudaDevAttrMaxPersistingL2CacheSize
+        case 120:
+            return set(p.compute_capability_major >= 9);  // cudaDevAttrClusterLaunch
+        case 126:
+            return set(p.compute_capability_major >= 9 ? 4 : 1);  // cudaDevAttrMemSyncDomainCount
+        case 109:                                                 // cudaDevAttrMaxAccessPolicyWindowSize
             return set(p.compute_capability_major >= 8 ? std::min<std::size_t>(total_memory, 128 * mib) : 0);
         default:
             return false;

@@ -20,6 +20,9 @@ struct CallCosts {
 };
 
 struct DeviceModel {
+    // Of a thread: a simulated kernel has none to count, and so many never limit how many blocks there are.
+    static constexpr int assumed_registers = 32;
+
     std::string name;             // what it is asked for by: "h200"
     DeviceProperties properties;  // total_global_memory is that of the real device
     CallCosts costs;
@@ -54,6 +57,16 @@ std::vector<std::string> device_model_names();
 // How many blocks of one kernel a multiprocessor holds; 0 if it cannot hold one.
 int blocks_per_multiprocessor(const DeviceModel& model, unsigned threads_per_block,
                               std::size_t shared_bytes_per_block, int registers_per_thread);
+
+// How much shared memory each of so many blocks of a multiprocessor can have.
+std::size_t shared_bytes_for_each(const DeviceModel& model, int blocks);
+
+// How many clusters the device holds at once, where a multiprocessor holds so many of the kernel's blocks. A
+// cluster lies within one of the groups that the multiprocessors are built in.
+int clusters_on_device(const DeviceModel& model, int blocks_per_multiprocessor, int cluster_blocks);
+
+// How much of the second-level cache may be set aside for accesses that persist.
+std::size_t persisting_l2_bytes(const DeviceModel& model);
 
 // False if the model has no such attribute.
 bool device_attribute(const DeviceModel& model, DeviceAttribute attribute, std::size_t total_memory,

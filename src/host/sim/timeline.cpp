@@ -9,6 +9,8 @@ namespace {
 constexpr Time never = std::numeric_limits<Time>::max();
 // A grid is placed in at most about this many groups of blocks, however large it is.
 constexpr std::int64_t most_groups = 64;
+// In the place of a count of blocks.
+constexpr std::int64_t begun_mark = -1, triggered_mark = -2;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -83,7 +85,12 @@ void Timeline::enqueue(Command* command, Command* after) {
     Device& device = *devices_[stream.device];
     command->queue = queue_of(device, *command);
 
-    depend(command, stream.last.get());
+    Command* const before = stream.last.get();
+    if (command->overlaps && before != nullptr && before->may_trigger && before->ended < 0) {
+        depend_on_trigger(command, before);
+    } else {
+        depend(command, before);
+    }
     if (stream.legacy) {
         for (const SimStream* other : device.streams) {
             if (other->blocking && other != &stream) depend(command, other->last.get());
@@ -110,6 +117,19 @@ void Timeline::enqueue(Command* command, Command* after) {
     ++pending_;
 }
 
+void Timeline::enqueue_beside(Command* command, Command* kernel, Moment moment) {
+    command->queue = -1;
+    ++command->unmet;
+    if (moment == Moment::begun) {
+        kernel->when_begun.push_back(command);
+    } else {
+        kernel->when_triggered.push_back(command);
+        want_trigger(kernel);
+    }
+    devices_[kernel->device]->arrivals.push_back(command);
+    ++pending_;
+}
+
 // ---- what happens
 
 Time Timeline::next_time(int* arriving_device) const {
@@ -129,11 +149,19 @@ Command* Timeline::holding_up(Time next) const {
     Command* first = nullptr;
     for (Command* command : unresolved_) {
         if (command->stalled || command->started + command->duration > next) continue;
+        // What it waits for on the device comes first.
+        if (command->primary != nullptr && command->primary->ended < 0) continue;
         if (first == nullptr || command->started + command->duration < first->started + first->duration) {
             first = command;
         }
     }
-    return first;
+    if (first != nullptr) return first;
+    for (Command* command : untriggered_) {
+        if (command->stalled || command->begun > next) continue;
+        if (command->primary != nullptr && command->primary->ended < 0) continue;
+        return command;
+    }
+    return nullptr;
 }
 
 void Timeline::step(Time time, int arriving_device) {
@@ -318,6 +346,7 @@ void Timeline::place_blocks(Device& device) {
             grid->blocks_open = slots;
             grid->blocks_waiting -= slots;
             device.free_units -= slots * grid->block_units;
+            if (grid->blocks_waiting == 0) all_begun(grid, time_);
         }
         if (grid->blocks_waiting > 0) break;
         leave_queue(device, grid);
@@ -332,14 +361,90 @@ void Timeline::schedule_blocks(Device& device, Command* grid, std::int64_t slots
     const std::int64_t blocks = std::min(grid->blocks_waiting, slots * together);
     grid->blocks_waiting -= blocks;
     device.free_units -= slots * grid->block_units;
-    happenings_.push({time_ + divide_up(blocks, slots) * grid->duration, grid->sequence, grid, blocks,
-                      slots * grid->block_units});
+    const Time end = time_ + divide_up(blocks, slots) * grid->duration;
+    happenings_.push({end, grid->sequence, grid, blocks, slots * grid->block_units});
+    if (grid->blocks_waiting == 0) all_begun(grid, end - grid->duration);
+}
+
+// ---- moments of a kernel that others wait for
+
+void Timeline::depend_on_trigger(Command* command, Command* kernel) {
+    pool_.retain(kernel);
+    command->dependencies.push_back(kernel);
+    command->primary = kernel;
+    if (kernel->trigger_known && kernel->trigger >= 0 && kernel->begun >= 0 &&
+        kernel->begun + kernel->trigger <= time_) {
+        return;
+    }
+    ++command->unmet;
+    kernel->when_triggered.push_back(command);
+    want_trigger(kernel);
+}
+
+void Timeline::all_begun(Command* kernel, Time time) {
+    kernel->begun = time;
+    if (!kernel->when_begun.empty()) schedule(kernel, Moment::begun);
+    if (kernel->trigger_wanted) want_trigger(kernel);
+}
+
+// Somebody waits for it.
+void Timeline::want_trigger(Command* kernel) {
+    kernel->trigger_wanted = true;
+    if (kernel->begun < 0 || !kernel->may_trigger) return;
+    if (kernel->trigger_known) {
+        if (kernel->trigger >= 0) schedule(kernel, Moment::triggered);
+    } else if (std::find(untriggered_.begin(), untriggered_.end(), kernel) == untriggered_.end()) {
+        untriggered_.push_back(kernel);
+    }
+}
+
+void Timeline::apply_trigger(Command* kernel) {
+    std::erase(untriggered_, kernel);
+    kernel->trigger_known = true;
+    if (kernel->triggers_at_once) kernel->trigger = 0;
+    if (kernel->trigger >= 0) schedule(kernel, Moment::triggered);
+}
+
+void Timeline::schedule(Command* kernel, Moment moment) {
+    const bool begun = moment == Moment::begun;
+    const Time time = kernel->begun + (begun ? 0 : kernel->trigger);
+    pool_.retain(kernel);
+    happenings_.push(
+        {std::max(time, time_), kernel->sequence, kernel, begun ? begun_mark : triggered_mark, 0});
+}
+
+void Timeline::let_go(std::vector<Command*>& waiting) {
+    for (Command* command : waiting) {
+        if (--command->unmet == 0 && command->arrived) now_ready(command);
+    }
+    waiting.clear();
+}
+
+// Blocks of a kernel that overlaps the one before it stay until that has ended, and as long as what they do
+// after it takes.
+bool Timeline::waits_for_primary(const Happening& happening) {
+    const Command* primary = happening.command->primary;
+    if (primary == nullptr) return false;
+    if (primary->ended < 0) {
+        held_.push_back(happening);
+        return true;
+    }
+    const Time least = primary->ended + happening.command->tail;
+    if (happening.time >= least) return false;
+    happenings_.push({least, happening.sequence, happening.command, happening.blocks, happening.units});
+    return true;
 }
 
 void Timeline::happen(const Happening& happening) {
     Command* command = happening.command;
     Device& device = *devices_[command->device];
+    if (happening.blocks < 0) {
+        let_go(happening.blocks == begun_mark ? command->when_begun : command->when_triggered);
+        pool_.release(command);
+        return;
+    }
     if (command->engine == Engine::compute) {
+        if (waits_for_primary(happening)) return;
         device.free_units += happening.units;
         command->blocks_left -= happening.blocks;
         to_place_.push_back(command->device);
@@ -362,7 +467,21 @@ void Timeline::happen(const Happening& happening) {
 void Timeline::end(Command* command) {
     command->ended = time_;
     --pending_;
-    if (command->effect && !command->duration_from_effect) effect_due_(command);
+    if (command->effect && !command->due) {
+        command->due = true;
+        effect_due_(command);
+    }
+    if (command->engine == Engine::compute) {
+        if (!untriggered_.empty()) std::erase(untriggered_, command);
+        let_go(command->when_begun);
+        let_go(command->when_triggered);
+        std::erase_if(held_, [&](const Happening& held) {
+            if (held.command->primary != command) return false;
+            happenings_.push(
+                {time_ + held.command->tail, held.sequence, held.command, held.blocks, held.units});
+            return true;
+        });
+    }
     const bool deferred = command->signalled_with != nullptr;
     signal(command, true, !deferred);
     if (deferred) {
@@ -397,9 +516,12 @@ void Timeline::signal(Command* command, bool to_kernels, bool to_others) {
 
 // ---- durations that only the effect knows
 
-void Timeline::resolve(Command* command, Time elapsed) {
+void Timeline::resolve(Command* command, Time elapsed, Time trigger) {
     command->resolution = elapsed;
-    if (command->stalled) apply_resolution(command);
+    command->trigger = trigger;
+    if (!command->stalled || command->ended >= 0) return;
+    if (!command->resolved) apply_resolution(command);
+    if (command->begun >= 0 && !command->trigger_known) apply_trigger(command);
 }
 
 // The effect is run no sooner than the simulation needs it: a host that looks too early sees that it has not
@@ -410,7 +532,11 @@ bool Timeline::known(Command* holder) {
         effect_due_(holder);
     }
     if (holder->resolution < 0) return false;
-    apply_resolution(holder);
+    if (std::find(untriggered_.begin(), untriggered_.end(), holder) != untriggered_.end()) {
+        apply_trigger(holder);
+    } else {
+        apply_resolution(holder);
+    }
     return true;
 }
 
@@ -421,7 +547,8 @@ void Timeline::apply_resolution(Command* command) {
     command->resolved = true;
     command->duration = std::max(command->duration, command->resolution);
     // A stalled one ends no earlier than what has been simulated without it.
-    const Time time = std::max(command->started + command->duration, command->stalled ? time_ : Time{0});
+    Time time = std::max(command->started + command->duration, command->stalled ? time_ : Time{0});
+    if (command->primary != nullptr) time = std::max(time, command->primary->ended);
     happenings_.push({time, command->sequence, command, command->blocks_open,
                       command->blocks_open * command->block_units});
     command->blocks_open = 0;

@@ -47,6 +47,10 @@ class Timeline {
     Command* make(SimStream& stream);
     // Adds the order of streams, and of `after` (an event's record) if given. Keeps its own reference.
     void enqueue(Command* command, Command* after = nullptr);
+    // Adds a command of no engine beside a kernel, in no stream's order: it ends when the kernel's last block
+    // has started, or when all of them have let dependents start.
+    enum class Moment { begun, triggered };
+    void enqueue_beside(Command* command, Command* kernel, Moment moment);
     std::size_t pending() const { return pending_; }
 
     // Simulates up to `limit`. Null: done. Otherwise the command that has to be resolved first.
@@ -57,8 +61,8 @@ class Timeline {
     // Simulates the next thing that happens; the host's clock follows. False if nothing can.
     bool advance_one();
 
-    // The effect has run: its duration is known.
-    void resolve(Command* command, Time elapsed);
+    // The effect has run: its duration is known, and when its blocks let dependents start.
+    void resolve(Command* command, Time elapsed, Time trigger);
     // Goes on without knowing when the command ends.
     void set_stalled(Command* command);
 
@@ -69,7 +73,7 @@ class Timeline {
         Time time;
         std::uint64_t sequence;
         Command* command;
-        std::int64_t blocks;  // compute: how many of its blocks
+        std::int64_t blocks;  // compute: how many of its blocks; of a moment, which: begun_mark, ...
         std::int64_t units;   // and what they occupied
         bool operator>(const Happening& other) const {
             // Ties go by the order of issue, never by when the simulation learnt of the event.
@@ -100,6 +104,14 @@ class Timeline {
     void step(Time time, int arriving_device);
     Command* holding_up(Time next) const;
     bool known(Command* holder);
+    // Moments of a kernel that other commands wait for: see Command::begun.
+    void depend_on_trigger(Command* command, Command* kernel);
+    void all_begun(Command* kernel, Time time);
+    void want_trigger(Command* kernel);
+    void apply_trigger(Command* kernel);
+    void schedule(Command* kernel, Moment moment);
+    void let_go(std::vector<Command*>& waiting);
+    bool waits_for_primary(const Happening& happening);
     void apply_resolution(Command* command);
     void arrive(Device& device);
     void now_ready(Command* command);
@@ -120,6 +132,8 @@ class Timeline {
     std::vector<std::unique_ptr<Device>> devices_;
     std::priority_queue<Happening, std::vector<Happening>, std::greater<>> happenings_;
     std::vector<Command*> unresolved_;
+    std::vector<Command*> untriggered_;  // begun, and somebody waits for what only the effect can tell
+    std::vector<Happening> held_;        // ends of blocks that wait for the kernel before theirs
     std::vector<std::pair<int, int>> to_look_at_;  // device, queue
     std::vector<Command*> loose_;                  // ready, and in no hardware queue
     std::vector<int> to_place_;                    // devices whose grids or slots changed

@@ -147,6 +147,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
     used_ = live_ = 0;
     idle_hints_ = 0;
     latest_ns = barrier_ns_ = released_ns_ = 0;
+    triggered_ns = -1;
     phase_.expected = thread_count_;
     phase_.arrived = arrived_at_[1] = arrived_at_[2] = exited_ = 0;
     target.signal = 0;
@@ -362,6 +363,20 @@ CUSCOPE_ON_FIBER void Block::sleep(Strand* self, unsigned nanoseconds) {
 
 void Block::print(const char* text, std::size_t bytes) {
     if (printed.size() + bytes <= Grid::print_limit) printed.append(text, bytes);
+}
+
+void Block::trigger(Strand* self) {
+    const std::int64_t now = self->now();
+    triggered_ns = triggered_ns < 0 ? now : std::min(triggered_ns, now);
+}
+
+// The kernels before it are done when this one runs: only its clock has to come to when they were.
+void Block::wait_for_primary(Strand* self) {
+    const cuscope::simt::Launch& launch = grid->launch();
+    const std::int64_t ended = launch.primary_ended_ns - launch.start_ns;
+    if (ended <= self->now()) return;
+    self->clock.set(self->linear_thread, ended);
+    latest_ns = std::max(latest_ns, ended);
 }
 
 }  // namespace cuscope_simt

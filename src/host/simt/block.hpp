@@ -139,6 +139,8 @@ struct cuscope_simt::Block {
     void sleep(Strand* self, unsigned nanoseconds);
     void spin(Strand* self);
     void print(const char* text, std::size_t bytes);
+    void trigger(Strand* self);
+    void wait_for_primary(Strand* self);
     const unsigned long long* gather(Strand* self, unsigned first, unsigned count, unsigned long long value,
                                      const Site* site);
     unsigned arrive(Scope scope);
@@ -149,8 +151,9 @@ struct cuscope_simt::Block {
     [[noreturn]] void fault(Strand* self, Fault kind, const char* message, const Site* site);
 
     cuscope::simt::Grid* grid = nullptr;
-    std::string printed;         // by the block that runs, or ran last
-    std::int64_t latest_ns = 0;  // the latest time that any of its threads saw
+    std::string printed;             // by the block that runs, or ran last
+    std::int64_t latest_ns = 0;      // the latest time that any of its threads saw
+    std::int64_t triggered_ns = -1;  // when the first of its threads let dependents start
     cuscope::simt::SpinProfile spin_profile;
     pthread_t os_thread;
     cuscope::simt::FaultTarget target;

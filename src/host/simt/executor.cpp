@@ -75,12 +75,44 @@ CUSCOPE_ON_FIBER void api_wait_word(Fiber* self, const unsigned* word, unsigned 
     self->block->wait_word(strand(self), word, value, site);
 }
 
+CUSCOPE_ON_FIBER void api_trigger_dependents(Fiber* self) { self->block->trigger(strand(self)); }
+
+CUSCOPE_ON_FIBER void api_wait_for_primary(Fiber* self) { self->block->wait_for_primary(strand(self)); }
+
+CUSCOPE_ON_FIBER void* api_heap_allocate(Fiber* self, unsigned long bytes) {
+    const auto& heap = self->block->grid->launch().heap;
+    return heap ? heap->allocate(bytes) : nullptr;
+}
+
+CUSCOPE_ON_FIBER void api_heap_free(Fiber* self, void* address, const Site* site) {
+    const auto& heap = self->block->grid->launch().heap;
+    if (address == nullptr || (heap && heap->free(address))) return;
+    self->block->fault(strand(self), Fault::trap,
+                       "free() of an address that no kernel's malloc() gave, or that was freed before", site);
+}
+
 }  // namespace
 
 constexpr cuscope_simt::Api engine_api = {
-    api_barrier,   api_warp,      api_active_mask, api_clock_cycles, api_global_timer,
-    api_nanosleep, api_spin_hint, api_print,       api_fault,        api_gather,
-    api_arrive,    api_wait,      api_map_shared,  api_shared_rank,  api_wait_word,
+    api_barrier,
+    api_warp,
+    api_active_mask,
+    api_clock_cycles,
+    api_global_timer,
+    api_nanosleep,
+    api_spin_hint,
+    api_print,
+    api_fault,
+    api_gather,
+    api_arrive,
+    api_wait,
+    api_map_shared,
+    api_shared_rank,
+    api_wait_word,
+    api_trigger_dependents,
+    api_wait_for_primary,
+    api_heap_allocate,
+    api_heap_free,
 };
 
 Outcome run(const Launch& launch, RunControl& control) { return Grid(launch, control).run(); }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "host/simt/heap.hpp"
 #include "host/simt/image.hpp"
 #include "runtime/status.hpp"
 #include "runtime/types.hpp"
@@ -25,8 +26,10 @@ struct Launch {
     unsigned multiprocessor_count = 1;
     unsigned resident_blocks = 1;  // how many blocks the simulated device holds at once
     std::size_t stack_bytes = 64 << 10;
-    bool cooperative = false;  // all blocks run at once and may wait for each other
-    Dim3 cluster{1, 1, 1};     // blocks that run at once and see each other's shared memory
+    bool cooperative = false;           // all blocks run at once and may wait for each other
+    Dim3 cluster{1, 1, 1};              // blocks that run at once and see each other's shared memory
+    std::int64_t primary_ended_ns = 0;  // when the kernel that it overlaps had ended
+    std::shared_ptr<Heap> heap;         // null: malloc() gives nothing
 };
 
 struct Outcome {
@@ -35,6 +38,7 @@ struct Outcome {
     std::string printed;  // what the kernel's printf wrote, in block order
     std::int64_t elapsed_ns =
         0;  // the longest that a block's clocks and sleeps say it took; 0 if it read none
+    std::int64_t triggered_ns = -1;  // when the last block had let dependents start; -1: not all did
 };
 
 // Set by whoever waits for a run from another thread.

@@ -89,6 +89,7 @@ Grid::Grid(const Launch& its_launch, RunControl& control)
           (its_launch.image->table().flags & (cuscope_simt::uses_atomics | cuscope_simt::uses_print)) != 0 ||
           its_launch.cooperative || its_launch.cluster.x * its_launch.cluster.y * its_launch.cluster.z > 1),
       clocked_((its_launch.image->table().flags & cuscope_simt::uses_clock) != 0),
+      triggers_((its_launch.image->table().flags & cuscope_simt::uses_trigger) != 0),
       in_turns_(in_order_),
       cluster_size_(its_launch.cluster.x * its_launch.cluster.y * its_launch.cluster.z) {
     phase_.expected = static_cast<unsigned>(block_count_);
@@ -200,10 +201,12 @@ void Grid::run_block(Block& block, std::uint64_t index) {
     Failure failure;
     const bool ended = block.run(index, &failure);
     const bool is_first = clocked_ && index == 0;
-    if (ended && block.latest_ns == 0 && block.printed.empty() && !is_first) return;
+    if (ended && block.latest_ns == 0 && block.printed.empty() && !is_first && !triggers_) return;
 
     const std::scoped_lock lock(mutex_);
     elapsed_ns_ = std::max(elapsed_ns_, block.latest_ns);
+    triggered_ns_ = std::max(triggered_ns_, block.triggered_ns);
+    all_triggered_ = all_triggered_ && block.triggered_ns >= 0;
     if (!block.printed.empty()) printed_.emplace_back(index, std::move(block.printed));
     block.printed.clear();
     if (is_first && ended) {
@@ -352,6 +355,7 @@ void Grid::watch(Time now) {
 Outcome Grid::outcome() {
     Outcome outcome;
     outcome.elapsed_ns = elapsed_ns_;
+    if (triggers_ && all_triggered_) outcome.triggered_ns = triggered_ns_;
     if (!printed_.empty()) {
         std::sort(printed_.begin(), printed_.end());
         for (const auto& [index, text] : printed_)

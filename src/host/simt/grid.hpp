@@ -102,6 +102,7 @@ class Grid {
     const unsigned limit_;  // of OS threads: as many blocks as the device holds at once
     const bool in_order_;
     const bool clocked_;
+    const bool triggers_;
 
     std::atomic<std::uint64_t> end_{no_end};  // no block from here on starts any more
     std::atomic<bool> leave_{false};          // leave those that run
@@ -129,6 +130,8 @@ class Grid {
     std::map<std::uint64_t, std::unique_ptr<Cluster>> clusters_;
 
     std::int64_t elapsed_ns_ = 0;
+    std::int64_t triggered_ns_ = 0;
+    bool all_triggered_ = true;
     SpinProfile profile_;  // of the first block
 
     // What the monitor saw when it last looked.

@@ -95,4 +95,13 @@ std::optional<std::string> special_register(std::string_view assembly, std::stri
     return std::nullopt;
 }
 
+const char* dependent_launch(std::string_view assembly) {
+    std::string text;
+    for (const char c : assembly)
+        if (!is_space(c)) text += c;
+    if (text == "griddepcontrol.wait;") return "cudaGridDependencySynchronize";
+    if (text == "griddepcontrol.launch_dependents;") return "cudaTriggerProgrammaticLaunchCompletion";
+    return nullptr;
+}
+
 }  // namespace cuscope::simt

@@ -33,6 +33,8 @@ enum class Word {
     print,
     uncached,  // loads that see what other threads write
     groups,    // our headers' mark: their functions wait
+    trigger,   // lets dependent kernels start
+    heap,      // malloc, free
 };
 
 const std::unordered_map<std::string_view, Word>& words() {
@@ -90,6 +92,9 @@ const std::unordered_map<std::string_view, Word>& words() {
         {"__ldcg", Word::uncached},
         {"__ldcv", Word::uncached},
         {"cuscope_uses_groups", Word::groups},
+        {"cudaTriggerProgrammaticLaunchCompletion", Word::trigger},
+        {"malloc", Word::heap},
+        {"free", Word::heap},
         {"cuscope_uses_atomics", Word::fence},
     };
     return table;
@@ -340,6 +345,15 @@ class Rewriter {
             case Word::groups:
                 result_.flags |= cuscope_simt::uses_barriers | cuscope_simt::uses_warp;
                 return i + 1;
+            case Word::trigger:
+                result_.flags |= cuscope_simt::uses_trigger;
+                return i + 1;
+            case Word::heap:
+                // In order: which of several threads finds the heap full must not depend on the host's.
+                if (!is(i + 1, "(") || is_member_or_declared(i) || (i > 0 && is(i - 1, "::"))) return i + 1;
+                result_.flags |= cuscope_simt::uses_atomics | cuscope_simt::uses_heap;
+                replace(i, i, "::cuscope_simt::heap_" + std::string(tokens_[i].text));
+                return i + 1;
             case Word::uncached:
                 return i + 1;
         }
@@ -475,6 +489,12 @@ class Rewriter {
         const bool label =  // int f() asm("name");
             !empty && assembly.find_first_of(" \t\n;%{") == std::string::npos && j == close && is(i - 1, ")");
         if (empty || label) return close + 1;
+        if (const char* call = dependent_launch(assembly); call != nullptr) {
+            if (std::string_view(call).find("Trigger") != std::string_view::npos)
+                result_.flags |= cuscope_simt::uses_trigger;
+            replace(i, close, std::string("::") + call + "()");
+            return close + 1;
+        }
         // One output, no input: ( [name] "=r" (expression) ).
         if (is(j, ":")) {
             std::string operand;
@@ -501,10 +521,10 @@ class Rewriter {
         const std::size_t from = assembly.find_first_not_of(" \t\n");
         std::string shown = assembly.substr(from, assembly.find_last_not_of(" \t\n") + 1 - from);
         std::replace(shown.begin(), shown.end(), '\n', ' ');
-        problem(i,
-                "inline PTX `" + shown +
-                    "` is not supported by cuscope's host runtime; an asm statement there can only read one "
-                    "special register (%clock64, %globaltimer, %laneid, %smid, %lanemask_lt, %tid.x, ...)");
+        problem(i, "inline PTX `" + shown +
+                       "` is not supported by cuscope's host runtime; an asm statement there can only be "
+                       "griddepcontrol, or read one special register (%clock64, %globaltimer, %laneid, "
+                       "%smid, %lanemask_lt, %tid.x, ...)");
         return close + 1;
     }
 

@@ -97,6 +97,13 @@ struct Api {
     int (*shared_rank)(Fiber* self, const void* address);
     // Returns once *word is no longer `value`: another thread of the block is to change it.
     void (*wait_word)(Fiber* self, const unsigned* word, unsigned value, const Site* site);
+    // Programmatic dependent launches: lets the kernels behind this one start, once a thread of each block has
+    // said so; waits for the kernels before it. Neither switches.
+    void (*trigger_dependents)(Fiber* self);
+    void (*wait_for_primary)(Fiber* self);
+    // The device's heap. Neither switches. Null if it is full.
+    void* (*heap_allocate)(Fiber* self, unsigned long bytes);
+    void (*heap_free)(Fiber* self, void* address, const Site* site);
 };
 
 struct Fiber {
@@ -156,6 +163,8 @@ enum ImageFlags : unsigned {
     uses_atomics = 1u << 2,  // blocks run in order, so that the result does not depend on the host's threads
     uses_clock = 1u << 3,    // how long a kernel takes may depend on running it
     uses_print = 1u << 4,
+    uses_heap = 1u << 8,
+    uses_trigger = 1u << 9,  // its blocks may let dependent kernels start before they end
 };
 
 // Where the engine keeps what it found out about an image, for as long as that is loaded. Zero at first.

@@ -87,6 +87,26 @@ CUSCOPE_INLINE void __brkpt(const char* file = __builtin_FILE(), int line = __bu
     __trap(file, line);
 }
 
+CUSCOPE_INLINE void cudaTriggerProgrammaticLaunchCompletion() {
+    cuscope_fiber->api->trigger_dependents(cuscope_fiber);
+}
+CUSCOPE_INLINE void cudaGridDependencySynchronize() {
+    cuscope_fiber->api->wait_for_primary(cuscope_fiber);
+    asm volatile("" ::: "memory");
+}
+
+namespace cuscope_simt {
+// The compiler driver writes these for malloc and free.
+CUSCOPE_INLINE void* heap_malloc(unsigned long bytes) {
+    return cuscope_fiber->api->heap_allocate(cuscope_fiber, bytes);
+}
+CUSCOPE_INLINE void heap_free(void* address, const char* file = __builtin_FILE(),
+                              int line = __builtin_LINE()) {
+    const Site site{file, line, "free"};
+    cuscope_fiber->api->heap_free(cuscope_fiber, address, &site);
+}
+}  // namespace cuscope_simt
+
 template <class T>
 CUSCOPE_INLINE T __ldg(const T* address) {
     return *address;

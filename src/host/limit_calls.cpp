@@ -1,0 +1,90 @@
+// The host runtime's limits of a device.
+#include <algorithm>
+
+#include "host/call.hpp"
+#include "host/host_runtime.hpp"
+
+namespace cuscope::host {
+namespace {
+
+std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+std::map<int, std::size_t> HostRuntime::first_limits(const DeviceModel& model) {
+    std::map<int, std::size_t> limits{{static_cast<int>(Limit::stack_size), 1024},
+                                      {static_cast<int>(Limit::printf_fifo_size), 8650752},
+                                      {static_cast<int>(Limit::malloc_heap_size), 8388608}};
+    const int major = model.properties.compute_capability_major;
+    // Where kernels could wait for kernels that they launched.
+    if (major * 10 + model.properties.compute_capability_minor >= 35) {
+        limits[static_cast<int>(Limit::dev_runtime_pending_launch_count)] = 2048;
+        if (major < 9) limits[static_cast<int>(Limit::dev_runtime_sync_depth)] = 2;
+    }
+    if (major >= 8) {
+        limits[static_cast<int>(Limit::max_l2_fetch_granularity)] = 64;
+        limits[static_cast<int>(Limit::persisting_l2_cache_size)] = 0;
+    }
+    return limits;
+}
+
+Status HostRuntime::device_get_limit(std::size_t* value, Limit limit) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const auto found = device().limits.find(static_cast<int>(limit));
+    if (found == device().limits.end()) return unknown_limit(limit);
+    if (value == nullptr) return fail(Status::invalid_value);
+    *value = found->second;
+    return Status::success;
+}
+
+Status HostRuntime::unknown_limit(Limit limit) {
+    const auto number = static_cast<int>(limit);
+    const bool exists = number >= 0 && number <= static_cast<int>(Limit::persisting_l2_cache_size);
+    return fail(exists ? Status::unsupported_limit : Status::invalid_value,
+                "this device has no limit " + std::to_string(number) + " of cudaLimit");
+}
+
+Status HostRuntime::device_set_limit(Limit limit, std::size_t value) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    Device& owner = device();
+    const auto found = owner.limits.find(static_cast<int>(limit));
+    if (found == owner.limits.end()) return unknown_limit(limit);
+    const auto refuse = [&](const std::string& allowed) {
+        return fail(Status::invalid_value, std::to_string(value) + "; allowed is " + allowed);
+    };
+    constexpr std::size_t most_stack = std::size_t{512} << 10;
+    switch (limit) {
+        case Limit::stack_size:
+            if (value > most_stack) return refuse("up to " + std::to_string(most_stack) + " bytes");
+            value = round_up(value, 16);
+            break;
+        case Limit::printf_fifo_size:
+            if (owner.has_printed)
+                return fail(Status::invalid_value, "a kernel that prints was launched: it is fixed now");
+            if (value > owner.memory) return refuse("up to the device's memory");
+            break;
+        case Limit::malloc_heap_size:
+            if (owner.has_allocated)
+                return fail(Status::invalid_value, "a kernel that allocates was launched: it is fixed now");
+            if (value > owner.memory) return refuse("up to the device's memory");
+            break;
+        case Limit::dev_runtime_sync_depth:
+        case Limit::dev_runtime_pending_launch_count:
+            break;
+        case Limit::max_l2_fetch_granularity:
+            if (value > 128) return refuse("0 to 128 bytes");
+            break;
+        case Limit::persisting_l2_cache_size: {
+            const std::size_t most = persisting_l2_bytes(*owner.model);
+            if (value > most) return refuse("up to " + std::to_string(most) + " bytes");
+            break;
+        }
+    }
+    found->second = value;
+    if (limit == Limit::malloc_heap_size) owner.heap->set_limit(value);
+    return Status::success;
+}
+
+}  // namespace cuscope::host

@@ -1,0 +1,107 @@
+// Plain types of the contract for launches: attributes of launches, streams and functions. Numbers are CUDA's
+// own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace cuscope {
+
+using StreamHandle = struct StreamT*;
+using EventHandle = struct EventT*;
+
+struct Dim3 {
+    unsigned x = 1, y = 1, z = 1;
+    bool operator==(const Dim3&) const = default;
+};
+
+// cudaLaunchAttributeID
+enum class LaunchAttributeId : int {
+    ignore = 0,
+    access_policy_window = 1,
+    cooperative = 2,
+    synchronization_policy = 3,  // of streams
+    cluster_dimension = 4,
+    cluster_scheduling_policy_preference = 5,
+    programmatic_stream_serialization = 6,
+    programmatic_event = 7,
+    priority = 8,
+    mem_sync_domain_map = 9,
+    mem_sync_domain = 10,
+    preferred_cluster_dimension = 11,
+    launch_completion_event = 12,
+    preferred_shared_memory_carveout = 14,
+    nvlink_util_centric_scheduling = 16,
+};
+
+// cudaAccessProperty
+enum class AccessProperty : int { normal = 0, streaming = 1, persisting = 2 };
+
+// cudaAccessPolicyWindow
+struct AccessPolicyWindow {
+    void* base = nullptr;
+    std::size_t bytes = 0;
+    float hit_ratio = 0;
+    AccessProperty hit = AccessProperty::normal, miss = AccessProperty::normal;
+};
+
+// cudaLaunchAttribute: the id says which of the fields counts.
+struct LaunchAttribute {
+    LaunchAttributeId id = LaunchAttributeId::ignore;
+    int value = 0;          // of those that are one number
+    Dim3 cluster{0, 0, 0};  // cluster_dimension, preferred_cluster_dimension
+    AccessPolicyWindow window;
+    EventHandle event = nullptr;  // programmatic_event, launch_completion_event
+    int event_flags = 0;
+    bool trigger_at_block_start = false;                  // programmatic_event
+    unsigned char default_domain = 0, remote_domain = 1;  // mem_sync_domain_map
+};
+
+// cudaFuncAttribute
+enum class FunctionAttribute : int {
+    max_dynamic_shared_size = 8,
+    preferred_shared_memory_carveout = 9,
+    cluster_dim_must_be_set = 10,
+    required_cluster_width = 11,
+    required_cluster_height = 12,
+    required_cluster_depth = 13,
+    non_portable_cluster_size_allowed = 14,
+    cluster_scheduling_policy_preference = 15,
+};
+
+// cudaFuncCache
+enum class FunctionCache : int { prefer_none = 0, prefer_shared = 1, prefer_l1 = 2, prefer_equal = 3 };
+
+// cudaFuncAttributes
+struct FunctionAttributes {
+    std::size_t shared_size = 0, const_size = 0, local_size = 0;  // bytes
+    int max_threads_per_block = 0;
+    int registers = 0;
+    int ptx_version = 0, binary_version = 0;
+    int cache_mode_ca = 0;
+    int max_dynamic_shared_size = 0;  // bytes
+    int preferred_shared_memory_carveout = 0;
+    int cluster_dim_must_be_set = 0;
+    int required_cluster_width = 0, required_cluster_height = 0, required_cluster_depth = 0;
+    int cluster_scheduling_policy_preference = 0;
+    int non_portable_cluster_size_allowed = 0;
+};
+
+namespace flags {
+inline constexpr unsigned occupancy_default = 0x0, occupancy_disable_caching_override = 0x1;
+}  // namespace flags
+
+// cudaLaunchConfig_t, and what only a simulation wants to know of a launch. A real device ignores the latter.
+struct LaunchConfig {
+    Dim3 grid, block;
+    std::size_t dynamic_shared_bytes = 0;
+    StreamHandle stream = nullptr;
+    bool cooperative = false;       // all blocks run at once: grid.sync()
+    Dim3 cluster{0, 0, 0};          // in blocks; zeroes: what the kernel says, or no clusters
+    std::int64_t duration_ns = -1;  // how long the kernel takes, if the caller says so
+    std::int64_t array_bytes = -1;  // how many bytes its array arguments hold, if the caller knows
+    std::span<const LaunchAttribute> attributes;  // beside those two; of several of one id the last counts
+};
+
+}  // namespace cuscope
