@@ -40,6 +40,8 @@ from ._core import (
     Surface,
     Texture,
     add_host_device,
+    as_stream,
+    asarray,
     build_config,
     clock,
     copy_batch,
@@ -51,6 +53,7 @@ from ._core import (
     empty_managed,
     empty_pitched,
     empty_plain,
+    from_dlpack,
     full,
     host_work,
     pinned_empty,
@@ -77,12 +80,14 @@ __all__ = [
     "Device", "DeviceProperties", "MemoryInfo", "add_host_device", "current_device", "devices", "set_device",
     "synchronize", "clock", "host_work",
     # streams and events
-    "Event", "Stream", "current_stream",
+    "Event", "Stream", "as_stream", "current_stream",
     # memory
     "MemoryPool", "PointerAttributes", "PoolStatistics", "Registration", "copy_batch", "device_view",
     "empty_managed", "empty_pitched", "empty_plain", "pointer_attributes", "register",
     "DeviceArray", "empty", "empty_like", "full", "pinned_empty", "to_device", "zeros", "zeros_like",
     "CudaArray", "Surface", "Texture",
+    # arrays of others
+    "asarray", "from_dlpack",
     # modules and kernels
     "FunctionAttributes", "Kernel", "KernelLaunch", "Module", "Parameter",
     # errors

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from ._core import DeviceArray, Stream, empty, zeros
+from ._core import DeviceArray, Stream, asarray, empty, zeros
 
 __all__ = ["empty_like", "zeros_like"]
+
+CPU = 1  # DLPack's number
+
+
+def _pattern(array: object) -> DeviceArray | npt.NDArray[Any]:
+    """What has the shape and dtype: also an array of another library, which NumPy may not be able to read."""
+    if isinstance(array, DeviceArray | np.ndarray):
+        return array
+    device = getattr(array, "__dlpack_device__", None)
+    if device()[0] != CPU if device else hasattr(array, "__cuda_array_interface__"):
+        return asarray(array)
+    return np.asarray(array)
 
 
 def empty_like(array: DeviceArray | npt.ArrayLike, *, stream: Stream | None = None) -> DeviceArray:
@@ -19,7 +33,7 @@ def empty_like(array: DeviceArray | npt.ArrayLike, *, stream: Stream | None = No
     >>> cs.empty_like(cs.zeros((2, 3))).shape
     (2, 3)
     """
-    pattern = array if isinstance(array, DeviceArray) else np.asarray(array)
+    pattern = _pattern(array)
     return empty(pattern.shape, pattern.dtype, stream=stream)
 
 
@@ -32,5 +46,5 @@ def zeros_like(array: DeviceArray | npt.ArrayLike, *, stream: Stream | None = No
     >>> cs.zeros_like(np.ones(2, np.int32)).to_host()
     array([0, 0], dtype=int32)
     """
-    pattern = array if isinstance(array, DeviceArray) else np.asarray(array)
+    pattern = _pattern(array)
     return zeros(pattern.shape, pattern.dtype, stream=stream)

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "bindings/objects.hpp"
+#include "bindings/foreign.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -31,13 +31,14 @@ void check_writeable(const py::array& array, const char* what) {
 
 void copy_from(const DeviceArray& self, const HostOrDeviceArray& source, const StreamLike& stream) {
     self.open();
+    check_writeable(self, "the array");
     const core::StreamPtr on = stream_or_current(stream, self.device);
-    if (py::isinstance<DeviceArray>(source)) {
-        const auto& other = source.cast<const DeviceArray&>();
+    const auto from_device = [&](const DeviceArray& other) {
         check_match(self, other.shape, other.dtype, "source");
         copy_array(self, other, on);
-        return;
-    }
+    };
+    if (py::isinstance<DeviceArray>(source)) return from_device(source.cast<const DeviceArray&>());
+    if (const auto foreign = foreign_array(source, on)) return from_device(*foreign);
     const py::array array = py::isinstance<py::array>(source)
                                 ? py::array(source)
                                 : py::array(numpy().attr("asarray")(source, self.dtype));
@@ -48,12 +49,13 @@ void copy_from(const DeviceArray& self, const HostOrDeviceArray& source, const S
 void copy_to(const DeviceArray& self, const py::object& destination, const StreamLike& stream) {
     self.open();
     const core::StreamPtr on = stream_or_current(stream, self.device);
-    if (py::isinstance<DeviceArray>(destination)) {
-        const auto& other = destination.cast<const DeviceArray&>();
+    const auto to_device = [&](const DeviceArray& other) {
         check_match(self, other.shape, other.dtype, "destination");
+        check_writeable(other, "destination");
         copy_array(other, self, on);
-        return;
-    }
+    };
+    if (py::isinstance<DeviceArray>(destination)) return to_device(destination.cast<const DeviceArray&>());
+    if (const auto foreign = foreign_array(destination, on)) return to_device(*foreign);
     if (!py::isinstance<py::array>(destination)) {
         throw core::WrongKind(std::string("destination: takes a NumPy array or a DeviceArray, not ") +
                               Py_TYPE(destination.ptr())->tp_name);
@@ -144,13 +146,14 @@ py::array one_element(const py::object& value, const py::dtype& dtype) {
 
 void fill(const DeviceArray& self, const Scalar& value, const StreamLike& stream) {
     self.open();
+    check_writeable(self, "the array");
     const core::StreamPtr on = stream_or_current(stream, self.device);
     fill_array(self, one_element(value, self.dtype), on);
 }
 
 void assign(const DeviceArray& self, const Index& index, const py::object& value) {
     const DeviceArray part = item(self, index);
-    const bool array = py::isinstance<DeviceArray>(value) ||
+    const bool array = py::isinstance<DeviceArray>(value) || is_foreign_array(value) ||
                        (py::isinstance<py::array>(value) && py::array(value).ndim() != 0) ||
                        py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
     if (array) {
@@ -174,6 +177,7 @@ DeviceArray to_device(const HostOrDeviceArray& source, const StreamLike& stream)
         other.open();
         return copy(other, on);
     }
+    if (const auto foreign = foreign_array(source, on)) return copy(*foreign, on);
     const py::array array(numpy().attr("asarray")(source));
     const py::dtype dtype = parse_dtype(array.dtype());
     DeviceArray made = new_array(on, shape_of(array), dtype);
@@ -398,6 +402,12 @@ array([3, 2, 1, 0])
 }
 
 }  // namespace
+
+void check_writeable(const DeviceArray& array, const char* what) {
+    if (!array.read_only) return;
+    throw std::invalid_argument(std::string(what) +
+                                ": is read-only, as the library that made it said: write to .copy() of it");
+}
 
 core::StreamPtr stream_for_new(const StreamLike& stream) {
     if (const StreamObjectPtr given = parse_stream(stream)) return given->open();

@@ -112,6 +112,7 @@ void bind_stream_calls(Class& contract) {
         .METHOD(stream_get_flags, arg("stream"))
         .METHOD(stream_get_priority, arg("stream"))
         .METHOD(stream_get_id, arg("stream"))
+        .METHOD(stream_get_device, arg("stream"))
         .def(
             "launch_host_func",
             [](const Contract& c, Address stream, const py::object& callable) {

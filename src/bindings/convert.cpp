@@ -2,6 +2,7 @@
 #include <limits>
 #include <string_view>
 
+#include "bindings/foreign.hpp"
 #include "bindings/objects.hpp"
 #include "bindings/texture_objects.hpp"
 
@@ -161,20 +162,28 @@ std::size_t byte_count(const std::vector<py::ssize_t>& shape, const py::dtype& d
     return bytes;
 }
 
-core::Argument to_argument(py::handle object, const core::Device& device) {
+namespace {
+
+void set_device_array(core::Argument& argument, const DeviceArray& array) {
+    argument.kind = core::Argument::Kind::device_array;
+    if (!array.memory.get()) return;  // closed
+    argument.contiguous = array.rows_contiguous();
+    argument.writeable = !array.read_only;
+    const core::DeviceSpan span = array.span();
+    argument.address = span.pointer();
+    argument.bytes = span.bytes;
+    argument.element = array.element;
+    argument.memory = span.memory;
+}
+
+}  // namespace
+
+core::Argument to_argument(py::handle object, const core::StreamPtr& stream) {
     core::Argument argument;
     argument.type_name = type_name(object);
     PyObject* const raw = object.ptr();
     if (py::isinstance<DeviceArray>(object)) {
-        const auto& array = object.cast<const DeviceArray&>();
-        argument.kind = core::Argument::Kind::device_array;
-        if (!array.memory.get()) return argument;  // closed
-        argument.contiguous = array.rows_contiguous();
-        const core::DeviceSpan span = array.span();
-        argument.address = span.pointer();
-        argument.bytes = span.bytes;
-        argument.element = array.element;
-        argument.memory = span.memory;
+        set_device_array(argument, object.cast<const DeviceArray&>());
     } else if (PyBool_Check(raw)) {
         argument.kind = core::Argument::Kind::boolean;
         argument.integer = raw == Py_True;
@@ -186,7 +195,7 @@ core::Argument to_argument(py::handle object, const core::Device& device) {
     } else if (raw == Py_None) {
         argument.kind = core::Argument::Kind::none;
     } else if (py::isinstance<py::array>(object)) {
-        set_host_array(argument, object, device);
+        set_host_array(argument, object, stream->device());
     } else if (py::isinstance(object, numpy_generic())) {
         set_numpy_scalar(argument, object);
     } else if (PyBytes_Check(raw)) {
@@ -202,6 +211,8 @@ core::Argument to_argument(py::handle object, const core::Device& device) {
         argument.imaginary = PyComplex_ImagAsDouble(raw);
     } else if (set_texture(argument, object)) {
         return argument;
+    } else if (const auto foreign = foreign_array(object, stream)) {
+        set_device_array(argument, *foreign);
     } else if (PyIndex_Check(raw)) {
         const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(raw));
         if (!number) throw py::error_already_set();

@@ -204,7 +204,7 @@ array([2., 2., 2., 2.], dtype=float32)
                 config.block = parse_dim(block, "block");
                 config.dynamic_shared_bytes = parse_shared(shared);
                 config.duration_ns = parse_duration(duration);
-                run(*self, config, parse_stream(stream), arguments);
+                run(*self, config, parse_stream(stream, self->device()), arguments);
             },
             py::kw_only(), py::arg("grid"), py::arg("block"), py::arg("stream") = py::none(),
             py::arg("shared") = 0, py::arg("duration") = py::none(),

@@ -57,7 +57,7 @@ KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key) {
     KernelLaunch launch{SharedOwner<core::Kernel>(kernel), {}, nullptr};
     launch.config.grid = parse_dim(parts[0], "grid");
     launch.config.block = parse_dim(parts[1], "block");
-    if (count > 2) launch.stream = parse_stream(parts[2]);
+    if (count > 2) launch.stream = parse_stream(parts[2], kernel->device());
     if (count > 3) launch.config.dynamic_shared_bytes = parse_shared(parts[3]);
     return launch;
 }
@@ -72,8 +72,7 @@ void run(const core::Kernel& kernel, const LaunchConfig& config, const StreamObj
     if (count > few.size()) many.resize(count);
     core::Argument* const arguments = count > few.size() ? many.data() : few.data();
     for (std::size_t i = 0; i < count; ++i) {
-        arguments[i] =
-            to_argument(PyTuple_GET_ITEM(values.ptr(), static_cast<py::ssize_t>(i)), *kernel.device());
+        arguments[i] = to_argument(PyTuple_GET_ITEM(values.ptr(), static_cast<py::ssize_t>(i)), on);
     }
     const WithoutGil released;
     kernel.launch(config, on, {arguments, count});
@@ -117,7 +116,7 @@ class FastArguments {
     bool pack_array(const core::Kernel& kernel, const core::ParameterCheck& check, PyObject* argument,
                     std::size_t i) {
         const auto* const array = exactly<DeviceArray>(argument, type_of<DeviceArray>());
-        if (array == nullptr || !array->memory.get()) return false;
+        if (array == nullptr || !array->memory.get() || array->read_only) return false;
         if (check.element.known() && check.element != array->element) return false;
         if (array->device != kernel.device() || !array->rows_contiguous()) return false;
         const void* const address = array->span().pointer();

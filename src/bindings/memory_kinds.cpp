@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "bindings/objects.hpp"
+#include "bindings/foreign.hpp"
 #include "core/copy_batch.hpp"
 
 namespace cuscope::bindings {
@@ -107,23 +107,6 @@ py::array require_array(const py::object& array) {
                               Py_TYPE(array.ptr())->tp_name);
     }
     return py::array(array);
-}
-
-NDArray host_view(const DeviceArray& self) {
-    using Owner = SharedOwner<core::DeviceMemory>;
-    const auto& memory = self.open();
-    if (self.bytes == 0) return NDArray(py::array(self.dtype, self.shape));
-    auto* const host = static_cast<std::byte*>(memory->host_pointer());
-    if (host == nullptr) {
-        throw core::WrongKind(
-            "the elements are in a device's memory, which the host cannot read: use .to_host() for a copy, "
-            "or "
-            "cuscope.empty_managed() for memory that both can read");
-    }
-    auto owner = std::make_unique<Owner>(memory);
-    const py::capsule base(owner.get(), [](void* held) { delete static_cast<Owner*>(held); });
-    owner.release();
-    return NDArray(py::array(self.dtype, self.shape, strides_of(self), host + self.offset, base));
 }
 
 // ---- managed memory
@@ -255,6 +238,9 @@ AddressAttributes pointer_attributes(const py::object& of, const DeviceLike& dev
         on = array.device;
     } else if (py::isinstance<py::array>(of)) {
         address = py::array(of).data();
+    } else if (const auto foreign = foreign_array(of, core::current_stream(on))) {
+        address = foreign->span().pointer();
+        on = foreign->device;
     } else {
         address = reinterpret_cast<const void*>(parse_size(of, "address"));
     }
@@ -269,9 +255,13 @@ AddressAttributes pointer_attributes(const py::object& of, const DeviceLike& dev
 
 // ---- batches
 
-core::BatchSide side_of(const py::object& object, bool written, std::size_t* bytes) {
-    if (py::isinstance<DeviceArray>(object)) {
-        const auto& array = object.cast<const DeviceArray&>();
+core::BatchSide side_of(const py::object& object, bool written, const core::StreamPtr& stream,
+                        std::size_t* bytes) {
+    const bool ours = py::isinstance<DeviceArray>(object);
+    const auto foreign = ours ? std::nullopt : foreign_array(object, stream);
+    if (ours || foreign) {
+        const auto& array = ours ? object.cast<const DeviceArray&>() : *foreign;
+        if (written) check_writeable(array, "copies");
         if (!array.contiguous()) {
             throw std::invalid_argument("copies: a batch takes contiguous arrays: pass .copy() of the view");
         }
@@ -302,8 +292,8 @@ void copy_batch(const py::iterable& copies, const StreamLike& stream) {
         const auto pair = py::reinterpret_borrow<py::sequence>(entry);
         core::BatchCopy copy;
         std::size_t to = 0, from = 0;
-        copy.to = side_of(pair[0], true, &to);
-        copy.from = side_of(pair[1], false, &from);
+        copy.to = side_of(pair[0], true, on, &to);
+        copy.from = side_of(pair[1], false, on, &from);
         if (to != from) {
             throw std::invalid_argument("copies: copy " + std::to_string(batch.size()) + " is of " +
                                         std::to_string(from) + " bytes to " + std::to_string(to));
@@ -318,6 +308,25 @@ void copy_batch(const py::iterable& copies, const StreamLike& stream) {
 }
 
 }  // namespace
+
+NDArray host_view(const DeviceArray& self) {
+    using Owner = SharedOwner<core::DeviceMemory>;
+    const auto& memory = self.open();
+    if (self.bytes == 0) return NDArray(py::array(self.dtype, self.shape));
+    auto* const host = static_cast<std::byte*>(memory->host_pointer());
+    if (host == nullptr) {
+        throw core::WrongKind(
+            "the elements are in a device's memory, which the host cannot read: use .to_host() for a copy, "
+            "or "
+            "cuscope.empty_managed() for memory that both can read");
+    }
+    auto owner = std::make_unique<Owner>(memory);
+    const py::capsule base(owner.get(), [](void* held) { delete static_cast<Owner*>(held); });
+    owner.release();
+    NDArray view(py::array(self.dtype, self.shape, strides_of(self), host + self.offset, base));
+    if (self.read_only) view.attr("flags").attr("writeable") = false;
+    return view;
+}
 
 void bind_memory_kinds(py::module_& m, Classes& classes) {
     const py::object float32 = numpy().attr("float32");

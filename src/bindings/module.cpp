@@ -28,6 +28,7 @@ PYBIND11_MODULE(_core, m) {
     bind_memory_kinds(m, classes);
     bind_pools(m, classes);
     bind_textures(m);
+    bind_interop(m, classes);
     bind_kernels(m);
     bind_modules(m);
     bind_contract(m);

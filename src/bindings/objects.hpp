@@ -42,8 +42,9 @@ using StreamObjectPtr = std::shared_ptr<StreamObject>;
 
 // The one Python object that stands for a stream while anything refers to it.
 StreamObjectPtr wrap(const core::StreamPtr& stream);
-// Arguments `stream` and `device`: a TypeError says what else came. Null for None.
-StreamObjectPtr parse_stream(py::handle stream);
+// Arguments `stream` and `device`: a TypeError says what else came. Null for None. Streams of other libraries
+// are taken to be of the runtime of `near`, or else of the current device's.
+StreamObjectPtr parse_stream(py::handle stream, const core::DevicePtr& near = nullptr);
 // The given stream, or the current one of the device.
 core::StreamPtr stream_or_current(py::handle stream, const core::DevicePtr& device);
 core::DevicePtr device_or_current(py::handle device);
@@ -85,6 +86,7 @@ struct DeviceArray {
     core::ElementType element;
     std::vector<py::ssize_t> strides{};  // bytes; empty: C-contiguous
     bool packed = true;
+    bool read_only = false;  // as another library said
 };
 
 std::vector<py::ssize_t> contiguous_strides(const std::vector<py::ssize_t>& shape, py::ssize_t itemsize);
@@ -110,6 +112,8 @@ core::StreamPtr stream_for_new(const StreamLike& stream);
 // An array over memory that was allocated for it.
 DeviceArray array_over(std::shared_ptr<core::DeviceMemory> memory, std::vector<py::ssize_t> shape,
                        const py::dtype& dtype);
+// Throws if nothing may write the array; `what` is the argument's name.
+void check_writeable(const DeviceArray& array, const char* what);
 // Keeps a Python object alive from threads that may not have the GIL.
 std::shared_ptr<void> kept(const py::object& object);
 
@@ -124,8 +128,8 @@ core::ElementType element_of(const py::dtype& dtype);
 std::size_t byte_count(const std::vector<py::ssize_t>& shape, const py::dtype& dtype);
 
 // What a Python object is, as far as a kernel's parameter can be compared with it. Refers to the object's
-// memory: the object has to outlive it.
-core::Argument to_argument(py::handle object, const core::Device& device);
+// memory: the object has to outlive it. Arrays of other libraries are made ready for the stream.
+core::Argument to_argument(py::handle object, const core::StreamPtr& stream);
 
 // Types that refer to each other: all are declared before any is defined, so that signatures name them.
 struct Classes {
@@ -148,6 +152,7 @@ void bind_pinned(py::module_& m);
 void bind_memory_kinds(py::module_& m, Classes& classes);
 void bind_pools(py::module_& m, Classes& classes);
 void bind_textures(py::module_& m);
+void bind_interop(py::module_& m, Classes& classes);
 void bind_kernels(py::module_& m);
 void bind_modules(py::module_& m);
 void bind_contract(py::module_& m);

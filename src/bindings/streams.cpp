@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "bindings/fast_calls.hpp"
+#include "bindings/foreign.hpp"
 #include "bindings/host_function.hpp"
 
 namespace cuscope::bindings {
@@ -39,13 +40,16 @@ void wait(const StreamObject& self, const EventOrStream& what) {
     if (py::isinstance<EventObject>(what)) {
         const std::shared_ptr<core::Event> event = what.cast<const EventObject&>().open();
         without_gil([&] { stream->wait(*event); });
-    } else if (py::isinstance<StreamObject>(what)) {
-        const core::StreamPtr other = what.cast<const StreamObject&>().open();
-        without_gil([&] { stream->wait(*other); });
-    } else {
+        return;
+    }
+    const StreamObjectPtr foreign =
+        py::isinstance<StreamObject>(what) ? nullptr : foreign_stream(what, self.device);
+    if (!foreign && !py::isinstance<StreamObject>(what)) {
         throw core::WrongKind(std::string("what: a stream waits for an Event or a Stream, not ") +
                               Py_TYPE(what.ptr())->tp_name);
     }
+    const core::StreamPtr other = (foreign ? *foreign : what.cast<const StreamObject&>()).open();
+    without_gil([&] { stream->wait(*other); });
 }
 
 PyObject* fast_wait(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
@@ -125,17 +129,16 @@ StreamObjectPtr wrap(const core::StreamPtr& stream) {
     return made;
 }
 
-StreamObjectPtr parse_stream(py::handle stream) {
+StreamObjectPtr parse_stream(py::handle stream, const core::DevicePtr& near) {
     if (stream.is_none()) return nullptr;
-    if (!py::isinstance<StreamObject>(stream)) {
-        throw core::WrongKind(std::string("stream: takes a Stream or None, not ") +
-                              Py_TYPE(stream.ptr())->tp_name);
-    }
-    return stream.cast<StreamObjectPtr>();
+    if (py::isinstance<StreamObject>(stream)) return stream.cast<StreamObjectPtr>();
+    if (StreamObjectPtr foreign = foreign_stream(stream, near ? near : current_device())) return foreign;
+    throw core::WrongKind(std::string("stream: takes a Stream, what has __cuda_stream__, or None, not ") +
+                          Py_TYPE(stream.ptr())->tp_name);
 }
 
 core::StreamPtr stream_or_current(py::handle stream, const core::DevicePtr& device) {
-    if (const StreamObjectPtr given = parse_stream(stream)) return given->open();
+    if (const StreamObjectPtr given = parse_stream(stream, device)) return given->open();
     return core::current_stream(device);
 }
 

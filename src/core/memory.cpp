@@ -64,6 +64,11 @@ std::vector<StreamPtr> Uses::take() {
     return std::move(streams_);
 }
 
+std::vector<StreamPtr> Uses::list() {
+    const std::lock_guard lock(mutex_);
+    return streams_;
+}
+
 LiveCounts live_counts() noexcept { return {live_device_memory.load(), live_pinned_memory.load()}; }
 
 std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, std::size_t bytes,
@@ -161,6 +166,30 @@ std::shared_ptr<DeviceMemory> DeviceMemory::borrow(const DevicePtr& device, void
     return std::make_shared<DeviceMemory>(std::move(allocation), device->generation());
 }
 
+std::shared_ptr<DeviceMemory> DeviceMemory::adopt(const DevicePtr& device, void* pointer, void* host_pointer,
+                                                  std::size_t bytes, std::shared_ptr<void> owner,
+                                                  const StreamPtr& ready, bool in_order) {
+    Allocation allocation;
+    allocation.pointer = pointer;
+    allocation.bytes = bytes;
+    allocation.stream = ready ? ready : device->legacy_stream();
+    allocation.kind = Kind::foreign;
+    allocation.host_pointer = host_pointer;
+    allocation.owner = std::move(owner);
+    allocation.device = device;
+    allocation.in_order = in_order;
+    auto memory = std::make_shared<DeviceMemory>(std::move(allocation), device->generation());
+    if (!ready) return memory;
+    ready->check_usable();
+    Device& from = ready->device();
+    const DeviceScope scope(from);
+    EventHandle& event = memory->allocation_.allocated;
+    memory->allocation_.event_generation = from.generation();
+    from.check(from.take_event(&event), "cudaEventCreateWithFlags");
+    from.check(from.runtime().event_record_with_flags(event, ready->handle(), 0), "cudaEventRecord");
+    return memory;
+}
+
 DeviceMemory::DeviceMemory(Allocation allocation, unsigned generation)
     : allocation_(std::move(allocation)), generation_(generation) {
     ++live_device_memory;
@@ -172,24 +201,56 @@ void DeviceMemory::use(const StreamPtr& stream) {
         allocation_.used->use(stream);
         return;
     }
-    if (allocation_.kind != Kind::pooled) {
-        uses_.add(stream);
-        return;
-    }
-    if (stream == allocation_.stream || !uses_.add(stream)) return;
-    if (stream->implicitly_ordered_with(*allocation_.stream) || allocation_.allocated == nullptr) return;
+    if (allocation_.kind == Kind::pooled && stream == allocation_.stream) return;
+    if (!uses_.add(stream) || allocation_.allocated == nullptr) return;
+    if (stream->implicitly_ordered_with(*allocation_.stream)) return;
     Device& device = stream->device();
     device.check(device.runtime().stream_wait_event(stream->handle(), allocation_.allocated, 0),
                  "cudaStreamWaitEvent");
 }
 
+std::vector<StreamPtr> DeviceMemory::users() {
+    if (allocation_.used != nullptr) return allocation_.used->users();
+    std::vector<StreamPtr> users = uses_.list();
+    if (allocation_.kind == Kind::pooled) users.push_back(allocation_.stream);
+    return users;
+}
+
+void DeviceMemory::make_wait(const StreamPtr& later) {
+    check_usable();
+    later->check_usable();
+    Device& device = later->device();
+    const DeviceScope scope(device);
+    for (const StreamPtr& user : users()) {
+        if (later->implicitly_ordered_with(*user)) continue;
+        device.check(order(*later, *user), "cudaStreamWaitEvent");
+    }
+    if (allocation_.kind != Kind::foreign || allocation_.allocated == nullptr) return;
+    if (later->implicitly_ordered_with(*allocation_.stream)) return;
+    device.check(device.runtime().stream_wait_event(later->handle(), allocation_.allocated, 0),
+                 "cudaStreamWaitEvent");
+}
+
+void DeviceMemory::wait() {
+    check_usable();
+    for (const StreamPtr& user : users()) user->synchronize();
+    if (allocation_.kind != Kind::foreign || allocation_.allocated == nullptr) return;
+    Device& from = allocation_.stream->device();
+    const DeviceScope scope(from);
+    from.check_wait(from.runtime().event_synchronize(allocation_.allocated), "cudaEventSynchronize");
+}
+
 namespace {
 
 // Frees in stream order; if that is refused, waits and frees at once, so that nothing leaks.
-Status free_in_order(const DeviceMemory::Allocation& allocation, const std::vector<StreamPtr>& used) {
+Status free_in_order(const DeviceMemory::Allocation& allocation, const std::vector<StreamPtr>& used,
+                     bool exported) {
     Device& device = allocation.stream->device();
     Runtime& runtime = device.runtime();
     Status status = Status::success;
+    // The legacy default stream is where others work unless they were told otherwise, and waits for all
+    // streams that are not non-blocking.
+    if (exported) status = order(*allocation.stream, *device.legacy_stream());
     for (const StreamPtr& stream : used) {
         if (status != Status::success || allocation.stream->implicitly_ordered_with(*stream)) continue;
         status = order(*allocation.stream, *stream);
@@ -207,10 +268,35 @@ Status free_in_order(const DeviceMemory::Allocation& allocation, const std::vect
     return status;
 }
 
+void give_back_foreign(DeviceMemory::Allocation allocation, unsigned generation,
+                       const std::vector<StreamPtr>& used) {
+    const DevicePtr device = allocation.device;
+    Device& from = allocation.stream->device();
+    if (allocation.allocated != nullptr) from.give_event(allocation.allocated, allocation.event_generation);
+    if (allocation.in_order) {
+        device->release(generation, "cudaStreamWaitEvent", [stream = allocation.stream, used](Runtime&) {
+            Status status = Status::success;
+            for (const StreamPtr& user : used) {
+                if (status == Status::success && !stream->implicitly_ordered_with(*user)) {
+                    status = order(*stream, *user);
+                }
+            }
+            return status;
+        });
+    }
+    // What is done with the last copy of this: letting the owner go.
+    release_after_uses(device, generation, "cudaEventQuery", used,
+                       [owner = std::move(allocation.owner)](Runtime&) { return Status::success; });
+}
+
 }  // namespace
 
 DeviceMemory::~DeviceMemory() {
     --live_device_memory;
+    if (allocation_.kind == Kind::foreign) {
+        give_back_foreign(std::move(allocation_), generation_, uses_.take());
+        return;
+    }
     if (allocation_.pointer == nullptr || allocation_.kind == Kind::borrowed) return;
     const DevicePtr owner = device().shared_from_this();
     if (allocation_.kind != Kind::pooled) {
@@ -221,9 +307,8 @@ DeviceMemory::~DeviceMemory() {
     }
     owner->give_event(allocation_.allocated, generation_);
     owner->release(generation_, "cudaFreeAsync",
-                   [allocation = std::move(allocation_), used = uses_.take()](Runtime&) {
-                       return free_in_order(allocation, used);
-                   });
+                   [allocation = std::move(allocation_), used = uses_.take(), exported = exported_.load()](
+                       Runtime&) { return free_in_order(allocation, used, exported); });
 }
 
 namespace {

@@ -22,6 +22,7 @@ class Uses {
     // True if the stream is new here.
     bool add(const StreamPtr& stream);
     std::vector<StreamPtr> take();
+    std::vector<StreamPtr> list();
 
   private:
     std::atomic<const Stream*> last_{nullptr};  // one of those below
@@ -39,6 +40,8 @@ class Memory {
     virtual std::size_t bytes() const = 0;
     // To be called before work that uses the memory is enqueued, with the device of the stream current.
     virtual void use(const StreamPtr& stream) = 0;
+    // The streams whose work may still use the memory.
+    virtual std::vector<StreamPtr> users() = 0;
 
   protected:
     Memory() = default;
@@ -52,6 +55,7 @@ class DeviceMemory final : public Memory {
         plain,     // cudaMalloc, cudaMallocPitch and their like
         managed,   // cudaMallocManaged
         borrowed,  // a view of what something else owns: page-locked memory, a module's variable
+        foreign,   // of another library
     };
 
     // From the device's current pool, or from the given one.
@@ -66,10 +70,26 @@ class DeviceMemory final : public Memory {
     // `owner` stays alive; `used`, if it is not null, is told of every stream.
     static std::shared_ptr<DeviceMemory> borrow(const DevicePtr& device, void* pointer, void* host_pointer,
                                                 std::size_t bytes, std::shared_ptr<void> owner, Memory* used);
+    // Memory of another library. `owner` stays alive until every stream that used it is past that. Streams
+    // that use it wait for what `ready` was given so far, unless that is null. If `in_order`, that stream
+    // waits in turn for those that used the memory, when they give it up.
+    static std::shared_ptr<DeviceMemory> adopt(const DevicePtr& device, void* pointer, void* host_pointer,
+                                               std::size_t bytes, std::shared_ptr<void> owner,
+                                               const StreamPtr& ready, bool in_order);
 
-    Device& device() const override { return allocation_.stream->device(); }
+    Device& device() const override {
+        return allocation_.device ? *allocation_.device : allocation_.stream->device();
+    }
     std::size_t bytes() const override { return allocation_.bytes; }
     void use(const StreamPtr& stream) override;
+    std::vector<StreamPtr> users() override;
+    // Orders what `later` is given from now on after all that the memory was used for so far.
+    void make_wait(const StreamPtr& later);
+    // Waits for that on the host.
+    void wait();
+    // Others use it too, in streams that are not known here: they are given a chance to be done before the
+    // memory goes back to its pool.
+    void set_exported() { exported_.store(true, std::memory_order_relaxed); }
     void check_usable() const { device().check_generation(generation_, "DeviceArray"); }
 
     void* pointer() const { return allocation_.pointer; }  // null if there are no bytes
@@ -91,8 +111,11 @@ class DeviceMemory final : public Memory {
         EventHandle allocated = nullptr;  // when other streams may begin to use it
         Kind kind = Kind::pooled;
         void* host_pointer = nullptr;
-        std::shared_ptr<void> owner;  // borrowed, or a pool
-        Memory* used = nullptr;       // borrowed
+        std::shared_ptr<void> owner;    // borrowed or foreign, or a pool
+        Memory* used = nullptr;         // borrowed
+        DevicePtr device;               // foreign: the stream may be another device's
+        bool in_order = false;          // foreign
+        unsigned event_generation = 0;  // foreign: of the stream's device
     };
     DeviceMemory(Allocation allocation, unsigned generation);
     ~DeviceMemory() override;
@@ -101,6 +124,7 @@ class DeviceMemory final : public Memory {
     Allocation allocation_;
     unsigned generation_;
     Uses uses_;
+    std::atomic<bool> exported_{false};
 };
 
 // How many bytes page-locked memory came with, and how.
@@ -120,6 +144,7 @@ class PinnedMemory final : public Memory {
     Device& device() const override { return *device_; }
     std::size_t bytes() const override { return bytes_; }
     void use(const StreamPtr& stream) override;
+    std::vector<StreamPtr> users() override { return uses_.list(); }
     void check_usable() const {
         device_->check_generation(generation_, "page-locked memory");
         if (closed_) throw std::invalid_argument("the registration of the memory was closed");

@@ -1,8 +1,13 @@
 #include "core/stream.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <map>
+#include <mutex>
+#include <sstream>
 #include <stdexcept>
 
+#include "core/devices.hpp"
 #include "core/event.hpp"
 #include "core/host_task.hpp"
 
@@ -20,7 +25,60 @@ void check_same_runtime(const Device& waiting, const Device& other, const char* 
                                 other.name() + ", which is of another runtime: synchronize() that one first");
 }
 
+// Streams by the number that their runtime never gives to another: handles are used again.
+struct Numbered {
+    std::mutex mutex;
+    std::map<std::pair<const Runtime*, unsigned long long>, std::weak_ptr<Stream>> streams;
+    std::size_t prune_at = 64;
+};
+
+Numbered& numbered() {
+    static Numbered* const instance = new Numbered;  // outlives static destructors
+    return *instance;
+}
+
 }  // namespace
+
+// The stream itself, or the one that stands for it already.
+StreamPtr Stream::enter(const StreamPtr& stream, bool remember) {
+    if (stream->id_ == 0) return stream;
+    Numbered& known = numbered();
+    StreamPtr same;  // whose end, if it comes here, comes without the lock
+    const std::lock_guard lock(known.mutex);
+    const std::pair<const Runtime*, unsigned long long> number{&stream->device_.runtime(), stream->id_};
+    if (const auto found = known.streams.find(number); found != known.streams.end()) {
+        same = found->second.lock();
+        if (same && same->generation_ == stream->generation_) return same;
+    }
+    if (!remember) return stream;
+    known.streams[number] = stream;
+    if (known.streams.size() >= known.prune_at) {
+        std::erase_if(known.streams, [](const auto& pair) { return pair.second.expired(); });
+        known.prune_at = std::max<std::size_t>(64, 2 * known.streams.size());
+    }
+    return stream;
+}
+
+StreamPtr Stream::adopt(const DevicePtr& near, StreamHandle handle, std::shared_ptr<void> owner,
+                        bool remember) {
+    if (handle == nullptr || handle == stream_legacy) return near->legacy_stream();
+    if (handle == stream_per_thread) return near->per_thread_stream();
+    const auto number = reinterpret_cast<std::uintptr_t>(handle);
+    constexpr std::uintptr_t no_address = 4096;  // below this lies nothing that a real runtime could look at
+    int ordinal = 0;
+    const DeviceScope scope(*near);
+    const Status status = number < no_address ? Status::invalid_resource_handle
+                                              : near->runtime().stream_get_device(handle, &ordinal);
+    if (status != Status::success) {
+        std::ostringstream text;
+        text << "0x" << std::hex << number << " is no stream of " << near->name();
+        near->fail(status, "cudaStreamGetDevice", text.str(), {});
+    }
+    const DevicePtr device =
+        ordinal == near->ordinal() ? near : find_device(near->kind() + ":" + std::to_string(ordinal));
+    auto made = std::make_shared<Stream>(device, handle, std::move(owner));
+    return enter(made, remember);
+}
 
 std::shared_ptr<Stream> Stream::create(const DevicePtr& device, unsigned flags, int priority) {
     const DeviceScope scope(*device);
@@ -28,7 +86,7 @@ std::shared_ptr<Stream> Stream::create(const DevicePtr& device, unsigned flags, 
     StreamHandle handle = nullptr;
     device->check(device->runtime().stream_create_with_priority(&handle, flags, priority),
                   "cudaStreamCreateWithPriority");
-    return std::make_shared<Stream>(device, handle, flags, priority);
+    return enter(std::make_shared<Stream>(device, handle, flags, priority), true);
 }
 
 Stream::Stream(Device& device, StreamHandle default_handle)
@@ -47,10 +105,28 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int
       priority_(priority),
       generation_(device->generation()),
       serial_(next_serial()) {
-    Runtime& runtime = device->runtime();
+    ask_what_it_is();
+}
+
+Stream::Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<void> owner)
+    : device_(*device),
+      owner_(std::move(owner)),
+      handle_(handle),
+      flags_(flags::stream_default),
+      generation_(device->generation()),
+      serial_(next_serial()),
+      abandoned_(true) {
+    if (device->runtime().stream_get_flags(handle, &flags_) != Status::success) {
+        device->runtime().get_last_error();
+    }
+    ask_what_it_is();
+}
+
+void Stream::ask_what_it_is() {
+    Runtime& runtime = device_.runtime();
     // The runtime clamps the priority into its range: what it took is what counts.
-    if (runtime.stream_get_priority(handle, &priority_) != Status::success ||
-        runtime.stream_get_id(handle, &id_) != Status::success) {
+    if (runtime.stream_get_priority(handle_, &priority_) != Status::success ||
+        runtime.stream_get_id(handle_, &id_) != Status::success) {
         runtime.get_last_error();
     }
 }

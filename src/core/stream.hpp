@@ -22,9 +22,16 @@ struct StreamTraits {
 class Stream {
   public:
     static std::shared_ptr<Stream> create(const DevicePtr& device, unsigned flags, int priority);
+    // The stream of a handle that something else made and `owner` keeps alive. The default streams are those
+    // of `near`; any other handle is one of its runtime. A stream that is known already is found again; this
+    // one will be if it is to be remembered.
+    static std::shared_ptr<Stream> adopt(const DevicePtr& near, StreamHandle handle,
+                                         std::shared_ptr<void> owner, bool remember);
     // A default stream. Lives inside its device.
     Stream(Device& device, StreamHandle default_handle);
     Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int priority);
+    // Of something else, which `owner` keeps.
+    Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<void> owner);
 
     Device& device() const { return device_; }
     StreamHandle handle() const { return handle_; }
@@ -56,8 +63,12 @@ class Stream {
     std::weak_ptr<void> wrapper;
 
   private:
+    static std::shared_ptr<Stream> enter(const std::shared_ptr<Stream>& stream, bool remember);
+    void ask_what_it_is();
+
     Device& device_;
-    unique_handle<StreamTraits> owned_;  // keeps the device too; empty for a default stream
+    unique_handle<StreamTraits> owned_;  // keeps the device too; empty for a stream that nobody here owns
+    std::shared_ptr<void> owner_;        // of a stream that something else made
     StreamHandle handle_;
     unsigned flags_;
     int priority_ = 0;

@@ -53,6 +53,11 @@ Status CudaRuntime::stream_get_id(StreamHandle stream, unsigned long long* id) {
     return make([&] { return cudaStreamGetId(native(stream), id); });
 }
 
+Status CudaRuntime::stream_get_device(StreamHandle stream, int* device) {
+    clear(device);
+    return make([&] { return cudaStreamGetDevice(native(stream), device); });
+}
+
 Status CudaRuntime::launch_host_func(StreamHandle stream, HostFunction function, void* data) {
     return make([&] { return cudaLaunchHostFunc(native(stream), function, data); });
 }

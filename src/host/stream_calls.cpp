@@ -158,6 +158,16 @@ Status HostRuntime::stream_get_id(StreamHandle stream, unsigned long long* id) {
     return Status::success;
 }
 
+Status HostRuntime::stream_get_device(StreamHandle stream, int* device) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    if (device == nullptr) return fail(Status::invalid_value);
+    *device = found->device;
+    return Status::success;
+}
+
 Status HostRuntime::launch_host_func(StreamHandle stream, HostFunction function, void* data) {
     Call call(*this, &CallCosts::host_function);
     if (call.refused()) return call.status();

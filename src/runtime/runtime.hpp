@@ -140,6 +140,7 @@ class Runtime {
     virtual Status stream_get_flags(StreamHandle stream, unsigned* flags) = 0;
     virtual Status stream_get_priority(StreamHandle stream, int* priority) = 0;
     virtual Status stream_get_id(StreamHandle stream, unsigned long long* id) = 0;
+    virtual Status stream_get_device(StreamHandle stream, int* device) = 0;
     virtual Status launch_host_func(StreamHandle stream, HostFunction function, void* data) = 0;
 
     // Events
