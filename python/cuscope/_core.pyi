@@ -12,6 +12,7 @@ import typing
 
 __all__: list[str] = [
     "Contract",
+    "CudaArray",
     "Device",
     "DeviceArray",
     "DeviceProperties",
@@ -28,7 +29,11 @@ __all__: list[str] = [
     "PoolStatistics",
     "Registration",
     "Stream",
+    "Surface",
+    "Texture",
     "add_host_device",
+    "as_stream",
+    "asarray",
     "build_config",
     "cache_description",
     "clock",
@@ -42,6 +47,7 @@ __all__: list[str] = [
     "empty_managed",
     "empty_pitched",
     "empty_plain",
+    "from_dlpack",
     "full",
     "host_work",
     "live",
@@ -366,6 +372,11 @@ class Stream:
         >>> second.wait(first)
         """
     @property
+    def __cuda_stream__(self) -> collections.abc.Callable:
+        """
+        A method that gives (0, handle), by which CUDA libraries take the stream; a simulated device's stream has no such attribute.
+        """
+    @property
     def closed(self) -> bool:
         """
         Was it closed?
@@ -527,6 +538,43 @@ class DeviceArray:
         Refused: use to_host().
         """
     def __bool__(self) -> bool: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: typing.Any = None,
+        max_version: typing.Any = None,
+        dl_device: typing.Any = None,
+        copy: typing.Any = None,
+    ) -> typing.Any:
+        """
+        A DLPack capsule of the array, without a copy unless one is asked for.
+
+        Parameters
+        ----------
+        stream : int, optional
+            The handle of the consumer's stream, which waits for all that uses the array; None and 1 are the legacy default
+            stream, 2 the per-thread one, -1 asks for no order.
+        max_version : tuple of int, optional
+            (1, 0) and later give a versioned capsule.
+        dl_device : tuple of int, optional
+            (1, 0) gives the elements on the host, once they are there: a copy unless the host reaches the memory.
+        copy : bool, optional
+            True: always a copy; False: never.
+
+        Raises BufferError for what cannot be exported like that, ValueError for stream=0. See DLPack, "Python Specification".
+
+        >>> import numpy as np, cuscope as cs
+        >>> np.from_dlpack(cs.full(2, 1.5), device="cpu")
+        array([1.5, 1.5])
+        """
+    def __dlpack_device__(self) -> tuple[int, ...]:
+        """
+        DLPack's (type, id) of the memory: 2 a GPU's, 3 page-locked, 13 managed, 12 that of a simulated device.
+
+        >>> import cuscope as cs
+        >>> cs.empty(1, stream=cs.Stream(device=cs.Device("host:0"))).__dlpack_device__()
+        (12, 0)
+        """
     def __float__(self) -> bool: ...
     def __getitem__(self, index: typing.SupportsIndex | slice | types.EllipsisType) -> DeviceArray:
         """
@@ -662,7 +710,8 @@ class DeviceArray:
         """
         The same elements, in C order, in another shape; one extent may be -1.
 
-        A view of a contiguous array, a copy (in the current stream) of another. Raises ValueError if the sizes differ.
+        A view where there is one, as of every contiguous array; else a copy, in the current stream. Raises ValueError if the
+        sizes differ.
 
         >>> import cuscope as cs
         >>> cs.empty(6).reshape(2, -1).shape
@@ -693,6 +742,16 @@ class DeviceArray:
     def T(self) -> DeviceArray:
         """
         A view with the axes in reverse order.
+        """
+    @property
+    def __array_interface__(self) -> typing.Any:
+        """
+        How NumPy sees memory that the host reaches, once all that uses it is done; other arrays have no such attribute.
+        """
+    @property
+    def __cuda_array_interface__(self) -> dict[str, typing.Any]:
+        """
+        How CUDA libraries see the array, version 3: for a GPU's memory; a simulated device's array has no such attribute. The stream in it is ordered after all that uses the array when it is asked for.
         """
     @property
     def closed(self) -> bool:
@@ -743,6 +802,11 @@ class DeviceArray:
     def range_attributes(self) -> dict[str, typing.Any]:
         """
         What was advised and prefetched of managed memory, as a dict. See cudaMemRangeGetAttribute.
+        """
+    @property
+    def read_only(self) -> bool:
+        """
+        May nothing write it? Only arrays of other libraries are.
         """
     @property
     def shape(self) -> tuple[int, ...]:
@@ -1194,6 +1258,207 @@ class MemoryPool:
         What it holds, as PoolStatistics.
         """
 
+class CudaArray:
+    """
+    An opaque array for textures and surfaces, of 1 to 3 axes.
+
+    Its elements have no address; they are copied in and out, and kernels read them through a Texture and write them through
+    a Surface.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        (width,), (height, width) or (depth, height, width), as of NumPy's arrays.
+    dtype : dtype
+        Of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
+    channels : int
+        1, 2 or 4; more than 1 are the last axis of the arrays that are copied.
+    surface : bool
+        Surfaces of it may be made.
+    gather : bool
+        tex2Dgather() may read it.
+    device : Device, optional
+        The current device unless given.
+
+    See cudaMallocArray, cudaMalloc3DArray: CUDA C++ Programming Guide, "CUDA Arrays".
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> a = cs.CudaArray((2, 3), np.int32)
+    >>> a.copy_from(np.arange(6, dtype=np.int32).reshape(2, 3))
+    >>> a.to_host()
+    array([[0, 1, 2],
+           [3, 4, 5]], dtype=int32)
+    """
+    def __init__(
+        self,
+        shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        dtype: numpy.typing.DTypeLike = None,
+        *,
+        channels: typing.SupportsInt | typing.SupportsIndex = 1,
+        surface: bool = False,
+        gather: bool = False,
+        device: Device | None = None,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def close(self) -> None:
+        """
+        Give it up; it is freed once nothing uses it. Closing twice is no error. See cudaFreeArray.
+        """
+    def copy_from(
+        self, source: DeviceArray | numpy.typing.ArrayLike, *, stream: Stream | None = None
+    ) -> None:
+        """
+        Copy all elements from an array of the same shape and dtype, on the host or on the device. See cudaMemcpy3DAsync.
+        """
+    def copy_to(self, destination: typing.Any, *, stream: Stream | None = None) -> None:
+        """
+        Copy all elements to a DeviceArray of the same shape and dtype. See cudaMemcpy3DAsync.
+        """
+    def to_host(self, *, stream: Stream | None = None) -> numpy.typing.NDArray[typing.Any]:
+        """
+        Copy all elements to a new NumPy array, and wait for it. See cudaMemcpy3DAsync.
+        """
+    @property
+    def channels(self) -> int:
+        """
+        How many channels an element has.
+        """
+    @property
+    def closed(self) -> bool:
+        """
+        Was it closed?
+        """
+    @property
+    def device(self) -> Device:
+        """
+        The device whose memory it is.
+        """
+    @property
+    def dtype(self) -> numpy.dtype[typing.Any]:
+        """
+        NumPy's type of a channel.
+        """
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """
+        The extents in elements: depth, height, width.
+        """
+    @property
+    def surface(self) -> bool:
+        """
+        May surfaces of it be made?
+        """
+
+class Texture:
+    """
+    A texture object: how kernels read an array, by tex1D(), tex2D(), tex3D() and tex1Dfetch().
+
+    Pass it to a parameter of type cudaTextureObject_t.
+
+    Parameters
+    ----------
+    source : CudaArray or DeviceArray
+        Device memory is read as one axis (tex1Dfetch) or as two, whose rows are contiguous and `pitch` bytes apart.
+    channels : int, optional
+        Of device memory, along the last axis: 1 (unless given), 2 or 4.
+    filter : str
+        'point', or 'linear' between neighbouring elements, for floats and normalised reads.
+    address : str or tuple of str
+        What lies outside, for each axis, x first: 'clamp', 'border', and with normalised coordinates 'wrap' and 'mirror'.
+    normalized_coordinates : bool
+        Coordinates go from 0 to 1, not to the extent.
+    normalized_reads : bool
+        Integers of 8 and 16 bits are read as floats from 0 or -1 to 1.
+    border : number or tuple of numbers
+        What 'border' reads outside; of each channel if several are given.
+    srgb : bool
+        Normalised 8-bit reads are taken for sRGB and made linear.
+
+    See cudaCreateTextureObject: CUDA C++ Programming Guide, "Texture Object API" and "Texture Fetching".
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> mod = cs.Module('''__global__ void read(cudaTextureObject_t t, float* x) {
+    ...     *x = tex2D<float>(t, 1.0f, 0.5f); }''')
+    >>> a = cs.CudaArray((1, 2))
+    >>> a.copy_from(np.array([[10, 20]], np.float32))
+    >>> x = cs.empty(1)
+    >>> mod.read[1, 1](cs.Texture(a, filter="linear"), x)
+    >>> x.to_host()
+    array([15.], dtype=float32)
+    """
+    def __init__(
+        self,
+        source: typing.Any,
+        *,
+        channels: typing.SupportsInt | typing.SupportsIndex | None = None,
+        filter: str = "point",
+        address: typing.Any = "clamp",
+        normalized_coordinates: bool = False,
+        normalized_reads: bool = False,
+        border: typing.Any = 0.0,
+        srgb: bool = False,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def close(self) -> None:
+        """
+        Give it up; it goes once no kernel uses it. Closing twice is no error.
+        """
+    @property
+    def closed(self) -> bool:
+        """
+        Was it closed?
+        """
+    @property
+    def device(self) -> Device:
+        """
+        The device whose kernels use it.
+        """
+    @property
+    def handle(self) -> int:
+        """
+        The number that kernels get, a cudaTextureObject_t or cudaSurfaceObject_t.
+        """
+
+class Surface:
+    """
+    A surface object: how kernels read and write an array, by surf2Dread(), surf2Dwrite() and their like.
+
+    Pass it to a parameter of type cudaSurfaceObject_t; x is in bytes there. The array is a CudaArray made with
+    surface=True. See cudaCreateSurfaceObject: CUDA C++ Programming Guide, "Surface Object API".
+
+    >>> import numpy as np, cuscope as cs
+    >>> mod = cs.Module("__global__ void set(cudaSurfaceObject_t s) { surf2Dwrite(7, s, threadIdx.x * 4, 0); }")
+    >>> a = cs.CudaArray((1, 3), np.int32, surface=True)
+    >>> mod.set[1, 3](cs.Surface(a))
+    >>> a.to_host()
+    array([[7, 7, 7]], dtype=int32)
+    """
+    def __init__(self, array: CudaArray) -> None: ...
+    def __repr__(self) -> str: ...
+    def close(self) -> None:
+        """
+        Give it up; it goes once no kernel uses it. Closing twice is no error.
+        """
+    @property
+    def closed(self) -> bool:
+        """
+        Was it closed?
+        """
+    @property
+    def device(self) -> Device:
+        """
+        The device whose kernels use it.
+        """
+    @property
+    def handle(self) -> int:
+        """
+        The number that kernels get, a cudaTextureObject_t or cudaSurfaceObject_t.
+        """
+
 class Parameter:
     """
     One parameter of a kernel, from Kernel.parameters.
@@ -1262,6 +1527,21 @@ class FunctionAttributes:
         The real architecture that it was compiled for: 90 is 9.0.
         """
     @property
+    def cache_mode_ca(self) -> int:
+        """
+        Was it compiled to keep global loads in the first-level cache? 1 or 0.
+        """
+    @property
+    def cluster_dim_must_be_set(self) -> int:
+        """
+        Does a launch need a cluster size? 1 or 0.
+        """
+    @property
+    def cluster_scheduling_policy_preference(self) -> int:
+        """
+        How clusters are placed: 0 default, 1 spread, 2 load balancing.
+        """
+    @property
     def const_size(self) -> int:
         """
         __constant__ memory, in bytes.
@@ -1282,6 +1562,11 @@ class FunctionAttributes:
         The most threads that a block of this kernel may have.
         """
     @property
+    def non_portable_cluster_size_allowed(self) -> int:
+        """
+        May a cluster have more than 8 blocks? 1 or 0.
+        """
+    @property
     def preferred_shared_memory_carveout(self) -> int:
         """
         The share of the first-level cache wanted as shared memory, in per cent; -1: no wish.
@@ -1295,6 +1580,21 @@ class FunctionAttributes:
     def registers(self) -> int:
         """
         Registers of a thread.
+        """
+    @property
+    def required_cluster_depth(self) -> int:
+        """
+        The blocks of a cluster along z that it requires; 0: none are.
+        """
+    @property
+    def required_cluster_height(self) -> int:
+        """
+        The blocks of a cluster along y that it requires; 0: none are.
+        """
+    @property
+    def required_cluster_width(self) -> int:
+        """
+        The blocks of a cluster along x that it requires; 0: none are.
         """
     @property
     def shared_size(self) -> int:
@@ -1638,6 +1938,7 @@ class Contract:
         ] = [0.0, 0.0, 0.0, 0.0],
         srgb: bool = False,
     ) -> tuple[typing.Any, ...]: ...
+    def ctx_reset_persisting_l2_cache(self) -> str: ...
     def destroy_surface_object(self, surface: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def destroy_texture_object(self, texture: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def device_can_access_peer(
@@ -1718,6 +2019,11 @@ class Contract:
         attribute: typing.SupportsInt | typing.SupportsIndex,
         value: typing.SupportsInt | typing.SupportsIndex,
     ) -> str: ...
+    def func_set_cache_config(
+        self,
+        kernel: typing.SupportsInt | typing.SupportsIndex,
+        config: typing.SupportsInt | typing.SupportsIndex,
+    ) -> str: ...
     def get_device(self) -> tuple[typing.Any, ...]: ...
     def get_device_count(self) -> tuple[typing.Any, ...]: ...
     def get_device_flags(self) -> tuple[typing.Any, ...]: ...
@@ -1768,6 +2074,7 @@ class Contract:
         | typing.SupportsIndex
         | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
         | None = None,
+        attributes: collections.abc.Sequence[dict] = [],
     ) -> str: ...
     def library_enumerate_kernels(
         self,
@@ -2055,17 +2362,62 @@ class Contract:
         height: typing.SupportsInt | typing.SupportsIndex,
         stream: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> str: ...
+    def occupancy_available_dynamic_smem_per_block(
+        self,
+        kernel: typing.SupportsInt | typing.SupportsIndex,
+        blocks: typing.SupportsInt | typing.SupportsIndex,
+        block_size: typing.SupportsInt | typing.SupportsIndex,
+    ) -> tuple[typing.Any, ...]: ...
     def occupancy_max_active_blocks_per_multiprocessor(
         self,
         kernel: typing.SupportsInt | typing.SupportsIndex,
         block_size: typing.SupportsInt | typing.SupportsIndex,
         dynamic_shared: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> tuple[typing.Any, ...]: ...
+    def occupancy_max_active_blocks_per_multiprocessor_with_flags(
+        self,
+        kernel: typing.SupportsInt | typing.SupportsIndex,
+        block_size: typing.SupportsInt | typing.SupportsIndex,
+        dynamic_shared: typing.SupportsInt | typing.SupportsIndex = 0,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> tuple[typing.Any, ...]: ...
+    def occupancy_max_active_clusters(
+        self,
+        kernel: typing.SupportsInt | typing.SupportsIndex,
+        grid: typing.SupportsInt
+        | typing.SupportsIndex
+        | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        block: typing.SupportsInt
+        | typing.SupportsIndex
+        | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        dynamic_shared: typing.SupportsInt | typing.SupportsIndex = 0,
+        cluster: typing.SupportsInt
+        | typing.SupportsIndex
+        | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
+        | None = None,
+        attributes: collections.abc.Sequence[dict] = [],
+    ) -> tuple[typing.Any, ...]: ...
     def occupancy_max_potential_block_size(
         self,
         kernel: typing.SupportsInt | typing.SupportsIndex,
         dynamic_shared: typing.SupportsInt | typing.SupportsIndex = 0,
         block_size_limit: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> tuple[typing.Any, ...]: ...
+    def occupancy_max_potential_cluster_size(
+        self,
+        kernel: typing.SupportsInt | typing.SupportsIndex,
+        grid: typing.SupportsInt
+        | typing.SupportsIndex
+        | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        block: typing.SupportsInt
+        | typing.SupportsIndex
+        | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        dynamic_shared: typing.SupportsInt | typing.SupportsIndex = 0,
+        cluster: typing.SupportsInt
+        | typing.SupportsIndex
+        | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
+        | None = None,
+        attributes: collections.abc.Sequence[dict] = [],
     ) -> tuple[typing.Any, ...]: ...
     def peek_at_last_error(self) -> str: ...
     def pointer_get_attributes(
@@ -2075,12 +2427,23 @@ class Contract:
     def set_device(self, device: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def set_device_flags(self, flags: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def simulated(self) -> bool: ...
+    def stream_copy_attributes(
+        self,
+        destination: typing.SupportsInt | typing.SupportsIndex,
+        source: typing.SupportsInt | typing.SupportsIndex,
+    ) -> str: ...
     def stream_create_with_priority(
         self,
         flags: typing.SupportsInt | typing.SupportsIndex = 0,
         priority: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> tuple[typing.Any, ...]: ...
     def stream_destroy(self, stream: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def stream_get_attribute(
+        self, stream: typing.SupportsInt | typing.SupportsIndex, id: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[typing.Any, ...]: ...
+    def stream_get_device(
+        self, stream: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[typing.Any, ...]: ...
     def stream_get_flags(
         self, stream: typing.SupportsInt | typing.SupportsIndex
     ) -> tuple[typing.Any, ...]: ...
@@ -2089,6 +2452,12 @@ class Contract:
         self, stream: typing.SupportsInt | typing.SupportsIndex
     ) -> tuple[typing.Any, ...]: ...
     def stream_query(self, stream: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def stream_set_attribute(
+        self,
+        stream: typing.SupportsInt | typing.SupportsIndex,
+        id: typing.SupportsInt | typing.SupportsIndex,
+        values: dict,
+    ) -> str: ...
     def stream_synchronize(self, stream: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def stream_wait_event(
         self,
@@ -2127,6 +2496,50 @@ def add_host_device(model: str = "h200") -> Device:
     >>> import cuscope as cs
     >>> cs.add_host_device("h200").model
     'h200 model'
+    """
+
+def as_stream(object: Stream | None, *, device: Device | None = None) -> Stream:
+    """
+    A stream of another library as a Stream, which keeps it alive. A Stream is returned as it is.
+
+    Takes what has __cuda_stream__ (or PyTorch's cuda_stream); any argument `stream` does so by itself. Handles of the
+    default streams mean those of the device, the current one unless given. Raises TypeError for other objects, CudaError for
+    a handle of a simulated device that is none.
+
+    >>> import cuscope as cs
+    >>> stream = cs.Stream()
+    >>> cs.as_stream(stream) is stream
+    True
+    """
+
+def asarray(object: typing.Any, *, copy: typing.Any = None, stream: Stream | None = None) -> DeviceArray:
+    """
+    Any array as a DeviceArray: without a copy if it is in a device's memory, else as to_device() does.
+
+    Takes what has __cuda_array_interface__ or __dlpack__ (CuPy, PyTorch, JAX, Numba, ...), which stays alive until all
+    streams that used it are past that, and NumPy's arrays. All streams that use the result wait for what the other library
+    had enqueued. A DeviceArray is returned as it is.
+
+    Parameters
+    ----------
+    object : array
+        Of any library.
+    copy : bool, optional
+        True: always a copy; False: never.
+    stream : Stream, optional
+        The stream that DLPack is told to get ready for; the current one unless given. The copy is made in it.
+
+    Raises
+    ------
+    ValueError, TypeError, BufferError
+        What the object says of itself is no array that a device reaches; or copy=False for an array on the host.
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> x = cs.asarray(np.arange(3))
+    >>> cs.asarray(x) is x
+    True
     """
 
 def cache_description() -> str:
@@ -2311,6 +2724,38 @@ def empty_plain(
     >>> import cuscope as cs
     >>> cs.empty_plain(3).pointer % 256
     0
+    """
+
+def from_dlpack(
+    object: typing.Any, *, device: Device | None = None, copy: typing.Any = None, stream: Stream | None = None
+) -> DeviceArray:
+    """
+    An array of another library by DLPack, without a copy if it is in a device's memory.
+
+    Parameters
+    ----------
+    object : array or capsule
+        With __dlpack__ and __dlpack_device__. A capsule says nothing of streams: order them yourself.
+    device : Device, optional
+        Where the result has to be; where the array is unless given. An array on the host goes to the current device.
+    copy : bool, optional
+        True: always a copy; False: never.
+    stream : Stream, optional
+        The stream that the other library gets its array ready for; the current one unless given. Others wait for it.
+
+    Raises
+    ------
+    BufferError
+        An array on a device that cuscope does not see, of elements that NumPy does not have, of another major version of
+        DLPack, or one that has to be copied although copy=False.
+    ValueError
+        A capsule that was consumed already.
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> cs.from_dlpack(np.arange(3)).to_host()
+    array([0, 1, 2])
     """
 
 def full(

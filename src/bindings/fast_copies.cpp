@@ -30,7 +30,7 @@ PyObject* fast_copy_from(PyObject* self, PyObject* const* arguments, Py_ssize_t 
     const auto* const array = exactly<DeviceArray>(self, type_of<DeviceArray>());
     if (array == nullptr || count != 1) return nullptr;
     const auto* const source = plain_array(arguments[0]);
-    if (source == nullptr || !match(*array, *source)) return nullptr;
+    if (source == nullptr || array->read_only || !match(*array, *source)) return nullptr;
     const core::StreamPtr on = plain_stream(stream, array->device);
     if (!on) return nullptr;
     upload(*array, py::reinterpret_borrow<py::array>(arguments[0]), on);

@@ -18,6 +18,7 @@ class ArrayMemory final : public Memory {
     Device& device() const override { return *device_; }
     std::size_t bytes() const override { return bytes_; }
     void use(const StreamPtr& stream) override;
+    std::vector<StreamPtr> users() override { return uses_.list(); }
     void check_usable() const { device_->check_generation(generation_, "CudaArray"); }
     ArrayHandle handle() const { return handle_; }
     const DevicePtr& device_pointer() const { return device_; }
@@ -55,6 +56,7 @@ class TextureObject final : public Memory {
     Device& device() const override { return *device_; }
     std::size_t bytes() const override { return source_->bytes(); }
     void use(const StreamPtr& stream) override;
+    std::vector<StreamPtr> users() override { return uses_.list(); }
     unsigned long long handle() const { return handle_; }
 
     TextureObject(const DevicePtr& device, unsigned long long handle, bool is_surface,
