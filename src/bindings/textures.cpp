@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "bindings/foreign.hpp"
 #include "bindings/objects.hpp"
 #include "bindings/texture_objects.hpp"
 
@@ -107,12 +108,12 @@ void copy_device(const CudaArray& self, bool from_array, const DeviceArray& othe
 void array_copy_from(const CudaArray& self, const HostOrDeviceArray& source, const StreamLike& stream) {
     const auto array = self.open();
     const core::StreamPtr on = stream_or_current(stream, self.device);
-    if (py::isinstance<DeviceArray>(source)) {
-        const auto& other = source.cast<const DeviceArray&>();
+    const auto from_device = [&](const DeviceArray& other) {
         check_elements(self, other.shape, other.dtype, "source");
         copy_device(self, false, other.contiguous() ? other : copy(other, on), on);
-        return;
-    }
+    };
+    if (py::isinstance<DeviceArray>(source)) return from_device(source.cast<const DeviceArray&>());
+    if (const auto foreign = foreign_array(source, on)) return from_device(*foreign);
     const py::module_ np = py::module_::import("numpy");
     const py::array given = py::isinstance<py::array>(source)
                                 ? py::array(source)
@@ -138,14 +139,17 @@ NDArray array_to_host(const CudaArray& self, const StreamLike& stream) {
 }
 
 void array_copy_to(const CudaArray& self, const py::object& destination, const StreamLike& stream) {
-    if (!py::isinstance<DeviceArray>(destination)) {
+    self.open();
+    const core::StreamPtr on = stream_or_current(stream, self.device);
+    const bool ours = py::isinstance<DeviceArray>(destination);
+    const auto foreign = ours ? std::nullopt : foreign_array(destination, on);
+    if (!ours && !foreign) {
         throw core::WrongKind(std::string("destination: takes a DeviceArray, not ") +
                               Py_TYPE(destination.ptr())->tp_name + ": .to_host() makes a NumPy array");
     }
-    const auto& other = destination.cast<const DeviceArray&>();
+    const DeviceArray& other = ours ? destination.cast<const DeviceArray&>() : *foreign;
     check_elements(self, other.shape, other.dtype, "destination");
-    self.open();
-    const core::StreamPtr on = stream_or_current(stream, self.device);
+    check_writeable(other, "destination");
     if (other.contiguous()) {
         copy_device(self, true, other, on);
         return;
@@ -239,11 +243,13 @@ Source source_of(const py::object& given, const std::optional<int>& channels) {
         source.resource.format = format_of(array.dtype, array.channels);
         return source;
     }
-    if (!py::isinstance<DeviceArray>(given)) {
+    const bool ours = py::isinstance<DeviceArray>(given);
+    const auto foreign = ours ? std::nullopt : foreign_array(given, core::current_stream(current_device()));
+    if (!ours && !foreign) {
         throw core::WrongKind(std::string("source: takes a CudaArray or a DeviceArray, not ") +
                               Py_TYPE(given.ptr())->tp_name);
     }
-    const auto& array = given.cast<const DeviceArray&>();
+    const DeviceArray& array = ours ? given.cast<const DeviceArray&>() : *foreign;
     Source source = source_of(array, channels.value_or(1));
     const auto alignment = static_cast<std::uintptr_t>(array.device->properties().texture_alignment);
     if (reinterpret_cast<std::uintptr_t>(source.resource.pointer) % alignment != 0) {
