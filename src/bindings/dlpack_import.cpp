@@ -154,7 +154,10 @@ DeviceArray from_dlpack_capsule(const py::object& capsule, const core::DevicePtr
 DeviceArray from_dlpack_object(const py::object& object, const core::StreamPtr& stream) {
     const std::pair<int, int> on = dlpack_device_of(object);
     const core::DevicePtr device = find_device(on, stream->device().shared_from_this());
-    const core::StreamPtr ready = &stream->device() == device.get() ? stream : core::current_stream(device);
+    core::StreamPtr ready = &stream->device() == device.get() ? stream : core::current_stream(device);
+    // The per-thread default stream means another one to a producer on a thread of its own, and some refuse
+    // it; it waits for the legacy one anyway.
+    if (ready->handle() == stream_per_thread) ready = device->legacy_stream();
     ready->check_usable();
     const py::object method = object.attr("__dlpack__");
     const bool has_stream = on.first != dlpack::cuda_host;
