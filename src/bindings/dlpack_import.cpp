@@ -107,7 +107,7 @@ core::DevicePtr find_device(std::pair<int, int> device, const core::DevicePtr& n
     const bool simulated = type == dlpack::extension;
     const bool any = type == dlpack::cuda_host || type == dlpack::cuda_managed;
     if (simulated || any || type == dlpack::cuda) {
-        if (any && !near->simulated()) return near;
+        if (near->simulated() == simulated && (any || near->ordinal() == id)) return near;
         for (const core::DevicePtr& known : core::devices()) {
             if (known->simulated() == simulated && (any || known->ordinal() == id)) return known;
         }

@@ -114,7 +114,7 @@ def test_we_wait_for_them(device: cs.Device, peer: Library, ours: cs.Stream) -> 
     module(device).spin[1, 1, peer.for_us(stream)](SPIN)
     peer.fill(theirs, 2, stream)
     with peer.current(stream):
-        seen = cs.asarray(bound(peer, theirs, stream), stream=ours)
+        seen = cs.asarray(peer.in_stream(theirs, stream), stream=ours)
     result.copy_from(seen, stream=ours)
     assert set(result.to_host(stream=ours)) == {2}
     device.synchronize()
@@ -129,7 +129,7 @@ def test_arguments_wait_too(device: cs.Device, peer: Library, ours: cs.Stream) -
     module(device).spin[1, 1, peer.for_us(stream)](SPIN)
     peer.fill(theirs, 2, stream)
     with peer.current(stream):
-        module(device, BYTES).copy_bytes[1, 256, ours](bound(peer, theirs, stream), result, SIZE)
+        module(device, BYTES).copy_bytes[1, 256, ours](peer.in_stream(theirs, stream), result, SIZE)
     assert set(result.to_host(stream=ours)) == {2}
     device.synchronize()
 
@@ -140,7 +140,7 @@ def test_they_wait_for_what_was_given_their_array(device: cs.Device, peer: Libra
     theirs, stream = peer.array(np.full(SIZE, 1, np.uint8)), peer.stream()
     module(device).spin[1, 1, ours](SPIN)
     with peer.current(stream):
-        module(device, BYTES).add_bytes[1, 256, ours](bound(peer, theirs, stream), SIZE)
+        module(device, BYTES).add_bytes[1, 256, ours](peer.in_stream(theirs, stream), SIZE)
     assert set(peer.host(theirs, stream)) == {2}
     device.synchronize()
 
@@ -286,12 +286,3 @@ def test_bfloat16(device: cs.Device, peer: Any) -> None:
     assert ours.dtype == ml_dtypes.bfloat16
     assert ours.to_host().astype(np.float32).tolist() == [1, 2.5, -3]
     assert peer.pointer(peer.takes["dlpack"](ours)) == ours.pointer
-
-
-def bound(peer: Library, array: Any, stream: Any) -> Any:
-    """Numba's arrays name the stream that they were made with, whatever is current."""
-    if NAME != "numba":
-        return array
-    return peer.cuda.cudadrv.devicearray.DeviceNDArray(  # type: ignore[attr-defined]
-        array.shape, array.strides, array.dtype, stream=stream, gpu_data=array.gpu_data
-    )

@@ -67,6 +67,10 @@ class Library:
             return stream
         return Handle(stream, self.handle(stream))
 
+    def in_stream(self, array: Any, stream: Any) -> Any:
+        """The array as work in the stream leaves it, which is current."""
+        return array
+
     def transposed(self, array: Any) -> Any:
         return array.T
 
@@ -222,6 +226,13 @@ class Numba(Library):
 
     def take_stream(self, stream: cs.Stream) -> Any:
         return self.cuda.external_stream(stream.handle)
+
+    def in_stream(self, array: Any, stream: Any) -> Any:
+        return array.bind(stream)  # Numba has no current stream
+
+    def transposed(self, array: Any) -> Any:  # .T is a copy
+        kind = self.cuda.cudadrv.devicearray.DeviceNDArray
+        return kind(array.shape[::-1], array.strides[::-1], array.dtype, gpu_data=array.gpu_data)
 
 
 class TheirArray:
