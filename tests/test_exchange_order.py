@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from others import Interface, TheirStream, TorchStream
-from support import module
+from others import Interface, Tensor, TheirStream, TorchStream
+from support import in_threads, module
 
 SPIN = 50_000_000  # nanoseconds: far longer than a program takes to enqueue what follows
 STREAMS = {"protocol": TheirStream, "torch": TorchStream}
@@ -350,3 +350,28 @@ def test_our_stream_is_handed_out(device: cs.Device, producer: cs.Stream) -> Non
     producer.close()
     with pytest.raises(ValueError, match="closed"):
         producer.__cuda_stream__()
+
+
+def test_many_threads(device: cs.Device) -> None:
+    """Arrays come, are used and go on eight threads at once, with the interpreter let go and taken back."""
+    mod = module(device)
+    ready(device)
+    totals = [cs.zeros(1, np.int32) for _ in range(8)]
+
+    def work(index: int) -> None:
+        total = totals[index]
+        with device, cs.Stream(non_blocking=True) as stream:
+            for i in range(30):
+                theirs = Tensor(total) if i % 2 else Interface(total, stream=stream.handle)
+                mod.add_one[1, 1, stream](theirs)
+                seen = cs.asarray(theirs)
+                mod.add_one[1, 1, TheirStream(stream)](seen)
+                assert total.__dlpack__(stream=stream.handle) is not None
+            stream.synchronize()
+
+    assert in_threads(8, work) == []
+    device.synchronize()
+    assert [int(total.to_host()[0]) for total in totals] == [60] * 8
+    gc.collect()
+    device.synchronize()
+    assert Tensor.alive == []

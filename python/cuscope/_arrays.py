@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._core import DeviceArray, Stream, asarray, empty, zeros
+from ._protocols import CudaArray, CudaStream, DLPackArray
 
 __all__ = ["empty_like", "zeros_like"]
 
@@ -24,7 +25,9 @@ def _pattern(array: object) -> DeviceArray | npt.NDArray[Any]:
     return np.asarray(array)
 
 
-def empty_like(array: DeviceArray | npt.ArrayLike, *, stream: Stream | None = None) -> DeviceArray:
+def empty_like(
+    array: DeviceArray | npt.ArrayLike | CudaArray | DLPackArray, *, stream: Stream | CudaStream | None = None
+) -> DeviceArray:
     """A new array of the shape and dtype of another (a DeviceArray or NumPy's), with whatever the memory holds.
 
     On the current device, or that of the stream. Errors are those of empty(). See cudaMallocAsync.
@@ -37,7 +40,9 @@ def empty_like(array: DeviceArray | npt.ArrayLike, *, stream: Stream | None = No
     return empty(pattern.shape, pattern.dtype, stream=stream)
 
 
-def zeros_like(array: DeviceArray | npt.ArrayLike, *, stream: Stream | None = None) -> DeviceArray:
+def zeros_like(
+    array: DeviceArray | npt.ArrayLike | CudaArray | DLPackArray, *, stream: Stream | CudaStream | None = None
+) -> DeviceArray:
     """A new array of zeros, of the shape and dtype of another (a DeviceArray or NumPy's).
 
     On the current device, or that of the stream. Errors are those of empty(). See cudaMemsetAsync.

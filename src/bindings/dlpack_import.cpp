@@ -107,7 +107,7 @@ core::DevicePtr find_device(std::pair<int, int> device, const core::DevicePtr& n
     const bool simulated = type == dlpack::extension;
     const bool any = type == dlpack::cuda_host || type == dlpack::cuda_managed;
     if (simulated || any || type == dlpack::cuda) {
-        if (any && !near->simulated()) return near;
+        if (near->simulated() == simulated && (any || near->ordinal() == id)) return near;
         for (const core::DevicePtr& known : core::devices()) {
             if (known->simulated() == simulated && (any || known->ordinal() == id)) return known;
         }
@@ -154,7 +154,10 @@ DeviceArray from_dlpack_capsule(const py::object& capsule, const core::DevicePtr
 DeviceArray from_dlpack_object(const py::object& object, const core::StreamPtr& stream) {
     const std::pair<int, int> on = dlpack_device_of(object);
     const core::DevicePtr device = find_device(on, stream->device().shared_from_this());
-    const core::StreamPtr ready = &stream->device() == device.get() ? stream : core::current_stream(device);
+    core::StreamPtr ready = &stream->device() == device.get() ? stream : core::current_stream(device);
+    // The per-thread default stream means another one to a producer on a thread of its own, and some refuse
+    // it; it waits for the legacy one anyway.
+    if (ready->handle() == stream_per_thread) ready = device->legacy_stream();
     ready->check_usable();
     const py::object method = object.attr("__dlpack__");
     const bool has_stream = on.first != dlpack::cuda_host;

@@ -158,7 +158,7 @@ void bind_interop(py::module_& m, Classes& classes) {
             [](const DeviceArray& self, const Scalar& stream, const Scalar& max_version,
                const Scalar& dl_device,
                const Scalar& copy) { return Scalar(to_dlpack(self, stream, max_version, dl_device, copy)); },
-            py::kw_only(), py::arg("stream") = py::none(), py::arg("max_version") = py::none(),
+            py::arg("stream") = py::none(), py::kw_only(), py::arg("max_version") = py::none(),
             py::arg("dl_device") = py::none(), py::arg("copy") = py::none(),
             R"(A DLPack capsule of the array, without a copy unless one is asked for.
 

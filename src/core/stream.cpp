@@ -110,6 +110,7 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int
 
 Stream::Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<void> owner)
     : device_(*device),
+      kept_device_(device),
       owner_(std::move(owner)),
       handle_(handle),
       flags_(flags::stream_default),

@@ -68,7 +68,8 @@ class Stream {
 
     Device& device_;
     unique_handle<StreamTraits> owned_;  // keeps the device too; empty for a stream that nobody here owns
-    std::shared_ptr<void> owner_;        // of a stream that something else made
+    DevicePtr kept_device_;              // of a stream that something else made
+    std::shared_ptr<void> owner_;        // of such a stream
     StreamHandle handle_;
     unsigned flags_;
     int priority_ = 0;

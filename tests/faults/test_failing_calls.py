@@ -9,6 +9,7 @@ import pytest
 
 import cuscope as cs
 from cuscope import _core
+from others import Interface, TheirStream
 from support import BASIC
 
 OUT_OF_MEMORY, UNKNOWN = "cudaErrorMemoryAllocation", "cudaErrorUnknown"
@@ -81,6 +82,17 @@ USES = {
     "batch": lambda g: cs.copy_batch([(g["y"], g["locked"])], stream=g["stream"]),
     "pageable batch": lambda g: cs.copy_batch([(g["y"], np.ones(100, np.float32))]),
     "symbol": lambda g: g["variables"].symbol("variable", np.int32, ()),
+    # arrays and streams of others
+    "interface": lambda g: cs.asarray(Interface(g["y"], stream=g["stream"].handle)),
+    "argument of others": lambda g: g["module"].add_one[1, 1, g["stream"]](
+        Interface(g["n"], stream=g["other"].handle)
+    ),
+    "dlpack": lambda g: cs.from_dlpack(g["y"], stream=g["stream"]),
+    "hand out": lambda g: g["y"].__dlpack__(stream=g["stream"].handle),
+    "hand out a copy": lambda g: g["y"].__dlpack__(copy=True),
+    "hand out to the host": lambda g: np.from_dlpack(g["y"], device="cpu"),
+    "buffer": lambda g: memoryview(g["managed"]),
+    "their stream": lambda g: cs.as_stream(TheirStream(g["stream"])),
     "address": lambda g: cs.pointer_attributes(g["x"]),
     "row": lambda g: cs.CudaArray(70),
     "image": lambda g: cs.CudaArray((20, 70)),
@@ -131,6 +143,10 @@ METHODS = [
     "mem_pool_set_attribute",
     "malloc_from_pool_async",
     "stream_create_with_priority",
+    "stream_get_device",
+    "stream_get_id",
+    "stream_get_flags",
+    "stream_get_priority",
     "stream_wait_event",
     "stream_synchronize",
     "stream_query",

@@ -197,6 +197,9 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     if (const std::filesystem::path path(request_.file_name); path.is_absolute())
         arguments.insert(arguments.end(), {"-iquote", path.parent_path().string()});
     arguments.insert(arguments.end(), {"-I.", "-isystem", headers_});
+    // <cuda/std/...> is the toolkit's own, behind what stands in for it in our headers.
+    if (const std::string toolkit = toolkit_include_dir(); !toolkit.empty())
+        arguments.insert(arguments.end(), {"-isystem", toolkit});
     if (!options_.warnings) arguments.push_back("-w");
     for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
     return arguments;

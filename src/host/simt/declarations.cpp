@@ -138,6 +138,16 @@ std::size_t Declarations::parse_declaration(std::size_t begin, std::size_t end, 
             i = partners_[i];
             // A stray block, or a function whose head was not understood.
             if (!class_key && !assigned && !is(i + 1, ";") && !is(i + 1, ",") && !initializer) break;
+        } else if (token.is("operator") && declaration.parameters == no_token && !assigned) {
+            // Its name may be of symbols, "()" among them.
+            std::size_t open = i + 1;
+            if (is(open, "(") && is(open + 1, ")")) open += 2;
+            while (open < end && !is(open, "(") && !is(open, ";")) ++open;
+            if (!is(open, "(") || partners_[open] == no_token) return end;
+            declaration.parameters = open;
+            declaration.name_begin = i;
+            declaration.name_end = open;
+            i = partners_[open];
         } else if (token.is("(") || token.is("[")) {
             if (partners_[i] == no_token) return end;
             if (token.is("(") && declaration.parameters == no_token && !assigned && i > begin) {

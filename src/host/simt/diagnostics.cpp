@@ -115,8 +115,14 @@ std::string clean_log(const std::string& log, const std::string& include_directo
             continue;
         }
         if (const std::string header = missing_header(line); !header.empty() && is_cuda_header(header)) {
-            line = line.substr(0, line.find("fatal error: ")) +
-                   "fatal error: cuscope's host runtime does not support <" + header + "> yet";
+            // Those that have a place among our headers are the toolkit's own.
+            const bool of_toolkit = starts_with(line, header + ":");
+            line =
+                line.substr(0, line.find("fatal error: ")) +
+                (of_toolkit ? "fatal error: <" + header +
+                                  "> is of the CUDA toolkit's C++ library, which is not on this machine: pip "
+                                  "install nvidia-cuda-cccl, or set CUDA_HOME to a toolkit"
+                            : "fatal error: cuscope's host runtime does not support <" + header + "> yet");
         }
         if (starts_with(line, "cuscope_simt/")) {
             // Of our headers only what they say is of interest, and which functions there are.

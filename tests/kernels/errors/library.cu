@@ -1,3 +1,3 @@
-// error 2 does not support <cub/cub.cuh>
+// error 0 does not support <cub/cub.cuh>
 #include <cub/cub.cuh>
 __global__ void k(float* a) {}

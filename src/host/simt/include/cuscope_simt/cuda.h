@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <initializer_list>
 #include <typeinfo>
 
 #include "cuscope_simt/atomics.h"

@@ -36,6 +36,26 @@ CUSCOPE_VECTOR_TYPE(float, float, 8, 16)
 CUSCOPE_VECTOR_TYPE(double, double, 16, 16)
 #undef CUSCOPE_VECTOR_TYPE
 
+// Four of 8 bytes, with the alignment in their name.
+#define CUSCOPE_VECTOR_TYPE(type, name, alignment)                                                        \
+    struct __attribute__((aligned(alignment))) name##4_##alignment##a {                                   \
+        type x, y, z, w;                                                                                  \
+    };                                                                                                    \
+    CUSCOPE_INLINE constexpr name##4_##alignment##a make_##name##4_##alignment##a(type x, type y, type z, \
+                                                                                  type w) {               \
+        return {x, y, z, w};                                                                              \
+    }
+#define CUSCOPE_VECTOR_TYPES(type, name) \
+    CUSCOPE_VECTOR_TYPE(type, name, 16)  \
+    CUSCOPE_VECTOR_TYPE(type, name, 32)
+CUSCOPE_VECTOR_TYPES(long, long)
+CUSCOPE_VECTOR_TYPES(unsigned long, ulong)
+CUSCOPE_VECTOR_TYPES(long long, longlong)
+CUSCOPE_VECTOR_TYPES(unsigned long long, ulonglong)
+CUSCOPE_VECTOR_TYPES(double, double)
+#undef CUSCOPE_VECTOR_TYPES
+#undef CUSCOPE_VECTOR_TYPE
+
 struct dim3 {
     unsigned x, y, z;
     CUSCOPE_INLINE constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}

@@ -1,0 +1,1 @@
+#error "cuscope's host runtime does not support <cub/cub.cuh> yet"

@@ -1,0 +1,6 @@
+// After a header of the toolkit's C++ library: what host.h took away.
+#pragma pop_macro("__CUDACC__")
+#pragma pop_macro("__CUDACC_RTC__")
+#pragma pop_macro("__CUDACC_VER_MAJOR__")
+#pragma pop_macro("__CUDACC_VER_MINOR__")
+#pragma pop_macro("__CUDA_ARCH__")
