@@ -18,17 +18,14 @@ HostFunctionScope::HostFunctionScope() { ++host_function_depth; }
 HostFunctionScope::~HostFunctionScope() { --host_function_depth; }
 bool in_host_function() noexcept { return host_function_depth > 0; }
 
-void refuse_after_fork() {
-    if (forked_after_use()) {
-        throw Error(Status::initialization_error, "fork",
-                    "this process is a fork of one that had already used a device");
-    }
+void refuse_fork() {
+    throw Error(Status::initialization_error, "fork",
+                "this process is a fork of one that had already used a device");
 }
 
 constinit thread_local const Device* seen_current = nullptr;
 
-DeviceScope::DeviceScope(Device& device) : runtime_(device.runtime()) {
-    refuse_after_fork();
+void DeviceScope::enter(Device& device) {
     seen_current = nullptr;
     // Where even this is refused (a host function, a lost device) the call that follows says so itself.
     if (runtime_.get_device(&previous_) != Status::success) return;
@@ -186,11 +183,9 @@ void Device::fail(Status status, const std::string& call, std::string detail, st
     throw Error(status, call, std::move(detail), std::move(hint));
 }
 
-void Device::check_generation(unsigned generation, const char* what) const {
-    if (generation != this->generation()) {
-        throw std::invalid_argument(std::string(what) + " was made before " + name_ +
-                                    " was reset, and went with it: make a new one");
-    }
+void Device::refuse_generation(const char* what) const {
+    throw std::invalid_argument(std::string(what) + " was made before " + name_ +
+                                " was reset, and went with it: make a new one");
 }
 
 bool Device::releasable(unsigned generation) const noexcept {

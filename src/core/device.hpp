@@ -11,12 +11,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
+#include "runtime/process.hpp"
 #include "runtime/runtime.hpp"
 
 namespace cuscope::core {
@@ -66,7 +66,9 @@ class Device : public std::enable_shared_from_this<Device> {
 
     // Refuses what was made before a reset().
     unsigned generation() const { return generation_.load(std::memory_order_relaxed); }
-    void check_generation(unsigned generation, const char* what) const;
+    void check_generation(unsigned generation, const char* what) const {
+        if (generation != this->generation()) refuse_generation(what);
+    }
 
     // Gives something back to the runtime: never throws, does nothing once the process exits, was forked, or
     // the device was reset; put off where the runtime may not be called (inside a host function).
@@ -102,6 +104,7 @@ class Device : public std::enable_shared_from_this<Device> {
     void raise_failure(unsigned long long stream);  // of this one; by the stream's serial number
 
   private:
+    [[noreturn]] void refuse_generation(const char* what) const;
     bool releasable(unsigned generation) const noexcept;
     static bool must_defer() noexcept;
     void defer(std::function<void()> release) noexcept;
@@ -129,39 +132,45 @@ class Device : public std::enable_shared_from_this<Device> {
 };
 
 // Throws an Error in a child process that may not use its parent's runtimes.
-void refuse_after_fork();
+[[noreturn]] void refuse_fork();
+inline void refuse_after_fork() {
+    if (forked_after_use()) refuse_fork();
+}
+
+// The device that this thread found to be its current one when it last looked; null: it has to look.
+extern constinit thread_local const Device* seen_current;
 
 // Makes a device the calling thread's current one, as its runtime sees it, and restores the one before.
 class DeviceScope {
   public:
-    explicit DeviceScope(Device& device);
+    explicit DeviceScope(Device& device) : DeviceScope(device, true) {}
     DeviceScope(const DeviceScope&) = delete;
     DeviceScope& operator=(const DeviceScope&) = delete;
     ~DeviceScope() {
         if (changed_) runtime_.set_device(previous_);
     }
 
+  protected:
+    DeviceScope(Device& device, bool look) : runtime_(device.runtime()) {
+        refuse_after_fork();
+        if (look) enter(device);
+    }
+
   private:
+    void enter(Device& device);
+
     Runtime& runtime_;
     int previous_ = 0;
     bool changed_ = false;
 };
 
-// The device that this thread found to be its current one when it last looked; null: it has to look.
-extern constinit thread_local const Device* seen_current;
-
 // For calls that go by handles which know their device, other than default streams: the runtime is not asked
 // again for the current device where this thread found it to be the right one. Another package may have
 // changed it since; such calls do not mind.
-class HandleScope {
+class HandleScope : public DeviceScope {
   public:
-    explicit HandleScope(Device& device, bool default_stream = false) {
-        refuse_after_fork();
-        if (default_stream || seen_current != &device) scope_.emplace(device);
-    }
-
-  private:
-    std::optional<DeviceScope> scope_;
+    explicit HandleScope(Device& device, bool default_stream = false)
+        : DeviceScope(device, default_stream || seen_current != &device) {}
 };
 
 // On a thread that runs a host function: the runtime may not be called.

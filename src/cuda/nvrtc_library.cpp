@@ -109,12 +109,12 @@ std::vector<std::string> include_paths(const std::string& library_path) {
     std::vector<std::string> found = {*first};
     // cooperative_groups.h and cuda/std need the C++ core libraries, which a wheel may lack.
     for (const std::string& root : roots) {
-        if (is_file(root + "/nv/target")) {
-            if (root != *first) found.push_back(root);
+        if (is_file(root + "/cccl/cuda/std/type_traits")) {
+            found.push_back(root + "/cccl");
             break;
         }
-        if (is_file(root + "/cccl/nv/target")) {
-            found.push_back(root + "/cccl");
+        if (is_file(root + "/cuda/std/type_traits")) {
+            if (root != *first) found.push_back(root);
             break;
         }
     }

@@ -5,15 +5,17 @@
 #include <atomic>
 
 namespace cuscope {
+
+std::atomic<bool> detail::forked{false};
+
 namespace {
 
 std::atomic<InterruptCheck> interrupt_check{nullptr};
 std::atomic<bool> exiting{false};
 std::atomic<bool> used{false};
-std::atomic<bool> forked{false};
 
 void after_fork_in_child() {
-    if (used.load(std::memory_order_relaxed)) forked.store(true, std::memory_order_relaxed);
+    if (used.load(std::memory_order_relaxed)) detail::forked.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -33,7 +35,5 @@ void note_runtime_use() noexcept {
     static_cast<void>(registered);
     used.store(true);
 }
-
-bool forked_after_use() noexcept { return forked.load(std::memory_order_relaxed); }
 
 }  // namespace cuscope

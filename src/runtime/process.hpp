@@ -2,9 +2,15 @@
 // forked.
 #pragma once
 
+#include <atomic>
+
 #include "runtime/status.hpp"
 
 namespace cuscope {
+
+namespace detail {
+extern std::atomic<bool> forked;
+}
 
 // Waits poll `interrupted()` every few dozen milliseconds, with no lock held; when it answers true they
 // return Status::not_ready, which a synchronisation answers for no other reason. The check is set once, by
@@ -20,6 +26,6 @@ bool process_exiting() noexcept;
 // True in a child process of one that had used a runtime: CUDA cannot be used there, and neither can a
 // simulation whose threads stayed behind. `note_runtime_use` is called when a runtime is made.
 void note_runtime_use() noexcept;
-bool forked_after_use() noexcept;
+inline bool forked_after_use() noexcept { return detail::forked.load(std::memory_order_relaxed); }
 
 }  // namespace cuscope
