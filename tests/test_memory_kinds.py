@@ -379,14 +379,17 @@ def test_addresses(device):
         cs.pointer_attributes("x")
 
 
-def test_copies_between_devices(device, request):
-    if not device.simulated:
-        others = [d for d in cs.devices() if not d.simulated and d != device]
-        if not others:
-            pytest.skip("there is one GPU")
-        other = others[0]
-    else:
-        other = cs.add_host_device("h200")
+def second(device) -> cs.Device:
+    if device.simulated:
+        return cs.add_host_device("h200")
+    others = [d for d in cs.devices() if not d.simulated and d != device]
+    if not others:
+        pytest.skip("there is one GPU")
+    return others[0]
+
+
+def test_copies_between_devices(device):
+    other = second(device)
     host = np.arange(600, dtype=np.int32).reshape(20, 30)
     x = cs.to_device(host)
     with other:
@@ -397,3 +400,46 @@ def test_copies_between_devices(device, request):
         part = cs.empty((10, 10), np.int32)
         part.copy_from(x[::2, ::3])
         assert np.array_equal(part.to_host(), host[::2, ::3])
+
+
+@pytest.mark.parametrize("make", [cs.empty, cs.empty_plain, lambda n, t: cs.MemoryPool().empty(n, t)])
+def test_kernels_use_a_peers_memory_once_they_may(device, make):
+    other = second(device)
+    if not device.can_access_peer(other):
+        pytest.skip("the GPUs are no peers")
+    kernel = module(device, SOURCE).twice
+    with other:
+        x = make(16, np.int32)
+        x.fill(21)
+    other.synchronize()
+    with pytest.raises(ValueError, match="enable_peer_access"):
+        kernel[1, 16](x, 16)
+    device.enable_peer_access(other)
+    try:
+        with other:
+            late = make(16, np.int32)
+            late.fill(4)
+        other.synchronize()
+        kernel[1, 16](x, 16)
+        kernel[1, 16](late, 16)
+        device.synchronize()
+        assert (x.to_host(stream=other.default_stream) == 42).all()
+        assert (late.to_host(stream=other.default_stream) == 8).all()
+        with pytest.raises(cs.CudaError) as caught:
+            device.enable_peer_access(other)
+        assert caught.value.name == "cudaErrorPeerAccessAlreadyEnabled"
+        kernel[1, 16](x, 16)
+        del x, late  # freed after the kernel of the other device
+    finally:
+        device.synchronize()
+        device.disable_peer_access(other)
+
+
+def test_managed_memory_is_every_devices(device):
+    other = second(device)
+    x = cs.empty_managed(16, np.int32)
+    x.host_view()[:] = 5
+    with other:
+        module(other, SOURCE).twice[1, 16](x, 16)
+        other.synchronize()
+    assert (x.host_view() == 10).all()

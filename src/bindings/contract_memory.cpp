@@ -179,7 +179,32 @@ void bind_places(Class& contract) {
                     c.call([&](Runtime& r) { return r.mem_pool_create(&out, &properties); });
                 return answer(status, out);
             },
-            arg("device"), arg("max_size") = 0, arg("location_type") = 1);
+            arg("device"), arg("max_size") = 0, arg("location_type") = 1)
+        .def(
+            "mem_pool_set_access",
+            [](const Contract& c, Address pool, const std::vector<std::pair<int, int>>& access) {
+                std::vector<MemAccessDescription> descriptions;
+                for (const auto& [device, flags] : access) {
+                    descriptions.push_back(
+                        {{MemLocationType::device, device}, static_cast<MemAccess>(flags)});
+                }
+                return answer(c.call([&](Runtime& r) {
+                    return r.mem_pool_set_access(as_pointer<MemPoolHandle>(pool), descriptions.data(),
+                                                 descriptions.size());
+                }));
+            },
+            arg("pool"), arg("access"))
+        .def(
+            "mem_pool_get_access",
+            [](const Contract& c, Address pool, int device) {
+                MemAccess flags = MemAccess::none;
+                MemLocation location{MemLocationType::device, device};
+                const Status status = c.call([&](Runtime& r) {
+                    return r.mem_pool_get_access(&flags, as_pointer<MemPoolHandle>(pool), &location);
+                });
+                return answer(status, static_cast<int>(flags));
+            },
+            arg("pool"), arg("device"));
 }
 
 template <class Class>
