@@ -199,7 +199,7 @@ def test_kernels_take_rows_but_no_steps(device):
 def test_errors_name_the_fix(device):
     x = cs.zeros(3)
 
-    for convert in (float, int, bool, np.asarray):
+    for convert in (float, int, bool, complex, np.asarray, np.array, np.sum):
         with pytest.raises(TypeError, match="to_host"):
             convert(x)
     with pytest.raises(TypeError, match="astype"):

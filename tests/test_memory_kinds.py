@@ -97,6 +97,46 @@ def test_managed_memory(device):
     assert h[1] == 2  # the view keeps the memory
 
 
+def test_every_advice(device):
+    x = cs.empty_managed((4, 1 << 18), np.float32)
+    assert x.range_attributes == {
+        "read_mostly": False,
+        "preferred_location": None,
+        "accessed_by": [],
+        "last_prefetch_location": None,
+    }
+    for advice, attribute, value, none in (
+        ("read_mostly", "read_mostly", True, False),
+        ("preferred_location", "preferred_location", device.name, None),
+        ("accessed_by", "accessed_by", [device.name], []),
+    ):
+        x.advise(advice)
+        assert x.range_attributes[attribute] == value
+        x.advise(f"unset_{advice}")
+        assert x.range_attributes[attribute] == none
+    x[1].advise("read_mostly")
+    assert x[1].range_attributes["read_mostly"] is True
+    assert x.range_attributes["read_mostly"] is False  # not all of it
+    x[0].prefetch()
+    cs.synchronize()
+    assert x[0].range_attributes["last_prefetch_location"] == device.name
+    assert x.range_attributes["last_prefetch_location"] is None
+
+
+def test_the_host_sees_what_kernels_did_to_managed_memory(device):
+    """In turn, without a copy, and in the order of the stream."""
+    x = cs.empty_managed(64, np.int32, attach="host")
+    h = x.host_view()
+    h[:] = 1
+    kernel = module(device, SOURCE).twice
+    for turn in range(1, 5):
+        kernel[1, 64](x, 64)
+        cs.synchronize()
+        assert (h == 2 * turn).all()
+        h[:] = turn + 1
+    assert x.to_host().sum() == 64 * 5
+
+
 def test_what_is_not_managed(device):
     x = cs.zeros(4)
     for use in (x.prefetch, lambda: x.advise("read_mostly"), lambda: x.range_attributes):
@@ -367,6 +407,22 @@ def test_batches(device, own_stream):
         cs.copy_batch([(last, sources[0])])
     with pytest.raises(TypeError, match="pairs"):
         cs.copy_batch([last])
+
+
+@pytest.mark.parametrize(
+    ("make", "type_"),
+    [
+        (cs.empty, "device"),
+        (cs.empty_plain, "device"),
+        (lambda n: cs.empty_pitched((1, n)), "device"),
+        (cs.empty_managed, "managed"),
+        (lambda n: cs.device_view(cs.pinned_empty(n, mapped=True)), "host"),
+        (cs.pinned_empty, "host"),
+        (np.empty, "unregistered"),
+    ],
+)
+def test_the_kind_of_memory_is_known_by_its_address(device, make, type_):
+    assert cs.pointer_attributes(make(100)).type == type_
 
 
 def test_addresses(device):
