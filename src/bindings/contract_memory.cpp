@@ -17,7 +17,10 @@ using Pitched = std::tuple<Address, size_t, size_t, size_t>;  // pointer, pitch,
 using Place = std::tuple<int, int>;                           // type, id
 using Format = std::tuple<int, int, int, int, int>;           // x, y, z, w, kind
 
-Extent extent_of(const Sizes& sizes) { return std::make_from_tuple<Extent>(sizes); }
+Extent extent_of(const Sizes& sizes) { return {std::get<0>(sizes), std::get<1>(sizes), std::get<2>(sizes)}; }
+Position position_of(const Sizes& sizes) {
+    return {std::get<0>(sizes), std::get<1>(sizes), std::get<2>(sizes)};
+}
 PitchedPointer pitched_of(const Pitched& p) {
     return {as_pointer<void*>(std::get<0>(p)), std::get<1>(p), std::get<2>(p), std::get<3>(p)};
 }
@@ -39,10 +42,10 @@ Memcpy3DParameters parameters_of(const Side& destination, const Side& source, co
     Memcpy3DParameters p;
     p.destination_array = as_pointer<ArrayHandle>(destination.array);
     p.destination = pitched_of(destination.pitched);
-    p.destination_position = std::make_from_tuple<Position>(destination.position);
+    p.destination_position = position_of(destination.position);
     p.source_array = as_pointer<ArrayHandle>(source.array);
     p.source = pitched_of(source.pitched);
-    p.source_position = std::make_from_tuple<Position>(source.position);
+    p.source_position = position_of(source.position);
     p.extent = extent_of(extent);
     p.kind = static_cast<MemcpyKind>(kind);
     return p;
