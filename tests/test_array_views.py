@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import cuscope as cs
+from support import spin
 
 FEW = settings(
     max_examples=60,
@@ -146,6 +147,44 @@ def test_large_views_of_page_locked_memory(device, view):
     assert np.count_nonzero(back) == np.count_nonzero(host[view])
 
 
+VIEWS = {
+    "rows of a part": ((500, 300), np.s_[:, 3:200]),
+    "every second element": ((500, 300), np.s_[:, ::2]),
+    "every third of both": ((600, 300), np.s_[::3, ::3]),
+    "a box of a volume": ((40, 50, 60), np.s_[5:30, 10:40, 20:50]),
+    "steps of a volume": ((40, 50, 60), np.s_[::2, ::2, 10:50]),
+    "steps of all axes": ((20, 30, 60), np.s_[::2, ::3, ::2]),
+    "transposed axes": ((30, 40, 50), np.s_[:, :, 5:45]),
+}
+
+
+@pytest.mark.parametrize("what", VIEWS)
+def test_views_of_page_locked_memory_are_copied_from_where_they_lie(device, what):
+    """No copy on the host, so nothing waits, and what is written before the stream gets there arrives."""
+    shape, index = VIEWS[what]
+    locked = cs.pinned_empty(shape, np.float32)
+    locked[:] = 0
+    view = locked[index]
+    if what == "transposed axes":
+        view = view.transpose(1, 0, 2)
+    x = cs.empty(view.shape)
+    back = cs.pinned_empty(shape, np.float32)[index]
+    if what == "transposed axes":
+        back = back.transpose(1, 0, 2)
+    back[:] = -1
+    stream = cs.Stream(non_blocking=True)
+    cs.synchronize()
+    spin(device, 20e-3, stream)
+    x.copy_from(view, stream=stream)
+    x.copy_to(back, stream=stream)
+    assert not stream.query()
+    locked[:] = np.arange(locked.size).reshape(shape)
+    stream.synchronize()
+
+    assert np.array_equal(x.to_host(), view)
+    assert np.array_equal(back, view)
+
+
 def test_a_transposed_matrix_goes_both_ways(device):
     host = np.arange(70000, dtype=np.float64).reshape(200, 350)
 
@@ -199,7 +238,7 @@ def test_kernels_take_rows_but_no_steps(device):
 def test_errors_name_the_fix(device):
     x = cs.zeros(3)
 
-    for convert in (float, int, bool, np.asarray):
+    for convert in (float, int, bool, complex, np.asarray, np.array, np.sum):
         with pytest.raises(TypeError, match="to_host"):
             convert(x)
     with pytest.raises(TypeError, match="astype"):

@@ -241,6 +241,16 @@ def test_the_current_pool_of_a_device(c):
     assert c.device_get_default_mem_pool(99)[0] == "cudaErrorInvalidDevice"
 
 
+def test_access_to_a_pool(c):
+    pool = ok(c.mem_pool_create(0))
+    assert ok(c.mem_pool_get_access(pool, 0)) == 3
+    ok(c.mem_pool_set_access(pool, [(0, 3)]))
+    ok(c.mem_pool_set_access(pool, []))
+    assert c.mem_pool_set_access(pool, [(0, 0)]) == INVALID_VALUE
+    assert c.mem_pool_set_access(pool, [(99, 3)]) in (INVALID_VALUE, "cudaErrorInvalidDevice")
+    ok(c.mem_pool_destroy(pool))
+
+
 # ---- batches, peers
 
 

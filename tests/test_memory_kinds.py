@@ -97,6 +97,46 @@ def test_managed_memory(device):
     assert h[1] == 2  # the view keeps the memory
 
 
+def test_every_advice(device):
+    x = cs.empty_managed((4, 1 << 18), np.float32)
+    assert x.range_attributes == {
+        "read_mostly": False,
+        "preferred_location": None,
+        "accessed_by": [],
+        "last_prefetch_location": None,
+    }
+    for advice, attribute, value, none in (
+        ("read_mostly", "read_mostly", True, False),
+        ("preferred_location", "preferred_location", device.name, None),
+        ("accessed_by", "accessed_by", [device.name], []),
+    ):
+        x.advise(advice)
+        assert x.range_attributes[attribute] == value
+        x.advise(f"unset_{advice}")
+        assert x.range_attributes[attribute] == none
+    x[1].advise("read_mostly")
+    assert x[1].range_attributes["read_mostly"] is True
+    assert x.range_attributes["read_mostly"] is False  # not all of it
+    x[0].prefetch()
+    cs.synchronize()
+    assert x[0].range_attributes["last_prefetch_location"] == device.name
+    assert x.range_attributes["last_prefetch_location"] is None
+
+
+def test_the_host_sees_what_kernels_did_to_managed_memory(device):
+    """In turn, without a copy, and in the order of the stream."""
+    x = cs.empty_managed(64, np.int32, attach="host")
+    h = x.host_view()
+    h[:] = 1
+    kernel = module(device, SOURCE).twice
+    for turn in range(1, 5):
+        kernel[1, 64](x, 64)
+        cs.synchronize()
+        assert (h == 2 * turn).all()
+        h[:] = turn + 1
+    assert x.to_host().sum() == 64 * 5
+
+
 def test_what_is_not_managed(device):
     x = cs.zeros(4)
     for use in (x.prefetch, lambda: x.advise("read_mostly"), lambda: x.range_attributes):
@@ -369,6 +409,22 @@ def test_batches(device, own_stream):
         cs.copy_batch([last])
 
 
+@pytest.mark.parametrize(
+    ("make", "type_"),
+    [
+        (cs.empty, "device"),
+        (cs.empty_plain, "device"),
+        (lambda n: cs.empty_pitched((1, n)), "device"),
+        (cs.empty_managed, "managed"),
+        (lambda n: cs.device_view(cs.pinned_empty(n, mapped=True)), "host"),
+        (cs.pinned_empty, "host"),
+        (np.empty, "unregistered"),
+    ],
+)
+def test_the_kind_of_memory_is_known_by_its_address(device, make, type_):
+    assert cs.pointer_attributes(make(100)).type == type_
+
+
 def test_addresses(device):
     x = cs.zeros(4)
     found = cs.pointer_attributes(x)
@@ -379,14 +435,17 @@ def test_addresses(device):
         cs.pointer_attributes("x")
 
 
-def test_copies_between_devices(device, request):
-    if not device.simulated:
-        others = [d for d in cs.devices() if not d.simulated and d != device]
-        if not others:
-            pytest.skip("there is one GPU")
-        other = others[0]
-    else:
-        other = cs.add_host_device("h200")
+def second(device) -> cs.Device:
+    if device.simulated:
+        return cs.add_host_device("h200")
+    others = [d for d in cs.devices() if not d.simulated and d != device]
+    if not others:
+        pytest.skip("there is one GPU")
+    return others[0]
+
+
+def test_copies_between_devices(device):
+    other = second(device)
     host = np.arange(600, dtype=np.int32).reshape(20, 30)
     x = cs.to_device(host)
     with other:
@@ -397,3 +456,46 @@ def test_copies_between_devices(device, request):
         part = cs.empty((10, 10), np.int32)
         part.copy_from(x[::2, ::3])
         assert np.array_equal(part.to_host(), host[::2, ::3])
+
+
+@pytest.mark.parametrize("make", [cs.empty, cs.empty_plain, lambda n, t: cs.MemoryPool().empty(n, t)])
+def test_kernels_use_a_peers_memory_once_they_may(device, make):
+    other = second(device)
+    if not device.can_access_peer(other):
+        pytest.skip("the GPUs are no peers")
+    kernel = module(device, SOURCE).twice
+    with other:
+        x = make(16, np.int32)
+        x.fill(21)
+    other.synchronize()
+    with pytest.raises(ValueError, match="enable_peer_access"):
+        kernel[1, 16](x, 16)
+    device.enable_peer_access(other)
+    try:
+        with other:
+            late = make(16, np.int32)
+            late.fill(4)
+        other.synchronize()
+        kernel[1, 16](x, 16)
+        kernel[1, 16](late, 16)
+        device.synchronize()
+        assert (x.to_host(stream=other.default_stream) == 42).all()
+        assert (late.to_host(stream=other.default_stream) == 8).all()
+        with pytest.raises(cs.CudaError) as caught:
+            device.enable_peer_access(other)
+        assert caught.value.name == "cudaErrorPeerAccessAlreadyEnabled"
+        kernel[1, 16](x, 16)
+        del x, late  # freed after the kernel of the other device
+    finally:
+        device.synchronize()
+        device.disable_peer_access(other)
+
+
+def test_managed_memory_is_every_devices(device):
+    other = second(device)
+    x = cs.empty_managed(16, np.int32)
+    x.host_view()[:] = 5
+    with other:
+        module(other, SOURCE).twice[1, 16](x, 16)
+        other.synchronize()
+    assert (x.host_view() == 10).all()

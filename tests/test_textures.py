@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cuscope as cs
+from others import Interface
 from support import module, spin
 
 FEW = settings(
@@ -364,6 +365,25 @@ def test_gathers(device):
     out = cs.zeros(4)
     code(device).gather[1, 1](cs.Texture(a), 1.0, 1.0, out)
     assert out.to_host().tolist() == [3, 4, 2, 1]  # counter-clockwise from the lower left
+
+
+def test_arrays_of_others_are_taken(device):
+    host = numbers((4, 16), np.float32)
+    x = cs.empty_pitched((4, 16))
+    x.copy_from(host)
+    points = [(i + 0.5, j + 0.5) for j in range(4) for i in range(16)]
+
+    texture = cs.Texture(Interface(x))
+    del x
+    assert np.array_equal(fetch(device, texture, 2, points, np.float32)[:, 0], host.ravel())
+    a = cs.CudaArray((4, 16))
+    a.copy_from(Interface(cs.to_device(host)))
+    assert np.array_equal(a.to_host(), host)
+    back = cs.zeros((4, 16))
+    a.copy_to(Interface(back))
+    assert np.array_equal(back.to_host(), host)
+    with pytest.raises(ValueError, match="read-only"):
+        a.copy_to(Interface(back, data=(back.pointer, True)))
 
 
 # ---- surfaces

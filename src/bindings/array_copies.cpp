@@ -8,8 +8,11 @@
 namespace cuscope::bindings {
 namespace {
 
-// So many copies of one array are still faster than packing it on the host.
-constexpr std::size_t most_boxes = 64;
+// So many copies of one array are still faster than packing it on the host; from page-locked memory, whose
+// copies nobody waits for, more are.
+constexpr std::size_t most_boxes = 64, most_boxes_of_pinned = 4096;
+// Rows this short are packed faster than they are copied one by one, if they are many.
+constexpr std::size_t short_row = 32, most_short_rows = 4096;
 
 bool is_contiguous(const py::array& array) { return (array.flags() & py::array::c_style) != 0; }
 
@@ -50,6 +53,15 @@ void check_device(const DeviceArray& array, const core::StreamPtr& stream) {
 core::CopyPlan plan(const DeviceArray& array, const std::vector<std::ptrdiff_t>& to,
                     const std::vector<std::ptrdiff_t>& from) {
     return core::plan_copy(counts(array.shape), static_cast<std::size_t>(array.dtype.itemsize()), to, from);
+}
+
+// Is a host array copied sooner if it is packed first?
+bool better_packed(const DeviceArray& array, const py::array& from, const core::CopyPlan& steps) {
+    const auto [host, host_bytes] = range_of(from);
+    if (core::PinnedMemory::find(*array.device, host, host_bytes))
+        return steps.boxes() > most_boxes_of_pinned;
+    return steps.boxes() > most_boxes ||
+           (steps.width < short_row && array.bytes / steps.width > most_short_rows);
 }
 
 // Two layouts of one memory that meet, but not element for element.
@@ -99,7 +111,7 @@ void upload(const DeviceArray& array, const py::array& source, const core::Strea
     core::CopyPlan steps;
     if (!array.contiguous() || !is_contiguous(from)) {
         steps = plan(array, strides_of(array), strides_of(from));
-        if (steps.boxes() > most_boxes && !is_contiguous(from)) {
+        if (!is_contiguous(from) && better_packed(array, from, steps)) {
             from =
                 py::array(numpy().attr("ascontiguousarray")(from)).attr("reshape")(shape_tuple(array.shape));
             steps = plan(array, strides_of(array), strides_of(from));
@@ -155,11 +167,12 @@ void download(const DeviceArray& array, py::array& destination, const core::Stre
     check_device(array, stream);
     if (array.bytes == 0) return;
     const core::CopyPlan steps = plan(array, strides_of(destination), strides_of(array));
-    if (steps.boxes() > most_boxes) {
+    const auto [host, host_bytes] = range_of(destination);
+    const bool pinned = core::PinnedMemory::find(*array.device, host, host_bytes) != nullptr;
+    if (steps.boxes() > (pinned ? most_boxes_of_pinned : most_boxes)) {
         download_range(array, destination, stream);
         return;
     }
-    const auto [host, host_bytes] = range_of(destination);
     const core::StridedSide from = side_of(array), to{static_cast<std::byte*>(data), strides_of(destination)};
     without_gil([&, first = host, length = host_bytes] {
         core::copy_strided(to, from, steps, core::kind_for(*span.memory, MemcpyKind::device_to_host),

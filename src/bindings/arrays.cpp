@@ -398,6 +398,7 @@ array([3, 2, 1, 0])
         .def("__bool__", refuse_number)
         .def("__int__", refuse_number)
         .def("__float__", refuse_number)
+        .def("__complex__", refuse_number)
         .def("__repr__", repr);
 }
 

@@ -17,7 +17,10 @@ using Pitched = std::tuple<Address, size_t, size_t, size_t>;  // pointer, pitch,
 using Place = std::tuple<int, int>;                           // type, id
 using Format = std::tuple<int, int, int, int, int>;           // x, y, z, w, kind
 
-Extent extent_of(const Sizes& sizes) { return std::make_from_tuple<Extent>(sizes); }
+Extent extent_of(const Sizes& sizes) { return {std::get<0>(sizes), std::get<1>(sizes), std::get<2>(sizes)}; }
+Position position_of(const Sizes& sizes) {
+    return {std::get<0>(sizes), std::get<1>(sizes), std::get<2>(sizes)};
+}
 PitchedPointer pitched_of(const Pitched& p) {
     return {as_pointer<void*>(std::get<0>(p)), std::get<1>(p), std::get<2>(p), std::get<3>(p)};
 }
@@ -39,10 +42,10 @@ Memcpy3DParameters parameters_of(const Side& destination, const Side& source, co
     Memcpy3DParameters p;
     p.destination_array = as_pointer<ArrayHandle>(destination.array);
     p.destination = pitched_of(destination.pitched);
-    p.destination_position = std::make_from_tuple<Position>(destination.position);
+    p.destination_position = position_of(destination.position);
     p.source_array = as_pointer<ArrayHandle>(source.array);
     p.source = pitched_of(source.pitched);
-    p.source_position = std::make_from_tuple<Position>(source.position);
+    p.source_position = position_of(source.position);
     p.extent = extent_of(extent);
     p.kind = static_cast<MemcpyKind>(kind);
     return p;
@@ -179,7 +182,32 @@ void bind_places(Class& contract) {
                     c.call([&](Runtime& r) { return r.mem_pool_create(&out, &properties); });
                 return answer(status, out);
             },
-            arg("device"), arg("max_size") = 0, arg("location_type") = 1);
+            arg("device"), arg("max_size") = 0, arg("location_type") = 1)
+        .def(
+            "mem_pool_set_access",
+            [](const Contract& c, Address pool, const std::vector<std::pair<int, int>>& access) {
+                std::vector<MemAccessDescription> descriptions;
+                for (const auto& [device, flags] : access) {
+                    descriptions.push_back(
+                        {{MemLocationType::device, device}, static_cast<MemAccess>(flags)});
+                }
+                return answer(c.call([&](Runtime& r) {
+                    return r.mem_pool_set_access(as_pointer<MemPoolHandle>(pool), descriptions.data(),
+                                                 descriptions.size());
+                }));
+            },
+            arg("pool"), arg("access"))
+        .def(
+            "mem_pool_get_access",
+            [](const Contract& c, Address pool, int device) {
+                MemAccess flags = MemAccess::none;
+                MemLocation location{MemLocationType::device, device};
+                const Status status = c.call([&](Runtime& r) {
+                    return r.mem_pool_get_access(&flags, as_pointer<MemPoolHandle>(pool), &location);
+                });
+                return answer(status, static_cast<int>(flags));
+            },
+            arg("pool"), arg("device"));
 }
 
 template <class Class>

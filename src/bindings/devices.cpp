@@ -338,9 +338,9 @@ False
 )")
         .def(
             "enable_peer_access",
-            [](Device& self, const Device& other) { without_gil([&] { self.enable_peer_access(other); }); },
+            [](Device& self, Device& other) { without_gil([&] { self.enable_peer_access(other); }); },
             py::arg("other"),
-            R"(Let kernels here use the memory of the other device.
+            R"(Let kernels here use the memory of the other device: arrays of any kind, of all its pools.
 
 Raises CudaError if the devices cannot (cudaErrorPeerAccessUnsupported), or it was done before
 (cudaErrorPeerAccessAlreadyEnabled). See cudaDeviceEnablePeerAccess: CUDA C++ Programming Guide, "Peer-to-Peer Memory
@@ -354,7 +354,7 @@ Access".
 )")
         .def(
             "disable_peer_access",
-            [](Device& self, const Device& other) { without_gil([&] { self.disable_peer_access(other); }); },
+            [](Device& self, Device& other) { without_gil([&] { self.disable_peer_access(other); }); },
             py::arg("other"),
             R"(Take back enable_peer_access().
 

@@ -107,6 +107,23 @@ const void* device_address(const Slot& slot, const Argument& argument) {
                                 "cuscope.pinned_empty(..., mapped=True)");
 }
 
+// Device memory is its device's, and that of those which were given access; managed memory is everybody's.
+void check_reachable(const Slot& slot, const Argument& argument) {
+    const Device& device = argument.memory->device();
+    if (&device == &slot.device) return;
+    const bool same_runtime = &device.runtime() == &slot.device.runtime();
+    if (argument.kind == Argument::Kind::device_array) {
+        const auto kind = static_cast<const DeviceMemory&>(*argument.memory).kind();
+        if (same_runtime && kind == DeviceMemory::Kind::managed) return;
+        if (slot.device.reaches(device)) return;
+    } else if (same_runtime) {
+        return;
+    }
+    throw std::invalid_argument(slot.where() + " takes an array on " + slot.device.name() +
+                                ", where the kernel is; this one is on " + device.name() +
+                                (same_runtime ? ": copy it, or see Device.enable_peer_access()" : ""));
+}
+
 const void* pack_pointer(const Slot& slot, const Argument& argument) {
     if (argument.kind == Argument::Kind::none) return nullptr;
     const ElementType element = slot.check.element;
@@ -130,14 +147,7 @@ const void* pack_pointer(const Slot& slot, const Argument& argument) {
                                     " is written by the kernel, but the array is read-only: "
                                     "pass a writeable one");
     }
-    const Device& device = argument.memory->device();
-    const bool reachable = argument.kind == Argument::Kind::device_array
-                               ? &device == &slot.device
-                               : &device.runtime() == &slot.device.runtime();
-    if (!reachable) {
-        throw std::invalid_argument(slot.where() + " takes an array on " + slot.device.name() +
-                                    ", where the kernel is; this one is on " + device.name());
-    }
+    check_reachable(slot, argument);
     return device_address(slot, argument);
 }
 
@@ -249,11 +259,7 @@ void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, v
         return;
     }
     if (is_array(argument) && size == sizeof(void*)) {
-        const Device& device = argument.memory->device();
-        if (argument.kind == Argument::Kind::device_array && &device != &slot.device) {
-            throw std::invalid_argument(slot.where() + " takes an array on " + slot.device.name() +
-                                        ", where the kernel is; this one is on " + device.name());
-        }
+        check_reachable(slot, argument);
         const void* address = device_address(slot, argument);
         std::memcpy(out, &address, sizeof address);
         return;

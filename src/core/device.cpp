@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/host_task.hpp"
+#include "core/mem_pool.hpp"
 #include "core/staging.hpp"
 #include "core/stream.hpp"
 #include "runtime/process.hpp"
@@ -108,22 +109,46 @@ bool Device::can_access_peer(const Device& peer) {
     return can != 0;
 }
 
-void Device::enable_peer_access(const Device& peer) {
+void Device::enable_peer_access(Device& peer) {
     if (peer.runtime_ != runtime_) {
         throw std::invalid_argument(name_ + " and " + peer.name_ +
                                     " are not of one runtime: they cannot reach each other's memory");
     }
     const DeviceScope scope(*this);
     check(runtime_->device_enable_peer_access(peer.ordinal_, 0), "cudaDeviceEnablePeerAccess");
+    try {
+        MemPool::set_access(peer, ordinal_, MemAccess::read_write);
+    } catch (...) {
+        runtime_->device_disable_peer_access(peer.ordinal_);
+        throw;
+    }
+    const std::lock_guard lock(peer.mutex_);
+    peer.reached_by_.push_back(ordinal_);
 }
 
-void Device::disable_peer_access(const Device& peer) {
+void Device::disable_peer_access(Device& peer) {
     if (peer.runtime_ != runtime_) {
         throw std::invalid_argument(name_ + " and " + peer.name_ +
                                     " are not of one runtime: they cannot reach each other's memory");
     }
     const DeviceScope scope(*this);
     check(runtime_->device_disable_peer_access(peer.ordinal_), "cudaDeviceDisablePeerAccess");
+    {
+        const std::lock_guard lock(peer.mutex_);
+        std::erase(peer.reached_by_, ordinal_);
+    }
+    MemPool::set_access(peer, ordinal_, MemAccess::none);
+}
+
+bool Device::reaches(const Device& peer) const {
+    if (peer.runtime_ != runtime_) return false;
+    const std::vector<int> by = peer.reached_by();
+    return std::find(by.begin(), by.end(), ordinal_) != by.end();
+}
+
+std::vector<int> Device::reached_by() const {
+    const std::lock_guard lock(mutex_);
+    return reached_by_;
 }
 
 void Device::synchronize() {
@@ -144,6 +169,7 @@ void Device::reset() {
     {
         const std::lock_guard lock(mutex_);
         events_.clear();
+        reached_by_.clear();
         retired.swap(retired_);
         deferred.swap(deferred_);
         failures.swap(failures_);

@@ -45,8 +45,12 @@ class Device : public std::enable_shared_from_this<Device> {
     void set_limit(Limit limit, std::size_t value);
     std::pair<int, int> stream_priority_range();  // least, greatest
     bool can_access_peer(const Device& peer);
-    void enable_peer_access(const Device& peer);
-    void disable_peer_access(const Device& peer);
+    // Kernels here may use the peer's memory, of its pools too.
+    void enable_peer_access(Device& peer);
+    void disable_peer_access(Device& peer);
+    bool reaches(const Device& peer) const;
+    // The devices that may use the memory of this one.
+    std::vector<int> reached_by() const;
     void synchronize();
     // Everything on the device is gone afterwards: what was made before it can only be dropped.
     void reset();
@@ -118,11 +122,12 @@ class Device : public std::enable_shared_from_this<Device> {
     std::atomic<unsigned> generation_{0};
     std::unique_ptr<Stream> legacy_, per_thread_;
 
-    std::mutex mutex_;  // of everything below; no call is made with it held
+    mutable std::mutex mutex_;  // of everything below; no call is made with it held
     std::vector<std::function<void()>> deferred_;
     std::vector<std::function<bool()>> retired_;
     std::vector<EventHandle> events_;
     std::shared_ptr<void> current_pool_;
+    std::vector<int> reached_by_;  // ordinals
     std::deque<std::pair<unsigned long long, std::exception_ptr>> failures_;
     std::atomic<bool> has_work_{false}, has_failures_{false};
     std::unique_ptr<StagingRing> staging_;

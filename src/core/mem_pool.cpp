@@ -1,6 +1,31 @@
 #include "core/mem_pool.hpp"
 
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
 namespace cuscope::core {
+namespace {
+
+// The pools that were made, for those who are given access to all of a device's.
+struct Registry {
+    std::mutex mutex;
+    std::vector<std::weak_ptr<MemPool>> pools;
+};
+
+Registry& registry() {
+    static Registry* const instance = new Registry;  // outlives static destructors
+    return *instance;
+}
+
+void give_access(const MemPool& pool, int other, MemAccess access) {
+    const DeviceScope scope(*pool.device());
+    const MemAccessDescription description{{MemLocationType::device, other}, access};
+    pool.device()->check(pool.device()->runtime().mem_pool_set_access(pool.handle(), &description, 1),
+                         "cudaMemPoolSetAccess");
+}
+
+}  // namespace
 
 MemPool::MemPool(DevicePtr device, MemPoolHandle handle, std::size_t limit, bool owned)
     : device_(std::move(device)),
@@ -16,7 +41,26 @@ std::shared_ptr<MemPool> MemPool::create(const DevicePtr& device, std::size_t li
     const MemPoolProperties properties{{MemLocationType::device, device->ordinal()}, limit};
     MemPoolHandle handle = nullptr;
     device->check(device->runtime().mem_pool_create(&handle, &properties), "cudaMemPoolCreate");
-    return std::make_shared<MemPool>(device, handle, limit, true);
+    auto pool = std::make_shared<MemPool>(device, handle, limit, true);
+    for (const int other : device->reached_by()) give_access(*pool, other, MemAccess::read_write);
+    const std::lock_guard lock(registry().mutex);
+    std::erase_if(registry().pools, [](const auto& made) { return made.expired(); });
+    registry().pools.push_back(pool);
+    return pool;
+}
+
+void MemPool::set_access(Device& owner, int other, MemAccess access) {
+    std::vector<std::shared_ptr<MemPool>> pools;
+    {
+        const std::lock_guard lock(registry().mutex);
+        for (const auto& made : registry().pools) {
+            auto pool = made.lock();
+            if (pool && pool->device_.get() == &owner && pool->generation_ == owner.generation())
+                pools.push_back(std::move(pool));
+        }
+    }
+    pools.push_back(default_of(owner.shared_from_this()));
+    for (const auto& pool : pools) give_access(*pool, other, access);
 }
 
 std::shared_ptr<MemPool> MemPool::default_of(const DevicePtr& device) {

@@ -23,6 +23,8 @@ class MemPool {
     // Where allocations that name no pool come from.
     static std::shared_ptr<MemPool> current_of(const DevicePtr& device);
     static void make_current(const std::shared_ptr<MemPool>& pool);
+    // What another device may do with the memory of all pools of this one.
+    static void set_access(Device& owner, int other, MemAccess access);
 
     MemPool(DevicePtr device, MemPoolHandle handle, std::size_t limit, bool owned);
 

@@ -50,21 +50,44 @@ std::vector<Axis> normalised(const std::vector<std::size_t>& shape, const std::v
     return joined;
 }
 
-// The axis with the most steps of those that suit; -1: none does.
-template <class Suits>
-std::ptrdiff_t longest(const std::vector<Axis>& axes, Suits&& suits) {
-    std::ptrdiff_t best = -1;
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        if (suits(axes[i]) && (best < 0 || axes[i].count > axes[static_cast<std::size_t>(best)].count))
-            best = static_cast<std::ptrdiff_t>(i);
-    }
-    return best;
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+// The axes that become the rows and the slices of a box.
+struct RowsAndSlices {
+    std::size_t rows = none, slices = none;
+};
+
+bool can_be_rows(const Axis& axis, std::ptrdiff_t width) {
+    return std::min(axis.to, axis.from) >= width && std::max(axis.to, axis.from) <= most_pitch;
 }
 
-Axis take(std::vector<Axis>& axes, std::ptrdiff_t index) {
-    const Axis axis = axes[static_cast<std::size_t>(index)];
-    axes.erase(axes.begin() + index);
-    return axis;
+// A slice is so many whole rows, on both sides.
+bool can_be_slices(const Axis& axis, const Axis& rows) {
+    const auto height = static_cast<std::ptrdiff_t>(rows.count);
+    return axis.to > 0 && axis.from > 0 && axis.to % rows.to == 0 && axis.from % rows.from == 0 &&
+           axis.to / rows.to >= height && axis.from / rows.from >= height;
+}
+
+// The choice with which one box holds most rows, and so the fewest boxes are copied.
+RowsAndSlices fewest_boxes(const std::vector<Axis>& axes, std::ptrdiff_t width) {
+    RowsAndSlices best;
+    std::size_t most = 0;
+    for (std::size_t rows = 0; rows < axes.size(); ++rows) {
+        if (!can_be_rows(axes[rows], width)) continue;
+        if (axes[rows].count > most) {
+            most = axes[rows].count;
+            best = {rows, none};
+        }
+        for (std::size_t slices = 0; slices < axes.size(); ++slices) {
+            if (slices == rows || !can_be_slices(axes[slices], axes[rows])) continue;
+            const std::size_t count = axes[rows].count * axes[slices].count;
+            if (count > most) {
+                most = count;
+                best = {rows, slices};
+            }
+        }
+    }
+    return best;
 }
 
 // Calls `visit` with the first bytes of each box, relative to the first elements.
@@ -106,29 +129,23 @@ CopyPlan plan_copy(const std::vector<std::size_t>& shape, std::size_t element,
         plan.width = element * axes.back().count;
         axes.pop_back();
     }
-    const auto width = static_cast<std::ptrdiff_t>(plan.width);
-    const auto row = longest(axes, [&](const Axis& axis) {
-        return std::min(axis.to, axis.from) >= width && std::max(axis.to, axis.from) <= most_pitch;
-    });
-    if (row >= 0) {
-        const Axis rows = take(axes, row);
+    const RowsAndSlices best = fewest_boxes(axes, static_cast<std::ptrdiff_t>(plan.width));
+    if (best.rows != none) {
+        const Axis rows = axes[best.rows];
         plan.height = rows.count;
         plan.to_pitch = static_cast<std::size_t>(rows.to);
         plan.from_pitch = static_cast<std::size_t>(rows.from);
-        // A slice is so many whole rows, on both sides.
-        const auto height = static_cast<std::ptrdiff_t>(rows.count);
-        const auto slice = longest(axes, [&](const Axis& axis) {
-            return axis.to > 0 && axis.from > 0 && axis.to % rows.to == 0 && axis.from % rows.from == 0 &&
-                   axis.to / rows.to >= height && axis.from / rows.from >= height;
-        });
-        if (slice >= 0) {
-            const Axis slices = take(axes, slice);
-            plan.depth = slices.count;
-            plan.to_slice = static_cast<std::size_t>(slices.to);
-            plan.from_slice = static_cast<std::size_t>(slices.from);
-        }
     }
-    for (const Axis& axis : axes) plan.repeats.push_back({axis.count, axis.to, axis.from});
+    if (best.slices != none) {
+        const Axis slices = axes[best.slices];
+        plan.depth = slices.count;
+        plan.to_slice = static_cast<std::size_t>(slices.to);
+        plan.from_slice = static_cast<std::size_t>(slices.from);
+    }
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (i == best.rows || i == best.slices) continue;
+        plan.repeats.push_back({axes[i].count, axes[i].to, axes[i].from});
+    }
     return plan;
 }
 
@@ -195,14 +212,16 @@ void fill_strided(const std::shared_ptr<DeviceMemory>& memory, const StridedSide
         run = element * rest.back().count;
         rest.pop_back();
     }
-    const auto row = longest(rest, [&](const Axis& axis) {
-        return axis.to >= static_cast<std::ptrdiff_t>(run) && axis.to <= most_pitch;
-    });
+    auto rows = rest.end();
+    for (auto axis = rest.begin(); axis != rest.end(); ++axis) {
+        const bool longer = rows == rest.end() || axis->count > rows->count;
+        if (longer && can_be_rows(*axis, static_cast<std::ptrdiff_t>(run))) rows = axis;
+    }
     std::size_t height = 1, pitch = std::max<std::size_t>(run, 4);
-    if (row >= 0) {
-        const Axis rows = take(rest, row);
-        height = rows.count;
-        pitch = static_cast<std::size_t>(rows.to);
+    if (rows != rest.end()) {
+        height = rows->count;
+        pitch = static_cast<std::size_t>(rows->to);
+        rest.erase(rows);
     }
     plan.width = run;
     for (const Axis& axis : rest) plan.repeats.push_back({axis.count, axis.to, axis.to});

@@ -1,4 +1,6 @@
 // Memory pools.
+#include <vector>
+
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/handles.hpp"
 
@@ -67,6 +69,30 @@ Status CudaRuntime::mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute 
 
 Status CudaRuntime::mem_pool_trim_to(MemPoolHandle pool, std::size_t bytes) {
     return make([&] { return cudaMemPoolTrimTo(native(pool), bytes); });
+}
+
+Status CudaRuntime::mem_pool_set_access(MemPoolHandle pool, const MemAccessDescription* descriptions,
+                                        std::size_t count) {
+    std::vector<cudaMemAccessDesc> real(descriptions != nullptr ? count : 0);
+    for (std::size_t i = 0; i < real.size(); ++i) {
+        real[i].location = native(descriptions[i].location);
+        real[i].flags = static_cast<cudaMemAccessFlags>(descriptions[i].flags);
+    }
+    return make([&] {
+        return cudaMemPoolSetAccess(native(pool), descriptions != nullptr ? real.data() : nullptr, count);
+    });
+}
+
+Status CudaRuntime::mem_pool_get_access(MemAccess* flags, MemPoolHandle pool, MemLocation* location) {
+    clear(flags);
+    cudaMemAccessFlags found = cudaMemAccessFlagsProtNone;
+    cudaMemLocation real = location != nullptr ? native(*location) : cudaMemLocation{};
+    const Status status = make([&] {
+        return cudaMemPoolGetAccess(flags != nullptr ? &found : nullptr, native(pool),
+                                    location != nullptr ? &real : nullptr);
+    });
+    if (flags != nullptr) *flags = static_cast<MemAccess>(found);
+    return status;
 }
 
 Status CudaRuntime::malloc_from_pool_async(void** pointer, std::size_t bytes, MemPoolHandle pool,

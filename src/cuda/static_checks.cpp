@@ -47,6 +47,8 @@ static_assert(same(MemRangeAttribute::last_prefetch_location, cudaMemRangeAttrib
 static_assert(same(MemPoolAttribute::reuse_follow_event_dependencies,
                    cudaMemPoolReuseFollowEventDependencies));
 static_assert(same(MemPoolAttribute::release_threshold, cudaMemPoolAttrReleaseThreshold));
+static_assert(same(MemAccess::read, cudaMemAccessFlagsProtRead));
+static_assert(same(MemAccess::read_write, cudaMemAccessFlagsProtReadWrite));
 static_assert(same(MemPoolAttribute::used_high, cudaMemPoolAttrUsedMemHigh));
 static_assert(same(SourceAccessOrder::any, cudaMemcpySrcAccessOrderAny));
 static_assert(same(ChannelKind::floating, cudaChannelFormatKindFloat));

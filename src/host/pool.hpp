@@ -25,6 +25,7 @@ struct Pool {
     bool is_default = false;
     bool destroyed = false;                 // goes with its last allocation
     std::map<int, std::uint64_t> settings;  // switches, and the release threshold
+    std::map<int, int> access;              // of other devices: cudaMemAccessFlags
     std::uint64_t reserved = 0, reserved_high = 0, used = 0, used_high = 0;
     std::size_t allocations = 0;
     std::map<std::size_t, std::vector<Free>> free;  // by size, oldest first

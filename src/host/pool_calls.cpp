@@ -269,4 +269,43 @@ Status HostRuntime::mem_pool_trim_to(MemPoolHandle pool, std::size_t bytes) {
     return Status::success;
 }
 
+Status HostRuntime::mem_pool_set_access(MemPoolHandle pool, const MemAccessDescription* descriptions,
+                                        std::size_t count) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    Pool* found = find_pool(pool);
+    if (found == nullptr || (descriptions == nullptr && count > 0)) return fail(Status::invalid_value);
+    for (std::size_t i = 0; i < count; ++i) {
+        const MemAccessDescription& given = descriptions[i];
+        if (given.location.type != MemLocationType::device)
+            return fail(Status::invalid_value, "access to a pool is given to devices");
+        if (given.location.id < 0 || given.location.id >= device_count_) return fail(Status::invalid_device);
+        const bool known = given.flags == MemAccess::none || given.flags == MemAccess::read_write;
+        if (!known || (given.location.id == found->device && given.flags == MemAccess::none)) {
+            return fail(Status::invalid_value,
+                        "access to a pool is none or to read and write; its own device keeps it");
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        found->access[descriptions[i].location.id] = static_cast<int>(descriptions[i].flags);
+    }
+    return Status::success;
+}
+
+Status HostRuntime::mem_pool_get_access(MemAccess* flags, MemPoolHandle pool, MemLocation* location) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const Pool* found = find_pool(pool);
+    if (found == nullptr || flags == nullptr || location == nullptr ||
+        location->type != MemLocationType::device) {
+        return fail(Status::invalid_value);
+    }
+    if (location->id < 0 || location->id >= device_count_) return fail(Status::invalid_device);
+    const auto given = found->access.find(location->id);
+    *flags = location->id == found->device  ? MemAccess::read_write
+             : given == found->access.end() ? MemAccess::none
+                                            : static_cast<MemAccess>(given->second);
+    return Status::success;
+}
+
 }  // namespace cuscope::host

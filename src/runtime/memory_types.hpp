@@ -97,6 +97,13 @@ struct MemPoolProperties {
     std::size_t max_size = 0;  // bytes; 0: as much as the device has
 };
 
+// cudaMemAccessFlags, cudaMemAccessDesc
+enum class MemAccess : int { none = 0, read = 1, read_write = 3 };
+struct MemAccessDescription {
+    MemLocation location;
+    MemAccess flags = MemAccess::none;
+};
+
 // cudaMemcpySrcAccessOrder
 enum class SourceAccessOrder : int { stream = 1, during_api_call = 2, any = 3 };
 

@@ -116,6 +116,9 @@ class Runtime {
     virtual Status mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute attribute,
                                           std::uint64_t value) = 0;
     virtual Status mem_pool_trim_to(MemPoolHandle pool, std::size_t bytes) = 0;
+    virtual Status mem_pool_set_access(MemPoolHandle pool, const MemAccessDescription* descriptions,
+                                       std::size_t count) = 0;
+    virtual Status mem_pool_get_access(MemAccess* flags, MemPoolHandle pool, MemLocation* location) = 0;
     virtual Status malloc_from_pool_async(void** pointer, std::size_t bytes, MemPoolHandle pool,
                                           StreamHandle stream) = 0;
     virtual Status malloc_array(ArrayHandle* array, const ChannelFormat* format, std::size_t width,
