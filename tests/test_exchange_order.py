@@ -355,8 +355,8 @@ def test_our_stream_is_handed_out(device: cs.Device, producer: cs.Stream) -> Non
 def test_many_threads(device: cs.Device) -> None:
     """Arrays come, are used and go on eight threads at once, with the interpreter let go and taken back."""
     mod = module(device)
-    ready(device)
     totals = [cs.zeros(1, np.int32) for _ in range(8)]
+    ready(device)
 
     def work(index: int) -> None:
         total = totals[index]

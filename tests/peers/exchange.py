@@ -270,6 +270,21 @@ def test_we_wait_for_jax(device: cs.Device, ours: cs.Stream) -> None:
     assert set(result.to_host(stream=ours).ravel()) == {3}
 
 
+@pytest.mark.skipif(NAME != "jax", reason="the others write their arrays")
+def test_what_is_immutable_is_not_written(device: cs.Device, peer: Library) -> None:
+    theirs = peer.array(elements("i4", (4,)))
+    if not theirs.__cuda_array_interface__["data"][1]:
+        pytest.skip("this version of JAX does not say so")
+    for write in (
+        lambda: module(device).add_one[1, 1](theirs),
+        lambda: cs.asarray(theirs).fill(0),
+        lambda: cs.zeros(4, np.int32).copy_to(theirs),
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            write()
+    assert np.array_equal(peer.host(theirs), elements("i4", (4,)))
+
+
 @pytest.mark.skipif(NAME not in {"torch", "jax"}, reason="has no bfloat16")
 def test_bfloat16(device: cs.Device, peer: Any) -> None:
     if NAME == "torch":
