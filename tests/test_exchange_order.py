@@ -203,6 +203,26 @@ def test_memory_outlives_our_array(device: cs.Device, consumer: cs.Stream) -> No
     assert int(theirs.to_host(stream=consumer).sum()) == 1 << 20
 
 
+def test_memory_comes_back_behind_a_consumers_work(device: cs.Device) -> None:
+    """A consumer that lets go of our memory while its stream, which is not non-blocking, still writes it."""
+    write = module(device, "__global__ void write(void* p, int value) { *(int*)p = value; }").write
+    own, theirs = cs.Stream(non_blocking=True), cs.Stream()
+    write[1, 1](cs.zeros(1, np.int32), 0)
+    ready(device)
+    with own:
+        ours = cs.zeros(1, np.int32)
+        own.synchronize()
+        capsule, pointer = ours.__dlpack__(stream=theirs.handle), ours.pointer
+        module(device).spin[1, 1, theirs](SPIN)
+        write[1, 1, theirs](pointer, 5)
+        del ours, capsule
+        gc.collect()
+        again = cs.full(1, 9, np.int32)
+        device.synchronize()
+        assert again.pointer == pointer or device.name != "host:0"  # a GPU may give other memory
+        assert again.to_host().tolist() == [9]
+
+
 # ---- streams
 
 
@@ -355,8 +375,8 @@ def test_our_stream_is_handed_out(device: cs.Device, producer: cs.Stream) -> Non
 def test_many_threads(device: cs.Device) -> None:
     """Arrays come, are used and go on eight threads at once, with the interpreter let go and taken back."""
     mod = module(device)
-    ready(device)
     totals = [cs.zeros(1, np.int32) for _ in range(8)]
+    ready(device)
 
     def work(index: int) -> None:
         total = totals[index]

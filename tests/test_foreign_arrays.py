@@ -269,6 +269,8 @@ def test_which_protocol(device: cs.Device) -> None:
     assert len(old.asked) == 1
     cs.from_dlpack(new)
     assert len(new.asked) == 1
+    immutable = Both(cs.full(2, 7.0), version=2, data=(new.array.pointer, True))
+    assert cs.asarray(immutable).read_only  # DLPack before 1.0 cannot say so
 
 
 def test_dlpack_is_asked_for_our_stream(device: cs.Device) -> None:

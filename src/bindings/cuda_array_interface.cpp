@@ -72,6 +72,13 @@ bool states_its_stream(const py::object& interface) {
     return PyLong_CheckExact(version.ptr()) && PyLong_AsLongLong(version.ptr()) == newest_version;
 }
 
+bool says_read_only(const py::object& interface) {
+    if (!py::isinstance<py::dict>(interface)) return false;
+    const py::object data = value_of(py::reinterpret_borrow<py::dict>(interface), "data");
+    if (!py::isinstance<py::tuple>(data) || py::len(data) != 2) return false;
+    return py::object(py::reinterpret_borrow<py::tuple>(data)[1]).is(py::bool_(true));
+}
+
 DeviceArray from_cuda_array_interface(const py::object& object, const py::object& given,
                                       const core::DevicePtr& near) {
     const py::dict interface = require_dict(given);

@@ -169,7 +169,10 @@ std::optional<DeviceArray> foreign_array(py::handle handle, const core::StreamPt
         return from_cuda_array_interface(object, interface, near);
     }
     if (!speaks_dlpack || dlpack_device_of(object).first == dlpack::cpu) return std::nullopt;
-    return from_dlpack_object(object, stream);
+    DeviceArray array = from_dlpack_object(object, stream);
+    // DLPack before 1.0 cannot say it.
+    array.read_only = array.read_only || (interface && says_read_only(interface));
+    return array;
 }
 
 StreamObjectPtr foreign_stream(py::handle handle, const core::DevicePtr& near) {

@@ -36,7 +36,9 @@ StreamObjectPtr foreign_stream(py::handle object, const core::DevicePtr& near);
 // The attribute of an object; null if it has none.
 py::object optional_attribute(py::handle object, const char* name);
 
+// Of an object's __cuda_array_interface__, whatever it is.
 bool states_its_stream(const py::object& interface);
+bool says_read_only(const py::object& interface);
 DeviceArray from_cuda_array_interface(const py::object& object, const py::object& interface,
                                       const core::DevicePtr& near);
 // Of an object with __dlpack__, whose device is not the CPU.

@@ -121,13 +121,13 @@ py::object array_interface(const DeviceArray& self) {
     return settled_view(self).attr("__array_interface__");
 }
 
-py::cpp_function cuda_stream(const StreamObjectPtr& self) {
+AnyCallable cuda_stream(const StreamObjectPtr& self) {
     if (self->device->simulated()) {
         throw py::attribute_error("__cuda_stream__: the stream is of " + self->device->name() +
                                   ", which is simulated: CUDA libraries cannot use it");
     }
-    return py::cpp_function(
-        [self] { return py::make_tuple(0, reinterpret_cast<std::uintptr_t>(self->open()->handle())); });
+    return AnyCallable(py::cpp_function(
+        [self] { return py::make_tuple(0, reinterpret_cast<std::uintptr_t>(self->open()->handle())); }));
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ USES = {
     "hand out": lambda g: g["y"].__dlpack__(stream=g["stream"].handle),
     "hand out a copy": lambda g: g["y"].__dlpack__(copy=True),
     "hand out to the host": lambda g: np.from_dlpack(g["y"], device="cpu"),
-    "buffer": lambda g: (g["managed"].fill(1), memoryview(g["managed"])),
+    "buffer": lambda g: (g["managed"].fill(3), memoryview(g["managed"]))[1],
     "their stream": lambda g: cs.as_stream(TheirStream(g["stream"])),
     "address": lambda g: cs.pointer_attributes(g["x"]),
     "row": lambda g: cs.CudaArray(70),

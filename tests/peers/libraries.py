@@ -114,6 +114,8 @@ class CuPy(Library):
         return int(stream.ptr)
 
     def take_stream(self, stream: cs.Stream) -> Any:
+        if hasattr(self.cupy.cuda.Stream, "from_external"):
+            return self.cupy.cuda.Stream.from_external(stream)
         return self.cupy.cuda.ExternalStream(stream.handle)
 
 
