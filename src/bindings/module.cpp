@@ -29,6 +29,7 @@ PYBIND11_MODULE(_core, m) {
     bind_pools(m, classes);
     bind_textures(m);
     bind_interop(m, classes);
+    bind_launch_attributes(m);
     bind_kernels(m);
     bind_modules(m);
     bind_contract(m);

@@ -80,11 +80,23 @@ Status HostRuntime::cluster_of(const LaunchConfig& config, const LaunchRequest& 
                              ? ", and 16 once the kernel's attribute non_portable_cluster_size_allowed is set"
                              : ""));
     }
-    if (config.grid.x % cluster->x != 0 || config.grid.y % cluster->y != 0 ||
-        config.grid.z % cluster->z != 0) {
-        return fail(Status::invalid_value, "a grid of " + dimensions(config.grid) +
-                                               " blocks, which clusters of " + dimensions(*cluster) +
-                                               " do not divide");
+    const auto divides = [](const Dim3& part, const Dim3& whole) {
+        return part.x != 0 && part.y != 0 && part.z != 0 && whole.x % part.x == 0 && whole.y % part.y == 0 &&
+               whole.z % part.z == 0;
+    };
+    if (!divides(*cluster, config.grid)) {
+        return fail(Status::invalid_cluster_size, "a grid of " + dimensions(config.grid) +
+                                                      " blocks, which clusters of " + dimensions(*cluster) +
+                                                      " do not divide");
+    }
+    const Dim3& preferred = request.preferred_cluster;
+    if (given(preferred) &&
+        (!given(asked) || !divides(*cluster, preferred) || !divides(preferred, config.grid))) {
+        return fail(
+            Status::invalid_cluster_size,
+            "preferred clusters of " + dimensions(preferred) +
+                " blocks; they are a multiple of the launch's clusters, which it has to have, and divide "
+                "its grid");
     }
     return Status::success;
 }

@@ -2,6 +2,9 @@
 // forked.
 #pragma once
 
+#include <cstddef>
+#include <string>
+
 #include "runtime/status.hpp"
 
 namespace cuscope {
@@ -12,6 +15,13 @@ namespace cuscope {
 using InterruptCheck = bool (*)();
 void set_interrupt_check(InterruptCheck check) noexcept;
 bool interrupted();
+
+// Where what kernels print goes: to this, which the bindings set once, or the C library's stdout where none
+// is.
+using KernelOutput = void (*)(const char* text, std::size_t bytes);
+void set_kernel_output(KernelOutput output) noexcept;
+bool has_kernel_output() noexcept;
+void write_kernel_output(const std::string& text);  // with no lock held
 
 // From here on owners leave everything to the operating system, and callbacks are not run.
 void set_process_exiting() noexcept;
