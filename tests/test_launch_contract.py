@@ -545,8 +545,8 @@ limit 2 8388608
 limit 3 cudaErrorUnsupportedLimit
 limit 4 2048
 limit 5 64
-limit 6 0
 limit 6 11796480
+limit 7 232448
 stack 0 cudaSuccess 0
 stack 1 cudaSuccess 16
 stack 1000 cudaSuccess 1008
