@@ -378,9 +378,11 @@ def test_limits_have_names(device):
         device.limit("dev_runtime_sync_depth")
     with pytest.raises(ValueError, match="persisting_l2_cache_size"):
         device.limit("heap")
+    before = device.limit("persisting_l2_cache_size")
     device.set_limit("persisting_l2_cache_size", 1 << 20)
     assert device.limit("persisting_l2_cache_size") >= 1 << 20
-    device.set_limit("persisting_l2_cache_size", 0)
+    device.set_limit("persisting_l2_cache_size", before)
+    assert device.limit("persisting_l2_cache_size") == before
     device.reset_persisting_l2_cache()
 
 

@@ -200,7 +200,7 @@ multiprocessor does not hold that many. See cudaOccupancyAvailableDynamicSMemPer
 
 >>> import cuscope as cs
 >>> mod = cs.Module("__global__ void nothing() {}")
->>> mod.nothing.available_shared(256, blocks=2) < mod.nothing.available_shared(256)
+>>> mod.nothing.available_shared(256, blocks=8) < mod.nothing.available_shared(256)
 True
 )")
         .def(
