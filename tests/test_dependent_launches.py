@@ -30,8 +30,8 @@ __global__ void second(long long before, long long after, int* out) {
 }
 """
 PLAIN = r"""
-__global__ void triggers(int* p) { asm volatile("griddepcontrol.launch_dependents;"); if (p) *p = 1; }
-__global__ void waits(int* p) { asm volatile("griddepcontrol.wait;" ::: "memory"); if (p) *p += 1; }
+__global__ void triggers(int* p) { cudaTriggerProgrammaticLaunchCompletion(); if (p) *p = 1; }
+__global__ void waits(int* p) { cudaGridDependencySynchronize(); if (p) *p += 1; }
 """
 US = 1000
 OVERLAP = ({"id": SERIALIZATION, "value": 1},)
@@ -96,6 +96,19 @@ def test_second_kernel_sees_what_the_first_wrote(kernels, stream):
     c.memcpy(ctypes.addressof(buffer), out, 32)
     assert struct.unpack("8i", values) == (2,) * 8
     c.free(out)
+
+
+def test_functions_of_dependent_launches(contract, stream):
+    kernels = Kernels(contract, PLAIN)
+    _, p = contract.malloc(4)
+    for _ in range(20):
+        kernels.launch("triggers", p, grid=2, stream=stream)
+        kernels.launch("waits", p, stream=stream, attributes=OVERLAP)
+    assert contract.stream_synchronize(stream) == "cudaSuccess"
+    value = ctypes.c_int()
+    contract.memcpy(ctypes.addressof(value), p, 4)
+    assert value.value == 2
+    contract.free(p)
 
 
 @pytest.mark.host_only("a GPU promises no overlap, and its times are its own")
