@@ -144,7 +144,8 @@ What goes wrong in the kernel itself shows when it is waited for. See cudaLaunch
 ``kernel[grid, block](*args)`` launches it in the current stream of its device; ``kernel[grid, block, stream,
 shared_bytes]`` says which stream, and how much dynamic shared memory. Arguments are checked against the kernel's
 own signature: pointers take a DeviceArray of their element type (or a page-locked array, or None), scalars a number
-that they can hold, structures bytes of their size (or a structured NumPy scalar).
+that they can hold, structures one element of a structured dtype (or bytes of their size), vectors such as float4 a tuple
+or a NumPy array of their elements.
 
 ``grid`` counts blocks and ``block`` threads: an int, or (x, y, z). The launch returns before the kernel has run.
 
