@@ -424,6 +424,21 @@ def test_full_heap_gives_null(device):
     assert int((got == -1).sum()) == int(failed.to_host()[0])
 
 
+def test_functions_of_the_source_called_free_are_its_own(device):
+    mod = cs.Module(
+        """
+        struct Node { int value; };
+        __device__ void free(Node* node, int value) { node->value = value; }
+        struct Pool { int free; __device__ int take(int n) { return free - n; } };
+        __global__ void own(Node* node) { free(node, 5); Pool pool{9}; node[1].value = pool.take(2); }
+        """
+    )
+    x = cs.zeros(2, np.dtype([("value", "i4")]))
+    mod.own[1, 1](x)
+
+    assert [int(v) for v in x.to_host()["value"]] == [5, 7]
+
+
 @pytest.mark.host_only("on a GPU a program may not free what malloc() did not give; anything may happen")
 @pytest.mark.subprocess
 def test_freeing_what_was_not_allocated_is_an_error(run_python):

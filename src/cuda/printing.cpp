@@ -29,7 +29,7 @@ void note_image(std::string_view image) {
 }
 
 PrintCapture::PrintCapture() {
-    if (!prints.load() || !has_kernel_output()) return;
+    if (!prints.load() || !has_kernel_output() || forked_after_use()) return;
     turned_away().lock();
     std::fflush(stdout);
     file_ = memfd_create("cuscope-printed", MFD_CLOEXEC);
