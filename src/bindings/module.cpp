@@ -20,6 +20,7 @@ PYBIND11_MODULE(_core, m) {
     bind_errors(m);
     bind_process(m);
     bind_devices(m, classes);
+    bind_launch_attributes(m);
     bind_streams(m, classes);
     bind_events(classes);
     bind_arrays(m, classes);
@@ -29,7 +30,6 @@ PYBIND11_MODULE(_core, m) {
     bind_pools(m, classes);
     bind_textures(m);
     bind_interop(m, classes);
-    bind_launch_attributes(m);
     bind_kernels(m);
     bind_modules(m);
     bind_contract(m);
