@@ -98,6 +98,27 @@ def test_structures_beyond_four_kilobytes(mod):
     assert out.to_host().tolist() == [5]
 
 
+def test_large_structures_of_threads_that_wait(device):
+    mod = module(
+        device,
+        """
+        struct Large { int values[8000]; };
+        __device__ int pick(Large all, int i) { return all.values[i]; }
+        __global__ void turn(int* out, Large all) {
+            __shared__ int s[256];
+            s[threadIdx.x] = all.values[threadIdx.x * 31];
+            __syncthreads();
+            out[threadIdx.x] = s[255 - threadIdx.x] + pick(all, threadIdx.x);
+            all.values[threadIdx.x] = 1;  // a thread's own
+        }
+        """,
+    )
+    out, i = cs.zeros(256, np.int32), np.arange(256)
+    mod.turn[2, 256](out, np.arange(8000, dtype=np.int32).tobytes())
+
+    assert np.array_equal(out.to_host(), (255 - i) * 31 + i)
+
+
 def test_parameters_that_are_too_large_do_not_compile(device):
     with pytest.raises(cs.CompileError, match=r"32764|parameter"):
         cs.Module("struct S { int v[8192]; }; __global__ void huge(int* out, S s) { *out = s.v[5]; }")

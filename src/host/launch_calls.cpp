@@ -10,6 +10,7 @@ namespace {
 
 // What a thread's stack is at least: host code needs more of it than device code.
 constexpr std::size_t least_stack = std::size_t{64} << 10;
+constexpr std::size_t small_arguments = 1024, parameter_copies = 4;
 
 std::string dimensions(const Dim3& d) {
     return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
@@ -167,6 +168,10 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
     launch.multiprocessor_count = static_cast<unsigned>(model.properties.multiprocessor_count);
     launch.resident_blocks = static_cast<unsigned>(resident);
     launch.stack_bytes = std::max(least_stack, owner.limits[static_cast<int>(Limit::stack_size)]);
+    // On a device, parameters are not on the stack; here each function that takes a large one by value has a
+    // copy of it there.
+    if (launch.arguments.size() > small_arguments)
+        launch.stack_bytes += (parameter_copies * launch.arguments.size() / least_stack + 1) * least_stack;
 
     const std::int64_t waves = (blocks + resident - 1) / resident;
     const Time modelled = std::max(
