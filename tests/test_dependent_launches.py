@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import random
 import struct
 
 import pytest
+
+import cuscope as cs
 
 SERIALIZATION, EVENT, PRIORITY, COMPLETION_EVENT = 6, 7, 8, 12
 SOURCE = r"""
@@ -30,8 +33,8 @@ __global__ void second(long long before, long long after, int* out) {
 }
 """
 PLAIN = r"""
-__global__ void triggers(int* p) { asm volatile("griddepcontrol.launch_dependents;"); if (p) *p = 1; }
-__global__ void waits(int* p) { asm volatile("griddepcontrol.wait;" ::: "memory"); if (p) *p += 1; }
+__global__ void triggers(int* p) { cudaTriggerProgrammaticLaunchCompletion(); if (p) *p = 1; }
+__global__ void waits(int* p) { cudaGridDependencySynchronize(); if (p) *p += 1; }
 """
 US = 1000
 OVERLAP = ({"id": SERIALIZATION, "value": 1},)
@@ -96,6 +99,19 @@ def test_second_kernel_sees_what_the_first_wrote(kernels, stream):
     c.memcpy(ctypes.addressof(buffer), out, 32)
     assert struct.unpack("8i", values) == (2,) * 8
     c.free(out)
+
+
+def test_functions_of_dependent_launches(contract, stream):
+    kernels = Kernels(contract, PLAIN)
+    _, p = contract.malloc(4)
+    for _ in range(20):
+        kernels.launch("triggers", p, grid=2, stream=stream)
+        kernels.launch("waits", p, stream=stream, attributes=OVERLAP)
+    assert contract.stream_synchronize(stream) == "cudaSuccess"
+    value = ctypes.c_int()
+    contract.memcpy(ctypes.addressof(value), p, 4)
+    assert value.value == 2
+    contract.free(p)
 
 
 @pytest.mark.host_only("a GPU promises no overlap, and its times are its own")
@@ -216,3 +232,65 @@ def test_priority_of_a_launch_goes_before_that_of_its_stream(kernels, contract):
     assert c.device_synchronize() == "cudaSuccess"
 
     assert c.event_elapsed_time(ends[2], ends[1])[1] == pytest.approx(0.5, abs=0.02)
+
+
+def random_program(kernels, plain, r: random.Random) -> list[int]:
+    """Kernels that overlap, record events and wait for them, in several streams; when each part ended."""
+    c = kernels.c
+    streams = [c.stream_create_with_priority(r.randrange(2), -r.randrange(3))[1] for _ in range(3)]
+    events = [c.event_create_with_flags(2)[1] for _ in range(4)]
+    marks = [c.event_create_with_flags(0)[1]]
+    c.event_record_with_flags(marks[0], 0)
+    for _ in range(r.randrange(5, 40)):
+        stream = r.choice([*streams, 0])
+        attributes = [
+            attribute
+            for chance, attribute in (
+                (0.6, OVERLAP[0]),
+                (0.25, {"id": EVENT, "event": r.choice(events), "at_block_start": r.random() < 0.5}),
+                (0.2, {"id": COMPLETION_EVENT, "event": r.choice(events)}),
+                (0.2, {"id": PRIORITY, "value": -r.randrange(4)}),
+            )
+            if r.random() < chance
+        ]
+        before, after = (r.randrange(50) * US for _ in range(2))
+        launch = {"grid": r.choice([1, 132, 132 * 40]), "stream": stream, "attributes": attributes}
+        match r.randrange(8):
+            case 0 | 1:
+                kernels.first(before, after, r.random() < 0.7, **launch)
+            case 2 | 3:
+                kernels.launch("second", before, after, 0, **launch)
+            case 4:
+                plain.launch("triggers", 0, duration_ns=r.choice([-1, 50 * US]), **launch)
+            case 5:
+                c.stream_wait_event(stream, r.choice(events))
+            case 6:
+                c.event_record_with_flags(r.choice(events), stream)
+            case _:
+                r.choice([c.stream_synchronize, c.stream_query])(stream)
+        if r.random() < 0.3:
+            marks.append(c.event_create_with_flags(0)[1])
+            c.event_record_with_flags(marks[-1], stream)
+    assert c.device_synchronize() == "cudaSuccess"
+    assert [c.event_query(e) for e in events] == ["cudaSuccess"] * 4
+    times = [round(c.event_elapsed_time(marks[0], mark)[1] * 1e6) for mark in marks]
+    for event in events + marks:
+        c.event_destroy(event)
+    for stream in streams:
+        c.stream_destroy(stream)
+    return times
+
+
+@pytest.mark.host_only("a GPU's times are its own")
+def test_random_programs_end_and_take_the_same_time_again(contract):
+    kernels, plain = Kernels(contract, SOURCE), Kernels(contract, PLAIN)
+    before = contract.get_device()[1]
+    runs = []
+    try:
+        for _ in range(2):  # a device each: which hardware queue a stream gets depends on the streams before
+            contract.set_device(cs.add_host_device("h200").ordinal)
+            runs.append([random_program(kernels, plain, random.Random(seed)) for seed in range(60)])
+    finally:
+        contract.set_device(before)
+
+    assert runs[0] == runs[1]

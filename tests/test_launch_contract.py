@@ -144,25 +144,25 @@ def test_attributes_of_launches(kernels):
         window_large cudaErrorInvalidValue
         window_ratio cudaErrorInvalidValue
         window_negative_ratio cudaErrorInvalidValue
-        window_hit cudaErrorInvalidValue
+        window_hit cudaSuccess
         window_miss cudaErrorInvalidValue
         cooperative cudaSuccess
         cooperative_too_large cudaErrorCooperativeLaunchTooLarge
         sync_policy cudaErrorInvalidValue
         cluster cudaSuccess
-        cluster_not_dividing cudaErrorInvalidValue
+        cluster_not_dividing cudaErrorInvalidClusterSize
         cluster_of_16 cudaErrorInvalidClusterSize
-        cluster_zero cudaErrorInvalidValue
+        cluster_zero cudaErrorInvalidClusterSize
         cluster_as_compiled cudaSuccess
         cluster_not_as_compiled cudaErrorInvalidClusterSize
-        grid_not_of_compiled cudaErrorInvalidValue
+        grid_not_of_compiled cudaErrorInvalidClusterSize
         scheduling cudaSuccess
         scheduling_bad cudaErrorInvalidValue
         serialization cudaSuccess
         event cudaSuccess
         event_at_start cudaSuccess
-        event_timed cudaErrorInvalidValue
-        event_flags cudaErrorInvalidValue
+        event_timed cudaErrorNotSupported
+        event_flags cudaErrorIllegalState
         event_null cudaErrorInvalidResourceHandle
         priority cudaSuccess
         priority_beyond cudaSuccess
@@ -172,16 +172,16 @@ def test_attributes_of_launches(kernels):
         domain cudaSuccess
         domain_bad cudaErrorInvalidValue
         completion_event cudaSuccess
-        completion_event_timed cudaErrorInvalidValue
+        completion_event_timed cudaErrorNotSupported
         completion_event_null cudaErrorInvalidResourceHandle
-        updatable cudaErrorInvalidValue
+        updatable cudaErrorNotSupported
         carveout cudaSuccess
-        carveout_default cudaSuccess
+        carveout_default cudaErrorInvalidValue
         carveout_bad cudaErrorInvalidValue
         nvlink cudaSuccess
         nvlink_bad cudaErrorInvalidValue
-        preferred_not_dividing cudaErrorInvalidValue
-        preferred_alone cudaSuccess
+        preferred_not_dividing cudaErrorInvalidClusterSize
+        preferred_alone cudaErrorInvalidClusterSize
         preferred cudaSuccess
         twice cudaSuccess
         """,
@@ -253,7 +253,7 @@ def test_attributes_of_streams(contract):
         priority_call -2
         priority_beyond cudaSuccess
         priority_clamped {"value": -5}
-        policy {"value": 1}
+        policy {"value": -1}
         policy_set cudaSuccess
         policy_now {"value": 4}
         policy_bad cudaErrorInvalidValue
@@ -357,7 +357,7 @@ def test_attributes_of_functions(kernels):
         carveout_below cudaErrorInvalidValue
         cluster 0 0 0 0
         cluster_compiled 1 2 1 1
-        cluster_compiled_set cudaErrorNotPermitted
+        cluster_compiled_set cudaErrorInvalidValue
         must_be_set cudaErrorInvalidValue
         width cudaSuccess
         height cudaSuccess
@@ -367,7 +367,7 @@ def test_attributes_of_functions(kernels):
         launch cudaSuccess
         launch_same cudaSuccess
         launch_other cudaErrorInvalidClusterSize
-        launch_odd_grid cudaErrorInvalidValue
+        launch_odd_grid cudaErrorInvalidClusterSize
         width_zero cudaSuccess
         height_zero cudaSuccess
         depth_zero cudaSuccess
@@ -381,7 +381,7 @@ def test_attributes_of_functions(kernels):
         non_portable_now 1
         non_portable_launch cudaSuccess
         non_portable_17 cudaErrorInvalidClusterSize
-        non_portable_bad cudaErrorInvalidValue
+        non_portable_bad cudaSuccess
         unknown cudaErrorInvalidValue
         cache_config cudaSuccess
         cache_config_bad cudaErrorInvalidValue
@@ -442,29 +442,29 @@ def test_occupancy(kernels):
         flags_2 cudaErrorInvalidValue
         block_0 cudaErrorInvalidValue
         block_1025 cudaSuccess 0
-        block_512_of_256 cudaSuccess 0
+        block_512_of_256 cudaSuccess 4
         shared_48k cudaSuccess 4
-        shared_100k cudaSuccess 2
-        shared_227k cudaSuccess 1
+        shared_100k cudaSuccess 0
+        shared_227k cudaSuccess 0
         shared_228k cudaSuccess 0
-        available_1 cudaSuccess 232448
-        available_2 cudaSuccess 115712
-        available_3 cudaSuccess 76800
-        available_5 cudaSuccess 45568
-        available_8 cudaSuccess 28160
+        available_1 cudaSuccess 49152
+        available_2 cudaSuccess 49152
+        available_3 cudaSuccess 49152
+        available_5 cudaSuccess 46592
+        available_8 cudaSuccess 29184
         available_9 cudaErrorInvalidValue
         available_0 cudaErrorInvalidValue
-        available_static cudaSuccess 53248
+        available_static cudaSuccess 45056
         clusters_2 cudaSuccess 132
-        clusters_4_whole cudaErrorInvalidValue
+        clusters_4_whole cudaSuccess 0
         clusters_2_whole cudaSuccess 330
         clusters_16 cudaErrorInvalidClusterSize
-        clusters_bad cudaErrorInvalidValue
-        clusters_none cudaSuccess 2112
+        clusters_bad cudaErrorInvalidClusterSize
+        clusters_none cudaSuccess 0
         potential cudaSuccess 8
         potential_non_portable_set cudaSuccess
         potential_non_portable cudaSuccess 16
-        clusters_16_allowed cudaSuccess 16
+        clusters_16_allowed cudaSuccess 14
         """,
     )
 
@@ -495,7 +495,7 @@ def test_limits(run_python, device):
             print("stack", value, put(0, value))
         for value in (0, 1, 1 << 20, 10_000_000, 10_000_001, 1 << 50):
             print("fifo", value, put(1, value))
-        for value in (0, 1, 1 << 20, 5_000_000, 16_000_001, 1 << 50):
+        for value in (0, 1, 1 << 20, 5_000_000, 16_000_001):
             print("heap", value, put(2, value))
         for value in (0, 1, 5):
             print("depth", value, put(3, value))
@@ -545,8 +545,8 @@ limit 2 8388608
 limit 3 cudaErrorUnsupportedLimit
 limit 4 2048
 limit 5 64
-limit 6 0
-limit 7 cudaErrorInvalidValue
+limit 6 11796480
+limit 7 232448
 stack 0 cudaSuccess 0
 stack 1 cudaSuccess 16
 stack 1000 cudaSuccess 1008
@@ -555,23 +555,22 @@ stack 5000 cudaSuccess 5008
 stack 20000 cudaSuccess 20000
 stack 1073741824 cudaErrorInvalidValue 20000
 stack 1024 cudaSuccess 1024
-fifo 0 cudaSuccess 0
-fifo 1 cudaSuccess 1
+fifo 0 cudaSuccess 524288
+fifo 1 cudaSuccess 524288
 fifo 1048576 cudaSuccess 1048576
-fifo 10000000 cudaSuccess 10000000
-fifo 10000001 cudaSuccess 10000001
-fifo 1125899906842624 cudaErrorInvalidValue 10000001
-heap 0 cudaSuccess 0
-heap 1 cudaSuccess 1
-heap 1048576 cudaSuccess 1048576
-heap 5000000 cudaSuccess 5000000
-heap 16000001 cudaSuccess 16000001
-heap 1125899906842624 cudaErrorInvalidValue 16000001
+fifo 10000000 cudaSuccess 10000128
+fifo 10000001 cudaSuccess 10000128
+fifo 1125899906842624 cudaSuccess 2147483648
+heap 0 cudaSuccess 4194304
+heap 1 cudaSuccess 4194304
+heap 1048576 cudaSuccess 4194304
+heap 5000000 cudaSuccess 5046272
+heap 16000001 cudaSuccess 16056320
 depth 0 cudaErrorUnsupportedLimit cudaErrorUnsupportedLimit
 depth 1 cudaErrorUnsupportedLimit cudaErrorUnsupportedLimit
 depth 5 cudaErrorUnsupportedLimit cudaErrorUnsupportedLimit
-pending 0 cudaSuccess 0
-pending 1 cudaSuccess 1
+pending 0 cudaSuccess 32
+pending 1 cudaSuccess 32
 pending 100 cudaSuccess 100
 pending 4096 cudaSuccess 4096
 granularity 0 cudaSuccess 0
@@ -585,13 +584,13 @@ persisting_most ('cudaSuccess', 39321600)
 window_most ('cudaSuccess', 134217728)
 domains ('cudaSuccess', 4)
 persisting 0 cudaSuccess 0
-persisting 1 cudaSuccess 1
-persisting 1048576 cudaSuccess 1048576
-persisting 10000001 cudaSuccess 10000001
-persisting 33554432 cudaSuccess 33554432
-persisting 67108864 cudaErrorInvalidValue 33554432
-persisting 1099511627776 cudaErrorInvalidValue 33554432
-unknown cudaErrorInvalidValue cudaErrorInvalidValue cudaErrorInvalidValue cudaErrorInvalidValue
+persisting 1 cudaSuccess 3932160
+persisting 1048576 cudaSuccess 3932160
+persisting 10000001 cudaSuccess 11796480
+persisting 33554432 cudaSuccess 35389440
+persisting 67108864 cudaErrorInvalidValue 35389440
+persisting 1099511627776 cudaErrorInvalidValue 35389440
+unknown cudaErrorNotPermitted 232448 cudaErrorInvalidValue cudaErrorInvalidValue
 fifo_before cudaSuccess 2097152
 fifo_loaded cudaSuccess 3145728
 launch cudaSuccess cudaSuccess

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from ._arrays import empty_like, zeros_like
 from ._core import (
+    AccessPolicyWindow,
     CudaArray,
     Device,
     DeviceArray,
@@ -89,7 +90,7 @@ __all__ = [
     # arrays of others
     "asarray", "from_dlpack",
     # modules and kernels
-    "FunctionAttributes", "Kernel", "KernelLaunch", "Module", "Parameter",
+    "AccessPolicyWindow", "FunctionAttributes", "Kernel", "KernelLaunch", "Module", "Parameter",
     # errors
     "CompileError", "CudaError", "OutOfMemoryError",
     # about

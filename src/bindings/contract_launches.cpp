@@ -27,7 +27,8 @@ Dim3 dim_of(const DimLike& value) {
 
 // {"id": 8, "value": -1}, {"id": 4, "cluster": (2, 1, 1)}, {"id": 7, "event": handle, "at_block_start":
 // True}, ...
-LaunchAttribute attribute_of(const py::dict& values) {
+LaunchAttribute attribute_of(const AnswerDict& given) {
+    const py::dict values = given;
     LaunchAttribute attribute;
     const auto get = [&](const char* key, auto otherwise) {
         return values.contains(key) ? values[key].cast<decltype(otherwise)>() : otherwise;
@@ -71,8 +72,8 @@ py::dict values_of(const LaunchAttribute& attribute) {
 struct Configuration {
     Configuration(const DimLike& grid, const DimLike& block, size_t dynamic_shared, Address stream,
                   bool cooperative, const std::optional<DimLike>& cluster,
-                  const std::vector<py::dict>& attributes) {
-        for (const py::dict& values : attributes) list.push_back(attribute_of(values));
+                  const std::vector<AnswerDict>& attributes) {
+        for (const AnswerDict& values : attributes) list.push_back(attribute_of(values));
         config.attributes = list;
         config.cooperative = cooperative;
         if (cluster) config.cluster = dim_of(*cluster);
@@ -88,7 +89,7 @@ struct Configuration {
 template <Status (Runtime::*method)(int*, KernelHandle, const LaunchConfig*)>
 Answer cluster_occupancy(const Contract& c, Address kernel, const DimLike& grid, const DimLike& block,
                          size_t dynamic_shared, const std::optional<DimLike>& cluster,
-                         const std::vector<py::dict>& attributes) {
+                         const std::vector<AnswerDict>& attributes) {
     const Configuration made(grid, block, dynamic_shared, 0, false, cluster, attributes);
     int count = 0;
     const Status status = c.call(
@@ -118,7 +119,7 @@ void bind_contract_launches(py::class_<Contract>& contract) {
         .METHOD(ctx_reset_persisting_l2_cache)
         .def(
             "stream_set_attribute",
-            [](const Contract& c, Address stream, int id, const py::dict& values) {
+            [](const Contract& c, Address stream, int id, const AnswerDict& values) {
                 const LaunchAttribute attribute = attribute_of(values);
                 return answer(c.call([&](Runtime& r) {
                     return r.stream_set_attribute(as_pointer<StreamHandle>(stream),
@@ -147,7 +148,7 @@ void bind_contract_launches(py::class_<Contract>& contract) {
             [](const Contract& c, Address kernel, const DimLike& grid, const DimLike& block,
                std::vector<std::string> arguments, size_t dynamic_shared, Address stream,
                std::int64_t duration_ns, bool cooperative, const std::optional<DimLike>& cluster,
-               const std::vector<py::dict>& attributes) {
+               const std::vector<AnswerDict>& attributes) {
                 Configuration made(grid, block, dynamic_shared, stream, cooperative, cluster, attributes);
                 made.config.duration_ns = duration_ns;
                 // A value is copied to where it is aligned as the largest type asks.

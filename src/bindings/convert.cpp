@@ -10,6 +10,7 @@ namespace cuscope::bindings {
 namespace {
 
 constexpr std::size_t most_axes = 64;
+constexpr Py_ssize_t most_lanes = 4;  // of a vector
 
 const char* type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
@@ -33,6 +34,11 @@ void set_integer(core::Argument& argument, py::handle object) {
     }
     argument.integer = natural;
     argument.too_big = false;
+}
+
+void set_structured(core::Argument& argument, const py::dtype& dtype) {
+    argument.structured = dtype.kind() == 'V';
+    argument.unaligned = argument.structured && !dtype.attr("isalignedstruct").cast<bool>();
 }
 
 // A NumPy scalar: its dtype says which kind of number it is.
@@ -63,13 +69,31 @@ void set_numpy_scalar(core::Argument& argument, py::handle object) {
             argument.kind = core::Argument::Kind::bytes;
             argument.address = info.ptr;
             argument.bytes = static_cast<std::size_t>(info.size * info.itemsize);
+            set_structured(argument, dtype);
         }
     }
+}
+
+// ctypes structures, and whatever else has its bytes in one place that stays where it is.
+bool set_buffer(core::Argument& argument, PyObject* object) {
+    if (PyObject_CheckBuffer(object) == 0 || PyByteArray_Check(object) || PyMemoryView_Check(object))
+        return false;
+    Py_buffer buffer;
+    if (PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE) != 0) {
+        PyErr_Clear();
+        return false;
+    }
+    argument.kind = core::Argument::Kind::bytes;
+    argument.address = buffer.buf;
+    argument.bytes = static_cast<std::size_t>(buffer.len);
+    PyBuffer_Release(&buffer);
+    return true;
 }
 
 void set_host_array(core::Argument& argument, py::handle object, const core::Device& device) {
     const auto array = py::reinterpret_borrow<py::array>(object);
     argument.element = element_of(array.dtype());
+    set_structured(argument, array.dtype());
     argument.bytes = static_cast<std::size_t>(array.nbytes());
     argument.address = array.data();
     argument.writeable = array.writeable();
@@ -217,6 +241,14 @@ core::Argument to_argument(py::handle object, const core::StreamPtr& stream) {
         const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(raw));
         if (!number) throw py::error_already_set();
         set_integer(argument, number);
+    } else if ((PyTuple_Check(raw) || PyList_Check(raw)) && PySequence_Size(raw) <= most_lanes) {
+        argument.kind = core::Argument::Kind::sequence;
+        for (const py::handle part : py::reinterpret_borrow<py::sequence>(object)) {
+            const bool nested = PyTuple_Check(part.ptr()) || PyList_Check(part.ptr());
+            argument.parts.push_back(nested ? core::Argument{} : to_argument(part, stream));
+        }
+    } else {
+        set_buffer(argument, raw);
     }
     return argument;
 }

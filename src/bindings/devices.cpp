@@ -15,12 +15,19 @@ using core::Device;
 using core::DevicePtr;
 
 Limit limit_of(const std::string& name) {
-    if (name == "stack_size") return Limit::stack_size;
-    if (name == "printf_fifo_size") return Limit::printf_fifo_size;
-    if (name == "malloc_heap_size") return Limit::malloc_heap_size;
-    throw std::invalid_argument("name: '" + name +
-                                "' is no limit; there are 'stack_size', 'printf_fifo_size' and "
-                                "'malloc_heap_size'");
+    constexpr const char* names[] = {"stack_size",
+                                     "printf_fifo_size",
+                                     "malloc_heap_size",
+                                     "dev_runtime_sync_depth",
+                                     "dev_runtime_pending_launch_count",
+                                     "max_l2_fetch_granularity",
+                                     "persisting_l2_cache_size"};
+    std::string all;
+    for (std::size_t i = 0; i < std::size(names); ++i) {
+        if (name == names[i]) return static_cast<Limit>(i);
+        all += std::string(i == 0 ? "'" : i + 1 == std::size(names) ? "' and '" : "', '") + names[i];
+    }
+    throw std::invalid_argument("name: '" + name + "' is no limit; there are " + all + "'");
 }
 
 struct NamedAttribute {
@@ -285,9 +292,12 @@ True
                 return without_gil([&] { return self.limit(limit); });
             },
             py::arg("name"),
-            R"(A limit in bytes: 'stack_size' (of a thread), 'printf_fifo_size' or 'malloc_heap_size'.
+            R"(A limit, by its name; in bytes, unless it is a count.
 
-Raises ValueError for another name. See cudaDeviceGetLimit: CUDA C++ Programming Guide, "Call Stack".
+'stack_size' of a thread, 'printf_fifo_size' and 'malloc_heap_size' of what kernels print and allocate,
+'max_l2_fetch_granularity', 'persisting_l2_cache_size'; the counts 'dev_runtime_sync_depth' and
+'dev_runtime_pending_launch_count'. Raises ValueError for another name, CudaError (cudaErrorUnsupportedLimit) for one that
+the device does not have. See cudaDeviceGetLimit: CUDA C++ Programming Guide, "Call Stack".
 
 >>> import cuscope as cs
 >>> cs.current_device().limit("stack_size") > 0
@@ -303,12 +313,23 @@ True
             py::arg("name"), py::arg("value"),
             R"(Set a limit, in bytes; the device may round it up. It counts for kernels launched from now on.
 
-Raises ValueError for another name or a negative value, CudaError for a value that the device does not have. See
+What kernels print and allocate is fixed once one that does was launched. Raises ValueError for another name or a negative
+value, CudaError for a value that the device does not have, or that comes too late (cudaErrorInvalidValue). See
 cudaDeviceSetLimit: CUDA C++ Programming Guide, "Call Stack".
 
 >>> import cuscope as cs
 >>> device = cs.current_device()
 >>> device.set_limit("stack_size", device.limit("stack_size"))
+)")
+        .def(
+            "reset_persisting_l2_cache",
+            [](Device& self) { without_gil([&] { self.reset_persisting_l2_cache(); }); },
+            R"(Let all of the second-level cache go back to normal: see AccessPolicyWindow.
+
+See cudaCtxResetPersistingL2Cache: CUDA C++ Programming Guide, "L2 Access Control".
+
+>>> import cuscope as cs
+>>> cs.current_device().reset_persisting_l2_cache()
 )")
         .def_property_readonly(
             "stream_priority_range",

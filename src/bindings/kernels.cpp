@@ -9,17 +9,6 @@
 namespace cuscope::bindings {
 namespace {
 
-// A number of threads, at least `least`; what is too many for the device, the runtime says.
-int parse_threads(py::handle value, const char* what, int least) {
-    const std::size_t threads = parse_size(value, what);
-    if (threads < static_cast<std::size_t>(least) || threads > std::numeric_limits<int>::max()) {
-        throw std::invalid_argument(std::string(what) + ": " + std::to_string(threads) +
-                                    " is no number of threads; allowed is " + std::to_string(least) +
-                                    " to what the device has (device.properties.max_threads_per_block)");
-    }
-    return static_cast<int>(threads);
-}
-
 std::int64_t parse_duration(const std::optional<double>& seconds) {
     if (!seconds) return -1;
     if (!(*seconds >= 0 && *seconds <= 1e6)) {
@@ -60,68 +49,55 @@ Examples
             return "Parameter(name='" + self.name + "', type='" + self.type +
                    "', size=" + std::to_string(self.size) + ")";
         });
+}
 
-    py::class_<FunctionAttributes>(m, "FunctionAttributes",
-                                   R"(What a kernel needs of a device: the fields of cudaFuncAttributes.
+// Everything that a launch can say, by name: configure() and launch() take the same.
+#define LAUNCH_PARAMETERS                                                                         \
+    const GridLike &grid, const GridLike &block, const StreamLike &stream, const IntLike &shared, \
+        const std::optional<double>&duration, bool cooperative, const OptionalGrid &cluster,      \
+        const OptionalGrid &preferred_cluster, const OptionalText &cluster_scheduling_policy,     \
+        const OptionalInt &priority, bool programmatic_stream_serialization,                      \
+        const EventLike &programmatic_event, bool trigger_at_block_start,                         \
+        const EventLike &launch_completion_event, const OptionalText &mem_sync_domain,            \
+        const OptionalMap &mem_sync_domain_map, const WindowLike &access_policy_window,           \
+        const OptionalInt &preferred_shared_memory_carveout, bool nvlink_util_centric_scheduling
+#define LAUNCH_NAMES                                                                             \
+    grid, block, stream, shared, duration, {                                                     \
+        cooperative, cluster, preferred_cluster, cluster_scheduling_policy, priority,            \
+            programmatic_stream_serialization, programmatic_event, trigger_at_block_start,       \
+            launch_completion_event, mem_sync_domain, mem_sync_domain_map, access_policy_window, \
+            preferred_shared_memory_carveout, nvlink_util_centric_scheduling                     \
+    }
+#define LAUNCH_ARGUMENTS                                                                              \
+    py::kw_only(), py::arg("grid"), py::arg("block"),                                                 \
+        py::arg("stream") = py::none(), py::arg("shared") = 0, py::arg("duration") = py::none(),      \
+        py::arg("cooperative") = false, py::arg("cluster") = py::none(),                              \
+        py::arg("preferred_cluster") = py::none(), py::arg("cluster_scheduling_policy") = py::none(), \
+        py::arg("priority") = py::none(), py::arg("programmatic_stream_serialization") = false,       \
+        py::arg("programmatic_event") = py::none(), py::arg("trigger_at_block_start") = false,        \
+        py::arg("launch_completion_event") = py::none(), py::arg("mem_sync_domain") = py::none(),     \
+        py::arg("mem_sync_domain_map") = py::none(), py::arg("access_policy_window") = py::none(),    \
+        py::arg("preferred_shared_memory_carveout") = py::none(),                                     \
+        py::arg("nvlink_util_centric_scheduling") = false
 
-Made by Kernel.attributes. A simulated device has no registers and no local memory to count: those are 0.
-
-See cudaFuncGetAttributes: CUDA Runtime API, "Execution Control".
-
-Examples
---------
->>> import cuscope as cs
->>> mod = cs.Module("__global__ void k(int* x) { __shared__ int s[64]; int i = threadIdx.x;"
-...                 " s[i] = x[i]; __syncthreads(); x[i] = s[63 - i]; }")
->>> mod.k.attributes.shared_size
-256
-)")
-        .def_readonly("shared_size", &FunctionAttributes::shared_size,
-                      "Static shared memory of a block, in bytes.")
-        .def_readonly("const_size", &FunctionAttributes::const_size, "__constant__ memory, in bytes.")
-        .def_readonly("local_size", &FunctionAttributes::local_size, "Local memory of a thread, in bytes.")
-        .def_readonly("max_threads_per_block", &FunctionAttributes::max_threads_per_block,
-                      "The most threads that a block of this kernel may have.")
-        .def_readonly("registers", &FunctionAttributes::registers, "Registers of a thread.")
-        .def_readonly("ptx_version", &FunctionAttributes::ptx_version,
-                      "The virtual architecture that it was compiled for: 90 is 9.0.")
-        .def_readonly("binary_version", &FunctionAttributes::binary_version,
-                      "The real architecture that it was compiled for: 90 is 9.0.")
-        .def_readonly("max_dynamic_shared_size", &FunctionAttributes::max_dynamic_shared_size,
-                      "The dynamic shared memory that a launch may ask for, in bytes.")
-        .def_readonly("cache_mode_ca", &FunctionAttributes::cache_mode_ca,
-                      "Was it compiled to keep global loads in the first-level cache? 1 or 0.")
-        .def_readonly("cluster_dim_must_be_set", &FunctionAttributes::cluster_dim_must_be_set,
-                      "Does a launch need a cluster size? 1 or 0.")
-        .def_readonly("required_cluster_width", &FunctionAttributes::required_cluster_width,
-                      "The blocks of a cluster along x that it requires; 0: none are.")
-        .def_readonly("required_cluster_height", &FunctionAttributes::required_cluster_height,
-                      "The blocks of a cluster along y that it requires; 0: none are.")
-        .def_readonly("required_cluster_depth", &FunctionAttributes::required_cluster_depth,
-                      "The blocks of a cluster along z that it requires; 0: none are.")
-        .def_readonly("cluster_scheduling_policy_preference",
-                      &FunctionAttributes::cluster_scheduling_policy_preference,
-                      "How clusters are placed: 0 default, 1 spread, 2 load balancing.")
-        .def_readonly("non_portable_cluster_size_allowed",
-                      &FunctionAttributes::non_portable_cluster_size_allowed,
-                      "May a cluster have more than 8 blocks? 1 or 0.")
-        .def_readonly("preferred_shared_memory_carveout",
-                      &FunctionAttributes::preferred_shared_memory_carveout,
-                      "The share of the first-level cache wanted as shared memory, in per cent; -1: no wish.")
-        .def("__repr__", [](const FunctionAttributes& self) {
-            return "FunctionAttributes(shared_size=" + std::to_string(self.shared_size) +
-                   ", const_size=" + std::to_string(self.const_size) +
-                   ", local_size=" + std::to_string(self.local_size) +
-                   ", max_threads_per_block=" + std::to_string(self.max_threads_per_block) +
-                   ", registers=" + std::to_string(self.registers) +
-                   ", max_dynamic_shared_size=" + std::to_string(self.max_dynamic_shared_size) + ")";
-        });
+KernelLaunch configure_by_name(const KernelPtr& kernel, const GridLike& grid, const GridLike& block,
+                               const StreamLike& stream, const IntLike& shared,
+                               const std::optional<double>& duration, const LaunchKeywords& keywords) {
+    KernelLaunch launch{
+        SharedOwner<core::Kernel>(kernel), {}, parse_stream(stream, kernel->device()), nullptr};
+    launch.config.grid = parse_dim(grid, "grid");
+    launch.config.block = parse_dim(block, "block");
+    launch.config.dynamic_shared_bytes = parse_shared(shared);
+    launch.config.duration_ns = parse_duration(duration);
+    launch.extras = parse_extras(keywords, kernel->device(), &launch.config);
+    return launch;
 }
 
 }  // namespace
 
 void bind_kernels(py::module_& m) {
     bind_descriptions(m);
+    bind_function_attributes(m);
     py::class_<KernelLaunch, py::smart_holder> launch(
         m, "KernelLaunch",
         R"(A kernel with its grid and block: what kernel[grid, block] gives, to be called with the arguments.
@@ -157,7 +133,8 @@ What goes wrong in the kernel itself shows when it is waited for. See cudaLaunch
                        std::to_string(dim.z) + ")";
             };
             return "<KernelLaunch " + self.kernel.get()->name() + " grid=" + text(grid) +
-                   " block=" + text(block) + ">";
+                   " block=" + text(block) + (self.config.cooperative ? " cooperative" : "") +
+                   (self.config.cluster.x != 0 ? " cluster=" + text(self.config.cluster) : "") + ">";
         });
 
     py::class_<core::Kernel, py::smart_holder> kernel(
@@ -167,7 +144,8 @@ What goes wrong in the kernel itself shows when it is waited for. See cudaLaunch
 ``kernel[grid, block](*args)`` launches it in the current stream of its device; ``kernel[grid, block, stream,
 shared_bytes]`` says which stream, and how much dynamic shared memory. Arguments are checked against the kernel's
 own signature: pointers take a DeviceArray of their element type (or a page-locked array, or None), scalars a number
-that they can hold, structures bytes of their size (or a structured NumPy scalar).
+that they can hold, structures one element of a structured dtype (or bytes of their size), vectors such as float4 a tuple
+or a NumPy array of their elements.
 
 ``grid`` counts blocks and ``block`` threads: an int, or (x, y, z). The launch returns before the kernel has run.
 
@@ -196,32 +174,80 @@ array([2., 2., 2., 2.], dtype=float32)
             },
             "Refused: a launch is kernel[grid, block](...).")
         .def(
-            "launch",
-            [](const KernelPtr& self, const AnyArgs& arguments, const GridLike& grid, const GridLike& block,
-               const StreamLike& stream, const IntLike& shared, const std::optional<double>& duration) {
-                LaunchConfig config;
-                config.grid = parse_dim(grid, "grid");
-                config.block = parse_dim(block, "block");
-                config.dynamic_shared_bytes = parse_shared(shared);
-                config.duration_ns = parse_duration(duration);
-                run(*self, config, parse_stream(stream, self->device()), arguments);
+            "configure",
+            [](const KernelPtr& self, LAUNCH_PARAMETERS) {
+                return KernelLaunchObject(fast_object(configure_by_name(self, LAUNCH_NAMES)));
             },
-            py::kw_only(), py::arg("grid"), py::arg("block"), py::arg("stream") = py::none(),
-            py::arg("shared") = 0, py::arg("duration") = py::none(),
-            R"(Launch the kernel, as kernel[grid, block, stream, shared](*args) does.
+            LAUNCH_ARGUMENTS,
+            R"(The kernel with all that a launch can say, to be called with the arguments, as often as wanted.
 
 Parameters
 ----------
 grid, block : int or tuple of int
     Blocks of the grid and threads of a block: an int, or (x, y, z).
 stream : Stream, optional
-    The current stream of the kernel's device unless given.
+    The current stream of the kernel's device at the time of the call unless given.
 shared : int
-    Dynamic shared memory of a block, in bytes.
+    Dynamic shared memory of a block, in bytes; beyond 48 KiB, Kernel.max_dynamic_shared has to be set.
 duration : float, optional
     How many seconds the kernel takes on a simulated device; a GPU takes no notice.
+cooperative : bool
+    All blocks run at once, and may wait for each other: cooperative_groups' grid.sync().
+cluster : int or tuple of int, optional
+    Blocks of a cluster, which run at once and see each other's shared memory. They divide the grid; 8 at most, or 16
+    with Kernel.non_portable_cluster_size_allowed.
+preferred_cluster : int or tuple of int, optional
+    A multiple of ``cluster`` that is taken where there is room.
+cluster_scheduling_policy : str, optional
+    'default', 'spread' or 'load_balancing'.
+priority : int, optional
+    Of this launch, instead of the stream's: smaller numbers go first, clamped to device.stream_priority_range.
+programmatic_stream_serialization : bool
+    The kernel may start as soon as the kernel before it in the stream triggers, cudaTriggerProgrammaticLaunchCompletion,
+    and waits for it by itself, cudaGridDependencySynchronize.
+programmatic_event : Event, optional
+    Recorded when all blocks have triggered, or at the start of the last with ``trigger_at_block_start``. Without timing.
+launch_completion_event : Event, optional
+    Recorded when all blocks have started. Without timing.
+mem_sync_domain : str, optional
+    'default' or 'remote': which domain its fences are of.
+mem_sync_domain_map : (int, int), optional
+    The domains that these two stand for.
+access_policy_window : AccessPolicyWindow, optional
+    How the second-level cache treats a range of memory.
+preferred_shared_memory_carveout : int, optional
+    How much of the first-level cache is wanted as shared memory, in per cent; -1: no wish.
+nvlink_util_centric_scheduling : bool
+    Place blocks with NVLink's use in mind.
 
-Errors are those of KernelLaunch.__call__. See cudaLaunchKernel: CUDA C++ Programming Guide, "Kernels".
+Raises TypeError or ValueError that names the argument. What the device refuses, the launch raises as CudaError:
+KernelLaunch.__call__. See cudaLaunchKernelExC and cudaLaunchAttributeID: CUDA C++ Programming Guide, "Thread Block
+Clusters", "Grid Synchronization", "Programmatic Dependent Launch".
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> mod = cs.Module("__global__ void add(int* x, int v) { atomicAdd(x, v); }")
+>>> x = cs.zeros(1, np.int32)
+>>> add = mod.add.configure(grid=2, block=32, cooperative=True)
+>>> add(x, 1)
+>>> add(x, 2)
+>>> int(x.to_host()[0])
+192
+)")
+        .def(
+            "launch",
+            [](const KernelPtr& self, const AnyArgs& arguments, LAUNCH_PARAMETERS) {
+                const KernelLaunch configured = configure_by_name(self, LAUNCH_NAMES);
+                run(*self, configured.config, configured.stream, arguments);
+            },
+            LAUNCH_ARGUMENTS,
+            R"(Launch the kernel, as kernel[grid, block, stream, shared](*args) does.
+
+The keywords are those of configure(): grid and block, stream and shared, duration (seconds, on a simulated device), and
+the attributes of a launch, such as cooperative, cluster and priority.
+
+Errors are those of configure() and KernelLaunch.__call__. See cudaLaunchKernelExC: CUDA C++ Programming Guide, "Kernels".
 
 Examples
 --------
@@ -229,7 +255,7 @@ Examples
 >>> mod = cs.Module("__global__ void nothing() {}")
 >>> with cs.Device("host:0"):
 ...     start = cs.Event().record()
-...     mod.nothing.launch(grid=1, block=32, duration=0.002)
+...     mod.nothing.launch(grid=1, block=32, duration=0.002, priority=-1)
 ...     stop = cs.Event().record()
 ...     stop.synchronize()
 ...     stop - start >= 2
@@ -247,78 +273,11 @@ True
             },
             "What it takes, a Parameter each.")
         .def_property_readonly("device", &core::Kernel::device, "The device that it was loaded on.")
-        .def_property_readonly(
-            "attributes",
-            [](const core::Kernel& self) {
-                try {
-                    return without_gil([&] { return self.attributes(); });
-                } catch (const std::exception&) {
-                    return FunctionAttributes{};  // of a lost device; properties do not fail
-                }
-            },
-            "What it needs of a device. See cudaFuncGetAttributes. All zeros if the device is lost.")
-        .def_property(
-            "max_dynamic_shared",
-            [](const core::Kernel& self) {
-                try {
-                    return without_gil([&] { return self.attributes().max_dynamic_shared_size; });
-                } catch (const std::exception&) {
-                    return 0;
-                }
-            },
-            [](const core::Kernel& self, const IntLike& bytes) {
-                const std::size_t size = parse_size(bytes, "max_dynamic_shared");
-                if (size > std::numeric_limits<int>::max()) {
-                    throw std::invalid_argument("max_dynamic_shared: " + std::to_string(size) +
-                                                " is more than any device has; see "
-                                                "device.properties.shared_memory_per_block_optin");
-                }
-                without_gil([&] { self.set_max_dynamic_shared(static_cast<int>(size)); });
-            },
-            "How many bytes of dynamic shared memory a launch may ask for; more than 48 KiB has to be set, "
-            "up to "
-            "device.properties.shared_memory_per_block_optin. See cudaFuncSetAttribute: CUDA C++ Programming "
-            "Guide, \"Shared Memory\".")
-        .def(
-            "occupancy",
-            [](const core::Kernel& self, const IntLike& threads, const IntLike& shared_bytes) {
-                const int block = parse_threads(threads, "block", 1);
-                const std::size_t shared = parse_size(shared_bytes, "shared");
-                return without_gil([&] { return self.occupancy(block, shared); });
-            },
-            py::arg("block"), py::arg("shared") = 0,
-            R"(How many blocks of so many threads, with so many bytes of dynamic shared memory, a multiprocessor holds.
-
-Raises ValueError for less than one thread. See cudaOccupancyMaxActiveBlocksPerMultiprocessor.
-
->>> import cuscope as cs
->>> mod = cs.Module("__global__ void nothing() {}")
->>> mod.nothing.occupancy(256) >= 1
-True
-)")
-        .def(
-            "best_block_size",
-            [](const core::Kernel& self, const IntLike& shared_bytes, const IntLike& most) {
-                const int limit = parse_threads(most, "limit", 0);
-                const std::size_t shared = parse_size(shared_bytes, "shared");
-                return without_gil([&] { return self.best_block_size(shared, limit); });
-            },
-            py::arg("shared") = 0, py::arg("limit") = 0,
-            R"((grid, block): the smallest grid that fills the device, with the block size that fills it best.
-
-``shared`` are bytes of dynamic shared memory, ``limit`` the most threads of a block (0: no limit). See
-cudaOccupancyMaxPotentialBlockSize.
-
->>> import cuscope as cs
->>> mod = cs.Module("__global__ void nothing() {}")
->>> grid, block = mod.nothing.best_block_size(limit=128)
->>> block <= 128
-True
-)")
         .def("__repr__", [](const core::Kernel& self) {
             return "<Kernel " + core::signature(self.name(), self.parameters()) + " on " +
                    self.device()->name() + ">";
         });
+    bind_kernel_attributes(kernel);
     make_launches_fast(kernel, launch);
 }
 

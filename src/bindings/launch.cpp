@@ -54,7 +54,7 @@ KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key) {
                               "kernel[grid, block, stream, shared_bytes]");
     }
     const auto parts = py::reinterpret_borrow<py::tuple>(key);
-    KernelLaunch launch{SharedOwner<core::Kernel>(kernel), {}, nullptr};
+    KernelLaunch launch{SharedOwner<core::Kernel>(kernel), {}, nullptr, nullptr};
     launch.config.grid = parse_dim(parts[0], "grid");
     launch.config.block = parse_dim(parts[1], "block");
     if (count > 2) launch.stream = parse_stream(parts[2], kernel->device());
@@ -198,16 +198,25 @@ PyObject* call_launch(PyObject* self, PyObject* const* arguments, std::size_t fl
     return call_slowly(slow_call, self, arguments, count, keywords);
 }
 
+void make_fast(PyObject* launch) {
+    if (launch == nullptr || Py_TYPE(launch) != type_of<KernelLaunch>()) return;
+    const vectorcallfunc call = call_launch;
+    std::memcpy(reinterpret_cast<char*>(launch) + vectorcall_offset, &call, sizeof call);
+}
+
 PyObject* subscript(PyObject* self, PyObject* key) {
     PyObject* const launch = slow_subscript(self, key);
-    if (launch != nullptr && Py_TYPE(launch) == type_of<KernelLaunch>()) {
-        const vectorcallfunc call = call_launch;
-        std::memcpy(reinterpret_cast<char*>(launch) + vectorcall_offset, &call, sizeof call);
-    }
+    make_fast(launch);
     return launch;
 }
 
 }  // namespace
+
+py::object fast_object(KernelLaunch&& launch) {
+    py::object object = py::cast(std::move(launch));
+    make_fast(object.ptr());
+    return object;
+}
 
 // The objects of pybind11 have no room for a vectorcall function, so this type's get some.
 void make_launches_fast(py::handle kernel_type, py::handle launch_type) {

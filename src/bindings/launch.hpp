@@ -1,6 +1,7 @@
 // What a launch is configured with, and the launch itself.
 #pragma once
 
+#include "bindings/launch_attributes.hpp"
 #include "bindings/objects.hpp"
 
 namespace cuscope::bindings {
@@ -11,7 +12,8 @@ using KernelPtr = std::shared_ptr<core::Kernel>;
 struct KernelLaunch {
     SharedOwner<core::Kernel> kernel;
     LaunchConfig config;
-    StreamObjectPtr stream;  // null: the current one when it is called
+    StreamObjectPtr stream;    // null: the current one when it is called
+    LaunchExtrasPtr extras{};  // what config.attributes points to; null: no attributes
 };
 
 Dim3 parse_dim(py::handle value, const char* what);
@@ -19,6 +21,12 @@ std::size_t parse_shared(py::handle value);
 KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key);
 void run(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
          const py::tuple& values);
+
+void bind_function_attributes(py::module_& m);
+void bind_kernel_attributes(py::class_<core::Kernel, py::smart_holder>& kernel);
+
+// The object that stands for it, whose calls go around pybind11's dispatch.
+py::object fast_object(KernelLaunch&& launch);
 
 // Lets calls of a KernelLaunch, and kernel[grid, block], go around pybind11's dispatch. Called once, when
 // both types are complete.

@@ -20,6 +20,7 @@ PYBIND11_MODULE(_core, m) {
     bind_errors(m);
     bind_process(m);
     bind_devices(m, classes);
+    bind_launch_attributes(m);
     bind_streams(m, classes);
     bind_events(classes);
     bind_arrays(m, classes);

@@ -177,7 +177,8 @@ ValueError for a folder. See cudaLibraryLoadData: CUDA Runtime API, "Library Man
                 return kernel(self, name, PyExc_KeyError);
             },
             py::arg("name"),
-            "A kernel by its name, such as 'scale<float>'. KeyError, which lists those there are, if there "
+            "A kernel by its name, such as 'scale<float>', by 'put(int*)' where several share one, or by "
+            "what the compiler calls it. KeyError, which lists those there are, if there "
             "is none.")
         .def(
             "symbol",
@@ -239,7 +240,7 @@ array([2.], dtype=float32)
              [](const py::object& self) {
                  auto names = py::list(py::module_::import("builtins").attr("object").attr("__dir__")(self));
                  for (const auto& made : self.cast<const core::Module&>().kernels()) {
-                     if (made->name().find_first_of("<:") == std::string::npos) names.append(made->name());
+                     if (made->name().find_first_of("<:(") == std::string::npos) names.append(made->name());
                  }
                  return py::typing::List<py::str>(names);
              })

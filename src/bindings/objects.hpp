@@ -32,8 +32,10 @@ struct StreamObject {
     void close();
 
     core::DevicePtr device;
+    int priority() const { return stream ? stream->priority() : made_priority; }
+
     unsigned flags;
-    int priority;
+    int made_priority;
     unsigned long long id, serial;
     std::string name;  // of a default stream; else empty
     Closable<core::Stream> stream;
@@ -145,6 +147,7 @@ void bind_errors(py::module_& m);
 void bind_process(py::module_& m);
 void bind_devices(py::module_& m, Classes& classes);
 void bind_streams(py::module_& m, Classes& classes);
+void bind_stream_attributes(Classes& classes);
 void bind_events(Classes& classes);
 void bind_arrays(py::module_& m, Classes& classes);
 void bind_fast_copies(py::module_& m, Classes& classes);
@@ -153,6 +156,7 @@ void bind_memory_kinds(py::module_& m, Classes& classes);
 void bind_pools(py::module_& m, Classes& classes);
 void bind_textures(py::module_& m);
 void bind_interop(py::module_& m, Classes& classes);
+void bind_launch_attributes(py::module_& m);
 void bind_kernels(py::module_& m);
 void bind_modules(py::module_& m);
 void bind_contract(py::module_& m);

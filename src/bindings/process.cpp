@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
 #include "bindings/objects.hpp"
@@ -28,6 +29,34 @@ bool check_signals() {
     }
     PyGILState_Release(state);
     return pending_type != nullptr;
+}
+
+// What kernels print goes where Python prints, which in a notebook is the cell. Never raises: it is called
+// from waits of every kind.
+void write_to_python(const char* text, std::size_t bytes) {
+    {
+        const PythonEntry entry;
+        PyObject* const out = entry ? PySys_GetObject("stdout") : nullptr;  // borrowed
+        if (out != nullptr && out != Py_None) {
+            const auto keep = py::reinterpret_borrow<py::object>(out);
+            const auto printed = py::reinterpret_steal<py::object>(
+                PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(bytes), "replace"));
+            const auto call = [&](const char* method, PyObject* argument) {
+                PyObject* const result = argument == nullptr
+                                             ? PyObject_CallMethod(out, method, nullptr)
+                                             : PyObject_CallMethod(out, method, "O", argument);
+                if (result == nullptr) PyErr_WriteUnraisable(out);
+                Py_XDECREF(result);
+            };
+            if (printed) {
+                call("write", printed.ptr());
+                call("flush", nullptr);
+            }
+            return;
+        }
+    }
+    std::fwrite(text, 1, bytes, stdout);
+    std::fflush(stdout);
 }
 
 void translate_interrupt(std::exception_ptr thrown) {
@@ -123,6 +152,7 @@ void bind_process(py::module_& m) {
     const py::module_ threading = py::module_::import("threading");
     main_thread = threading.attr("main_thread")().attr("ident").cast<unsigned long>();
     set_interrupt_check(check_signals);
+    set_kernel_output(write_to_python);
     py::module_::import("atexit").attr("register")(py::cpp_function(at_exit));
     m.def("cache_description", cache_description, "The folder of compiled kernels, or why there is none.");
     m.def("live", live, "How many of what is alive: for tests that look for leaks.");

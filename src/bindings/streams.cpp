@@ -15,7 +15,7 @@ std::string repr(const StreamObject& self) {
     std::string text = "<Stream ";
     text += self.name.empty() ? "#" + std::to_string(self.id) : self.name;
     text += " of " + self.device->name();
-    if (self.priority != 0) text += ", priority " + std::to_string(self.priority);
+    if (self.priority() != 0) text += ", priority " + std::to_string(self.priority());
     if ((self.flags & flags::stream_non_blocking) != 0) text += ", non-blocking";
     if (!self.stream) text += ", closed";
     return text + ">";
@@ -102,7 +102,7 @@ void host_function(const StreamObject& self, const AnyCallable& callable, const 
 StreamObject::StreamObject(const core::StreamPtr& made)
     : device(made->device().shared_from_this()),
       flags(made->flags()),
-      priority(made->priority()),
+      made_priority(made->priority()),
       id(made->id()),
       serial(made->serial()),
       name(!made->is_default()               ? ""
@@ -246,7 +246,6 @@ cudaLaunchHostFunc: CUDA C++ Programming Guide, the section on host functions.
 [1]
 )")
         .def_readonly("device", &StreamObject::device, "The device that the stream belongs to.")
-        .def_readonly("priority", &StreamObject::priority, "Its priority: smaller numbers go first.")
         .def_property_readonly(
             "non_blocking",
             [](const StreamObject& self) { return (self.flags & flags::stream_non_blocking) != 0; },
@@ -286,6 +285,7 @@ True
              })
         .def("__hash__", [](const StreamObject& self) { return static_cast<py::ssize_t>(self.serial); })
         .def("__repr__", repr);
+    bind_stream_attributes(classes);
     FastMethod<fast_wait>::put_before(classes.stream, "wait");
     FastMethod<fast_query>::put_before(classes.stream, "query");
 

@@ -41,7 +41,13 @@ struct Slot {
             case Argument::Kind::pinned_array:
                 return "a page-locked array of " + name(argument.element);
             case Argument::Kind::host_array:
+                if (argument.structured) {
+                    return "a structured NumPy array of " + std::to_string(argument.bytes) + " bytes";
+                }
                 return "a NumPy array of " + name(argument.element) + " in the host's memory";
+            case Argument::Kind::sequence:
+                return std::string("a ") + argument.type_name + " of " +
+                       std::to_string(argument.parts.size());
             case Argument::Kind::bytes:
                 return std::string(argument.type_name) + " of " + std::to_string(argument.bytes) + " bytes";
             case Argument::Kind::boolean:
@@ -249,14 +255,55 @@ void pack_scalar(const Slot& slot, const Argument& argument, void* out) {
     }
 }
 
+// float4 and its like: a number for each of x, y, z, w, in a tuple or as a NumPy array. False: neither came.
+bool pack_vector(const Slot& slot, const Argument& argument, void* out) {
+    const VectorType& vector = slot.check.vector;
+    const bool array =
+        argument.kind == Argument::Kind::host_array || argument.kind == Argument::Kind::pinned_array;
+    if (!(array && !argument.structured) && argument.kind != Argument::Kind::sequence) return false;
+    const std::string allowed = "a tuple of " + std::to_string(vector.lanes) +
+                                " numbers, or a NumPy array of as many " + name(vector.element);
+    if (array) {
+        if (argument.element != vector.element || argument.bytes != vector.bytes() || !argument.contiguous) {
+            slot.wrong_kind(allowed, argument,
+                            " with " + std::to_string(argument.bytes) + " bytes" +
+                                (argument.contiguous ? "" : " that are not contiguous"));
+        }
+        std::memcpy(out, argument.address, argument.bytes);
+        return true;
+    }
+    if (argument.parts.size() != vector.lanes) slot.wrong_kind(allowed, argument);
+    const ParameterCheck lane{slot.check.parameter, vector.element};
+    for (std::size_t i = 0; i < vector.lanes; ++i) {
+        pack_scalar({slot.kernel, lane, slot.index, slot.device}, argument.parts[i],
+                    static_cast<std::byte*>(out) + i * vector.element.size);
+    }
+    return true;
+}
+
 // A parameter of which only the size is known: a structure, or a kernel from a file without a signature.
 void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, void* out) {
     check_open(slot, argument);
     const std::string bytes = std::to_string(size) + " bytes";
-    if (argument.kind == Argument::Kind::bytes) {
-        if (argument.bytes != size) slot.wrong_kind("bytes or a structured scalar of " + bytes, argument);
+    if (slot.check.vector.lanes != 0 && pack_vector(slot, argument, out)) return;
+    const bool structure = argument.structured && (argument.kind == Argument::Kind::host_array ||
+                                                   argument.kind == Argument::Kind::pinned_array);
+    if (argument.kind == Argument::Kind::bytes || structure) {
+        if (argument.bytes != size || !argument.contiguous) {
+            slot.wrong_kind("bytes, or one element of a structured dtype, of " + bytes, argument,
+                            argument.unaligned
+                                ? ": its fields lie without gaps; numpy.dtype(..., align=True) "
+                                  "places them as C++ does"
+                                : "");
+        }
         std::memcpy(out, argument.address, size);
         return;
+    }
+    const std::size_t lanes = slot.check.vector.lanes;
+    if (lanes != 0) {
+        slot.wrong_kind("a tuple of " + std::to_string(lanes) + " numbers, a NumPy array of as many " +
+                            name(slot.check.vector.element) + ", or " + bytes,
+                        argument);
     }
     if (is_array(argument) && size == sizeof(void*)) {
         check_reachable(slot, argument);
@@ -282,7 +329,9 @@ void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, v
         }
     }
     if (!number || !type.known() || type.size != size) {
-        slot.wrong_kind("a value of " + bytes + " (an array, a NumPy scalar, bytes)", argument);
+        slot.wrong_kind(
+            "a value of " + bytes + " (an array, a NumPy scalar, bytes, one element of a structured dtype)",
+            argument);
     }
     const ParameterCheck check{slot.check.parameter, type};
     pack_scalar({slot.kernel, check, slot.index, slot.device}, argument, out);

@@ -24,6 +24,7 @@ struct Argument {
         real,
         complex,
         bytes,         // a structure by value
+        sequence,      // a tuple or list; parts are set
         device_array,  // memory is set, unless the array is closed
         pinned_array,  // memory is set; address is the host's
         host_array,    // pageable
@@ -40,16 +41,20 @@ struct Argument {
     const void* address = nullptr;
     std::size_t bytes = 0;
     bool writeable = true;
-    bool contiguous = true;  // of a device array: each row is
+    bool structured = false;  // of fields, as a structure is: an array, or bytes of NumPy's
+    bool unaligned = false;   // structured: the fields lie one behind the other, without gaps
+    bool contiguous = true;   // of a device array: each row is
     std::shared_ptr<Memory> memory;
     const char* type_name = "";  // as Python calls it
     std::string text;            // an integer that is too big, in digits
+    std::vector<Argument> parts;
 };
 
 // A parameter and what to compare arguments with.
 struct ParameterCheck {
     Parameter parameter;
     ElementType element;
+    VectorType vector{};  // no lanes: it is none
 };
 
 // The packed values of one launch. The memory that they refer to is in `memories`.

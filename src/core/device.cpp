@@ -94,6 +94,11 @@ void Device::set_limit(Limit limit, std::size_t value) {
     check(runtime_->device_set_limit(limit, value), "cudaDeviceSetLimit");
 }
 
+void Device::reset_persisting_l2_cache() {
+    const DeviceScope scope(*this);
+    check(runtime_->ctx_reset_persisting_l2_cache(), "cudaCtxResetPersistingL2Cache");
+}
+
 std::pair<int, int> Device::stream_priority_range() {
     const DeviceScope scope(*this);
     int least = 0, greatest = 0;

@@ -43,6 +43,7 @@ class Device : public std::enable_shared_from_this<Device> {
     PointerAttributes pointer_attributes(const void* address);
     std::size_t limit(Limit limit);
     void set_limit(Limit limit, std::size_t value);
+    void reset_persisting_l2_cache();
     std::pair<int, int> stream_priority_range();  // least, greatest
     bool can_access_peer(const Device& peer);
     // Kernels here may use the peer's memory, of its pools too.

@@ -34,4 +34,31 @@ std::string name(ElementType type) {
     return std::to_string(type.size) + "-byte elements";
 }
 
+VectorType vector_type(std::string_view type) {
+    struct Base {
+        std::string_view name;
+        ElementType element;
+    };
+    constexpr std::size_t of_long = sizeof(long);
+    static constexpr Base bases[] = {
+        {"char", {'i', 1}},     {"uchar", {'u', 1}},     {"short", {'i', 2}},      {"ushort", {'u', 2}},
+        {"int", {'i', 4}},      {"uint", {'u', 4}},      {"long", {'i', of_long}}, {"ulong", {'u', of_long}},
+        {"longlong", {'i', 8}}, {"ulonglong", {'u', 8}}, {"float", {'f', 4}},      {"double", {'f', 8}},
+    };
+    if (type.starts_with("const ")) type.remove_prefix(6);
+    if (type.ends_with(" const")) type.remove_suffix(6);
+    if (type == "dim3") return {{'u', 4}, 3};
+    // CUDA 13's names with an alignment: double4_16a.
+    for (const std::string_view alignment : {"_16a", "_32a"}) {
+        if (type.ends_with(alignment)) type.remove_suffix(alignment.size());
+    }
+    if (type.size() < 2 || type.back() < '1' || type.back() > '4') return {};
+    const auto lanes = static_cast<std::size_t>(type.back() - '0');
+    type.remove_suffix(1);
+    for (const Base& base : bases) {
+        if (type == base.name) return {base.element, lanes};
+    }
+    return {};
+}
+
 }  // namespace cuscope::core

@@ -15,6 +15,15 @@ struct ElementType {
     bool known() const { return kind != 0; }
 };
 
+// CUDA's built-in vectors: float4, uchar2, dim3.
+struct VectorType {
+    ElementType element;
+    std::size_t lanes = 0;  // 0: no vector
+
+    std::size_t bytes() const { return element.size * lanes; }
+};
+
+VectorType vector_type(std::string_view type);    // as a compiler spells it: "float4"
 ElementType element_type(std::string_view name);  // "float32"
 std::string name(ElementType type);               // "float32"
 

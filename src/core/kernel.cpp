@@ -37,54 +37,31 @@ std::string excess(const LaunchConfig& config, const DeviceProperties& limits,
             text << ", and the device has " << limits.shared_memory_per_block_optin << " for a block. ";
         }
     }
+    const Dim3& cluster = config.cluster;
+    const std::size_t blocks = std::size_t{cluster.x} * cluster.y * cluster.z;
+    if (blocks > 0 && (config.grid.x % cluster.x != 0 || config.grid.y % cluster.y != 0 ||
+                       config.grid.z % cluster.z != 0)) {
+        text << "The grid (" << config.grid.x << ", " << config.grid.y << ", " << config.grid.z
+             << ") is no multiple of the cluster (" << cluster.x << ", " << cluster.y << ", " << cluster.z
+             << "): round it up. ";
+    }
+    if (blocks > 8 && kernel.non_portable_cluster_size_allowed == 0) {
+        text << "A cluster of " << blocks << " blocks is more than the 8 of every device: set "
+             << "kernel.non_portable_cluster_size_allowed = True first, if the device has them. ";
+    }
+    const Dim3 required{static_cast<unsigned>(kernel.required_cluster_width),
+                        static_cast<unsigned>(kernel.required_cluster_height),
+                        static_cast<unsigned>(kernel.required_cluster_depth)};
+    if (required.x != 0 && blocks > 0 && cluster != required) {
+        text << "The kernel requires clusters of (" << required.x << ", " << required.y << ", " << required.z
+             << ") blocks. ";
+    }
     std::string result = text.str();
     if (!result.empty()) result.pop_back();
     return result;
 }
 
 }  // namespace
-
-FunctionAttributes Kernel::attributes() const {
-    check_usable();
-    const DeviceScope scope(*device_);
-    FunctionAttributes attributes;
-    device_->check(device_->runtime().func_get_attributes(&attributes, handle_), "cudaFuncGetAttributes");
-    return attributes;
-}
-
-void Kernel::set_max_dynamic_shared(int bytes) const {
-    check_usable();
-    const DeviceScope scope(*device_);
-    const Status status =
-        device_->runtime().func_set_attribute(handle_, FunctionAttribute::max_dynamic_shared_size, bytes);
-    if (status == Status::success) return;
-    device_->fail(status, "cudaFuncSetAttribute",
-                  name_ + ": " + std::to_string(bytes) +
-                      " bytes of dynamic shared memory; a block may have " +
-                      std::to_string(device_->properties().shared_memory_per_block_optin) +
-                      " in all, static ones included",
-                  {});
-}
-
-int Kernel::occupancy(int block_size, std::size_t dynamic_shared_bytes) const {
-    check_usable();
-    const DeviceScope scope(*device_);
-    int blocks = 0;
-    device_->check(device_->runtime().occupancy_max_active_blocks_per_multiprocessor(
-                       &blocks, handle_, block_size, dynamic_shared_bytes),
-                   "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-    return blocks;
-}
-
-std::pair<int, int> Kernel::best_block_size(std::size_t dynamic_shared_bytes, int limit) const {
-    check_usable();
-    const DeviceScope scope(*device_);
-    int grid = 0, block = 0;
-    device_->check(device_->runtime().occupancy_max_potential_block_size(&grid, &block, handle_,
-                                                                         dynamic_shared_bytes, limit),
-                   "cudaOccupancyMaxPotentialBlockSize");
-    return {grid, block};
-}
 
 void Kernel::launch(LaunchConfig config, const StreamPtr& stream, std::span<Argument> arguments) const {
     PackedArguments packed(name_, parameters_, arguments, *device_);
@@ -107,8 +84,14 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     if (status == Status::success) return;
     std::string hint;
     FunctionAttributes attributes;
-    if (!is_sticky(status) &&
-        device_->runtime().func_get_attributes(&attributes, handle_) == Status::success) {
+    if (status == Status::cooperative_launch_too_large) {
+        hint =
+            "A cooperative grid runs all at once: kernel.occupancy(block, shared) blocks on each of the "
+            "device's " +
+            std::to_string(device_->properties().multiprocessor_count) +
+            " multiprocessors at most; let each block do more.";
+    } else if (!is_sticky(status) &&
+               device_->runtime().func_get_attributes(&attributes, handle_) == Status::success) {
         hint = excess(config, device_->properties(), attributes);
     }
     device_->fail(status, "cudaLaunchKernel", "launching " + name_, hint);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -40,6 +41,22 @@ std::shared_ptr<Library> load_library(const DevicePtr& device, const std::string
                          request.file_name + " does not compile for " + device.name() + "\n" + log);
 }
 
+// "f(int*, float)" of "_Z1fPif".
+std::string name_with_parameters(const std::string& lowered) {
+    std::string name = demangle(lowered.c_str());
+    if (name.starts_with("void ")) name.erase(0, 5);
+    return name;
+}
+
+// Kernels that share a name have their parameters in it.
+void name_overloads(std::vector<KernelDescription>& kernels) {
+    std::map<std::string, int> count;
+    for (const KernelDescription& kernel : kernels) ++count[kernel.name];
+    for (KernelDescription& kernel : kernels) {
+        if (count[kernel.name] > 1) kernel.name = name_with_parameters(kernel.lowered);
+    }
+}
+
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
@@ -65,6 +82,7 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
     if (status != Status::success) fail_compile(*device, status, request, result.log);
     auto module = std::make_shared<Module>(device);
     module->library_ = load_library(device, result.image, request.file_name);
+    name_overloads(result.kernels);
     for (const KernelDescription& description : result.kernels) {
         module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, description));
     }
@@ -92,16 +110,36 @@ std::shared_ptr<Module> Module::load(const DevicePtr& device, std::string image,
     for (KernelHandle handle : handles) {
         module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, handle));
     }
+    for (const auto& kernel : module->kernels_) {
+        const bool overloaded =
+            std::count_if(module->kernels_.begin(), module->kernels_.end(), [&](const auto& other) {
+                return other->name() == kernel->name() || other->name().starts_with(kernel->name() + "(");
+            }) > 1;
+        if (overloaded) kernel->name_by_parameters();
+    }
     module->image_ = std::move(image);
     return module;
 }
 
 std::shared_ptr<Kernel> Module::kernel(const std::string& name) const {
     const std::string wanted = without_spaces(name);
+    std::vector<std::shared_ptr<Kernel>> overloads;
     for (const auto& kernel : kernels_) {
-        if (without_spaces(kernel->name()) == wanted || kernel->lowered() == name) return kernel;
+        const std::string known = without_spaces(kernel->name());
+        if (known == wanted || kernel->lowered() == name) return kernel;
+        if (known.substr(0, known.find('(')) == wanted) overloads.push_back(kernel);
     }
     std::ostringstream message;
+    if (!overloads.empty()) {
+        message << "there are " << overloads.size() << " kernels '" << name
+                << "' in this module; name one by its "
+                << "parameters, or by what the compiler calls it: ";
+        for (std::size_t i = 0; i < overloads.size(); ++i) {
+            message << (i ? ", " : "") << "'" << overloads[i]->name() << "' (" << overloads[i]->lowered()
+                    << ")";
+        }
+        throw std::out_of_range(message.str());
+    }
     message << "there is no kernel '" << name << "' in this module; ";
     if (kernels_.empty()) {
         message << "it has none (kernels are declared __global__)";
@@ -156,6 +194,8 @@ Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle 
     load_parameters(demangled == lowered_ ? std::vector<Parameter>{} : parse_parameters(demangled));
 }
 
+void Kernel::name_by_parameters() { name_ = name_with_parameters(lowered_); }
+
 void Kernel::load_parameters(std::vector<Parameter> known) {
     const bool complete = !known.empty() && std::all_of(known.begin(), known.end(),
                                                         [](const Parameter& p) { return p.size != 0; });
@@ -173,7 +213,10 @@ void Kernel::load_parameters(std::vector<Parameter> known) {
     }
     for (Parameter& parameter : known) {
         const ElementType element = element_type(parameter.element);
-        parameters_.push_back({std::move(parameter), element});
+        VectorType vector;
+        if (parameter.kind == ParameterKind::opaque) vector = vector_type(parameter.type);
+        if (vector.bytes() != parameter.size) vector = {};
+        parameters_.push_back({std::move(parameter), element, vector});
     }
 }
 

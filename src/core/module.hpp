@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,14 +27,25 @@ class Kernel {
     Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle handle);
 
     const std::string& name() const { return name_; }
+    void name_by_parameters();  // before anybody else has it: "f(int*)" where it is one of several
     const std::string& lowered() const { return lowered_; }
     const std::vector<ParameterCheck>& parameters() const { return parameters_; }
     const DevicePtr& device() const { return device_; }
 
     FunctionAttributes attributes() const;
     void set_max_dynamic_shared(int bytes) const;
-    int occupancy(int block_size, std::size_t dynamic_shared_bytes) const;
+    void set_attribute(FunctionAttribute attribute, int value) const;
+    void set_required_cluster(const Dim3& cluster) const;  // all or nothing
+    void set_cache_config(FunctionCache config) const;
+    int occupancy(int block_size, std::size_t dynamic_shared_bytes,
+                  bool disable_caching_override = false) const;
     std::pair<int, int> best_block_size(std::size_t dynamic_shared_bytes, int limit) const;  // grid, block
+    // With shared memory that depends on the block; `blocks_of` is how occupancy() is to be asked.
+    std::pair<int, int> best_block_size(const std::function<std::size_t(int)>& shared_bytes, int limit,
+                                        const std::function<int(int, std::size_t)>& blocks_of) const;
+    std::size_t available_shared(int blocks, int block_size) const;
+    int max_active_clusters(const LaunchConfig& config) const;
+    int max_cluster_size(LaunchConfig config) const;
 
     // config.stream and config.array_bytes are set here.
     void launch(LaunchConfig config, const StreamPtr& stream, std::span<Argument> arguments) const;
@@ -59,8 +71,8 @@ class Module {
     static std::shared_ptr<Module> load(const DevicePtr& device, std::string image,
                                         const std::string& origin);
 
-    // By the name that its user writes, spaces aside, or the lowered one. Throws std::out_of_range with the
-    // names there are.
+    // By the name that its user writes, spaces aside, or the lowered one; of one that shares its name, with
+    // its parameters: "f(int*)". Throws std::out_of_range with the names there are.
     std::shared_ptr<Kernel> kernel(const std::string& name) const;
     // A __device__ or __constant__ variable; the memory keeps the image loaded. Throws std::out_of_range.
     std::shared_ptr<DeviceMemory> symbol(const std::string& name) const;

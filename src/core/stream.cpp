@@ -126,10 +126,47 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<voi
 void Stream::ask_what_it_is() {
     Runtime& runtime = device_.runtime();
     // The runtime clamps the priority into its range: what it took is what counts.
-    if (runtime.stream_get_priority(handle_, &priority_) != Status::success ||
+    int taken = priority_;
+    if (runtime.stream_get_priority(handle_, &taken) != Status::success ||
         runtime.stream_get_id(handle_, &id_) != Status::success) {
         runtime.get_last_error();
     }
+    priority_ = taken;
+}
+
+LaunchAttribute Stream::attribute(LaunchAttributeId id) {
+    check_usable();
+    const DeviceScope scope(device_);
+    LaunchAttribute value;
+    device_.check(device_.runtime().stream_get_attribute(handle_, id, &value), "cudaStreamGetAttribute");
+    return value;
+}
+
+void Stream::set_attribute(LaunchAttributeId id, const LaunchAttribute& value) {
+    check_usable();
+    const DeviceScope scope(device_);
+    Runtime& runtime = device_.runtime();
+    device_.check(runtime.stream_set_attribute(handle_, id, &value), "cudaStreamSetAttribute");
+    if (id != LaunchAttributeId::priority) return;
+    int taken = value.value;
+    if (runtime.stream_get_priority(handle_, &taken) != Status::success) runtime.get_last_error();
+    priority_ = taken;
+}
+
+void Stream::copy_attributes(const Stream& source) {
+    check_usable();
+    source.check_usable();
+    if (&source.device_ != &device_) {
+        throw std::invalid_argument("source: a stream of " + source.device_.name() +
+                                    "; attributes are copied between streams of one device, here " +
+                                    device_.name());
+    }
+    const DeviceScope scope(device_);
+    Runtime& runtime = device_.runtime();
+    device_.check(runtime.stream_copy_attributes(handle_, source.handle_), "cudaStreamCopyAttributes");
+    int taken = priority();
+    if (runtime.stream_get_priority(handle_, &taken) != Status::success) runtime.get_last_error();
+    priority_ = taken;
 }
 
 bool Stream::implicitly_ordered_with(const Stream& other) const {

@@ -36,7 +36,10 @@ class Stream {
     Device& device() const { return device_; }
     StreamHandle handle() const { return handle_; }
     unsigned flags() const { return flags_; }
-    int priority() const { return priority_; }
+    int priority() const { return priority_.load(std::memory_order_relaxed); }
+    LaunchAttribute attribute(LaunchAttributeId id);
+    void set_attribute(LaunchAttributeId id, const LaunchAttribute& value);
+    void copy_attributes(const Stream& source);  // of the same device
     // The runtime's own number, never reused; 0 where there is none to be had.
     unsigned long long id() const { return id_; }
     // Ours, never reused by another stream of this process.
@@ -72,7 +75,7 @@ class Stream {
     std::shared_ptr<void> owner_;        // of such a stream
     StreamHandle handle_;
     unsigned flags_;
-    int priority_ = 0;
+    std::atomic<int> priority_{0};
     unsigned generation_;
     unsigned long long id_ = 0, serial_;
     std::atomic<bool> abandoned_{false};

@@ -4,6 +4,7 @@
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/driver_function.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/printing.hpp"
 #include "cuda/wait.hpp"
 
 namespace cuscope::cuda {
@@ -77,6 +78,7 @@ cudaError_t wait_before(cudaStream_t stream) {
 Status CudaRuntime::memcpy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind) {
     if (forked_after_use()) return failed(Status::initialization_error);
     if (wait_for_legacy_stream() == cudaErrorNotReady) return Status::not_ready;
+    const PrintCapture capture;
     return make([&] { return cudaMemcpy(destination, source, bytes, static_cast<cudaMemcpyKind>(kind)); });
 }
 

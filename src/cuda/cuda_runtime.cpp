@@ -8,6 +8,7 @@
 
 #include "cuda/driver.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/printing.hpp"
 #include "cuda/wait.hpp"
 #include "runtime/registry.hpp"
 
@@ -148,6 +149,7 @@ Status CudaRuntime::device_get_attribute(int* value, DeviceAttribute attribute, 
 Status CudaRuntime::device_synchronize() {
     if (forked_after_use()) return failed(Status::initialization_error);
     if (wait_for_device() == cudaErrorNotReady) return Status::not_ready;
+    const PrintCapture capture;
     return make([] { return cudaDeviceSynchronize(); });
 }
 

@@ -5,6 +5,7 @@
 
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/printing.hpp"
 
 namespace cuscope::cuda {
 namespace {
@@ -106,6 +107,7 @@ class NativeConfig {
 }  // namespace
 
 Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
+    const PrintCapture capture;  // a launch shows what was printed before
     return make([&] {
         const NativeConfig configured(config);
         return cudaLaunchKernelExC(&configured.real, function(kernel), arguments);

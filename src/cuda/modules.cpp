@@ -6,6 +6,7 @@
 #include "cuda/handles.hpp"
 #include "cuda/image.hpp"
 #include "cuda/nvrtc.hpp"
+#include "cuda/printing.hpp"
 
 namespace cuscope::cuda {
 
@@ -16,6 +17,7 @@ Status CudaRuntime::library_load_data(LibraryHandle* library, const void* image,
         return failed(Status::invalid_kernel_image);
     }
     const std::string copy(static_cast<const char*>(image), bytes);  // PTX has to end with a zero
+    note_image(copy);
     return make([&] {
         return cudaLibraryLoadData(native(library), copy.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
     });

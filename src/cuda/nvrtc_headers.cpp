@@ -116,6 +116,20 @@ using ::isnan; using ::isinf; using ::isfinite;
 }
 )";
 
+// nvcc has these built in.
+constexpr const char* dependent_launches = R"(#pragma once
+static __device__ __forceinline__ void cudaGridDependencySynchronize() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+static __device__ __forceinline__ void cudaTriggerProgrammaticLaunchCompletion() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+)";
+
 // NVRTC knows printf, assert, malloc, memcpy, size_t and the like without a header.
 constexpr const char* known = "#pragma once\n";
 
@@ -123,11 +137,13 @@ constexpr const char* known = "#pragma once\n";
 
 const std::vector<std::pair<std::string, std::string>>& builtin_headers() {
     static const std::vector<std::pair<std::string, std::string>> headers = {
-        {"stdint.h", integers}, {"cstdint", integers}, {"limits.h", limits},    {"climits", limits},
-        {"float.h", floats},    {"cfloat", floats},    {"math.h", mathematics}, {"cmath", mathematics},
-        {"stdio.h", known},     {"cstdio", known},     {"stdlib.h", known},     {"cstdlib", known},
-        {"string.h", known},    {"cstring", known},    {"stddef.h", known},     {"cstddef", known},
-        {"assert.h", known},    {"cassert", known},    {"time.h", known},       {"ctime", known},
+        {"stdint.h", integers},  {"cstdint", integers},  {"limits.h", limits},
+        {"climits", limits},     {"float.h", floats},    {"cfloat", floats},
+        {"math.h", mathematics}, {"cmath", mathematics}, {"stdio.h", known},
+        {"cstdio", known},       {"stdlib.h", known},    {"cstdlib", known},
+        {"string.h", known},     {"cstring", known},     {"stddef.h", known},
+        {"cstddef", known},      {"assert.h", known},    {"cassert", known},
+        {"time.h", known},       {"ctime", known},       {"cuscope_dependent_launches.h", dependent_launches},
     };
     return headers;
 }
@@ -144,6 +160,8 @@ const std::vector<std::pair<std::string, std::string>>& implied_headers() {
         add("limits.h", {"CHAR_BIT", "SCHAR_MIN", "SCHAR_MAX", "UCHAR_MAX", "CHAR_MIN", "CHAR_MAX",
                          "SHRT_MIN", "SHRT_MAX", "USHRT_MAX", "INT_MIN", "INT_MAX", "UINT_MAX", "LONG_MIN",
                          "LONG_MAX", "ULONG_MAX", "LLONG_MIN", "LLONG_MAX", "ULLONG_MAX"});
+        add("cuscope_dependent_launches.h",
+            {"cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion"});
         add("float.h", {"FLT_EPSILON", "FLT_MIN", "FLT_MAX", "DBL_EPSILON", "DBL_MIN", "DBL_MAX"});
         add("stdint.h", {"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
                          "uint64_t", "intptr_t", "uintptr_t"});

@@ -2,6 +2,7 @@
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/driver_function.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/printing.hpp"
 #include "cuda/wait.hpp"
 
 namespace cuscope::cuda {
@@ -42,6 +43,7 @@ Status CudaRuntime::stream_synchronize(StreamHandle stream) {
     const cudaError_t waited = wait_for_stream(native(stream));
     if (waited == cudaErrorNotReady) return Status::not_ready;
     if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
+    const PrintCapture capture;
     return make([&] { return cudaStreamSynchronize(native(stream)); });
 }
 
@@ -100,6 +102,7 @@ Status CudaRuntime::event_query(EventHandle event) {
 Status CudaRuntime::event_synchronize(EventHandle event) {
     if (forked_after_use()) return failed(Status::initialization_error);
     if (wait_for_event(native(event)) == cudaErrorNotReady) return Status::not_ready;
+    const PrintCapture capture;
     return make([&] { return cudaEventSynchronize(native(event)); });
 }
 

@@ -16,12 +16,13 @@ Status HostRuntime::check_event(const LaunchAttribute& attribute, Event** event)
     *event = find_event(attribute.event);
     if (*event == nullptr) return invalid_handle("event");
     if (((*event)->flags & flags::event_disable_timing) == 0) {
-        return fail(Status::invalid_value, "an event with timing: a launch records one made without only");
+        return fail(Status::not_supported, "an event with timing: a launch records one made without only");
     }
-    if (((*event)->flags & flags::event_interprocess) != 0 || attribute.event_flags != 0) {
-        return fail(Status::invalid_value,
-                    "an event shared by processes, or record flags, which no launch takes");
-    }
+    if (((*event)->flags & flags::event_interprocess) != 0)
+        return fail(Status::not_supported, "an event that processes share, which no launch records");
+    if ((attribute.event_flags & flags::event_record_external) != 0)
+        return fail(Status::illegal_state, "an external record, outside of a capture");
+    if (attribute.event_flags != 0) return fail(Status::invalid_value, "record flags that are none");
     return Status::success;
 }
 
@@ -45,8 +46,6 @@ Status HostRuntime::check_attribute(const LaunchAttribute& attribute, LaunchAttr
             }
             if (!(window.hit_ratio >= 0.0F && window.hit_ratio <= 1.0F))
                 return fail(Status::invalid_value, "a hit ratio outside of 0 to 1");
-            if (window.hit < AccessProperty::normal || window.hit > AccessProperty::persisting)
-                return fail(Status::invalid_value, "a hit property that is none");
             if (window.miss < AccessProperty::normal || window.miss > AccessProperty::streaming)
                 return fail(Status::invalid_value, "a miss property that is neither normal nor streaming");
             return Status::success;
@@ -70,7 +69,7 @@ Status HostRuntime::check_attribute(const LaunchAttribute& attribute, LaunchAttr
         case LaunchAttributeId::cluster_scheduling_policy_preference:
             return within("a cluster scheduling policy of", 0, 2);
         case LaunchAttributeId::preferred_shared_memory_carveout:
-            return within("a shared memory carveout of", -1, 100);
+            return within("a shared memory carveout of", 0, 100);
         case LaunchAttributeId::nvlink_util_centric_scheduling:
             return within("NVLink-centric scheduling of", 0, 1);
         default:
@@ -93,16 +92,11 @@ Status HostRuntime::read_attributes(const LaunchConfig& config, LaunchRequest* r
             case LaunchAttributeId::cluster_dimension:
                 request->cluster = attribute.cluster;
                 if (attribute.cluster.x == 0 || attribute.cluster.y == 0 || attribute.cluster.z == 0)
-                    status = fail(Status::invalid_value, "a cluster of no blocks");
+                    status = fail(Status::invalid_cluster_size, "a cluster of no blocks");
                 break;
-            case LaunchAttributeId::preferred_cluster_dimension: {
-                const Dim3& preferred = attribute.cluster;
-                if (preferred.x == 0 || preferred.y == 0 || preferred.z == 0 ||
-                    config.grid.x % preferred.x != 0 || config.grid.y % preferred.y != 0 ||
-                    config.grid.z % preferred.z != 0)
-                    status = fail(Status::invalid_value, "preferred clusters that do not divide the grid");
+            case LaunchAttributeId::preferred_cluster_dimension:
+                request->preferred_cluster = attribute.cluster;
                 break;
-            }
             case LaunchAttributeId::programmatic_stream_serialization:
                 request->overlaps = attribute.value != 0;
                 break;
@@ -119,6 +113,10 @@ Status HostRuntime::read_attributes(const LaunchConfig& config, LaunchRequest* r
                 break;
             case LaunchAttributeId::synchronization_policy:
                 status = fail(Status::invalid_value, "a synchronization policy, which only streams have");
+                break;
+            case LaunchAttributeId::device_updatable_kernel_node:
+                status = fail(Status::not_supported,
+                              "a kernel node that the device updates, outside of a capture");
                 break;
             default:
                 status = check_attribute(attribute, attribute.id);

@@ -134,7 +134,7 @@ Status HostRuntime::func_set_attribute(KernelHandle kernel, FunctionAttribute at
         case FunctionAttribute::required_cluster_height:
         case FunctionAttribute::required_cluster_depth:
             if (entry->cluster_dim.x != 0) {
-                return fail(Status::not_permitted, "the kernel's __cluster_dims__ fixes its clusters");
+                return fail(Status::invalid_value, "the kernel's __cluster_dims__ fixes its clusters");
             }
             if (value < 0) return fail(Status::invalid_value, "a cluster of negative size");
             (attribute == FunctionAttribute::required_cluster_width    ? changed.cluster.x
@@ -143,7 +143,6 @@ Status HostRuntime::func_set_attribute(KernelHandle kernel, FunctionAttribute at
                 static_cast<unsigned>(value);
             break;
         case FunctionAttribute::non_portable_cluster_size_allowed:
-            status = within("permission of a non-portable cluster size of", 0, 1);
             changed.non_portable_cluster = value != 0;
             break;
         case FunctionAttribute::cluster_scheduling_policy_preference:
@@ -189,12 +188,11 @@ Status HostRuntime::occupancy_max_active_blocks_per_multiprocessor_with_flags(
     if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
     if (blocks == nullptr || block_size <= 0 || (flags & ~flags::occupancy_disable_caching_override) != 0)
         return fail(Status::invalid_value);
-    *blocks = 0;
-    if (entry->max_threads_per_block != 0 && static_cast<unsigned>(block_size) > entry->max_threads_per_block)
-        return Status::success;
     *blocks = blocks_per_multiprocessor(*device().model, static_cast<unsigned>(block_size),
                                         entry->static_shared_bytes + dynamic_shared_bytes,
                                         DeviceModel::assumed_registers);
+    // What a launch would not be allowed without asking for it first.
+    if (dynamic_shared_bytes > static_cast<std::size_t>(max_dynamic_shared(*found, *entry))) *blocks = 0;
     return Status::success;
 }
 
@@ -247,7 +245,8 @@ Status HostRuntime::occupancy_available_dynamic_smem_per_block(std::size_t* byte
                                                " threads; a multiprocessor holds " + std::to_string(most));
     }
     const std::size_t whole = shared_bytes_for_each(model, blocks);
-    *bytes = whole > entry->static_shared_bytes ? whole - entry->static_shared_bytes : 0;
+    const std::size_t own = whole > entry->static_shared_bytes ? whole - entry->static_shared_bytes : 0;
+    *bytes = std::min(own, static_cast<std::size_t>(max_dynamic_shared(*found, *entry)));
     return Status::success;
 }
 
@@ -282,10 +281,15 @@ Status HostRuntime::occupancy_max_active_clusters(int* clusters, KernelHandle ke
     if (clusters == nullptr || config == nullptr) return fail(Status::invalid_value);
     LaunchRequest request;
     if (Status status = read_attributes(*config, &request); status != Status::success) return status;
-    if (Status status = check_launch(*config, *found, *entry); status != Status::success) return status;
+    *clusters = 0;
     Dim3 cluster;
     if (Status status = cluster_of(*config, request, *found, *entry, &cluster); status != Status::success)
         return status;
+    const bool in_clusters =
+        request.cluster.x != 0 || entry->cluster_dim.x != 0 || settings_of(*found).cluster.x != 0;
+    if (!in_clusters ||
+        config->dynamic_shared_bytes > static_cast<std::size_t>(max_dynamic_shared(*found, *entry)))
+        return Status::success;
     const int held = blocks_per_multiprocessor(
         *device().model, config->block.x * config->block.y * config->block.z,
         entry->static_shared_bytes + config->dynamic_shared_bytes, DeviceModel::assumed_registers);

@@ -242,8 +242,7 @@ void HostRuntime::flush_printed(Lock& lock) {
     if (printed_.empty()) return;
     const std::string text = std::exchange(printed_, {});
     lock.unlock();
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+    write_kernel_output(text);
     lock.lock();
 }
 

@@ -54,7 +54,7 @@ class HostRuntime final : public Runtime {
         unsigned long long thread = 0;  // whose per-thread default stream it is; 0: nobody's
         // Attributes; the priority is SimStream's.
         AccessPolicyWindow window;
-        int synchronization_policy = 1;  // automatic
+        int synchronization_policy = -1;  // never set: automatic
         int domain = 0;
         unsigned char default_domain = 0, remote_domain = 1;
     };
@@ -65,7 +65,7 @@ class HostRuntime final : public Runtime {
     // What the attributes of a launch ask for.
     struct LaunchRequest {
         bool cooperative = false;
-        Dim3 cluster{0, 0, 0};  // zeroes: not given
+        Dim3 cluster{0, 0, 0}, preferred_cluster{0, 0, 0};  // zeroes: not given
         std::optional<int> priority;
         bool overlaps = false;  // programmatic stream serialization
         Event* programmatic_event = nullptr;

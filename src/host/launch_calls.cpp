@@ -10,6 +10,7 @@ namespace {
 
 // What a thread's stack is at least: host code needs more of it than device code.
 constexpr std::size_t least_stack = std::size_t{64} << 10;
+constexpr std::size_t small_arguments = 1024, parameter_copies = 4;
 
 std::string dimensions(const Dim3& d) {
     return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
@@ -80,11 +81,23 @@ Status HostRuntime::cluster_of(const LaunchConfig& config, const LaunchRequest& 
                              ? ", and 16 once the kernel's attribute non_portable_cluster_size_allowed is set"
                              : ""));
     }
-    if (config.grid.x % cluster->x != 0 || config.grid.y % cluster->y != 0 ||
-        config.grid.z % cluster->z != 0) {
-        return fail(Status::invalid_value, "a grid of " + dimensions(config.grid) +
-                                               " blocks, which clusters of " + dimensions(*cluster) +
-                                               " do not divide");
+    const auto divides = [](const Dim3& part, const Dim3& whole) {
+        return part.x != 0 && part.y != 0 && part.z != 0 && whole.x % part.x == 0 && whole.y % part.y == 0 &&
+               whole.z % part.z == 0;
+    };
+    if (!divides(*cluster, config.grid)) {
+        return fail(Status::invalid_cluster_size, "a grid of " + dimensions(config.grid) +
+                                                      " blocks, which clusters of " + dimensions(*cluster) +
+                                                      " do not divide");
+    }
+    const Dim3& preferred = request.preferred_cluster;
+    if (given(preferred) &&
+        (!given(asked) || !divides(*cluster, preferred) || !divides(preferred, config.grid))) {
+        return fail(
+            Status::invalid_cluster_size,
+            "preferred clusters of " + dimensions(preferred) +
+                " blocks; they are a multiple of the launch's clusters, which it has to have, and divide "
+                "its grid");
     }
     return Status::success;
 }
@@ -155,6 +168,10 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
     launch.multiprocessor_count = static_cast<unsigned>(model.properties.multiprocessor_count);
     launch.resident_blocks = static_cast<unsigned>(resident);
     launch.stack_bytes = std::max(least_stack, owner.limits[static_cast<int>(Limit::stack_size)]);
+    // On a device, parameters are not on the stack; here each function that takes a large one by value has a
+    // copy of it there.
+    if (launch.arguments.size() > small_arguments)
+        launch.stack_bytes += (parameter_copies * launch.arguments.size() / least_stack + 1) * least_stack;
 
     const std::int64_t waves = (blocks + resident - 1) / resident;
     const Time modelled = std::max(

@@ -31,6 +31,7 @@ enum class LaunchAttributeId : int {
     mem_sync_domain = 10,
     preferred_cluster_dimension = 11,
     launch_completion_event = 12,
+    device_updatable_kernel_node = 13,  // of graphs
     preferred_shared_memory_carveout = 14,
     nvlink_util_centric_scheduling = 16,
 };

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdio>
 
 namespace cuscope {
 
@@ -11,6 +12,7 @@ std::atomic<bool> detail::forked{false};
 namespace {
 
 std::atomic<InterruptCheck> interrupt_check{nullptr};
+std::atomic<KernelOutput> kernel_output{nullptr};
 std::atomic<bool> exiting{false};
 std::atomic<bool> used{false};
 
@@ -25,6 +27,18 @@ void set_interrupt_check(InterruptCheck check) noexcept { interrupt_check.store(
 bool interrupted() {
     InterruptCheck check = interrupt_check.load();
     return check != nullptr && check();
+}
+
+void set_kernel_output(KernelOutput output) noexcept { kernel_output.store(output); }
+bool has_kernel_output() noexcept { return kernel_output.load() != nullptr; }
+
+void write_kernel_output(const std::string& text) {
+    if (const KernelOutput write = kernel_output.load(); write != nullptr) {
+        write(text.data(), text.size());
+    } else {
+        std::fwrite(text.data(), 1, text.size(), stdout);
+        std::fflush(stdout);
+    }
 }
 
 void set_process_exiting() noexcept { exiting.store(true); }

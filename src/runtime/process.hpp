@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <string>
 
 #include "runtime/status.hpp"
 
@@ -18,6 +20,13 @@ extern std::atomic<bool> forked;
 using InterruptCheck = bool (*)();
 void set_interrupt_check(InterruptCheck check) noexcept;
 bool interrupted();
+
+// Where what kernels print goes: to this, which the bindings set once, or the C library's stdout where none
+// is.
+using KernelOutput = void (*)(const char* text, std::size_t bytes);
+void set_kernel_output(KernelOutput output) noexcept;
+bool has_kernel_output() noexcept;
+void write_kernel_output(const std::string& text);  // with no lock held
 
 // From here on owners leave everything to the operating system, and callbacks are not run.
 void set_process_exiting() noexcept;

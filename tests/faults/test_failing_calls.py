@@ -54,6 +54,22 @@ USES = {
     "launch": lambda g: g["module"].add_one[1, 1, g["stream"]](g["n"]),
     "module": lambda g: cs.Module(BASIC).vec_add.attributes,
     "occupancy": lambda g: g["module"].vec_add.occupancy(256),
+    "best block size": lambda g: g["module"].vec_add.best_block_size(),
+    "best block size of a function": lambda g: g["module"].vec_add.best_block_size(lambda b: 4 * b),
+    "available shared memory": lambda g: g["module"].vec_add.available_shared(256),
+    "clusters": lambda g: g["module"].vec_add.max_active_clusters(2, 256),
+    "cluster size": lambda g: g["module"].vec_add.max_cluster_size(256),
+    "carveout": lambda g: setattr(g["module"].vec_add, "preferred_shared_memory_carveout", 50),
+    "required cluster": lambda g: setattr(g["module"].vec_add, "required_cluster", (2, 1, 1)),
+    "cache": lambda g: g["module"].vec_add.set_cache_config("prefer_l1"),
+    "stream's policy": lambda g: setattr(g["stream"], "synchronization_policy", "spin"),
+    "stream's priority": lambda g: setattr(g["stream"], "priority", -1),
+    "stream's attributes": lambda g: g["other"].copy_attributes(g["stream"]),
+    "launch with attributes": lambda g: g["module"].add_one.launch(
+        g["n"], grid=2, block=1, stream=g["stream"], cluster=2, priority=-1
+    ),
+    "set limit": lambda g: cs.current_device().set_limit("stack_size", 2048),
+    "reset the cache": lambda g: cs.current_device().reset_persisting_l2_cache(),
     "set shared memory": lambda g: setattr(g["module"].vec_add, "max_dynamic_shared", 1024),
     "memory info": lambda g: cs.current_device().memory_info(),
     "limit": lambda g: cs.current_device().limit("stack_size"),
@@ -167,7 +183,16 @@ METHODS = [
     "mem_get_info",
     "device_get_limit",
     "pointer_get_attributes",
-    "occupancy_max_active_blocks_per_multiprocessor",
+    "occupancy_max_active_blocks_per_multiprocessor_with_flags",
+    "occupancy_max_potential_block_size",
+    "occupancy_available_dynamic_smem_per_block",
+    "occupancy_max_active_clusters",
+    "occupancy_max_potential_cluster_size",
+    "func_set_cache_config",
+    "stream_set_attribute",
+    "stream_copy_attributes",
+    "device_set_limit",
+    "ctx_reset_persisting_l2_cache",
 ]
 
 
@@ -305,3 +330,14 @@ def test_unknown_call_or_status_is_refused(faults):
         faults.fail("malloc", 1, "cudaErrorNonsense")
     with pytest.raises(ValueError, match="nth"):
         faults.fail("malloc", 0, UNKNOWN)
+
+
+def test_required_cluster_is_set_whole_or_not_at_all(faults, broken):
+    kernel = cs.Module(BASIC).vec_add
+    kernel.required_cluster = (2, 1, 1)
+    for nth in (1, 2, 3):
+        faults.fail("func_set_attribute", nth, OUT_OF_MEMORY)
+        with pytest.raises(cs.CudaError):
+            kernel.required_cluster = (1, 2, 4)
+        faults.clear()
+        assert kernel.required_cluster == (2, 1, 1)

@@ -118,6 +118,7 @@ DeviceModel h200() {
             .separate_copy_queues = false,
             .signal_delay = false,
             .concurrent_kernels = true,
+            .multiprocessor_groups = {18, 18, 18, 18, 16, 16, 14, 14},
             .resident_grids = 128};
 }
 
@@ -318,26 +319,23 @@ std::size_t shared_bytes_for_each(const DeviceModel& model, int blocks) {
     constexpr std::size_t unit = 128;
     const std::size_t share =
         p.shared_memory_per_multiprocessor / static_cast<std::size_t>(blocks) / unit * unit;
-    const std::size_t reserved = reserved_shared_bytes(model);
-    return std::min(share > reserved ? share - reserved : 0, p.shared_memory_per_block_optin);
+    return std::min(share, p.shared_memory_per_block_optin);
 }
 
 int clusters_on_device(const DeviceModel& model, int blocks_per_multiprocessor, int cluster_blocks) {
-    // Pairs of multiprocessors, divided as evenly as can be.
-    constexpr int groups = 8;
-    const int pairs = model.properties.multiprocessor_count / 2;
     int clusters = 0;
-    for (int group = 0; group < groups; ++group) {
-        const int own = pairs / groups + (group < pairs % groups ? 1 : 0);
-        clusters += 2 * own * blocks_per_multiprocessor / cluster_blocks;
-    }
+    for (const int multiprocessors : model.multiprocessor_groups)
+        clusters += multiprocessors * blocks_per_multiprocessor / cluster_blocks;
     return clusters;
 }
 
-std::size_t persisting_l2_bytes(const DeviceModel& model) {
-    const DeviceProperties& p = model.properties;
-    return p.compute_capability_major >= 8 ? static_cast<std::size_t>(p.l2_cache_size) / 8 * 5 : 0;
+std::size_t persisting_l2_unit(const DeviceModel& model) {
+    return model.properties.compute_capability_major >= 8
+               ? static_cast<std::size_t>(model.properties.l2_cache_size) / 16
+               : 0;
 }
+
+std::size_t persisting_l2_bytes(const DeviceModel& model) { return 10 * persisting_l2_unit(model); }
 
 bool device_attribute(const DeviceModel& model, DeviceAttribute attribute, std::size_t total_memory,
                       int* value) {

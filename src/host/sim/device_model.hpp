@@ -46,6 +46,8 @@ struct DeviceModel {
     bool separate_copy_queues;  // one queue a kind of engine, in issue order, instead of queues for streams
     bool signal_delay;          // the completion of back-to-back kernels is signalled after the last of them
     bool concurrent_kernels;
+    // In which a cluster of blocks has to find its place; empty: there are no clusters.
+    std::vector<int> multiprocessor_groups{};
     int resident_grids;  // kernels on the device at a time
     int least_priority = 0, greatest_priority = -5;
 };
@@ -58,14 +60,16 @@ std::vector<std::string> device_model_names();
 int blocks_per_multiprocessor(const DeviceModel& model, unsigned threads_per_block,
                               std::size_t shared_bytes_per_block, int registers_per_thread);
 
-// How much shared memory each of so many blocks of a multiprocessor can have.
+// How much shared memory each of so many blocks of a multiprocessor has, as occupancy calls say it: what is
+// reserved for every block is not taken off.
 std::size_t shared_bytes_for_each(const DeviceModel& model, int blocks);
 
 // How many clusters the device holds at once, where a multiprocessor holds so many of the kernel's blocks. A
 // cluster lies within one of the groups that the multiprocessors are built in.
 int clusters_on_device(const DeviceModel& model, int blocks_per_multiprocessor, int cluster_blocks);
 
-// How much of the second-level cache may be set aside for accesses that persist.
+// How much of the second-level cache may be set aside for accesses that persist, and in which steps.
+std::size_t persisting_l2_unit(const DeviceModel& model);
 std::size_t persisting_l2_bytes(const DeviceModel& model);
 
 // False if the model has no such attribute.

@@ -23,6 +23,9 @@
 namespace cuscope::simt {
 namespace {
 
+// What the parameters of a kernel may take, all together.
+constexpr unsigned most_parameter_bytes = 32764;
+
 // The text of our own headers decides what a compilation gives as much as the source does.
 std::string headers_digest(const std::string& directory) {
     static std::mutex mutex;
@@ -236,8 +239,12 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten)
     std::vector<Registration> result;
     const auto add = [&result](Registration registration) {
         const std::string bare = without_spaces(registration.name);
-        for (const Registration& known : result)
-            if (without_spaces(known.name) == bare) return;
+        for (const Registration& known : result) {
+            const bool overloads =
+                known.by_type && registration.by_type &&
+                without_spaces(known.parameters) != without_spaces(registration.parameters);
+            if (without_spaces(known.name) == bare && !overloads) return;
+        }
         result.push_back(std::move(registration));
     };
     // An instance, named by the user or in the source, takes what is known of its template.
@@ -254,7 +261,7 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten)
         }
         add(std::move(registration));
     };
-    // Of several kernels of one name none can be asked for by it.
+    // Of several kernels of one name, each is named by its type.
     const auto is_overloaded = [&](const KernelSource& kernel) {
         return std::count_if(rewritten.kernels.begin(), rewritten.kernels.end(),
                              [&](const KernelSource& other) {
@@ -264,9 +271,9 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten)
     for (const KernelSource& kernel : rewritten.kernels) {
         if (kernel.name.back() == '>') {
             add_instance(kernel.name);
-        } else if (!kernel.is_template && !is_overloaded(kernel)) {
+        } else if (!kernel.is_template) {
             add({kernel.name, kernel.parameter_names, kernel.launch_bounds, true, kernel.scope,
-                 kernel.parameters, false});
+                 kernel.parameters, is_overloaded(kernel)});
         }
     }
     for (const std::string& expression : request_.name_expressions) add_instance(expression_name(expression));
@@ -346,6 +353,17 @@ Status Compilation::finish(const std::string& image, CompileResult* result) cons
     if (status != Status::success) {
         result->log = log_ + detail + "\n";
         return status;
+    }
+    for (unsigned i = 0; i < loaded->table().kernel_count; ++i) {
+        const cuscope_simt::KernelEntry& entry = loaded->table().kernels[i];
+        if (entry.parameter_count == 0) continue;
+        const auto& last = entry.parameters[entry.parameter_count - 1];
+        if (last.offset + last.size <= most_parameter_bytes) continue;
+        result->log = log_ + request_.file_name + ": error: the parameters of the kernel '" + entry.name +
+                      "' take " + std::to_string(last.offset + last.size) + " bytes; allowed are " +
+                      std::to_string(most_parameter_bytes) +
+                      ": pass a pointer to what is large, or keep it in a __constant__ variable\n";
+        return Status::invalid_source;
     }
     result->image = image;
     result->kernels.clear();

@@ -164,6 +164,8 @@ class Rewriter {
                                  : declaration.parameters != no_token
                                      ? std::min(partner(declaration.parameters), end - 1) + 1
                                      : end;
+        if (declaration.parameters != no_token && declaration.name_end > declaration.name_begin)
+            own_functions_.insert(tokens_[declaration.name_end - 1].text);
         if (declaration.parameters != no_token && declarations_.has(begin, head, "__global__")) {
             declare_kernel(declaration, head);
         } else if (declaration.parameters == no_token && declaration.template_begin == no_token) {
@@ -349,11 +351,7 @@ class Rewriter {
                 result_.flags |= cuscope_simt::uses_trigger;
                 return i + 1;
             case Word::heap:
-                // In order: which of several threads finds the heap full must not depend on the host's.
-                if (!is(i + 1, "(") || is_member_or_declared(i) || (i > 0 && is(i - 1, "::"))) return i + 1;
-                result_.flags |= cuscope_simt::uses_atomics | cuscope_simt::uses_heap;
-                replace(i, i, "::cuscope_simt::heap_" + std::string(tokens_[i].text));
-                return i + 1;
+                return visit_heap(i);
             case Word::uncached:
                 return i + 1;
         }
@@ -391,6 +389,23 @@ class Rewriter {
         if (global) replace(i - 1, i - 1, "");
         insert(tokens_[i].offset, "::cuscope_simt::At<" + std::to_string(tokens_[i].file) + ", " +
                                       std::to_string(tokens_[i].line) + ">::");
+        return i + 1;
+    }
+
+    // malloc(...) and free(...), also of std, unless the source has functions of its own by these names.
+    std::size_t visit_heap(std::size_t i) {
+        if (!is(i + 1, "(") || is_member_or_declared(i) || own_functions_.count(tokens_[i].text) != 0)
+            return i + 1;
+        std::size_t first = i;
+        if (i > 0 && is(i - 1, "::")) {
+            const bool qualified = i > 1 && tokens_[i - 2].kind == TokenKind::identifier &&
+                                   !is_statement_word(tokens_[i - 2].text);
+            if (qualified && !is(i - 2, "std")) return i + 1;
+            first = qualified ? i - 2 : i - 1;
+        }
+        // In order: which of several threads finds the heap full must not depend on the host's.
+        result_.flags |= cuscope_simt::uses_atomics | cuscope_simt::uses_heap;
+        replace(first, i, "::cuscope_simt::heap_" + std::string(tokens_[i].text));
         return i + 1;
     }
 
@@ -582,8 +597,9 @@ class Rewriter {
     std::vector<Edit> edits_;
     std::map<std::string_view, std::string> dynamic_shared_;  // at namespace scope: name, type
     Rewritten result_;
-    std::set<std::size_t> ends_do_;  // the `while` behind a braced `do`
-    int open_do_ = 0;                // of a `do` without braces, whose `while` is yet to come
+    std::set<std::string_view> own_functions_;  // the last part of their names
+    std::set<std::size_t> ends_do_;             // the `while` behind a braced `do`
+    int open_do_ = 0;                           // of a `do` without braces, whose `while` is yet to come
     int unique_ = 0;
     bool polls_ = false;
 };
