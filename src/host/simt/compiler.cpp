@@ -273,10 +273,19 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten)
     return result;
 }
 
+// Is there an alignas(...) behind a __shared__, where the compilers have none?
+bool aligns_shared(const std::string& source) {
+    for (std::size_t at = source.find("__shared__"); at != std::string::npos;
+         at = source.find("__shared__", at + 1))
+        if (source.find("alignas", at) < source.find(';', at)) return true;
+    return false;
+}
+
 // The user's own text, as it stands, tells best what is wrong with it. If it is right, a name expression is
 // not.
 Status Compilation::diagnose(const std::string& registration, const std::string& log) {
     std::vector<std::string> arguments = command(true);
+    if (aligns_shared(request_.source)) arguments.push_back("-DCUSCOPE_NO_ALIGNAS");
     arguments.insert(arguments.end(), {"-fsyntax-only", source_name_});
     CommandResult answer = execute(arguments);
     if (const Status status = unfinished(answer); status != Status::success) return status;
