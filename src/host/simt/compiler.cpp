@@ -197,9 +197,12 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     if (const std::filesystem::path path(request_.file_name); path.is_absolute())
         arguments.insert(arguments.end(), {"-iquote", path.parent_path().string()});
     arguments.insert(arguments.end(), {"-I.", "-isystem", headers_});
-    // <cuda/std/...> is the toolkit's own, behind what stands in for it in our headers.
-    if (const std::string toolkit = toolkit_include_dir(); !toolkit.empty())
-        arguments.insert(arguments.end(), {"-isystem", toolkit});
+    // What stands in for the toolkit's headers comes first.
+    const Toolkit toolkit = find_toolkit();
+    if (!toolkit.standard_library.empty())
+        arguments.insert(arguments.end(), {"-isystem", toolkit.standard_library});
+    if (!toolkit.curand_kernel.empty())
+        arguments.push_back("-DCUSCOPE_CURAND_KERNEL=\"" + toolkit.curand_kernel + "\"");
     if (!options_.warnings) arguments.push_back("-w");
     for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
     return arguments;
