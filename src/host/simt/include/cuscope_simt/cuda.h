@@ -28,6 +28,8 @@
 #include "cuscope_simt/integers.h"
 #include "cuscope_simt/mathematics.h"
 #include "cuscope_simt/registration.h"
+#include "cuscope_simt/simd.h"
+#include "cuscope_simt/spaces.h"
 #include "cuscope_simt/textures.h"
 #include "cuscope_simt/vectors.h"
 #include "cuscope_simt/warp.h"

@@ -1,7 +1,8 @@
 // The toolkit's own random numbers: not as a system header, since the compiler driver has to rewrite it.
 #pragma once
 #ifndef CUSCOPE_CURAND_KERNEL
-#error "<curand_kernel.h> is of the CUDA toolkit, which is not on this machine: pip install nvidia-curand, or set CUDA_HOME to a toolkit"
+#error \
+    "<curand_kernel.h> is of the CUDA toolkit, which is not on this machine: pip install nvidia-curand, or set CUDA_HOME to a toolkit"
 #else
 #include "cuscope_simt/toolkit/host.h"
 typedef struct CUstream_st* cudaStream_t;
