@@ -136,5 +136,15 @@ __global__ void spaces(unsigned* failures) {
 __global__ void in_cluster(unsigned* failures) {
     CHECK(__clusterDim().x == 2 && __clusterSizeInBlocks() == 2 && __clusterGridDimInClusters().x == 2);
     CHECK(__clusterIdx().x == blockIdx.x / 2 && __clusterRelativeBlockIdx().x == blockIdx.x % 2);
-    CHECK(__clusterRelativeBlockRank() == blockIdx.x % 2);
+    const unsigned rank = __clusterRelativeBlockRank();
+    CHECK(rank == blockIdx.x % 2);
+    __shared__ int mine[32];
+    mine[threadIdx.x] = blockIdx.x * 100 + threadIdx.x;
+    __cluster_barrier_arrive();
+    __cluster_barrier_wait();
+    const int* other = static_cast<const int*>(__cluster_map_shared_rank(mine, rank ^ 1));
+    CHECK(other[31 - threadIdx.x] == (int)((blockIdx.x ^ 1) * 100 + 31 - threadIdx.x));
+    CHECK(__cluster_query_shared_rank(other) == (rank ^ 1) && __isClusterShared(other) && !__isCtaShared(other));
+    __cluster_barrier_arrive_relaxed();
+    __cluster_barrier_wait();
 }

@@ -46,6 +46,24 @@ CUSCOPE_INLINE unsigned __clusterRelativeBlockRank() {
     return (at.z * size.y + at.y) * size.x + at.x;
 }
 
+CUSCOPE_INLINE void __cluster_barrier_arrive() {
+    cuscope_fiber->cluster_token = cuscope_fiber->api->arrive(cuscope_fiber, ::cuscope_simt::Scope::cluster);
+}
+CUSCOPE_INLINE void __cluster_barrier_arrive_relaxed() { __cluster_barrier_arrive(); }
+CUSCOPE_INLINE void __cluster_barrier_wait(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    const ::cuscope_simt::Site site{file, line, "__cluster_barrier_wait"};
+    ::cuscope_simt::switching([&](::cuscope_simt::Fiber* self) {
+        self->api->wait(self, ::cuscope_simt::Scope::cluster, self->cluster_token, &site);
+    });
+}
+CUSCOPE_INLINE void* __cluster_map_shared_rank(const void* address, unsigned rank,
+                                               const char* file = __builtin_FILE(),
+                                               int line = __builtin_LINE()) {
+    const ::cuscope_simt::Site site{file, line, "__cluster_map_shared_rank"};
+    return ::cuscope_simt::switching(
+        [&](::cuscope_simt::Fiber* self) { return self->api->map_shared(self, address, rank, &site); });
+}
+
 CUSCOPE_INLINE unsigned __isShared(const void* address) {
     return __cluster_query_shared_rank(address) == __clusterRelativeBlockRank();
 }
