@@ -477,6 +477,49 @@ class Rewriter {
         return names[0].name + 1;
     }
 
+    // An asm statement of instructions that have a meaning here becomes the call of a lambda: the expressions
+    // of its operands stay where they are, as the arguments.
+    std::optional<std::size_t> translate(std::size_t i, std::size_t open, std::size_t close,
+                                         const std::string& assembly) {
+        std::vector<std::string> names;
+        std::vector<std::size_t> parentheses;
+        int section = 0;
+        for (std::size_t j = open + 1; j < close && section < 3; ++j) {
+            if (is(j, ":")) {
+                ++section;
+            } else if (is(j, "::")) {
+                section += 2;
+            } else if (section > 0 && is(j, "(") && partner(j) != no_token) {
+                const bool named = is(j - 2, "]") && is(j - 4, "[");
+                names.emplace_back(named ? tokens_[j - 3].text : std::string_view());
+                parentheses.push_back(j);
+                j = partner(j);
+            }
+        }
+        const std::string site = "::cuscope_simt::Site{::cuscope_simt::source_files[" +
+                                 std::to_string(tokens_[i].file) + "], " + std::to_string(tokens_[i].line) +
+                                 ", \"asm\"}";
+        const std::optional<PtxCode> code = translate_ptx(assembly, names, site);
+        if (!code) return std::nullopt;
+        if (code->uses_warp) result_.flags |= cuscope_simt::uses_warp;
+        if (code->uses_barriers) result_.flags |= cuscope_simt::uses_barriers;
+        if (code->sees_others) result_.flags |= cuscope_simt::uses_atomics;
+        std::string head = "[](";
+        for (std::size_t k = 0; k < names.size(); ++k)
+            head +=
+                (k == 0 ? "[[maybe_unused]] auto&& o" : ", [[maybe_unused]] auto&& o") + std::to_string(k);
+        head += ") { " + code->body + "}(";
+        if (parentheses.empty()) {
+            replace(i, close, head + ")");
+            return close + 1;
+        }
+        replace(i, parentheses[0], head + "(");
+        for (std::size_t k = 1; k < parentheses.size(); ++k)
+            replace(partner(parentheses[k - 1]), parentheses[k], "), (");
+        replace(partner(parentheses.back()), close, "))");
+        return parentheses[0] + 1;
+    }
+
     std::size_t visit_asm(std::size_t i) {
         std::size_t open = i + 1;
         while (is(open, "volatile") || is(open, "__volatile__") || is(open, "__volatile") ||
@@ -521,13 +564,16 @@ class Rewriter {
                 }
             }
         }
+        if (const std::optional<std::size_t> next = translate(i, open, close, assembly)) return *next;
         const std::size_t from = assembly.find_first_not_of(" \t\n");
         std::string shown = assembly.substr(from, assembly.find_last_not_of(" \t\n") + 1 - from);
         std::replace(shown.begin(), shown.end(), '\n', ' ');
-        problem(i, "inline PTX `" + shown +
-                       "` is not supported by cuscope's host runtime; an asm statement there can only be "
-                       "griddepcontrol, or read one special register (%clock64, %globaltimer, %laneid, "
-                       "%smid, %lanemask_lt, %tid.x, ...)");
+        problem(i,
+                "inline PTX `" + shown +
+                    "` is not supported by cuscope's host runtime; an asm statement there can read one "
+                    "special register (%clock64, %globaltimer, %laneid, %smid, %lanemask_lt, %tid.x, ...), "
+                    "or be of whole instructions among griddepcontrol, cp.async, ldmatrix, mma.sync.m16n8, "
+                    "ld, st, red, atom, bar.sync 0, membar, fence, and some of arithmetic");
         return close + 1;
     }
 

@@ -127,6 +127,7 @@ struct Fiber {
     unsigned is_cooperative;  // may the blocks of the grid wait for each other?
     Index3 cluster_dim;       // in blocks; (1, 1, 1) without clusters
     unsigned cluster_token;   // of the thread's last arrival at the cluster's barrier
+    char* static_shared;      // the block's; null if the kernel has none
 };
 
 struct ParameterLayout {

@@ -27,6 +27,7 @@
 #include "cuscope_simt/device_functions.h"
 #include "cuscope_simt/integers.h"
 #include "cuscope_simt/mathematics.h"
+#include "cuscope_simt/ptx.h"
 #include "cuscope_simt/registration.h"
 #include "cuscope_simt/simd.h"
 #include "cuscope_simt/spaces.h"

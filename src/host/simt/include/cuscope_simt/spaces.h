@@ -4,7 +4,8 @@
 
 #include "cuscope_simt/vectors.h"
 
-// Addresses of all spaces are of one kind here.
+// Addresses of all spaces are of one kind here, but those of shared memory, which kernels keep in 32 bits:
+// the dynamic part begins at dynamic_start. The low bits are those of the address, so that alignments hold.
 #define CUSCOPE_SPACE(space)                                               \
     CUSCOPE_INLINE size_t __cvta_generic_to_##space(const void* address) { \
         return reinterpret_cast<size_t>(address);                          \
@@ -13,10 +14,31 @@
         return reinterpret_cast<void*>(address);                           \
     }
 CUSCOPE_SPACE(global)
-CUSCOPE_SPACE(shared)
 CUSCOPE_SPACE(constant)
 CUSCOPE_SPACE(local)
 #undef CUSCOPE_SPACE
+
+namespace cuscope_simt {
+inline constexpr size_t dynamic_start = 1u << 24;
+CUSCOPE_INLINE size_t static_start() {
+    return reinterpret_cast<size_t>(cuscope_fiber->static_shared) & ~static_cast<size_t>(1023);
+}
+}  // namespace cuscope_simt
+
+CUSCOPE_INLINE size_t __cvta_generic_to_shared(const void* address) {
+    const size_t at = reinterpret_cast<size_t>(address),
+                 dynamic = reinterpret_cast<size_t>(cuscope_fiber->dynamic_shared);
+    if (dynamic != 0 && at >= dynamic && at <= dynamic + cuscope_fiber->dynamic_shared_bytes)
+        return ::cuscope_simt::dynamic_start + (at - dynamic);
+    return at - ::cuscope_simt::static_start();
+}
+CUSCOPE_INLINE void* __cvta_shared_to_generic(size_t address) {
+    return reinterpret_cast<void*>(address >= ::cuscope_simt::dynamic_start &&
+                                           cuscope_fiber->dynamic_shared != nullptr
+                                       ? reinterpret_cast<size_t>(cuscope_fiber->dynamic_shared) +
+                                             (address - ::cuscope_simt::dynamic_start)
+                                       : address + ::cuscope_simt::static_start());
+}
 
 CUSCOPE_INLINE unsigned __cluster_query_shared_rank(const void* address) {
     return static_cast<unsigned>(cuscope_fiber->api->shared_rank(cuscope_fiber, address));
