@@ -227,6 +227,18 @@ __global__ void arithmetic(unsigned* failures) {
     CHECK(r == 0x4000be00u);
     asm("mov.b32 %0, %1;" : "=r"(r) : "f"(1.0f));
     CHECK(r == 0x3f800000u);
+    float loaded = -1.0f;
+    const int wanted = threadIdx.x % 3;
+    asm volatile(
+        "{\n\t.reg .pred p, q;\n\t"
+        "setp.ne.s32 p, %3, 0;\n\t"
+        "setp.gt.u32 q, %4, 31;\n\t"
+        "@!p mov.f32 %0, 0fC0000000;\n\t"
+        "@p ld.global.f32 %0, [%2];\n\t"
+        "selp.b32 %1, %3, 77, q;\n\t}"
+        : "+f"(loaded), "=r"(r)
+        : "l"(&values[5]), "r"(wanted), "r"(threadIdx.x));
+    CHECK(loaded == (wanted ? values[5] : -2.0f) && r == (threadIdx.x > 31 ? wanted : 77));
     if (threadIdx.x & 1)
         asm("popc.b32 %0, %1;" : "=r"(r) : "r"(x));
     else

@@ -114,7 +114,8 @@ std::vector<std::string> parts_of(const std::string& opcode) {
 }
 
 bool is_number(std::string_view text) {
-    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[text[0] == '-' ? 1 : 0])) != 0;
+    if (!text.empty() && text[0] == '-') text.remove_prefix(1);
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0;
 }
 
 const char* type_of(std::string_view name) {
@@ -144,12 +145,26 @@ class Translation {
         : names_(names), site_(std::move(site)), out_(*out) {}
 
     bool instruction(const std::string& text) {
+        if (text[0] != '@') return unconditional(text);
+        // @p, @!p: only where the predicate holds, or does not.
+        const std::size_t space = std::min(text.find_first_of(" \t\n"), text.size());
+        const bool negated = text.size() > 1 && text[1] == '!';
+        const std::string predicate = expression(text.substr(negated ? 2 : 1, space - (negated ? 2 : 1)));
+        if (predicate.find("r_") != 0) return false;
+        out_.body += std::string("if (") + (negated ? "!" : "") + predicate + ") { ";
+        if (!unconditional(trimmed(text.substr(space)))) return false;
+        out_.body += "} ";
+        return !out_.uses_warp && !out_.uses_barriers;
+    }
+
+  private:
+    bool unconditional(const std::string& text) {
+        if (text.empty()) return false;
         const std::size_t space = std::min(text.find_first_of(" \t\n"), text.size());
         opcode_ = text.substr(0, space);
         operands_ = space == text.size() ? std::vector<std::string>{} : split(text.substr(space), ',');
         if (opcode_ == ".reg") return registers(text.substr(space));
-        if (opcode_.find("@") == 0 || opcode_.find(':') == opcode_.size() - 1 || opcode_[0] == '.')
-            return false;
+        if (opcode_.find(':') == opcode_.size() - 1 || opcode_[0] == '.') return false;
         if (holds(idle, opcode_)) return true;
         if (holds(fences, opcode_)) return call("::__threadfence", {}, "");
         if (opcode_ == "trap") return call("::__trap", {}, "");
@@ -163,10 +178,10 @@ class Translation {
         if (parts[0] == "ldmatrix") return matrix(parts);
         if (parts[0] == "mma") return multiplication(parts);
         if (parts[0] == "ld" || parts[0] == "st") return access(parts);
+        if (parts[0] == "setp" || parts[0] == "selp") return choice(parts);
         return false;
     }
 
-  private:
     static std::string named(const std::string& opcode) {
         std::string name = opcode;
         std::replace(name.begin(), name.end(), '.', '_');
@@ -177,7 +192,8 @@ class Translation {
     bool registers(const std::string& declaration) {
         const std::string text = trimmed(declaration);
         const std::size_t space = std::min(text.find_first_of(" \t\n"), text.size());
-        const char* const type = text[0] == '.' ? type_of(text.substr(1, space - 1)) : nullptr;
+        const std::string name_of_type = text[0] == '.' ? text.substr(1, space - 1) : "";
+        const char* const type = name_of_type == "pred" ? "bool" : type_of(name_of_type);
         if (type == nullptr || space == text.size()) return false;
         for (const std::string& name : split(text.substr(space), ',')) {
             const bool simple = std::all_of(name.begin(), name.end(),
@@ -191,6 +207,8 @@ class Translation {
 
     // The C++ of an operand; empty if it is none that is known here.
     std::string expression(const std::string& text) const {
+        if (text.size() == 10 && text[0] == '0' && (text[1] == 'f' || text[1] == 'F'))  // the bits of a float
+            return "::cuscope_simt::bit_copy<float>(0x" + text.substr(2) + "u)";
         if (is_number(text)) return text;
         if (std::find(out_.registers.begin(), out_.registers.end(), text) != out_.registers.end())
             return "r_" + text;
@@ -249,6 +267,31 @@ class Translation {
         if (to.empty() || from.empty()) return false;
         return call("::cuscope_simt::ptx::cp_async", {operands_.begin() + 2, operands_.end()},
                     to + ", " + from);
+    }
+
+    // setp.ne.s32 p, a, b;  selp.b32 d, a, b, p;
+    bool choice(const std::vector<std::string>& parts) {
+        static constexpr std::array<std::pair<std::string_view, const char*>, 6> comparisons{
+            {{"eq", " == "}, {"ne", " != "}, {"lt", " < "}, {"le", " <= "}, {"gt", " > "}, {"ge", " >= "}}};
+        const char* const type = type_of(parts.back());
+        std::vector<std::string> values;
+        for (const std::string& operand : operands_) values.push_back(expression(operand));
+        if (type == nullptr || std::find(values.begin(), values.end(), "") != values.end()) return false;
+        if (parts.size() == 2 && parts[0] == "selp" && values.size() == 4) {
+            out_.body += std::string(type) + " v; if (" + values[3] + ") ::cuscope_simt::ptx::put(v, " +
+                         values[1] + "); else ::cuscope_simt::ptx::put(v, " + values[2] +
+                         "); ::cuscope_simt::ptx::put(" + values[0] + ", v); ";
+            return true;
+        }
+        if (parts.size() != 3 || parts[0] != "setp" || values.size() != 3 || values[0].find("r_") != 0)
+            return false;
+        for (const auto& [ptx, op] : comparisons) {
+            if (ptx != parts[1]) continue;
+            out_.body += values[0] + " = static_cast<" + type + ">(" + values[1] + ")" + op + "static_cast<" +
+                         type + ">(" + values[2] + "); ";
+            return true;
+        }
+        return false;
     }
 
     // The block's one barrier, or that of a warp's lanes.
