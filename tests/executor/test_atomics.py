@@ -98,6 +98,48 @@ def test_compare_and_swap_makes_any_other_operation(device, c_type):
     assert int(p.to_host()[0]) % 2**bits == expected % 2**bits
 
 
+@pytest.mark.parametrize("c_type", ["float2", "float4"])
+def test_vectors_of_floats_are_added(device, c_type):
+    n = int(c_type[-1])
+    mod = module(
+        device,
+        f"__global__ void add({c_type}* p, const {c_type}* in) {{ atomicAdd(p + 1, in[threadIdx.x]); }}",
+    )
+    x = np.random.default_rng(8).integers(-100, 100, (64, n)).astype(np.float32)
+    p = cs.zeros((3, n))
+    mod.add[3, 64](p, cs.to_device(x))
+
+    assert np.array_equal(p.to_host(), [[0] * n, (3 * x.sum(axis=0)).tolist(), [0] * n])
+
+
+def test_exchange_and_compare_of_16_bytes(device):
+    mod = module(
+        device,
+        """struct alignas(16) Node { unsigned long long value, count; };
+        __global__ void push(Node* p, ulonglong2* sum) {
+            Node old = *p, seen;
+            for (;;) {
+                seen = atomicCAS(p, old, Node{old.value + threadIdx.x, old.count + 1});
+                if (seen.value == old.value && seen.count == old.count) break;
+                old = seen;
+            }
+        }
+        __global__ void swap(uint4* p, uint4* out) {
+            struct alignas(16) Word { uint4 v; };
+            const unsigned i = blockIdx.x * blockDim.x + threadIdx.x + 1;
+            out[i - 1] = atomicExch(reinterpret_cast<Word*>(p), Word{make_uint4(i, i, i, i)}).v;
+        }""",
+    )
+    p = cs.zeros(2, np.uint64)
+    mod.push[4, 64](p, p)
+    assert p.to_host().tolist() == [4 * 64 * 63 // 2, 256]
+
+    word, out = cs.zeros((1, 4), np.uint32), cs.zeros((128, 4), np.uint32)
+    mod.swap[2, 64](word, out)
+    rows = [*out.to_host().tolist(), *word.to_host().tolist()]
+    assert sorted(rows) == [[i] * 4 for i in range(129)]
+
+
 @pytest.mark.parametrize(
     ("name", "limit", "start", "expected"), [("atomicInc", 5, 0, 96 % 6), ("atomicDec", 5, 5, (5 - 96) % 6)]
 )

@@ -49,6 +49,18 @@ def test_wmma_gemm(device, rng):
     np.testing.assert_allclose(d_c.to_host(), expected, atol=2e-4)
 
 
+def test_gemm_of_tensor_core_instructions(device, rng):
+    m, n, k = 128, 192, 160
+    a, b = rng.normal(size=(m, k)).astype(np.float16), rng.normal(size=(k, n)).astype(np.float16)
+    c = cs.zeros((m, n), np.float16)
+    shared = 2 * 2 * (64 * 32 + 32 * 64)
+    mod = sample(device, "mma_gemm")
+    mod.mma_gemm[(n // 64, m // 64), 128, None, shared](cs.to_device(a), cs.to_device(b), c, m, n, k)
+
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    np.testing.assert_allclose(c.to_host(), expected, rtol=1.1 * HALF_STEP, atol=2e-4)
+
+
 def softmax(x: np.ndarray) -> np.ndarray:
     e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)

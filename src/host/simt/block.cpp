@@ -102,6 +102,7 @@ void Block::attach(Grid& its_grid) {
     }
 
     prototype_.thread_count = thread_count_;
+    prototype_.static_shared = static_shared_bytes_ != 0 ? static_shared_ : nullptr;
     prototype_.block_dim = {launch.block.x, launch.block.y, launch.block.z};
     prototype_.grid_dim = {launch.grid.x, launch.grid.y, launch.grid.z};
     prototype_.multiprocessor_count = launch.multiprocessor_count;

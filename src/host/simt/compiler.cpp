@@ -200,9 +200,12 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     if (const std::filesystem::path path(request_.file_name); path.is_absolute())
         arguments.insert(arguments.end(), {"-iquote", path.parent_path().string()});
     arguments.insert(arguments.end(), {"-I.", "-isystem", headers_});
-    // <cuda/std/...> is the toolkit's own, behind what stands in for it in our headers.
-    if (const std::string toolkit = toolkit_include_dir(); !toolkit.empty())
-        arguments.insert(arguments.end(), {"-isystem", toolkit});
+    // What stands in for the toolkit's headers comes first.
+    const Toolkit toolkit = find_toolkit();
+    if (!toolkit.standard_library.empty())
+        arguments.insert(arguments.end(), {"-isystem", toolkit.standard_library});
+    if (!toolkit.curand_kernel.empty())
+        arguments.push_back("-DCUSCOPE_CURAND_KERNEL=\"" + toolkit.curand_kernel + "\"");
     if (!options_.warnings) arguments.push_back("-w");
     for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
     return arguments;
@@ -280,10 +283,19 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten)
     return result;
 }
 
+// Is there an alignas(...) behind a __shared__, where the compilers have none?
+bool aligns_shared(const std::string& source) {
+    for (std::size_t at = source.find("__shared__"); at != std::string::npos;
+         at = source.find("__shared__", at + 1))
+        if (source.find("alignas", at) < source.find(';', at)) return true;
+    return false;
+}
+
 // The user's own text, as it stands, tells best what is wrong with it. If it is right, a name expression is
 // not.
 Status Compilation::diagnose(const std::string& registration, const std::string& log) {
     std::vector<std::string> arguments = command(true);
+    if (aligns_shared(request_.source)) arguments.push_back("-DCUSCOPE_NO_ALIGNAS");
     arguments.insert(arguments.end(), {"-fsyntax-only", source_name_});
     CommandResult answer = execute(arguments);
     if (const Status status = unfinished(answer); status != Status::success) return status;

@@ -32,7 +32,7 @@ std::string include_dir() {
     return !folder.empty() && holds_headers(beside) ? beside.string() : "";
 }
 
-std::string toolkit_include_dir() {
+Toolkit find_toolkit() {
     std::vector<std::filesystem::path> roots;
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
         if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
@@ -40,19 +40,25 @@ std::string toolkit_include_dir() {
     }
     if (const std::filesystem::path folder = own_folder(); !folder.empty()) {
         const std::filesystem::path wheels = folder.parent_path() / "nvidia";
-        roots.push_back(wheels / "cu13" / "include");
-        roots.push_back(wheels / "cuda_cccl" / "include");
+        for (const char* wheel : {"cu13", "cuda_cccl", "curand"}) roots.push_back(wheels / wheel / "include");
     }
     roots.emplace_back("/usr/local/cuda/include");
     roots.emplace_back("/opt/cuda/include");
+    const auto is_file = [](const std::filesystem::path& path) {
+        std::error_code error;
+        return std::filesystem::is_regular_file(path, error);
+    };
+    Toolkit result;
     for (const std::filesystem::path& root : roots) {
         for (const std::filesystem::path& directory : {root / "cccl", root}) {
-            std::error_code error;
-            if (std::filesystem::is_regular_file(directory / "cuda" / "std" / "detail" / "__config", error))
-                return directory.string();
+            if (result.standard_library.empty() &&
+                is_file(directory / "cuda" / "std" / "detail" / "__config"))
+                result.standard_library = directory.string();
         }
+        if (result.curand_kernel.empty() && is_file(root / "curand_kernel.h"))
+            result.curand_kernel = (root / "curand_kernel.h").string();
     }
-    return "";
+    return result;
 }
 
 }  // namespace cuscope::simt

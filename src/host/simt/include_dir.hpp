@@ -9,8 +9,12 @@ namespace cuscope::simt {
 // Holds cuscope_simt/abi.h; empty if neither does.
 std::string include_dir();
 
-// The folder of the CUDA toolkit that holds cuda/std/, the C++ library for kernels; empty if there is none:
-// of $CUDA_HOME or $CUDA_PATH, a wheel beside the package, or where a toolkit is usually installed.
-std::string toolkit_include_dir();
+// What kernels may take from a CUDA toolkit: that of $CUDA_HOME or $CUDA_PATH, wheels beside the package, or
+// where a toolkit is usually installed.
+struct Toolkit {
+    std::string standard_library;  // the folder that holds cuda/std/; empty if there is none
+    std::string curand_kernel;     // a file; likewise
+};
+Toolkit find_toolkit();
 
 }  // namespace cuscope::simt

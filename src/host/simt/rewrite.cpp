@@ -3,116 +3,17 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 
 #include "cuscope_simt/abi.h"
 #include "host/simt/declarations.hpp"
 #include "host/simt/ptx.hpp"
 #include "host/simt/registration.hpp"
 #include "host/simt/tokens.hpp"
+#include "host/simt/words.hpp"
 #include "runtime/signature.hpp"
 
 namespace cuscope::simt {
 namespace {
-
-// What a token means for the rewriter.
-enum class Word {
-    dropped,
-    kernel,
-    force_inline,
-    no_inline,
-    launch_bounds,
-    shared,
-    unsupported,
-    built_in,  // threadIdx
-    barrier,   // operations that have to know where they stand
-    warp,
-    inline_asm,
-    fence,
-    clock,
-    print,
-    uncached,  // loads that see what other threads write
-    groups,    // our headers' mark: their functions wait
-    trigger,   // lets dependent kernels start
-    heap,      // malloc, free
-};
-
-const std::unordered_map<std::string_view, Word>& words() {
-    static const std::unordered_map<std::string_view, Word> table{
-        {"__device__", Word::dropped},
-        {"__host__", Word::dropped},
-        {"__constant__", Word::dropped},
-        {"__grid_constant__", Word::dropped},
-        {"__inline_hint__", Word::dropped},
-        {"__global__", Word::kernel},
-        {"__forceinline__", Word::force_inline},
-        {"__noinline__", Word::no_inline},
-        {"__launch_bounds__", Word::launch_bounds},
-        {"__maxnreg__", Word::launch_bounds},
-        {"__shared__", Word::shared},
-        {"__managed__", Word::unsupported},
-        {"__cluster_dims__", Word::launch_bounds},
-        {"__block_size__", Word::unsupported},
-        {"threadIdx", Word::built_in},
-        {"blockIdx", Word::built_in},
-        {"blockDim", Word::built_in},
-        {"gridDim", Word::built_in},
-        {"__syncthreads", Word::barrier},
-        {"__syncthreads_count", Word::barrier},
-        {"__syncthreads_and", Word::barrier},
-        {"__syncthreads_or", Word::barrier},
-        {"__syncwarp", Word::warp},
-        {"__shfl_sync", Word::warp},
-        {"__shfl_up_sync", Word::warp},
-        {"__shfl_down_sync", Word::warp},
-        {"__shfl_xor_sync", Word::warp},
-        {"__ballot_sync", Word::warp},
-        {"__any_sync", Word::warp},
-        {"__all_sync", Word::warp},
-        {"__uni_sync", Word::warp},
-        {"__match_any_sync", Word::warp},
-        {"__match_all_sync", Word::warp},
-        {"__reduce_add_sync", Word::warp},
-        {"__reduce_min_sync", Word::warp},
-        {"__reduce_max_sync", Word::warp},
-        {"__reduce_and_sync", Word::warp},
-        {"__reduce_or_sync", Word::warp},
-        {"__reduce_xor_sync", Word::warp},
-        {"__activemask", Word::warp},
-        {"asm", Word::inline_asm},
-        {"__asm__", Word::inline_asm},
-        {"__asm", Word::inline_asm},
-        {"__threadfence", Word::fence},
-        {"__threadfence_block", Word::fence},
-        {"__threadfence_system", Word::fence},
-        {"clock", Word::clock},
-        {"clock64", Word::clock},
-        {"__nanosleep", Word::clock},
-        {"printf", Word::print},
-        {"__ldcg", Word::uncached},
-        {"__ldcv", Word::uncached},
-        {"cuscope_uses_groups", Word::groups},
-        {"cudaTriggerProgrammaticLaunchCompletion", Word::trigger},
-        {"malloc", Word::heap},
-        {"free", Word::heap},
-        {"cuscope_uses_atomics", Word::fence},
-    };
-    return table;
-}
-
-std::string_view built_in_function(std::string_view variable) {
-    return variable == "threadIdx"  ? "thread_index"
-           : variable == "blockIdx" ? "block_index"
-           : variable == "blockDim" ? "block_dim"
-                                    : "grid_dim";
-}
-
-// Identifiers after which another one is a use, not the name of a declaration.
-bool is_statement_word(std::string_view word) {
-    return word == "return" || word == "else" || word == "do" || word == "case" || word == "sizeof" ||
-           word == "and" || word == "or" || word == "not" || word == "xor" || word == "new" ||
-           word == "co_return" || word == "throw";
-}
 
 class Rewriter {
   public:
@@ -489,6 +390,49 @@ class Rewriter {
         return names[0].name + 1;
     }
 
+    // An asm statement of instructions that have a meaning here becomes the call of a lambda: the expressions
+    // of its operands stay where they are, as the arguments.
+    std::optional<std::size_t> translate(std::size_t i, std::size_t open, std::size_t close,
+                                         const std::string& assembly) {
+        std::vector<std::string> names;
+        std::vector<std::size_t> parentheses;
+        int section = 0;
+        for (std::size_t j = open + 1; j < close && section < 3; ++j) {
+            if (is(j, ":")) {
+                ++section;
+            } else if (is(j, "::")) {
+                section += 2;
+            } else if (section > 0 && is(j, "(") && partner(j) != no_token) {
+                const bool named = is(j - 2, "]") && is(j - 4, "[");
+                names.emplace_back(named ? tokens_[j - 3].text : std::string_view());
+                parentheses.push_back(j);
+                j = partner(j);
+            }
+        }
+        const std::string site = "::cuscope_simt::Site{::cuscope_simt::source_files[" +
+                                 std::to_string(tokens_[i].file) + "], " + std::to_string(tokens_[i].line) +
+                                 ", \"asm\"}";
+        const std::optional<PtxCode> code = translate_ptx(assembly, names, site);
+        if (!code) return std::nullopt;
+        if (code->uses_warp) result_.flags |= cuscope_simt::uses_warp;
+        if (code->uses_barriers) result_.flags |= cuscope_simt::uses_barriers;
+        if (code->sees_others) result_.flags |= cuscope_simt::uses_atomics;
+        std::string head = "[](";
+        for (std::size_t k = 0; k < names.size(); ++k)
+            head +=
+                (k == 0 ? "[[maybe_unused]] auto&& o" : ", [[maybe_unused]] auto&& o") + std::to_string(k);
+        head += ") { " + code->body + "}(";
+        if (parentheses.empty()) {
+            replace(i, close, head + ")");
+            return close + 1;
+        }
+        replace(i, parentheses[0], head + "(");
+        for (std::size_t k = 1; k < parentheses.size(); ++k)
+            replace(partner(parentheses[k - 1]), parentheses[k], "), (");
+        replace(partner(parentheses.back()), close, "))");
+        return parentheses[0] + 1;
+    }
+
     std::size_t visit_asm(std::size_t i) {
         std::size_t open = i + 1;
         while (is(open, "volatile") || is(open, "__volatile__") || is(open, "__volatile") ||
@@ -533,13 +477,16 @@ class Rewriter {
                 }
             }
         }
+        if (const std::optional<std::size_t> next = translate(i, open, close, assembly)) return *next;
         const std::size_t from = assembly.find_first_not_of(" \t\n");
         std::string shown = assembly.substr(from, assembly.find_last_not_of(" \t\n") + 1 - from);
         std::replace(shown.begin(), shown.end(), '\n', ' ');
-        problem(i, "inline PTX `" + shown +
-                       "` is not supported by cuscope's host runtime; an asm statement there can only be "
-                       "griddepcontrol, or read one special register (%clock64, %globaltimer, %laneid, "
-                       "%smid, %lanemask_lt, %tid.x, ...)");
+        problem(i,
+                "inline PTX `" + shown +
+                    "` is not supported by cuscope's host runtime; an asm statement there can read one "
+                    "special register (%clock64, %globaltimer, %laneid, %smid, %lanemask_lt, %tid.x, ...), "
+                    "or be of whole instructions among griddepcontrol, cp.async, ldmatrix, mma.sync.m16n8, "
+                    "ld, st, red, atom, bar.sync 0, membar, fence, and some of arithmetic");
         return close + 1;
     }
 

@@ -97,8 +97,8 @@ struct Api {
     int (*shared_rank)(Fiber* self, const void* address);
     // Returns once *word is no longer `value`: another thread of the block is to change it.
     void (*wait_word)(Fiber* self, const unsigned* word, unsigned value, const Site* site);
-    // Programmatic dependent launches: lets the kernels behind this one start, once a thread of each block has
-    // said so; waits for the kernels before it. Neither switches.
+    // Programmatic dependent launches: lets the kernels behind this one start, once a thread of each block
+    // has said so; waits for the kernels before it. Neither switches.
     void (*trigger_dependents)(Fiber* self);
     void (*wait_for_primary)(Fiber* self);
     // The device's heap. Neither switches. Null if it is full.
@@ -126,6 +126,8 @@ struct Fiber {
     unsigned spin_count;
     unsigned is_cooperative;  // may the blocks of the grid wait for each other?
     Index3 cluster_dim;       // in blocks; (1, 1, 1) without clusters
+    unsigned cluster_token;   // of the thread's last arrival at the cluster's barrier
+    char* static_shared;      // the block's; null if the kernel has none
 };
 
 struct ParameterLayout {

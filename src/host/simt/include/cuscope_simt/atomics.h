@@ -100,9 +100,11 @@ CUSCOPE_INLINE T atomic_add_bits(T* address, T value) {
         return ::cuscope_simt::atomic_add_bits<unsigned long long>(address, value);                \
     }                                                                                              \
     CUSCOPE_INLINE float2 atomicAdd##suffix(float2* address, float2 value) {                       \
+        ::cuscope_simt::atomic_operand(address);                                                   \
         return {atomicAdd##suffix(&address->x, value.x), atomicAdd##suffix(&address->y, value.y)}; \
     }                                                                                              \
     CUSCOPE_INLINE float4 atomicAdd##suffix(float4* address, float4 value) {                       \
+        ::cuscope_simt::atomic_operand(address);                                                   \
         return {atomicAdd##suffix(&address->x, value.x), atomicAdd##suffix(&address->y, value.y),  \
                 atomicAdd##suffix(&address->z, value.z), atomicAdd##suffix(&address->w, value.w)}; \
     }                                                                                              \
@@ -137,6 +139,51 @@ CUSCOPE_ATOMICS(_system)
 #undef CUSCOPE_EXCHANGE
 #undef CUSCOPE_UPDATE
 #undef CUSCOPE_FETCH
+
+// Of 16 bytes: exchange, and compare and swap. Under a lock, which these operations have to themselves.
+namespace cuscope_simt {
+
+template <class T>
+inline constexpr bool is_wide = sizeof(T) == 16 && alignof(T) >= 16 && __is_trivially_copyable(T);
+template <class T, bool wide = is_wide<T>>
+struct Wide {};
+template <class T>
+struct Wide<T, true> {
+    using Type = T;
+};
+
+inline unsigned char wide_lock;
+
+template <class T, class Change>
+CUSCOPE_INLINE T wide_update(T* address, Change change) {
+    atomic_operand(address);
+    while (__atomic_test_and_set(&wide_lock, __ATOMIC_ACQUIRE)) {
+    }
+    const T old = *address;
+    change(old);
+    __atomic_clear(&wide_lock, __ATOMIC_RELEASE);
+    poll();
+    return old;
+}
+
+}  // namespace cuscope_simt
+
+#define CUSCOPE_WIDE_ATOMICS(suffix)                                                                \
+    template <class T>                                                                              \
+    CUSCOPE_INLINE typename ::cuscope_simt::Wide<T>::Type atomicExch##suffix(T* address, T value) { \
+        return ::cuscope_simt::wide_update(address, [&](const T&) { *address = value; });           \
+    }                                                                                               \
+    template <class T>                                                                              \
+    CUSCOPE_INLINE                                                                                  \
+        typename ::cuscope_simt::Wide<T>::Type atomicCAS##suffix(T* address, T expected, T value) { \
+        return ::cuscope_simt::wide_update(address, [&](const T& old) {                             \
+            if (__builtin_memcmp(&old, &expected, sizeof old) == 0) *address = value;               \
+        });                                                                                         \
+    }
+CUSCOPE_WIDE_ATOMICS()
+CUSCOPE_WIDE_ATOMICS(_block)
+CUSCOPE_WIDE_ATOMICS(_system)
+#undef CUSCOPE_WIDE_ATOMICS
 
 CUSCOPE_INLINE void __threadfence() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -18,7 +18,9 @@
 #define __device__
 #define __host__
 #define __shared__ thread_local
+#ifdef CUSCOPE_NO_ALIGNAS
 #define alignas(...)
+#endif
 #define __constant__
 #define __forceinline__ inline
 #define __noinline__

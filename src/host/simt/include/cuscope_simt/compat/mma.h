@@ -1,4 +1,6 @@
 #pragma once
 #include "cuscope_simt/matrix/wmma.h"
 // Its functions wait: the compiler driver looks for this.
-namespace cuscope_simt { class cuscope_uses_groups; }
+namespace cuscope_simt {
+class cuscope_uses_groups;
+}

@@ -1,4 +1,5 @@
 // Ends the process where it runs on a host; here it has to end the kernel.
+// clang-format off
 #include "cuscope_simt/toolkit/host.h"
 #include <cuda/std/cstdlib>
 #define exit(code) __trap()

@@ -1,0 +1,2 @@
+#pragma once
+#include "cuscope_simt/numbers/complex.h"

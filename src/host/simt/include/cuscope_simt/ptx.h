@@ -1,0 +1,301 @@
+// What asm statements of PTX instructions become; the compiler driver writes the calls.
+#pragma once
+#pragma GCC system_header
+
+#include "cuscope_simt/atomics.h"
+#include "cuscope_simt/integers.h"
+#include "cuscope_simt/numbers/rounding16.h"
+#include "cuscope_simt/spaces.h"
+#include "cuscope_simt/warp.h"
+
+namespace cuscope_simt {
+namespace ptx {
+
+// The bits of a value in another type's variable, as far as they go.
+template <class To, class From>
+CUSCOPE_INLINE void put(To&& to, const From& from) {
+    __builtin_memset(static_cast<void*>(&to), 0, sizeof to);
+    __builtin_memcpy(static_cast<void*>(&to), &from, sizeof to < sizeof from ? sizeof to : sizeof from);
+}
+
+CUSCOPE_INLINE char* at(const volatile void* address, long long offset) {
+    return const_cast<char*>(static_cast<const volatile char*>(address)) + offset;
+}
+CUSCOPE_INLINE char* at(unsigned long long address, long long offset) {
+    return reinterpret_cast<char*>(address) + offset;
+}
+CUSCOPE_INLINE char* at(unsigned long address, long long offset) {
+    return reinterpret_cast<char*>(address) + offset;
+}
+CUSCOPE_INLINE char* at(long long address, long long offset) {
+    return reinterpret_cast<char*>(address) + offset;
+}
+CUSCOPE_INLINE char* at(long address, long long offset) { return reinterpret_cast<char*>(address) + offset; }
+CUSCOPE_INLINE char* shared_at(unsigned long long address, long long offset) {
+    return static_cast<char*>(__cvta_shared_to_generic(static_cast<size_t>(address))) + offset;
+}
+
+CUSCOPE_INLINE void check_aligned(const char* address, unsigned bytes) {
+    if (reinterpret_cast<__UINTPTR_TYPE__>(address) % bytes != 0)
+        fault(Fault::misaligned, "an asm statement with an address that is no multiple of the access's size",
+              nullptr);
+}
+template <class T, unsigned long n>
+CUSCOPE_INLINE void read(T (&to)[n], const char* from) {
+    check_aligned(from, sizeof to);
+    __builtin_memcpy(to, from, sizeof to);
+}
+template <class T, unsigned long n>
+CUSCOPE_INLINE void write(char* to, const T (&from)[n]) {
+    check_aligned(to, sizeof from);
+    __builtin_memcpy(to, from, sizeof from);
+}
+CUSCOPE_INLINE void visible() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    poll();
+}
+
+CUSCOPE_INLINE void cp_async(char* to, const char* from, long long bytes, long long taken) {
+    check_aligned(to, static_cast<unsigned>(bytes));
+    check_aligned(from, static_cast<unsigned>(bytes));
+    __builtin_memset(to, 0, static_cast<size_t>(bytes));
+    __builtin_memcpy(to, from, static_cast<size_t>(taken < bytes ? taken : bytes));
+}
+CUSCOPE_INLINE void cp_async(char* to, const char* from, long long bytes) {
+    cp_async(to, from, bytes, bytes);
+}
+
+// Rows of 16 bytes, whose addresses the lanes bring: each lane gets two neighbours of a row, or of a column.
+template <int count, bool transposed>
+inline void ldmatrix(unsigned (&d)[count], const char* row, const Site& site) {
+    check_aligned(row, 16);
+    const auto* const table = reinterpret_cast<const unsigned long long*>(rendezvous(
+        WarpKind::gather, 0xffffffffu, reinterpret_cast<unsigned long long>(row), 0, nullptr, &site));
+    const int group = lane() >> 2, pair = (lane() & 3) * 2;
+    for (int m = 0; m < count; ++m) {
+        unsigned short half[2];
+        for (int k = 0; k < 2; ++k) {
+            const int r = transposed ? pair + k : group, c = transposed ? group : pair + k;
+            __builtin_memcpy(&half[k], reinterpret_cast<const char*>(table[m * 8 + r]) + 2 * c, 2);
+        }
+        d[m] = half[0] | static_cast<unsigned>(half[1]) << 16;
+    }
+    rendezvous(WarpKind::sync, 0xffffffffu, 0, 0, nullptr, &site);
+}
+
+// The elements of a register of an operand.
+struct Half {
+    static constexpr int count = 2;
+    static CUSCOPE_INLINE double get(unsigned word, int i) {
+        return Format16<5, 10>::widen(static_cast<unsigned short>(word >> 16 * i));
+    }
+};
+struct Bfloat {
+    static constexpr int count = 2;
+    static CUSCOPE_INLINE double get(unsigned word, int i) {
+        return Format16<8, 7>::widen(static_cast<unsigned short>(word >> 16 * i));
+    }
+};
+struct Tf32 {
+    static constexpr int count = 1;
+    static CUSCOPE_INLINE double get(unsigned word, int) { return bit_copy<float>(word & 0xffffe000u); }
+};
+struct Signed {
+    static constexpr int count = 4;
+    static CUSCOPE_INLINE long long get(unsigned word, int i) {
+        return static_cast<signed char>(word >> 8 * i);
+    }
+};
+struct Unsigned {
+    static constexpr int count = 4;
+    static CUSCOPE_INLINE long long get(unsigned word, int i) {
+        return static_cast<unsigned char>(word >> 8 * i);
+    }
+};
+
+// d = a * b + c of 16 x k times k x 8, in the registers that PTX says; each sum rounded once.
+template <int k, class Element, bool halves, class Sum>
+inline void mma(Sum (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const Sum (&c)[4],
+                const Site& site) {
+    struct Operands {
+        const unsigned *a, *b;
+    } const mine{a, b};
+    const auto* const table = reinterpret_cast<const unsigned long long*>(rendezvous(
+        WarpKind::gather, 0xffffffffu, reinterpret_cast<unsigned long long>(&mine), 0, nullptr, &site));
+    constexpr int count = Element::count;
+    const int group = lane() >> 2, pair = (lane() & 3) * 2;
+    for (int i = 0; i < 4; ++i) {
+        const int row = group + 8 * (i >> 1), column = pair + (i & 1);
+        using Number = decltype(Element::get(0, 0));
+        Number sum;
+        if constexpr (halves)
+            sum = Half::get(c[i >> 1], i & 1);
+        else
+            sum = static_cast<Number>(c[i]);
+        for (int j = 0; j < k; ++j) {
+            const int inside = j / count % 4, far = j / (4 * count);
+            const auto* const of_a = reinterpret_cast<const Operands*>(table[group * 4 + inside]);
+            const auto* const of_b = reinterpret_cast<const Operands*>(table[column * 4 + inside]);
+            sum += Element::get(of_a->a[(row >> 3) + 2 * far], j % count) *
+                   Element::get(of_b->b[far], j % count);
+        }
+        if constexpr (halves) {
+            const unsigned bits = Format16<5, 10>::narrow(static_cast<double>(sum));
+            d[i >> 1] = (i & 1) == 0 ? bits : d[i >> 1] | bits << 16;
+        } else {
+            d[i] = static_cast<Sum>(sum);
+        }
+    }
+    rendezvous(WarpKind::sync, 0xffffffffu, 0, 0, nullptr, &site);
+}
+
+#define CUSCOPE_UNARY(name, expression)                                   \
+    CUSCOPE_INLINE void name##_f32(float& d, float x) { d = expression; } \
+    CUSCOPE_INLINE void name##_ftz_f32(float& d, float x) { d = expression; }
+CUSCOPE_UNARY(ex2_approx, __builtin_exp2f(x))
+CUSCOPE_UNARY(lg2_approx, __builtin_log2f(x))
+CUSCOPE_UNARY(rcp_approx, 1.0f / x)
+CUSCOPE_UNARY(sqrt_approx, __builtin_sqrtf(x))
+CUSCOPE_UNARY(rsqrt_approx, 1.0f / __builtin_sqrtf(x))
+CUSCOPE_UNARY(sin_approx, __builtin_sinf(x))
+CUSCOPE_UNARY(cos_approx, __builtin_cosf(x))
+CUSCOPE_UNARY(tanh_approx, __builtin_tanhf(x))
+#undef CUSCOPE_UNARY
+CUSCOPE_INLINE void fma_rn_f32(float& d, float a, float b, float c) { d = __builtin_fmaf(a, b, c); }
+
+template <class D>
+CUSCOPE_INLINE void lop3_b32(D& d, unsigned a, unsigned b, unsigned c, unsigned table) {
+    unsigned result = 0;
+    for (unsigned i = 0; i < 8; ++i)
+        if ((table >> i & 1u) != 0) result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+    put(d, result);
+}
+template <class D>
+CUSCOPE_INLINE void prmt_b32(D& d, unsigned a, unsigned b, unsigned selector) {
+    const unsigned long long bytes = static_cast<unsigned long long>(b) << 32 | a;
+    unsigned result = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+        const unsigned choice = selector >> 4 * i & 15u;
+        unsigned byte = static_cast<unsigned>(bytes >> 8 * (choice & 7u)) & 0xffu;
+        if (choice & 8u) byte = byte & 0x80u ? 0xffu : 0;
+        result |= byte << 8 * i;
+    }
+    put(d, result);
+}
+template <class D>
+CUSCOPE_INLINE void bfe_u32(D& d, unsigned a, unsigned from, unsigned length) {
+    from &= 255u, length &= 255u;
+    const unsigned moved = from >= 32 ? 0 : a >> from;
+    put(d, length >= 32 ? moved : moved & ((1u << length) - 1));
+}
+template <class D>
+CUSCOPE_INLINE void bfe_s32(D& d, int a, unsigned from, unsigned length) {
+    from &= 255u, length &= 255u;
+    const unsigned top = from + length == 0 ? 0 : from + length - 1 > 31 ? 31 : from + length - 1;
+    const bool negative = length != 0 && (static_cast<unsigned>(a) >> top & 1u) != 0;
+    unsigned result = 0;
+    for (unsigned i = 0; i < 32; ++i) {
+        const bool bit =
+            i < length && from + i <= 31 ? (static_cast<unsigned>(a) >> (from + i) & 1u) != 0 : negative;
+        result |= static_cast<unsigned>(bit) << i;
+    }
+    put(d, result);
+}
+template <class D>
+CUSCOPE_INLINE void bfi_b32(D& d, unsigned a, unsigned b, unsigned to, unsigned length) {
+    to &= 255u, length &= 255u;
+    const unsigned mask = to >= 32 || length == 0 ? 0 : (length >= 32 ? ~0u : (1u << length) - 1) << to;
+    put(d, (b & ~mask) | ((to >= 32 ? 0 : a << to) & mask));
+}
+#define CUSCOPE_SHIFT(name, function)                                             \
+    template <class D>                                                            \
+    CUSCOPE_INLINE void name(D& d, unsigned low, unsigned high, unsigned shift) { \
+        put(d, function(low, high, shift));                                       \
+    }
+CUSCOPE_SHIFT(shf_l_wrap_b32, __funnelshift_l)
+CUSCOPE_SHIFT(shf_r_wrap_b32, __funnelshift_r)
+CUSCOPE_SHIFT(shf_l_clamp_b32, __funnelshift_lc)
+CUSCOPE_SHIFT(shf_r_clamp_b32, __funnelshift_rc)
+#undef CUSCOPE_SHIFT
+template <class D>
+CUSCOPE_INLINE void mul_wide_u32(D& d, unsigned a, unsigned b) {
+    put(d, static_cast<unsigned long long>(a) * b);
+}
+template <class D>
+CUSCOPE_INLINE void mul_wide_s32(D& d, int a, int b) {
+    put(d, static_cast<long long>(a) * b);
+}
+template <class D, class C>
+CUSCOPE_INLINE void mad_wide_u32(D& d, unsigned a, unsigned b, C c) {
+    put(d, static_cast<unsigned long long>(a) * b + static_cast<unsigned long long>(c));
+}
+template <class D>
+CUSCOPE_INLINE void mad_lo_u32(D& d, unsigned a, unsigned b, unsigned c) {
+    put(d, a * b + c);
+}
+template <class D>
+CUSCOPE_INLINE void mad_lo_s32(D& d, unsigned a, unsigned b, unsigned c) {
+    put(d, a * b + c);
+}
+template <class D>
+CUSCOPE_INLINE void mul_hi_u32(D& d, unsigned a, unsigned b) {
+    put(d, __umulhi(a, b));
+}
+template <class D>
+CUSCOPE_INLINE void mul_hi_s32(D& d, int a, int b) {
+    put(d, __mulhi(a, b));
+}
+template <class D>
+CUSCOPE_INLINE void popc_b32(D& d, unsigned a) {
+    put(d, __popc(a));
+}
+template <class D>
+CUSCOPE_INLINE void brev_b32(D& d, unsigned a) {
+    put(d, __brev(a));
+}
+template <class D>
+CUSCOPE_INLINE void clz_b32(D& d, unsigned a) {
+    put(d, __clz(static_cast<int>(a)));
+}
+// The first of the two becomes the upper half.
+template <class D>
+CUSCOPE_INLINE void cvt_rn_f16x2_f32(D& d, float high, float low) {
+    put(d, Format16<5, 10>::narrow(low) | static_cast<unsigned>(Format16<5, 10>::narrow(high)) << 16);
+}
+template <class D>
+CUSCOPE_INLINE void cvt_rn_bf16x2_f32(D& d, float high, float low) {
+    put(d, Format16<8, 7>::narrow(low) | static_cast<unsigned>(Format16<8, 7>::narrow(high)) << 16);
+}
+template <class D>
+CUSCOPE_INLINE void cvt_rna_tf32_f32(D& d, float a) {
+    const unsigned bits = bit_copy<unsigned>(a);
+    put(d, (bits & 0x7f800000u) == 0x7f800000u ? bits : (bits + 0x1000u) & 0xffffe000u);
+}
+template <class D, class A>
+CUSCOPE_INLINE void cvta_to_shared_u64(D& d, A a) {
+    put(d, __cvta_generic_to_shared(at(a, 0)));
+}
+template <class D, class A>
+CUSCOPE_INLINE void cvta_to_global_u64(D& d, A a) {
+    put(d, a);
+}
+template <class D, class A>
+CUSCOPE_INLINE void cvt_u32_u64(D& d, A a) {
+    unsigned long long wide;
+    put(wide, a);
+    put(d, static_cast<unsigned>(wide));
+}
+#define CUSCOPE_MOVE(name)                       \
+    template <class D, class A>                  \
+    CUSCOPE_INLINE void name(D& d, const A& a) { \
+        put(d, a);                               \
+    }
+CUSCOPE_MOVE(mov_b32)
+CUSCOPE_MOVE(mov_u32)
+CUSCOPE_MOVE(mov_f32)
+CUSCOPE_MOVE(mov_b64)
+CUSCOPE_MOVE(mov_u64)
+#undef CUSCOPE_MOVE
+
+}  // namespace ptx
+}  // namespace cuscope_simt
