@@ -317,6 +317,7 @@ def loaded(device: cs.Device) -> None:
     device.synchronize()
 
 
+@pytest.mark.no_initcheck("it waits for every kernel")
 @pytest.mark.parametrize("kind", OTHERS)
 def test_given_back_after_the_work(device: cs.Device, kind: str) -> None:
     """What a stream still uses stays alive, although the program has dropped it."""

@@ -59,9 +59,9 @@ step copy_rates_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/copy_rates" 
 step copies 60 "$python" benchmarks/copies.py --cpp "$work/copy_rates"
 step pytest_cuda 200 "${pytest[@]}" -k "cuda:0" --junitxml="$steps/junit_cuda.xml"
 step pytest_rest 200 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml"
-step memcheck 150 "${sanitizer[@]}" --tool memcheck --report-api-errors no "${checked[@]}"
+step memcheck 200 env CUSCOPE_TEST_SCALE=0.2 "${sanitizer[@]}" --tool memcheck --report-api-errors no "${checked[@]}"
 step racecheck 60 "${sanitizer[@]}" --tool racecheck "${checked[@]}" tests/test_module.py tests/executor
-step initcheck 120 "${sanitizer[@]}" --tool initcheck "${checked[@]}" -m "not no_sanitizer and not no_initcheck"
+step initcheck 150 env CUSCOPE_TEST_SCALE=0.2 "${sanitizer[@]}" --tool initcheck "${checked[@]}" -m "not no_sanitizer and not no_initcheck"
 step host_benchmark 60 "$python" benchmarks/host.py
 
 "$python" tools/gpu_report.py "$steps" >"$work/report.md" && cp "$work/report.md" docs/gpu-report.md

@@ -4,6 +4,7 @@ What cuscope is made of. Private: import cuscope instead.
 
 from __future__ import annotations
 import collections.abc
+import cuscope._protocols
 import numpy
 import numpy.typing
 import os
@@ -11,6 +12,7 @@ import types
 import typing
 
 __all__: list[str] = [
+    "AccessPolicyWindow",
     "Contract",
     "CudaArray",
     "Device",
@@ -127,7 +129,7 @@ class Device:
         """
     def enable_peer_access(self, other: Device) -> None:
         """
-        Let kernels here use the memory of the other device.
+        Let kernels here use the memory of the other device: arrays of any kind, of all its pools.
 
         Raises CudaError if the devices cannot (cudaErrorPeerAccessUnsupported), or it was done before
         (cudaErrorPeerAccessAlreadyEnabled). See cudaDeviceEnablePeerAccess: CUDA C++ Programming Guide, "Peer-to-Peer Memory
@@ -141,9 +143,12 @@ class Device:
         """
     def limit(self, name: str) -> int:
         """
-        A limit in bytes: 'stack_size' (of a thread), 'printf_fifo_size' or 'malloc_heap_size'.
+        A limit, by its name; in bytes, unless it is a count.
 
-        Raises ValueError for another name. See cudaDeviceGetLimit: CUDA C++ Programming Guide, "Call Stack".
+        'stack_size' of a thread, 'printf_fifo_size' and 'malloc_heap_size' of what kernels print and allocate,
+        'max_l2_fetch_granularity', 'persisting_l2_cache_size'; the counts 'dev_runtime_sync_depth' and
+        'dev_runtime_pending_launch_count'. Raises ValueError for another name, CudaError (cudaErrorUnsupportedLimit) for one that
+        the device does not have. See cudaDeviceGetLimit: CUDA C++ Programming Guide, "Call Stack".
 
         >>> import cuscope as cs
         >>> cs.current_device().limit("stack_size") > 0
@@ -177,11 +182,21 @@ class Device:
         ...
         ValueError: DeviceArray was made before ...
         """
+    def reset_persisting_l2_cache(self) -> None:
+        """
+        Let all of the second-level cache go back to normal: see AccessPolicyWindow.
+
+        See cudaCtxResetPersistingL2Cache: CUDA C++ Programming Guide, "L2 Access Control".
+
+        >>> import cuscope as cs
+        >>> cs.current_device().reset_persisting_l2_cache()
+        """
     def set_limit(self, name: str, value: typing.SupportsIndex) -> None:
         """
         Set a limit, in bytes; the device may round it up. It counts for kernels launched from now on.
 
-        Raises ValueError for another name or a negative value, CudaError for a value that the device does not have. See
+        What kernels print and allocate is fixed once one that does was launched. Raises ValueError for another name or a negative
+        value, CudaError for a value that the device does not have, or that comes too late (cudaErrorInvalidValue). See
         cudaDeviceSetLimit: CUDA C++ Programming Guide, "Call Stack".
 
         >>> import cuscope as cs
@@ -308,6 +323,19 @@ class Stream:
         >>> stream.closed
         True
         """
+    def copy_attributes(self, source: Stream) -> None:
+        """
+        Take over the attributes of another stream of the device.
+
+        Raises ValueError for a stream of another device. See cudaStreamCopyAttributes.
+
+        >>> import cuscope as cs
+        >>> one, other = cs.Stream(), cs.Stream()
+        >>> one.synchronization_policy = "spin"
+        >>> other.copy_attributes(one)
+        >>> other.synchronization_policy
+        'spin'
+        """
     def host_function(
         self, callable: collections.abc.Callable[..., typing.Any], *args: typing.Any, **kwargs: typing.Any
     ) -> None:
@@ -359,7 +387,7 @@ class Stream:
         >>> import cuscope as cs
         >>> cs.current_stream().synchronize()
         """
-    def wait(self, what: Event | Stream) -> None:
+    def wait(self, what: Event | Stream | cuscope._protocols.CudaStream) -> None:
         """
         Let the stream wait for an event, or for all that another stream was given so far.
 
@@ -372,10 +400,17 @@ class Stream:
         >>> second.wait(first)
         """
     @property
-    def __cuda_stream__(self) -> collections.abc.Callable:
+    def __cuda_stream__(self) -> collections.abc.Callable[..., typing.Any]:
         """
         A method that gives (0, handle), by which CUDA libraries take the stream; a simulated device's stream has no such attribute.
         """
+    @property
+    def access_policy_window(self) -> AccessPolicyWindow:
+        """
+        How the second-level cache treats a range of memory in its kernels: an AccessPolicyWindow, or None. See cudaStreamSetAttribute: CUDA C++ Programming Guide, "L2 Access Control".
+        """
+    @access_policy_window.setter
+    def access_policy_window(self, arg1: AccessPolicyWindow | None) -> None: ...
     @property
     def closed(self) -> bool:
         """
@@ -397,6 +432,20 @@ class Stream:
         The runtime's number for the stream, never used twice.
         """
     @property
+    def mem_sync_domain(self) -> str:
+        """
+        Which domain the fences of its kernels are of: 'default' or 'remote'. See cudaStreamSetAttribute: CUDA C++ Programming Guide, "Memory Synchronization Domains".
+        """
+    @mem_sync_domain.setter
+    def mem_sync_domain(self, arg1: str) -> None: ...
+    @property
+    def mem_sync_domain_map(self) -> tuple[int, int]:
+        """
+        The domains that 'default' and 'remote' stand for, as (default, remote). See cudaStreamSetAttribute: CUDA C++ Programming Guide, "Memory Synchronization Domains".
+        """
+    @mem_sync_domain_map.setter
+    def mem_sync_domain_map(self, arg1: collections.abc.Sequence[typing.SupportsIndex] | None) -> None: ...
+    @property
     def non_blocking(self) -> bool:
         """
         Is it independent of the legacy default stream?
@@ -404,8 +453,17 @@ class Stream:
     @property
     def priority(self) -> int:
         """
-        Its priority: smaller numbers go first.
+        Its priority: smaller numbers go first. What is set counts for launches from now on, and is clamped to device.stream_priority_range. See cudaStreamSetAttribute.
         """
+    @priority.setter
+    def priority(self, arg1: typing.SupportsIndex) -> None: ...
+    @property
+    def synchronization_policy(self) -> str:
+        """
+        How the host waits for it: 'auto', 'spin', 'yield' or 'blocking_sync'. See cudaStreamSetAttribute.
+        """
+    @synchronization_policy.setter
+    def synchronization_policy(self, arg1: str) -> None: ...
 
 class Event:
     """
@@ -472,7 +530,7 @@ class Event:
         >>> cs.Event().query()
         True
         """
-    def record(self, stream: Stream | None = None) -> Event:
+    def record(self, stream: Stream | cuscope._protocols.CudaStream | None = None) -> Event:
         """
         Record the event behind what a stream was given so far; returns the event itself.
 
@@ -538,10 +596,11 @@ class DeviceArray:
         Refused: use to_host().
         """
     def __bool__(self) -> bool: ...
+    def __complex__(self) -> bool: ...
     def __dlpack__(
         self,
-        *,
         stream: typing.Any = None,
+        *,
         max_version: typing.Any = None,
         dl_device: typing.Any = None,
         copy: typing.Any = None,
@@ -624,7 +683,7 @@ class DeviceArray:
         >>> x.closed
         True
         """
-    def copy(self, *, stream: Stream | None = None) -> DeviceArray:
+    def copy(self, *, stream: Stream | cuscope._protocols.CudaStream | None = None) -> DeviceArray:
         """
         A new C-contiguous array with the same elements, on the stream's device.
 
@@ -633,7 +692,13 @@ class DeviceArray:
         array([3, 2, 1, 0])
         """
     def copy_from(
-        self, source: DeviceArray | numpy.typing.ArrayLike, *, stream: Stream | None = None
+        self,
+        source: DeviceArray
+        | numpy.typing.ArrayLike
+        | cuscope._protocols.CudaArray
+        | cuscope._protocols.DLPackArray,
+        *,
+        stream: Stream | cuscope._protocols.CudaStream | None = None,
     ) -> None:
         """
         Copy from an array of the same shape and dtype, on the host or on a device.
@@ -649,7 +714,13 @@ class DeviceArray:
         array([1, 2])
         """
     def copy_to(
-        self, destination: DeviceArray | numpy.typing.ArrayLike, *, stream: Stream | None = None
+        self,
+        destination: DeviceArray
+        | numpy.typing.ArrayLike
+        | cuscope._protocols.CudaArray
+        | cuscope._protocols.DLPackArray,
+        *,
+        stream: Stream | cuscope._protocols.CudaStream | None = None,
     ) -> None:
         """
         Copy to an array of the same shape and dtype, on the host or on a device.
@@ -665,7 +736,9 @@ class DeviceArray:
         >>> y
         array([7., 7.], dtype=float32)
         """
-    def fill(self, value: typing.Any, *, stream: Stream | None = None) -> None:
+    def fill(
+        self, value: typing.Any, *, stream: Stream | cuscope._protocols.CudaStream | None = None
+    ) -> None:
         """
         Set every element to one value, in stream order.
 
@@ -690,7 +763,9 @@ class DeviceArray:
         >>> x.to_host()
         array([1., 1.], dtype=float32)
         """
-    def prefetch(self, to: typing.Any = None, *, stream: Stream | None = None) -> None:
+    def prefetch(
+        self, to: typing.Any = None, *, stream: Stream | cuscope._protocols.CudaStream | None = None
+    ) -> None:
         """
         Move the pages of managed memory to a Device, or to the 'host', in stream order; to its own device unless told.
 
@@ -718,7 +793,7 @@ class DeviceArray:
         (2, 3)
         """
     def to_host(
-        self, *, out: typing.Any = None, stream: Stream | None = None
+        self, *, out: typing.Any = None, stream: Stream | cuscope._protocols.CudaStream | None = None
     ) -> numpy.typing.NDArray[typing.Any]:
         """
         Copy to a NumPy array. Waits for the stream, and so raises what its host functions raised.
@@ -1056,6 +1131,73 @@ class MemoryInfo:
         All of it, in bytes.
         """
 
+class AccessPolicyWindow:
+    """
+    A range of device memory whose accesses the second-level cache treats in a way of their own.
+
+    For kernels launched with ``access_policy_window=``, or in a stream that has it. A simulated device checks it and has no
+    other use for it.
+
+    Parameters
+    ----------
+    array : DeviceArray or int
+        The memory: an array, or an address, which needs ``nbytes``.
+    nbytes : int, optional
+        How many bytes from its begin; all of the array unless given. At most device.attribute(109).
+    hit_ratio : float
+        The share of the window's accesses that are hits, 0 to 1.
+    hit : str
+        What hits are: 'normal', 'streaming' or 'persisting'.
+    miss : str
+        What the others are: 'normal' or 'streaming'.
+
+    Raises TypeError and ValueError for other values. See cudaAccessPolicyWindow: CUDA C++ Programming Guide, "L2 Access
+    Control".
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> x = cs.zeros(1024)
+    >>> window = cs.AccessPolicyWindow(x, hit_ratio=0.5)
+    >>> window.nbytes, window.hit, window.miss
+    (4096, 'persisting', 'streaming')
+    """
+    def __init__(
+        self,
+        array: typing.Any,
+        nbytes: typing.SupportsIndex | None = None,
+        *,
+        hit_ratio: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+        hit: str = "persisting",
+        miss: str = "streaming",
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    @property
+    def base(self) -> int:
+        """
+        The address where it begins.
+        """
+    @property
+    def hit(self) -> str:
+        """
+        What hits are.
+        """
+    @property
+    def hit_ratio(self) -> float:
+        """
+        The share of its accesses that are hits.
+        """
+    @property
+    def miss(self) -> str:
+        """
+        What the other accesses are.
+        """
+    @property
+    def nbytes(self) -> int:
+        """
+        How many bytes it has.
+        """
+
 class PointerAttributes:
     """
     What is known of an address; made by pointer_attributes().
@@ -1201,7 +1343,7 @@ class MemoryPool:
         shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
         dtype: numpy.typing.DTypeLike = None,
         *,
-        stream: Stream | None = None,
+        stream: Stream | cuscope._protocols.CudaStream | None = None,
     ) -> DeviceArray:
         """
         A new array from this pool, with whatever the memory holds; the dtype is float32 unless given.
@@ -1307,16 +1449,26 @@ class CudaArray:
         Give it up; it is freed once nothing uses it. Closing twice is no error. See cudaFreeArray.
         """
     def copy_from(
-        self, source: DeviceArray | numpy.typing.ArrayLike, *, stream: Stream | None = None
+        self,
+        source: DeviceArray
+        | numpy.typing.ArrayLike
+        | cuscope._protocols.CudaArray
+        | cuscope._protocols.DLPackArray,
+        *,
+        stream: Stream | cuscope._protocols.CudaStream | None = None,
     ) -> None:
         """
         Copy all elements from an array of the same shape and dtype, on the host or on the device. See cudaMemcpy3DAsync.
         """
-    def copy_to(self, destination: typing.Any, *, stream: Stream | None = None) -> None:
+    def copy_to(
+        self, destination: typing.Any, *, stream: Stream | cuscope._protocols.CudaStream | None = None
+    ) -> None:
         """
         Copy all elements to a DeviceArray of the same shape and dtype. See cudaMemcpy3DAsync.
         """
-    def to_host(self, *, stream: Stream | None = None) -> numpy.typing.NDArray[typing.Any]:
+    def to_host(
+        self, *, stream: Stream | cuscope._protocols.CudaStream | None = None
+    ) -> numpy.typing.NDArray[typing.Any]:
         """
         Copy all elements to a new NumPy array, and wait for it. See cudaMemcpy3DAsync.
         """
@@ -1636,7 +1788,8 @@ class Kernel:
     ``kernel[grid, block](*args)`` launches it in the current stream of its device; ``kernel[grid, block, stream,
     shared_bytes]`` says which stream, and how much dynamic shared memory. Arguments are checked against the kernel's
     own signature: pointers take a DeviceArray of their element type (or a page-locked array, or None), scalars a number
-    that they can hold, structures bytes of their size (or a structured NumPy scalar).
+    that they can hold, structures one element of a structured dtype (or bytes of their size), vectors such as float4 a tuple
+    or a NumPy array of their elements.
 
     ``grid`` counts blocks and ``block`` threads: an int, or (x, y, z). The launch returns before the kernel has run.
 
@@ -1661,45 +1814,152 @@ class Kernel:
         The kernel with a grid and a block, to be called: kernel[grid, block, stream, shared_bytes], of which the last two may be left out.
         """
     def __repr__(self) -> str: ...
+    def available_shared(self, block: typing.SupportsIndex, blocks: typing.SupportsIndex = 1) -> int:
+        """
+        How many bytes of dynamic shared memory a block of so many threads can have, where a multiprocessor holds so many.
+
+        More than Kernel.max_dynamic_shared has to be asked for by setting that. Raises CudaError (cudaErrorInvalidValue) where a
+        multiprocessor does not hold that many. See cudaOccupancyAvailableDynamicSMemPerBlock.
+
+        >>> import cuscope as cs
+        >>> mod = cs.Module("__global__ void nothing() {}")
+        >>> mod.nothing.available_shared(256, blocks=8) < mod.nothing.available_shared(256)
+        True
+        """
     def best_block_size(
-        self, shared: typing.SupportsIndex = 0, limit: typing.SupportsIndex = 0
+        self,
+        shared: typing.SupportsIndex | collections.abc.Callable[[int], int] = 0,
+        limit: typing.SupportsIndex = 0,
     ) -> tuple[int, int]:
         """
         (grid, block): the smallest grid that fills the device, with the block size that fills it best.
 
-        ``shared`` are bytes of dynamic shared memory, ``limit`` the most threads of a block (0: no limit). See
-        cudaOccupancyMaxPotentialBlockSize.
+        ``shared`` are bytes of dynamic shared memory, or a function that says how many a block of so many threads has; ``limit``
+        is the most threads of a block (0: no limit). What the function raises is raised. See cudaOccupancyMaxPotentialBlockSize
+        and cudaOccupancyMaxPotentialBlockSizeVariableSMem.
 
         >>> import cuscope as cs
         >>> mod = cs.Module("__global__ void nothing() {}")
         >>> grid, block = mod.nothing.best_block_size(limit=128)
         >>> block <= 128
         True
+        >>> mod.nothing.best_block_size(lambda threads: 200 * threads)[1] < 1024
+        True
         """
-    def launch(
+    def configure(
         self,
-        *args: typing.Any,
+        *,
         grid: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
         block: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
-        stream: Stream | None = None,
+        stream: Stream | cuscope._protocols.CudaStream | None = None,
         shared: typing.SupportsIndex = 0,
         duration: typing.SupportsFloat | typing.SupportsIndex | None = None,
-    ) -> None:
+        cooperative: bool = False,
+        cluster: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
+        preferred_cluster: typing.SupportsIndex
+        | collections.abc.Sequence[typing.SupportsIndex]
+        | None = None,
+        cluster_scheduling_policy: str | None = None,
+        priority: typing.SupportsIndex | None = None,
+        programmatic_stream_serialization: bool = False,
+        programmatic_event: Event | None = None,
+        trigger_at_block_start: bool = False,
+        launch_completion_event: Event | None = None,
+        mem_sync_domain: str | None = None,
+        mem_sync_domain_map: collections.abc.Sequence[typing.SupportsIndex] | None = None,
+        access_policy_window: AccessPolicyWindow | None = None,
+        preferred_shared_memory_carveout: typing.SupportsIndex | None = None,
+        nvlink_util_centric_scheduling: bool = False,
+    ) -> KernelLaunch:
         """
-        Launch the kernel, as kernel[grid, block, stream, shared](*args) does.
+        The kernel with all that a launch can say, to be called with the arguments, as often as wanted.
 
         Parameters
         ----------
         grid, block : int or tuple of int
             Blocks of the grid and threads of a block: an int, or (x, y, z).
         stream : Stream, optional
-            The current stream of the kernel's device unless given.
+            The current stream of the kernel's device at the time of the call unless given.
         shared : int
-            Dynamic shared memory of a block, in bytes.
+            Dynamic shared memory of a block, in bytes; beyond 48 KiB, Kernel.max_dynamic_shared has to be set.
         duration : float, optional
             How many seconds the kernel takes on a simulated device; a GPU takes no notice.
+        cooperative : bool
+            All blocks run at once, and may wait for each other: cooperative_groups' grid.sync().
+        cluster : int or tuple of int, optional
+            Blocks of a cluster, which run at once and see each other's shared memory. They divide the grid; 8 at most, or 16
+            with Kernel.non_portable_cluster_size_allowed.
+        preferred_cluster : int or tuple of int, optional
+            A multiple of ``cluster`` that is taken where there is room.
+        cluster_scheduling_policy : str, optional
+            'default', 'spread' or 'load_balancing'.
+        priority : int, optional
+            Of this launch, instead of the stream's: smaller numbers go first, clamped to device.stream_priority_range.
+        programmatic_stream_serialization : bool
+            The kernel may start as soon as the kernel before it in the stream triggers, cudaTriggerProgrammaticLaunchCompletion,
+            and waits for it by itself, cudaGridDependencySynchronize.
+        programmatic_event : Event, optional
+            Recorded when all blocks have triggered, or at the start of the last with ``trigger_at_block_start``. Without timing.
+        launch_completion_event : Event, optional
+            Recorded when all blocks have started. Without timing.
+        mem_sync_domain : str, optional
+            'default' or 'remote': which domain its fences are of.
+        mem_sync_domain_map : (int, int), optional
+            The domains that these two stand for.
+        access_policy_window : AccessPolicyWindow, optional
+            How the second-level cache treats a range of memory.
+        preferred_shared_memory_carveout : int, optional
+            How much of the first-level cache is wanted as shared memory, in per cent; -1: no wish.
+        nvlink_util_centric_scheduling : bool
+            Place blocks with NVLink's use in mind.
 
-        Errors are those of KernelLaunch.__call__. See cudaLaunchKernel: CUDA C++ Programming Guide, "Kernels".
+        Raises TypeError or ValueError that names the argument. What the device refuses, the launch raises as CudaError:
+        KernelLaunch.__call__. See cudaLaunchKernelExC and cudaLaunchAttributeID: CUDA C++ Programming Guide, "Thread Block
+        Clusters", "Grid Synchronization", "Programmatic Dependent Launch".
+
+        Examples
+        --------
+        >>> import numpy as np, cuscope as cs
+        >>> mod = cs.Module("__global__ void add(int* x, int v) { atomicAdd(x, v); }")
+        >>> x = cs.zeros(1, np.int32)
+        >>> add = mod.add.configure(grid=2, block=32, cooperative=True)
+        >>> add(x, 1)
+        >>> add(x, 2)
+        >>> int(x.to_host()[0])
+        192
+        """
+    def launch(
+        self,
+        *args: typing.Any,
+        grid: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        block: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        stream: Stream | cuscope._protocols.CudaStream | None = None,
+        shared: typing.SupportsIndex = 0,
+        duration: typing.SupportsFloat | typing.SupportsIndex | None = None,
+        cooperative: bool = False,
+        cluster: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
+        preferred_cluster: typing.SupportsIndex
+        | collections.abc.Sequence[typing.SupportsIndex]
+        | None = None,
+        cluster_scheduling_policy: str | None = None,
+        priority: typing.SupportsIndex | None = None,
+        programmatic_stream_serialization: bool = False,
+        programmatic_event: Event | None = None,
+        trigger_at_block_start: bool = False,
+        launch_completion_event: Event | None = None,
+        mem_sync_domain: str | None = None,
+        mem_sync_domain_map: collections.abc.Sequence[typing.SupportsIndex] | None = None,
+        access_policy_window: AccessPolicyWindow | None = None,
+        preferred_shared_memory_carveout: typing.SupportsIndex | None = None,
+        nvlink_util_centric_scheduling: bool = False,
+    ) -> None:
+        """
+        Launch the kernel, as kernel[grid, block, stream, shared](*args) does.
+
+        The keywords are those of configure(): grid and block, stream and shared, duration (seconds, on a simulated device), and
+        the attributes of a launch, such as cooperative, cluster and priority.
+
+        Errors are those of configure() and KernelLaunch.__call__. See cudaLaunchKernelExC: CUDA C++ Programming Guide, "Kernels".
 
         Examples
         --------
@@ -1707,28 +1967,84 @@ class Kernel:
         >>> mod = cs.Module("__global__ void nothing() {}")
         >>> with cs.Device("host:0"):
         ...     start = cs.Event().record()
-        ...     mod.nothing.launch(grid=1, block=32, duration=0.002)
+        ...     mod.nothing.launch(grid=1, block=32, duration=0.002, priority=-1)
         ...     stop = cs.Event().record()
         ...     stop.synchronize()
         ...     stop - start >= 2
         True
         """
-    def occupancy(self, block: typing.SupportsIndex, shared: typing.SupportsIndex = 0) -> int:
+    def max_active_clusters(
+        self,
+        cluster: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        block: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        shared: typing.SupportsIndex = 0,
+        grid: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
+    ) -> int:
+        """
+        How many clusters of so many blocks, each of so many threads, the device holds at once.
+
+        Raises CudaError for clusters that the kernel cannot have. See cudaOccupancyMaxActiveClusters.
+
+        >>> import cuscope as cs
+        >>> with cs.Device("host:0"):
+        ...     cs.Module("__global__ void nothing() {}").nothing.max_active_clusters(2, 1024)
+        132
+        """
+    def max_cluster_size(
+        self,
+        block: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        shared: typing.SupportsIndex = 0,
+    ) -> int:
+        """
+        The most blocks of so many threads that a cluster of the kernel can have.
+
+        Larger with non_portable_cluster_size_allowed. See cudaOccupancyMaxPotentialClusterSize.
+
+        >>> import cuscope as cs
+        >>> with cs.Device("host:0"):
+        ...     cs.Module("__global__ void nothing() {}").nothing.max_cluster_size(256)
+        8
+        """
+    def occupancy(
+        self,
+        block: typing.SupportsIndex,
+        shared: typing.SupportsIndex = 0,
+        *,
+        disable_caching_override: bool = False,
+    ) -> int:
         """
         How many blocks of so many threads, with so many bytes of dynamic shared memory, a multiprocessor holds.
 
-        Raises ValueError for less than one thread. See cudaOccupancyMaxActiveBlocksPerMultiprocessor.
+        ``disable_caching_override`` keeps the caching of global loads where it would change that. Raises ValueError for less
+        than one thread. See cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags.
 
         >>> import cuscope as cs
         >>> mod = cs.Module("__global__ void nothing() {}")
         >>> mod.nothing.occupancy(256) >= 1
         True
         """
+    def set_cache_config(self, preference: str) -> None:
+        """
+        Prefer shared memory or first-level cache: 'prefer_none', 'prefer_shared', 'prefer_l1' or 'prefer_equal'.
+
+        A hint: preferred_shared_memory_carveout says it in finer steps. Raises ValueError for another word. See
+        cudaFuncSetCacheConfig: CUDA Runtime API, "Execution Control".
+
+        >>> import cuscope as cs
+        >>> cs.Module("__global__ void nothing() {}").nothing.set_cache_config("prefer_shared")
+        """
     @property
     def attributes(self) -> FunctionAttributes:
         """
         What it needs of a device. See cudaFuncGetAttributes. All zeros if the device is lost.
         """
+    @property
+    def cluster_scheduling_policy(self) -> str:
+        """
+        How the blocks of a cluster are placed: 'default', 'spread' or 'load_balancing'. See cudaFuncSetAttribute.
+        """
+    @cluster_scheduling_policy.setter
+    def cluster_scheduling_policy(self, arg1: str) -> None: ...
     @property
     def device(self) -> Device:
         """
@@ -1747,10 +2063,33 @@ class Kernel:
         As its source calls it.
         """
     @property
+    def non_portable_cluster_size_allowed(self) -> bool:
+        """
+        May clusters have more than the 8 blocks that every device with clusters supports? See cudaFuncSetAttribute: CUDA C++ Programming Guide, "Thread Block Clusters".
+        """
+    @non_portable_cluster_size_allowed.setter
+    def non_portable_cluster_size_allowed(self, arg1: bool) -> None: ...
+    @property
     def parameters(self) -> tuple[Parameter, ...]:
         """
         What it takes, a Parameter each.
         """
+    @property
+    def preferred_shared_memory_carveout(self) -> int:
+        """
+        How much of the first-level cache is wanted as shared memory, in per cent; -1: no wish. A hint. Setting raises CudaError for another number. See cudaFuncSetAttribute: CUDA C++ Programming Guide, "Shared Memory".
+        """
+    @preferred_shared_memory_carveout.setter
+    def preferred_shared_memory_carveout(self, arg1: typing.SupportsIndex) -> None: ...
+    @property
+    def required_cluster(self) -> tuple[int, int, int] | None:
+        """
+        The blocks (x, y, z) of the clusters that every launch of the kernel has; None: each says it. Fixed where the source has __cluster_dims__: setting it raises CudaError (cudaErrorNotPermitted). See cudaFuncSetAttribute: CUDA C++ Programming Guide, "Thread Block Clusters".
+        """
+    @required_cluster.setter
+    def required_cluster(
+        self, arg1: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None
+    ) -> None: ...
 
 class Module:
     """
@@ -1826,7 +2165,7 @@ class Module:
         """
     def __getitem__(self, name: str) -> Kernel:
         """
-        A kernel by its name, such as 'scale<float>'. KeyError, which lists those there are, if there is none.
+        A kernel by its name, such as 'scale<float>', by 'put(int*)' where several share one, or by what the compiler calls it. KeyError, which lists those there are, if there is none.
         """
     def __init__(
         self,
@@ -2074,7 +2413,7 @@ class Contract:
         | typing.SupportsIndex
         | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
         | None = None,
-        attributes: collections.abc.Sequence[dict] = [],
+        attributes: collections.abc.Sequence[dict[str, typing.Any]] = [],
     ) -> str: ...
     def library_enumerate_kernels(
         self,
@@ -2168,11 +2507,23 @@ class Contract:
         location_type: typing.SupportsInt | typing.SupportsIndex = 1,
     ) -> tuple[typing.Any, ...]: ...
     def mem_pool_destroy(self, pool: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def mem_pool_get_access(
+        self,
+        pool: typing.SupportsInt | typing.SupportsIndex,
+        device: typing.SupportsInt | typing.SupportsIndex,
+    ) -> tuple[typing.Any, ...]: ...
     def mem_pool_get_attribute(
         self,
         pool: typing.SupportsInt | typing.SupportsIndex,
         attribute: typing.SupportsInt | typing.SupportsIndex,
     ) -> tuple[typing.Any, ...]: ...
+    def mem_pool_set_access(
+        self,
+        pool: typing.SupportsInt | typing.SupportsIndex,
+        access: collections.abc.Sequence[
+            tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]
+        ],
+    ) -> str: ...
     def mem_pool_set_attribute(
         self,
         pool: typing.SupportsInt | typing.SupportsIndex,
@@ -2395,7 +2746,7 @@ class Contract:
         | typing.SupportsIndex
         | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
         | None = None,
-        attributes: collections.abc.Sequence[dict] = [],
+        attributes: collections.abc.Sequence[dict[str, typing.Any]] = [],
     ) -> tuple[typing.Any, ...]: ...
     def occupancy_max_potential_block_size(
         self,
@@ -2417,7 +2768,7 @@ class Contract:
         | typing.SupportsIndex
         | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
         | None = None,
-        attributes: collections.abc.Sequence[dict] = [],
+        attributes: collections.abc.Sequence[dict[str, typing.Any]] = [],
     ) -> tuple[typing.Any, ...]: ...
     def peek_at_last_error(self) -> str: ...
     def pointer_get_attributes(
@@ -2456,7 +2807,7 @@ class Contract:
         self,
         stream: typing.SupportsInt | typing.SupportsIndex,
         id: typing.SupportsInt | typing.SupportsIndex,
-        values: dict,
+        values: dict[str, typing.Any],
     ) -> str: ...
     def stream_synchronize(self, stream: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def stream_wait_event(
@@ -2498,7 +2849,9 @@ def add_host_device(model: str = "h200") -> Device:
     'h200 model'
     """
 
-def as_stream(object: Stream | None, *, device: Device | None = None) -> Stream:
+def as_stream(
+    object: Stream | cuscope._protocols.CudaStream | None, *, device: Device | None = None
+) -> Stream:
     """
     A stream of another library as a Stream, which keeps it alive. A Stream is returned as it is.
 
@@ -2512,7 +2865,12 @@ def as_stream(object: Stream | None, *, device: Device | None = None) -> Stream:
     True
     """
 
-def asarray(object: typing.Any, *, copy: typing.Any = None, stream: Stream | None = None) -> DeviceArray:
+def asarray(
+    object: typing.Any,
+    *,
+    copy: typing.Any = None,
+    stream: Stream | cuscope._protocols.CudaStream | None = None,
+) -> DeviceArray:
     """
     Any array as a DeviceArray: without a copy if it is in a device's memory, else as to_device() does.
 
@@ -2566,7 +2924,9 @@ def contract(device: str) -> Contract:
     The contract of a device's runtime.
     """
 
-def copy_batch(copies: collections.abc.Iterable, *, stream: Stream | None = None) -> None:
+def copy_batch(
+    copies: collections.abc.Iterable, *, stream: Stream | cuscope._protocols.CudaStream | None = None
+) -> None:
     """
     Enqueue many copies in one call: pairs (destination, source) of contiguous arrays of as many bytes.
 
@@ -2638,7 +2998,7 @@ def empty(
     shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
     dtype: numpy.typing.DTypeLike = ...,
     *,
-    stream: Stream | None = None,
+    stream: Stream | cuscope._protocols.CudaStream | None = None,
 ) -> DeviceArray:
     """
     A new array on the current device (or that of the stream), with whatever the memory holds.
@@ -2727,7 +3087,11 @@ def empty_plain(
     """
 
 def from_dlpack(
-    object: typing.Any, *, device: Device | None = None, copy: typing.Any = None, stream: Stream | None = None
+    object: typing.Any,
+    *,
+    device: Device | None = None,
+    copy: typing.Any = None,
+    stream: Stream | cuscope._protocols.CudaStream | None = None,
 ) -> DeviceArray:
     """
     An array of another library by DLPack, without a copy if it is in a device's memory.
@@ -2763,7 +3127,7 @@ def full(
     value: typing.Any,
     dtype: numpy.typing.DTypeLike | None = None,
     *,
-    stream: Stream | None = None,
+    stream: Stream | cuscope._protocols.CudaStream | None = None,
 ) -> DeviceArray:
     """
     A new array with one value everywhere; the dtype is the value's own, as NumPy sees it, unless given.
@@ -2926,7 +3290,14 @@ def synchronize(device: Device | None = None) -> None:
     >>> cs.synchronize()
     """
 
-def to_device(source: DeviceArray | numpy.typing.ArrayLike, *, stream: Stream | None = None) -> DeviceArray:
+def to_device(
+    source: DeviceArray
+    | numpy.typing.ArrayLike
+    | cuscope._protocols.CudaArray
+    | cuscope._protocols.DLPackArray,
+    *,
+    stream: Stream | cuscope._protocols.CudaStream | None = None,
+) -> DeviceArray:
     """
     A new array with the elements of a NumPy array, or of anything that NumPy makes one of.
 
@@ -2949,7 +3320,7 @@ def zeros(
     shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
     dtype: numpy.typing.DTypeLike = ...,
     *,
-    stream: Stream | None = None,
+    stream: Stream | cuscope._protocols.CudaStream | None = None,
 ) -> DeviceArray:
     """
     A new array of zeros, filled in stream order. Parameters and errors are those of empty().

@@ -184,6 +184,7 @@ struct Source {
     ResourceDescription resource;
     std::shared_ptr<core::Memory> memory;
     core::DevicePtr device;
+    std::size_t axes = 1;
 };
 
 Source source_of(const DeviceArray& array, int channels) {
@@ -215,6 +216,7 @@ Source source_of(const DeviceArray& array, int channels) {
     }
     const DeviceProperties& properties = array.device->properties();
     const auto pitch_alignment = static_cast<py::ssize_t>(properties.texture_pitch_alignment);
+    source.axes = 2;
     resource.type = ResourceType::pitch_2d;
     resource.width = static_cast<std::size_t>(shape[1]);
     resource.height = static_cast<std::size_t>(shape[0]);
@@ -240,6 +242,7 @@ Source source_of(const py::object& given, const std::optional<int>& channels) {
         }
         Source source{{}, array.open(), array.device};
         source.resource.array = array.open()->handle();
+        source.axes = array.shape.size();
         source.resource.format = format_of(array.dtype, array.channels);
         return source;
     }
@@ -259,7 +262,7 @@ Source source_of(const py::object& given, const std::optional<int>& channels) {
     return source;
 }
 
-void set_address(TextureDescription& how, const py::object& address) {
+void set_address(TextureDescription& how, const py::object& address, std::size_t axes) {
     if (PyUnicode_Check(address.ptr()) != 0 || PySequence_Check(address.ptr()) == 0) {
         how.address_mode.fill(address_mode(address));
     } else {
@@ -279,6 +282,9 @@ void set_address(TextureDescription& how, const py::object& address) {
                 "normalized_coordinates=True, and coordinates from 0 to 1");
         }
     }
+    // A GPU filters along axes that the array does not have as well: half of what it finds there is the
+    // border.
+    for (std::size_t i = axes; i < 3; ++i) how.address_mode[i] = TextureAddressMode::clamp;
 }
 
 // The border's values as the runtime wants them: floats, or the bits of integers where integers are read.
@@ -348,7 +354,7 @@ Texture make_texture(const py::object& source, const std::optional<int>& channel
     how.srgb = srgb;
     Source from = source_of(source, channels);
     check_modes(how, from.resource);
-    set_address(how, address);
+    set_address(how, address, from.axes);
     set_border(
         how, border,
         from.resource.format.kind != ChannelKind::floating && how.read_mode == TextureReadMode::element_type);
