@@ -142,7 +142,6 @@ REFUSED_MEMORY = {
     "empty_pitched(3)": (lambda d: cs.empty_pitched(3), ValueError, "2 or 3"),
     "empty_pitched(-1)": (lambda d: cs.empty_pitched((3, -1)), ValueError, "-1"),
     "empty_pitched(huge)": (lambda d: cs.empty_pitched((1 << 20, 1 << 30)), (MemoryError, cs.CudaError), ""),
-    "empty_managed(attach)": (lambda d: cs.empty_managed(3, attach="x"), ValueError, "'global' or 'host'"),
     "empty_managed(huge)": (lambda d: cs.empty_managed(1 << 60, np.uint8), MemoryError, "bytes"),
     "prefetch(3)": (lambda d: cs.empty_managed(3).prefetch(3), TypeError, "'host'"),
     "advise(3)": (lambda d: cs.empty_managed(3).advise(3), TypeError, ""),

@@ -781,7 +781,9 @@ class DeviceArray:
         """
         All elements along one axis: reshape(-1).
         """
-    def reshape(self, *args) -> DeviceArray:
+    def reshape(
+        self, *args: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]
+    ) -> DeviceArray:
         """
         The same elements, in C order, in another shape; one extent may be -1.
 
@@ -805,7 +807,9 @@ class DeviceArray:
         >>> cs.zeros(3).to_host()
         array([0., 0., 0.], dtype=float32)
         """
-    def transpose(self, *args) -> DeviceArray:
+    def transpose(
+        self, *args: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]
+    ) -> DeviceArray:
         """
         A view with the axes in another order; in reverse, unless an order is given.
 
@@ -1341,7 +1345,7 @@ class MemoryPool:
     def empty(
         self,
         shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
-        dtype: numpy.typing.DTypeLike = None,
+        dtype: numpy.typing.DTypeLike | None = None,
         *,
         stream: Stream | cuscope._protocols.CudaStream | None = None,
     ) -> DeviceArray:
@@ -1436,7 +1440,7 @@ class CudaArray:
     def __init__(
         self,
         shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
-        dtype: numpy.typing.DTypeLike = None,
+        dtype: numpy.typing.DTypeLike | None = None,
         *,
         channels: typing.SupportsInt | typing.SupportsIndex = 1,
         surface: bool = False,
@@ -2183,8 +2187,8 @@ class Module:
     def symbol(
         self,
         name: str,
-        dtype: numpy.typing.DTypeLike = None,
-        shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] = None,
+        dtype: numpy.typing.DTypeLike | None = None,
+        shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
     ) -> DeviceArray:
         """
         A __device__ or __constant__ variable of the module, as an array over its memory.
@@ -2262,10 +2266,10 @@ class Contract:
         file_name: str = "kernel.cu",
         use_cache: bool = True,
     ) -> tuple[typing.Any, ...]: ...
-    def create_surface_object(self, resource: dict) -> tuple[typing.Any, ...]: ...
+    def create_surface_object(self, resource: dict[str, typing.Any]) -> tuple[typing.Any, ...]: ...
     def create_texture_object(
         self,
-        resource: dict,
+        resource: dict[str, typing.Any],
         address_mode: typing.Annotated[
             collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], "FixedSize(3)"
         ] = [0, 0, 0],
@@ -2925,7 +2929,9 @@ def contract(device: str) -> Contract:
     """
 
 def copy_batch(
-    copies: collections.abc.Iterable, *, stream: Stream | cuscope._protocols.CudaStream | None = None
+    copies: collections.abc.Iterable[tuple[typing.Any, typing.Any]],
+    *,
+    stream: Stream | cuscope._protocols.CudaStream | None = None,
 ) -> None:
     """
     Enqueue many copies in one call: pairs (destination, source) of contiguous arrays of as many bytes.
@@ -3032,15 +3038,13 @@ def empty_managed(
     shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
     dtype: numpy.typing.DTypeLike = ...,
     *,
-    attach: str = "global",
     device: Device | None = None,
 ) -> DeviceArray:
     """
     A new array in managed memory, which the host and the device reach by one address.
 
     host_view() is a NumPy array over the same memory: synchronize before reading what a kernel writes. prefetch() and
-    advise() say where the pages should be. `attach` is 'global' or 'host'. Errors are those of empty(). See
-    cudaMallocManaged: CUDA C++ Programming Guide, "Unified Memory Programming".
+    advise() say where the pages should be. Errors are those of empty(). See cudaMallocManaged: CUDA C++ Programming Guide, "Unified Memory Programming".
 
     >>> import cuscope as cs
     >>> x = cs.empty_managed(2)

@@ -361,7 +361,8 @@ an array without axes.
             "T", [](const DeviceArray& self) { return transpose(self, py::args()); },
             "A view with the axes in reverse order.")
         .def(
-            "transpose", [](const DeviceArray& self, const py::args& axes) { return transpose(self, axes); },
+            "transpose",
+            [](const DeviceArray& self, const py::Args<ShapeLike>& axes) { return transpose(self, axes); },
             R"(A view with the axes in another order; in reverse, unless an order is given.
 
 >>> import cuscope as cs
@@ -369,7 +370,8 @@ an array without axes.
 (3, 2, 4)
 )")
         .def(
-            "reshape", [](const DeviceArray& self, const py::args& shape) { return reshape(self, shape); },
+            "reshape",
+            [](const DeviceArray& self, const py::Args<ShapeLike>& shape) { return reshape(self, shape); },
             R"(The same elements, in C order, in another shape; one extent may be -1.
 
 A view where there is one, as of every contiguous array; else a copy, in the current stream. Raises ValueError if the

@@ -249,7 +249,7 @@ void bind_textures(Class& contract) {
             arg("array"))
         .def(
             "create_texture_object",
-            [](const Contract& c, const py::dict& resource, const std::array<int, 3>& address_mode,
+            [](const Contract& c, const AnswerDict& resource, const std::array<int, 3>& address_mode,
                int filter_mode, int read_mode, bool normalized_coordinates,
                const std::array<float, 4>& border_color, bool srgb) {
                 const ResourceDescription what = resource_of(resource);
@@ -271,7 +271,7 @@ void bind_textures(Class& contract) {
             arg("border_color") = std::array<float, 4>{}, arg("srgb") = false)
         .def(
             "create_surface_object",
-            [](const Contract& c, const py::dict& resource) {
+            [](const Contract& c, const AnswerDict& resource) {
                 const ResourceDescription what = resource_of(resource);
                 SurfaceHandle out = 0;
                 const Status status =

@@ -52,17 +52,14 @@ DeviceArray empty_pitched(const ShapeLike& shape, const DTypeLike& dtype, const 
     return view(whole, 0, std::move(extents), std::move(strides));
 }
 
-DeviceArray empty_managed(const ShapeLike& shape, const DTypeLike& dtype, const std::string& attach,
-                          const DeviceLike& device) {
+DeviceArray empty_managed(const ShapeLike& shape, const DTypeLike& dtype, const DeviceLike& device) {
     std::vector<py::ssize_t> extents = parse_shape(shape);
     const py::dtype type = dtype_or_float32(dtype);
     const std::size_t bytes = byte_count(extents, type);
-    if (attach != "global" && attach != "host") {
-        throw std::invalid_argument("attach: '" + attach + "' is not 'global' or 'host'");
-    }
-    const unsigned flags = attach == "global" ? flags::mem_attach_global : flags::mem_attach_host;
     const core::DevicePtr on = device_or_current(device);
-    return array_over(without_gil([&] { return core::DeviceMemory::allocate_managed(on, bytes, flags); }),
+    return array_over(without_gil([&] {
+                          return core::DeviceMemory::allocate_managed(on, bytes, flags::mem_attach_global);
+                      }),
                       std::move(extents), type);
 }
 
@@ -281,7 +278,7 @@ core::BatchSide side_of(const py::object& object, bool written, const core::Stre
     return {static_cast<std::byte*>(const_cast<void*>(array.data())), nullptr};
 }
 
-void copy_batch(const py::iterable& copies, const StreamLike& stream) {
+void copy_batch(const Pairs& copies, const StreamLike& stream) {
     const core::StreamPtr on = stream_for_new(stream);
     std::vector<core::BatchCopy> batch;
     const py::list alive(copies);
@@ -355,12 +352,11 @@ Programming Guide, "Device Memory".
 (True, True)
 )");
     m.def("empty_managed", empty_managed, py::arg("shape"), py::arg_v("dtype", float32, "numpy.float32"),
-          py::kw_only(), py::arg("attach") = "global", py::arg("device") = py::none(),
+          py::kw_only(), py::arg("device") = py::none(),
           R"(A new array in managed memory, which the host and the device reach by one address.
 
 host_view() is a NumPy array over the same memory: synchronize before reading what a kernel writes. prefetch() and
-advise() say where the pages should be. `attach` is 'global' or 'host'. Errors are those of empty(). See
-cudaMallocManaged: CUDA C++ Programming Guide, "Unified Memory Programming".
+advise() say where the pages should be. Errors are those of empty(). See cudaMallocManaged: CUDA C++ Programming Guide, "Unified Memory Programming".
 
 >>> import cuscope as cs
 >>> x = cs.empty_managed(2)

@@ -182,7 +182,8 @@ ValueError for a folder. See cudaLibraryLoadData: CUDA Runtime API, "Library Man
             "is none.")
         .def(
             "symbol",
-            [](const core::Module& self, const Text& name, const DTypeLike& dtype, const ShapeLike& shape) {
+            [](const core::Module& self, const Text& name, const OptionalDType& dtype,
+               const OptionalShape& shape) {
                 const std::string text = parse_text(name, "name");
                 const py::dtype type =
                     dtype.is_none() ? py::dtype::of<std::uint8_t>() : parse_dtype(py::object(dtype));

@@ -106,7 +106,7 @@ True
             py::arg("device") = py::none())
         .def(
             "empty",
-            [](const MemoryPool& self, const ShapeLike& shape, const DTypeLike& dtype,
+            [](const MemoryPool& self, const ShapeLike& shape, const OptionalDType& dtype,
                const StreamLike& stream) {
                 const PoolPtr from = self.open();
                 std::vector<py::ssize_t> extents = parse_shape(shape);

@@ -137,6 +137,9 @@ std::shared_ptr<T> ending_without_gil(std::shared_ptr<T> object) {
     };
 CUSCOPE_ANNOTATED(ShapeLike)
 CUSCOPE_ANNOTATED(DTypeLike)
+CUSCOPE_ANNOTATED(OptionalDType)
+CUSCOPE_ANNOTATED(OptionalShape)
+CUSCOPE_ANNOTATED(Pairs)
 CUSCOPE_ANNOTATED(DType)
 CUSCOPE_ANNOTATED(ArrayLike)
 CUSCOPE_ANNOTATED(NDArray)
@@ -183,6 +186,9 @@ using AnyKeywords = py::KWArgs<Scalar>;
     };
 CUSCOPE_SPELLED(ShapeLike, "typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]")
 CUSCOPE_SPELLED(DTypeLike, "numpy.typing.DTypeLike")
+CUSCOPE_SPELLED(OptionalDType, "numpy.typing.DTypeLike | None")
+CUSCOPE_SPELLED(OptionalShape, "typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None")
+CUSCOPE_SPELLED(Pairs, "collections.abc.Iterable[tuple[typing.Any, typing.Any]]")
 CUSCOPE_SPELLED(DType, "numpy.dtype[typing.Any]")
 CUSCOPE_SPELLED(ArrayLike, "numpy.typing.ArrayLike")
 CUSCOPE_SPELLED(NDArray, "numpy.typing.NDArray[typing.Any]")

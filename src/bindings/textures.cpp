@@ -36,8 +36,8 @@ ChannelFormat format_of(const py::dtype& dtype, int channels) {
                           : ChannelKind::unsigned_integer};
 }
 
-CudaArray make_array(const ShapeLike& shape, const DTypeLike& dtype, int channels, bool surface, bool gather,
-                     const DeviceLike& device) {
+CudaArray make_array(const ShapeLike& shape, const OptionalDType& dtype, int channels, bool surface,
+                     bool gather, const DeviceLike& device) {
     Shape extents = parse_shape(shape);
     if (extents.empty() || extents.size() > 3 || std::count(extents.begin(), extents.end(), 0) != 0) {
         throw std::invalid_argument("shape: " + describe(extents) +

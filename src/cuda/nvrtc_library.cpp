@@ -106,18 +106,12 @@ std::vector<std::string> include_paths(const std::string& library_path) {
         return is_file(root + "/cuda_runtime.h");
     });
     if (first == roots.end()) return {};
+    // A wheel may lack what its headers include (crt/, the C++ core libraries): others follow.
     std::vector<std::string> found = {*first};
-    // cooperative_groups.h and cuda/std need the C++ core libraries, which a wheel may lack.
-    for (const std::string& root : roots) {
-        if (is_file(root + "/cccl/cuda/std/type_traits")) {
-            found.push_back(root + "/cccl");
-            break;
-        }
-        if (is_file(root + "/cuda/std/type_traits")) {
-            if (root != *first) found.push_back(root);
-            break;
-        }
-    }
+    for (const std::string& root : roots)
+        if (root != *first && is_file(root + "/cuda_runtime.h")) found.push_back(root);
+    for (const std::string& root : roots)
+        if (is_directory(root + "/cccl")) found.push_back(root + "/cccl");
     return found;
 }
 

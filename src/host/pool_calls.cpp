@@ -280,11 +280,10 @@ Status HostRuntime::mem_pool_set_access(MemPoolHandle pool, const MemAccessDescr
         if (given.location.type != MemLocationType::device)
             return fail(Status::invalid_value, "access to a pool is given to devices");
         if (given.location.id < 0 || given.location.id >= device_count_) return fail(Status::invalid_device);
-        const bool known = given.flags == MemAccess::none || given.flags == MemAccess::read_write;
-        if (!known || (given.location.id == found->device && given.flags == MemAccess::none)) {
-            return fail(Status::invalid_value,
-                        "access to a pool is none or to read and write; its own device keeps it");
-        }
+        if (given.location.id == found->device && given.flags == MemAccess::none)
+            return fail(Status::invalid_device, "a pool's own device keeps its access");
+        if (given.flags != MemAccess::none && given.flags != MemAccess::read_write)
+            return fail(Status::invalid_value, "access to a pool is none or to read and write");
     }
     for (std::size_t i = 0; i < count; ++i) {
         found->access[descriptions[i].location.id] = static_cast<int>(descriptions[i].flags);

@@ -48,7 +48,7 @@ __device__ void for_each_pixel(const View& view, F&& f) {
 
 template <int LIMIT>
 __global__ void mandelbrot(View view, int* counts, uchar4* image) {
-    for_each_pixel(view, [=] __device__(int x, int y) {
+    for_each_pixel(view, [=](int x, int y) {
         const Complex<float> c(view.x0 + x * view.dx, view.y0 + y * view.dy);
         const int n = escape<LIMIT>(c);
         counts[y * view.width + x] = n;
