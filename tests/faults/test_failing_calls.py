@@ -214,6 +214,7 @@ def gear() -> dict:
         "image": cs.CudaArray((20, 70), surface=True),
     }
     made["locked"][:] = 9
+    made["pitched"].copy_from(np.ones((2, 5, 7), np.float32))
     cs.synchronize()
     return made
 
