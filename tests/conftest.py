@@ -34,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "host_only(reason): runs on host:0 alone, because of the reason",
         "gpu_only(reason): runs on cuda:0 alone, because of the reason",
         "no_sanitizer(reason): not under compute-sanitizer, because of the reason",
+        "no_racecheck(reason): not under compute-sanitizer's racecheck, because of the reason",
         "no_initcheck(reason): not under compute-sanitizer's initcheck, because of the reason",
     ):
         config.addinivalue_line("markers", line)

@@ -158,6 +158,7 @@ VIEWS = {
 }
 
 
+@pytest.mark.no_initcheck("it waits for every kernel")
 @pytest.mark.parametrize("what", VIEWS)
 def test_views_of_page_locked_memory_are_copied_from_where_they_lie(device, what):
     """No copy on the host, so nothing waits, and what is written before the stream gets there arrives."""

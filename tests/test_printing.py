@@ -33,6 +33,7 @@ def test_redirected_output_of_python_has_what_kernels_print(device, mod):
     assert out.getvalue().splitlines() == ["before", "launched", "block 0 says 7", "after"]
 
 
+@pytest.mark.no_sanitizer("it has the output wait for the whole device")
 @pytest.mark.parametrize("wait", ["stream", "event", "to_host"])
 def test_every_wait_shows_it(device, mod, wait):
     x = cs.zeros(1)

@@ -143,6 +143,7 @@ def numbers(shape, dtype, seed: int = 0) -> np.ndarray:
 # ---- arrays
 
 
+@pytest.mark.no_initcheck("it does not see what a copy from an array writes")
 @pytest.mark.parametrize("shape", [(7,), (5, 7), (3, 5, 7)])
 @pytest.mark.parametrize(
     ("dtype", "channels"), [(np.float32, 1), (np.uint8, 4), (np.int16, 2), (np.float16, 4)]
