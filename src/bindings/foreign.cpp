@@ -101,8 +101,10 @@ DeviceArray adopt(const ForeignLayout& given, const core::DevicePtr& near, std::
                   const core::StreamPtr& ready, bool in_order) {
     ForeignLayout layout = given;
     parse_dtype(layout.dtype);
+    const std::size_t total =
+        byte_count(layout.shape, layout.dtype);  // refuses more than there are addresses
     if (layout.strides.empty()) layout.strides = contiguous_strides(layout.shape, layout.dtype.itemsize());
-    if (byte_count(layout.shape, layout.dtype) == 0) return empty_array(layout, near, std::move(owner));
+    if (total == 0) return empty_array(layout, near, std::move(owner));
     const auto [low, high] = reach_of(layout);
     const std::uintptr_t first = layout.address + static_cast<std::uintptr_t>(low);
     const auto bytes = static_cast<std::size_t>(high - low);
