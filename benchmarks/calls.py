@@ -12,7 +12,7 @@ import json
 import statistics
 import subprocess
 import sys
-import time
+import timeit
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +22,8 @@ import cuscope as cs
 
 SOURCE = 'extern "C" __global__ void four(const float* a, const float* b, float* c, int n) {}'
 CALLS = ("launch", "event_record", "stream_wait")
-Calls = dict[str, tuple[Callable[[], object], Callable[[], object]]]  # name -> (call, synchronise)
+# name -> (statement, its names, what waits for it): a statement, because a function around it would count as well
+Calls = dict[str, tuple[str, dict[str, Any], Callable[[], object]]]
 
 
 def of_cuscope() -> Calls:
@@ -30,31 +31,33 @@ def of_cuscope() -> Calls:
     a = cs.zeros(256, np.float32)
     stream, event = cs.Stream(), cs.Event(timing=False)
     event.record(stream)
-    launch = module.four[1, 32, stream]
+    names = {"launch": module.four[1, 32, stream], "a": a, "event": event, "stream": stream}
     return {
-        "launch": (lambda: launch(a, a, a, 256), stream.synchronize),
-        "event_record": (lambda: event.record(stream), stream.synchronize),
-        "stream_wait": (lambda: stream.wait(event), stream.synchronize),
+        "launch": ("launch(a, a, a, 256)", names, stream.synchronize),
+        "event_record": ("event.record(stream)", names, stream.synchronize),
+        "stream_wait": ("stream.wait(event)", names, stream.synchronize),
     }
 
 
 def of_cupy() -> Calls:
     import cupy
 
-    kernel = cupy.RawKernel(SOURCE, "four")
-    a, n = cupy.zeros(256, cupy.float32), np.int32(256)
     stream, event = cupy.cuda.Stream(non_blocking=False), cupy.cuda.Event(disable_timing=True)
+    stream.use()
     event.record(stream)
-    arguments = (a, a, a, n)
-
-    def launch() -> None:
-        with stream:
-            kernel((1,), (32,), arguments)
-
+    a = cupy.zeros(256, cupy.float32)
+    names = {
+        "kernel": cupy.RawKernel(SOURCE, "four"),
+        "grid": (1,),
+        "block": (32,),
+        "arguments": (a, a, a, np.int32(256)),
+        "event": event,
+        "stream": stream,
+    }
     return {
-        "launch": (launch, stream.synchronize),
-        "event_record": (lambda: event.record(stream), stream.synchronize),
-        "stream_wait": (lambda: stream.wait_event(event), stream.synchronize),
+        "launch": ("kernel(grid, block, arguments)", names, stream.synchronize),
+        "event_record": ("event.record(stream)", names, stream.synchronize),
+        "stream_wait": ("stream.wait_event(event)", names, stream.synchronize),
     }
 
 
@@ -69,24 +72,28 @@ def of_cuda_core() -> Calls:
     stream = device.create_stream()
     options = core.ProgramOptions(std="c++17", arch=f"sm_{device.arch}")
     kernel = core.Program(SOURCE, code_type="c++", options=options).compile("cubin").get_kernel("four")
-    config = core.LaunchConfig(grid=1, block=32)
-    a = device.allocate(1024, stream=stream)
-    event = stream.record()
-    n = np.int32(256)
+    names = {
+        "launch": core.launch,
+        "stream": stream,
+        "config": core.LaunchConfig(grid=1, block=32),
+        "kernel": kernel,
+        "a": device.allocate(1024, stream=stream),
+        "event": stream.record(),
+        "n": np.int32(256),
+    }
     return {
-        "launch": (lambda: core.launch(stream, config, kernel, a, a, a, n), stream.sync),
-        "event_record": (lambda: stream.record(event), stream.sync),
-        "stream_wait": (lambda: stream.wait(event), stream.sync),
+        "launch": ("launch(stream, config, kernel, a, a, a, n)", names, stream.sync),
+        "event_record": ("stream.record(event)", names, stream.sync),
+        "stream_wait": ("stream.wait(event)", names, stream.sync),
     }
 
 
-def microseconds(call: Callable[[], object], synchronise: Callable[[], object], count: int) -> float:
+def microseconds(
+    statement: str, names: dict[str, Any], synchronise: Callable[[], object], count: int
+) -> float:
     """The time of one call, of `count` in a row. Few enough that the device's queue never fills."""
     synchronise()
-    begin = time.perf_counter()
-    for _ in range(count):
-        call()
-    elapsed = time.perf_counter() - begin
+    elapsed = timeit.Timer(statement, globals=names).timeit(count)
     synchronise()
     return elapsed / count * 1e6
 
