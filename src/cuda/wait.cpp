@@ -19,7 +19,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 constexpr auto spin_time = microseconds(100);  // without a pause: most waits are over by then
-constexpr auto yield_time = milliseconds(2);   // letting other threads run, but not sleeping
+constexpr auto yield_time = milliseconds(20);  // letting other threads run, but not sleeping
 constexpr auto longest_sleep = microseconds(100);
 constexpr auto check_interval = milliseconds(30);  // how often somebody may end the wait
 
