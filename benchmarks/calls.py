@@ -1,8 +1,10 @@
 """What a call costs on a GPU: python benchmarks/calls.py --cpp PROGRAM [--json].
 
 A 4-argument launch, an event record and a stream wait, from Python, beside the same from C++ (PROGRAM: built from
-benchmarks/cpp, it prints JSON), CuPy and cuda.core where they are installed. All take turns, round after round; what is
-printed is the median time and the median of the ratios to C++ in the same round.
+benchmarks/cpp, it prints JSON), CuPy and cuda.core where they are installed. Each has a process of its own: what one
+does in a context, above all in its legacy default stream, slows the calls of all others there. Each uses one ordinary
+stream and nothing else. All take turns, round after round; what is printed is the median time and the median of the
+ratios to C++ in the same round.
 """
 
 from __future__ import annotations
@@ -18,8 +20,6 @@ from typing import Any
 
 import numpy as np
 
-import cuscope as cs
-
 SOURCE = 'extern "C" __global__ void four(const float* a, const float* b, float* c, int n) {}'
 CALLS = ("launch", "event_record", "stream_wait")
 # name -> (statement, its names, what waits for it): a statement, because a function around it would count as well
@@ -27,9 +27,12 @@ Calls = dict[str, tuple[str, dict[str, Any], Callable[[], object]]]
 
 
 def of_cuscope() -> Calls:
+    import cuscope as cs
+
+    cs.set_device(cs.Device("cuda:0"))
     module = cs.Module(SOURCE)
-    a = cs.zeros(256, np.float32)
     stream, event = cs.Stream(), cs.Event(timing=False)
+    a = cs.zeros(256, np.float32, stream=stream)
     event.record(stream)
     names = {"launch": module.four[1, 32, stream], "a": a, "event": event, "stream": stream}
     return {
@@ -89,6 +92,9 @@ def of_cuda_core() -> Calls:
     }
 
 
+PEERS = {"cuscope": of_cuscope, "cupy": of_cupy, "cuda.core": of_cuda_core}
+
+
 def microseconds(
     statement: str, names: dict[str, Any], synchronise: Callable[[], object], count: int
 ) -> float:
@@ -99,14 +105,41 @@ def microseconds(
     return elapsed / count * 1e6
 
 
+def serve(peer: str, count: int) -> None:
+    """In a peer's process: measures the call that each line of the input names. The first answer is what is missing."""
+    try:
+        calls = PEERS[peer]()
+    except Exception as error:  # another package's, whatever it is, does not end the measurement
+        print(json.dumps(f"{type(error).__name__}: {error}"), flush=True)
+        return
+    print(json.dumps(""), flush=True)
+    for line in sys.stdin:
+        print(microseconds(*calls[line.strip()], count), flush=True)
+
+
+class Peer:
+    def __init__(self, name: str, count: int) -> None:
+        command = [sys.executable, __file__, "--serve", name, "--count", str(count)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.missing: str = json.loads(self._answer())
+
+    def _answer(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline() or '"its process ended"'
+
+    def microseconds(self, call: str) -> float:
+        assert self._process.stdin is not None
+        print(call, file=self._process.stdin, flush=True)
+        return float(self._answer())
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
 def measure(program: str | None, rounds: int, count: int) -> dict[str, Any]:
-    peers: dict[str, Calls] = {"cuscope": of_cuscope()}
-    missing: dict[str, str] = {}
-    for name, make in (("cupy", of_cupy), ("cuda.core", of_cuda_core)):
-        try:
-            peers[name] = make()
-        except Exception as error:  # another package's, whatever it is, does not end the measurement
-            missing[name] = f"{type(error).__name__}: {error}"
+    started = {name: Peer(name, count) for name in PEERS}
+    missing = {name: peer.missing for name, peer in started.items() if peer.missing}
+    peers = {name: peer for name, peer in started.items() if not peer.missing}
     times: dict[str, dict[str, list[float]]] = {
         name: {call: [] for call in CALLS} for name in ("c++", *peers)
     }
@@ -117,8 +150,10 @@ def measure(program: str | None, rounds: int, count: int) -> dict[str, Any]:
                 if call in CALLS:
                     times["c++"][call].append(float(value))
         for call in CALLS:
-            for name, calls in peers.items():
-                times[name][call].append(microseconds(*calls[call], count))
+            for name, peer in peers.items():
+                times[name][call].append(peer.microseconds(call))
+    for peer in started.values():
+        peer.close()
     result: dict[str, Any] = {"microseconds": {}, "ratio_to_c++": {}, "missing": missing}
     for name, by_call in times.items():
         result["microseconds"][name] = {call: statistics.median(v) for call, v in by_call.items() if v}
@@ -140,11 +175,11 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--count", type=int, default=500, help="calls in a row")
+    parser.add_argument("--serve", choices=PEERS, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if not any(device.kind == "cuda" for device in cs.devices()):
-        print("no GPU: nothing to measure", file=sys.stderr)
-        return 1
-    cs.set_device(cs.Device("cuda:0"))
+    if options.serve:
+        serve(options.serve, options.count)
+        return 0
     result = measure(options.cpp, options.rounds, options.count)
     if options.json:
         print(json.dumps(result, indent=2))
@@ -156,7 +191,7 @@ def main() -> int:
         print(f"{name + ' / c++':<24}" + "".join(f"{row[call]:16.2f}" for call in CALLS))
     for name, reason in result["missing"].items():
         print(f"{name}: not measured: {reason}")
-    return 0
+    return 1 if "cuscope" in result["missing"] else 0
 
 
 if __name__ == "__main__":

@@ -12,6 +12,9 @@
 #include "runtime/compile_cache.hpp"
 
 namespace cuscope::bindings {
+
+std::atomic<PyThreadState*> detail::main_state{nullptr};
+
 namespace {
 
 std::atomic<int> inside{0};     // threads of runtimes that run Python
@@ -76,7 +79,9 @@ void translate_interrupt(std::exception_ptr thrown) {
 constexpr auto patience = std::chrono::seconds(2);
 
 void at_exit() {
-    main_thread = PyThread_get_thread_ident();  // another than at first in a child that a thread forked
+    // Another than at first in a child that a thread forked.
+    main_thread = PyThread_get_thread_ident();
+    detail::main_state = PyThreadState_Get();
     set_process_exiting();
     without_gil([] {
         core::shut_down_runtimes();
@@ -117,11 +122,7 @@ CountDict live() {
 
 }  // namespace
 
-void restore_thread(PyThreadState* state) {
-    if (PyThread_get_thread_ident() == main_thread) {  // it is what ends the process: it waits for no exit
-        PyEval_RestoreThread(state);
-        return;
-    }
+void detail::restore_other_thread(PyThreadState* state) {
     returning.fetch_add(1);
     if (process_exiting()) {
         returning.fetch_sub(1);
@@ -151,6 +152,7 @@ void bind_process(py::module_& m) {
     py::register_exception_translator(translate_interrupt);
     const py::module_ threading = py::module_::import("threading");
     main_thread = threading.attr("main_thread")().attr("ident").cast<unsigned long>();
+    if (PyThread_get_thread_ident() == main_thread) detail::main_state = PyThreadState_Get();
     set_interrupt_check(check_signals);
     set_kernel_output(write_to_python);
     py::module_::import("atexit").attr("register")(py::cpp_function(at_exit));

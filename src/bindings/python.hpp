@@ -4,6 +4,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -11,9 +12,20 @@ namespace cuscope::bindings {
 
 namespace py = pybind11;
 
+namespace detail {
+extern std::atomic<PyThreadState*> main_state;  // of the thread that ends the process
+void restore_other_thread(PyThreadState* state);
+}  // namespace detail
+
 // Takes the GIL back. Once the process exits, only on the thread that ends it: the interpreter would end any
 // other thread inside this call, through frames of C++ that cannot be left like that, so it stays here.
-void restore_thread(PyThreadState* state);
+inline void restore_thread(PyThreadState* state) {
+    if (state == detail::main_state.load(std::memory_order_relaxed)) {
+        PyEval_RestoreThread(state);
+    } else {
+        detail::restore_other_thread(state);
+    }
+}
 
 // The GIL is let go while this lives.
 class WithoutGil {

@@ -24,16 +24,10 @@ void refuse_fork() {
                 "this process is a fork of one that had already used a device");
 }
 
-constinit thread_local const Device* seen_current = nullptr;
-
 void DeviceScope::enter(Device& device) {
-    seen_current = nullptr;
     // Where even this is refused (a host function, a lost device) the call that follows says so itself.
     if (runtime_.get_device(&previous_) != Status::success) return;
-    if (previous_ == device.ordinal()) {
-        seen_current = &device;
-        return;
-    }
+    if (previous_ == device.ordinal()) return;
     device.check(runtime_.set_device(device.ordinal()), "cudaSetDevice");
     changed_ = true;
 }

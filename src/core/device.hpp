@@ -143,9 +143,6 @@ inline void refuse_after_fork() {
     if (forked_after_use()) refuse_fork();
 }
 
-// The device that this thread found to be its current one when it last looked; null: it has to look.
-extern constinit thread_local const Device* seen_current;
-
 // Makes a device the calling thread's current one, as its runtime sees it, and restores the one before.
 class DeviceScope {
   public:
@@ -170,13 +167,11 @@ class DeviceScope {
     bool changed_ = false;
 };
 
-// For calls that go by handles which know their device, other than default streams: the runtime is not asked
-// again for the current device where this thread found it to be the right one. Another package may have
-// changed it since; such calls do not mind.
+// For calls that go by handles of streams and events, which know their device: which device is current
+// matters to those of default streams alone.
 class HandleScope : public DeviceScope {
   public:
-    explicit HandleScope(Device& device, bool default_stream = false)
-        : DeviceScope(device, default_stream || seen_current != &device) {}
+    explicit HandleScope(Device& device, bool default_stream = false) : DeviceScope(device, default_stream) {}
 };
 
 // On a thread that runs a host function: the runtime may not be called.

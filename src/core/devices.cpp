@@ -75,7 +75,6 @@ DevicePtr initial_device() {
 // Other users of the runtime on this thread see the same current device.
 int make_current(Device& device) {
     refuse_after_fork();
-    seen_current = nullptr;
     int previous = -1;
     if (device.runtime().get_device(&previous) != Status::success) previous = -1;
     if (previous != device.ordinal()) {
@@ -87,7 +86,6 @@ int make_current(Device& device) {
 void restore(const Scope& scope) {
     if (scope.previous < 0 || scope.previous == scope.device->ordinal()) return;
     if (process_exiting() || forked_after_use()) return;
-    seen_current = nullptr;
     scope.device->runtime().set_device(scope.previous);
 }
 
