@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,9 @@ if "CUSCOPE_CACHE_DIR" not in os.environ:
     _cache = tempfile.TemporaryDirectory(prefix="cuscope-tests-", ignore_cleanup_errors=True)
     os.environ["CUSCOPE_CACHE_DIR"] = _cache.name
 os.environ.pop("CUDA_LAUNCH_BLOCKING", None)
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # A job in the background: the processes of tests that interrupt themselves would ignore it, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest  # noqa: E402
 
