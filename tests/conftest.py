@@ -40,8 +40,15 @@ def pytest_configure(config: pytest.Config) -> None:
         "no_sanitizer(reason): not under compute-sanitizer, because of the reason",
         "no_racecheck(reason): not under compute-sanitizer's racecheck, because of the reason",
         "no_initcheck(reason): not under compute-sanitizer's initcheck, because of the reason",
+        "own_process: of what a program does in a process of its own, which compute-sanitizer does not look into",
     ):
         config.addinivalue_line("markers", line)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "run_python" in getattr(item, "fixturenames", ()):
+            item.add_marker("own_process")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import threading
 import weakref
 from pathlib import Path
 
@@ -97,8 +98,9 @@ def test_stream_and_event_may_go(device):
     assert out.to_host().tolist() == [4]
 
 
-def test_host_function_and_its_arguments_may_go(device, busy):
-    seen = []
+def test_host_function_and_its_arguments_may_go(device):
+    stream, gate, seen = cs.Stream(), threading.Event(), []
+    stream.host_function(gate.wait, 60)
 
     class Argument:
         def __del__(self):
@@ -107,12 +109,13 @@ def test_host_function_and_its_arguments_may_go(device, busy):
     def function(argument):
         seen.append(type(argument).__name__)
 
-    busy.host_function(function, Argument())
+    stream.host_function(function, Argument())
     del function
     gc.collect()
 
     assert seen == []
-    busy.synchronize()
+    gate.set()
+    stream.synchronize()
     gc.collect()
     device.synchronize()
     assert seen == ["Argument", "gone"]
