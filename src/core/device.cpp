@@ -165,8 +165,10 @@ void Device::reset() {
     std::vector<std::function<bool()>> retired;
     std::vector<std::function<void()>> deferred;
     std::deque<std::pair<unsigned long long, std::exception_ptr>> failures;
+    std::shared_ptr<void> pool;
     {
         const std::lock_guard lock(mutex_);
+        pool.swap(current_pool_);
         events_.clear();
         reached_by_.clear();
         retired.swap(retired_);

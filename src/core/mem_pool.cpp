@@ -32,8 +32,14 @@ MemPool::MemPool(DevicePtr device, MemPoolHandle handle, std::size_t limit, bool
       generation_(device_->generation()),
       handle_(handle),
       limit_(limit),
-      owned_(owned) {
-    if (owned) owner_ = unique_handle<MemPoolTraits>(device_, handle);
+      owned_(owned) {}
+
+// Documented otherwise, a pool may not be destroyed before its frees are done: cuMemPoolDestroy right behind
+// the last one has crashed or never come back (driver 580.159).
+MemPool::~MemPool() {
+    if (!owned_) return;
+    release_after_uses(device_, generation_, "cudaMemPoolDestroy", frees_.take(),
+                       [handle = handle_](Runtime& runtime) { return runtime.mem_pool_destroy(handle); });
 }
 
 std::shared_ptr<MemPool> MemPool::create(const DevicePtr& device, std::size_t limit) {
@@ -73,8 +79,7 @@ std::shared_ptr<MemPool> MemPool::default_of(const DevicePtr& device) {
 
 std::shared_ptr<MemPool> MemPool::current_of(const DevicePtr& device) {
     auto current = std::static_pointer_cast<MemPool>(device->current_pool());
-    if (current && current->generation_ == device->generation()) return current;
-    return default_of(device);
+    return current ? current : default_of(device);
 }
 
 void MemPool::make_current(const std::shared_ptr<MemPool>& pool) {

@@ -5,15 +5,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/unique_handle.hpp"
+#include "core/memory.hpp"
 
 namespace cuscope::core {
-
-struct MemPoolTraits {
-    using Handle = MemPoolHandle;
-    static constexpr const char* call = "cudaMemPoolDestroy";
-    static Status destroy(Runtime& runtime, Handle handle) { return runtime.mem_pool_destroy(handle); }
-};
 
 class MemPool {
   public:
@@ -27,11 +21,17 @@ class MemPool {
     static void set_access(Device& owner, int other, MemAccess access);
 
     MemPool(DevicePtr device, MemPoolHandle handle, std::size_t limit, bool owned);
+    MemPool(const MemPool&) = delete;
+    MemPool& operator=(const MemPool&) = delete;
+    ~MemPool();
 
     const DevicePtr& device() const { return device_; }
     MemPoolHandle handle() const;
     std::size_t limit() const { return limit_; }
     bool is_default() const { return !owned_; }
+
+    // To be called for each stream that memory is freed in.
+    void freed_in(const StreamPtr& stream) { frees_.add(stream); }
 
     std::uint64_t attribute(MemPoolAttribute attribute) const;
     void set_attribute(MemPoolAttribute attribute, std::uint64_t value);
@@ -44,7 +44,7 @@ class MemPool {
     MemPoolHandle handle_;
     std::size_t limit_;
     bool owned_;
-    unique_handle<MemPoolTraits> owner_;  // empty for a default pool
+    Uses frees_;
 };
 
 }  // namespace cuscope::core

@@ -82,13 +82,14 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, st
     allocation.stream = stream;
     const unsigned generation = device.generation();
     if (bytes == 0) return std::make_shared<DeviceMemory>(allocation, generation);
-    allocation.owner = pool;
+    const auto from = pool ? pool : std::static_pointer_cast<MemPool>(device.current_pool());
+    allocation.owner = from;
     Runtime& runtime = device.runtime();
     const Status status =
-        pool ? runtime.malloc_from_pool_async(&allocation.pointer, bytes, pool->handle(), stream->handle())
+        from ? runtime.malloc_from_pool_async(&allocation.pointer, bytes, from->handle(), stream->handle())
              : runtime.malloc_async(&allocation.pointer, bytes, stream->handle());
     if (status != Status::success) {
-        device.fail(status, pool ? "cudaMallocFromPoolAsync" : "cudaMallocAsync",
+        device.fail(status, from ? "cudaMallocFromPoolAsync" : "cudaMallocAsync",
                     std::to_string(bytes) + " bytes on " + device.name(), {});
     }
     auto memory = std::make_shared<DeviceMemory>(allocation, generation);
@@ -255,8 +256,11 @@ Status free_in_order(const DeviceMemory::Allocation& allocation, const std::vect
         if (status != Status::success || allocation.stream->implicitly_ordered_with(*stream)) continue;
         status = order(*allocation.stream, *stream);
     }
-    if (status == Status::success)
+    if (status == Status::success) {
         status = runtime.free_async(allocation.pointer, allocation.stream->handle());
+        if (allocation.owner)
+            std::static_pointer_cast<MemPool>(allocation.owner)->freed_in(allocation.stream);
+    }
     if (status == Status::success || is_sticky(status)) return status;
     for (const StreamPtr& stream : used) {
         const DeviceScope scope(stream->device());
