@@ -11,6 +11,8 @@ import pytest
 import cuscope as cs
 from support import module
 
+pytestmark = pytest.mark.counts_memory
+
 HUGE = 10**30
 
 

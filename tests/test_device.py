@@ -76,6 +76,7 @@ def test_unknown_attribute_number_is_an_invalid_value(device):
     assert caught.value.name == "cudaErrorInvalidValue"
 
 
+@pytest.mark.counts_memory
 def test_memory_info_follows_an_allocation(device, settled):
     before = device.memory_info()
     array = cs.empty(1 << 26, "uint8")
@@ -86,6 +87,7 @@ def test_memory_info_follows_an_allocation(device, settled):
     assert during.free <= before.free - array.nbytes
 
 
+@pytest.mark.counts_memory
 def test_memory_is_returned_when_an_array_goes(device, settled):
     before = device.memory_info().free
     array = cs.empty(1 << 26, "uint8")

@@ -455,6 +455,7 @@ def test_with_closes(device):
 
 
 @pytest.mark.parametrize("count", [1 << 45, 1 << 60])
+@pytest.mark.counts_memory
 def test_too_much_is_an_out_of_memory_error_with_numbers(device, count):
     before = tuple(device.memory_info())
 

@@ -59,6 +59,7 @@ def test_pitched_arrays_have_rows(device):
     assert cs.empty_pitched((0, 4)).to_host().shape == (0, 4)
 
 
+@pytest.mark.counts_memory
 def test_plain_memory_is_of_no_pool(device, settled):
     pool = device.memory_pool
     settled()

@@ -490,6 +490,7 @@ def test_a_texture_keeps_its_array(device):
     assert fetch(device, texture, 1, [(2.5,)], np.float32).item() == 2
 
 
+@pytest.mark.counts_memory
 def test_arrays_give_their_memory_back(device, settled):
     code(device)
     free = device.memory_info().free

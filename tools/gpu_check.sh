@@ -15,7 +15,7 @@ export CUSCOPE_CACHE_DIR=$work/cache
 python=${PYTHON:-python3}
 export PATH=$PATH:/usr/local/cuda/bin
 began=$SECONDS
-limit=585
+limit=${LIMIT:-585}  # seconds
 
 # step NAME SECONDS COMMAND...: runs it, keeps its output, exit code and time.
 step() {
@@ -39,15 +39,21 @@ build() {
     fi
     CUSCOPE_CUDA=ON "$python" -m pip install -v --no-build-isolation --no-deps --no-index -Cbuild-dir="$work/build" .
 }
-# What is not of the GPU may share the processors; what is has it for itself, so that its memory can be counted.
 distribute=()
 "$python" -c 'import xdist' 2>/dev/null && distribute=(-n 8 --dist loadfile)
-# A test that hangs says where: it ends the step no more than the others do.
+# A test that hangs says where, and ends no more than itself.
 pytest=("$python" -m pytest -p no:cacheprovider -p no:benchmark --timeout 90 -o faulthandler_timeout=75)
-# The sanitizers look into this one process, not into those that tests start.
-marked="not no_sanitizer and not own_process"
-checked=("${pytest[@]}" -q -k "cuda:0")
-sanitizer=(compute-sanitizer --target-processes application-only --error-exitcode 9)
+
+# check NAME "TOOL AND ITS OPTIONS" MARKED [ARGUMENT...]: tests of the GPU under compute-sanitizer, which looks into this
+# one process and not into those that tests start.
+check() {
+    local name=$1 tool marked="not no_sanitizer and not own_process and $3"
+    read -ra tool <<<"$2"
+    shift 3
+    step "$name" 270 env CUSCOPE_TEST_SCALE=0.1 compute-sanitizer --target-processes application-only \
+        --error-exitcode 9 --tool "${tool[@]}" "${pytest[@]}" -q -k "cuda:0" -m "$marked" "$@"
+}
+memcheck="memcheck --report-api-errors no"
 export -f build
 export python work
 
@@ -61,11 +67,18 @@ step calls 60 "$python" benchmarks/calls.py --cpp "$work/call_costs"
 step copy_rates_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/copy_rates" benchmarks/cpp/copy_rates.cu
 step copies 60 "$python" benchmarks/copies.py --cpp "$work/copy_rates"
 step pytest_cuda 200 "${pytest[@]}" -k "cuda:0" --junitxml="$steps/junit_cuda.xml"
-step pytest_rest 200 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml"
-step memcheck 270 env CUSCOPE_TEST_SCALE=0.1 "${sanitizer[@]}" --tool memcheck --report-api-errors no "${checked[@]}" -m "$marked"
-step racecheck 60 "${sanitizer[@]}" --tool racecheck "${checked[@]}" -m "$marked and not no_racecheck" \
-    tests/test_module.py tests/executor
-step initcheck 120 env CUSCOPE_TEST_SCALE=0.1 "${sanitizer[@]}" --tool initcheck "${checked[@]}" -m "$marked and not no_initcheck"
+check memcheck_memory "$memcheck" counts_memory
+check initcheck_memory initcheck "counts_memory and not no_initcheck"
+
+# Nothing counts memory or time from here on: the rest shares the GPU and the processors.
+check memcheck_executor "$memcheck" "not counts_memory" tests/executor >/dev/null &
+check memcheck "$memcheck" "not counts_memory" --ignore=tests/executor >/dev/null &
+check initcheck initcheck "not counts_memory and not no_initcheck" >/dev/null &
+check racecheck racecheck "not counts_memory and not no_racecheck" tests/test_module.py tests/executor >/dev/null &
+step pytest_rest 270 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml" >/dev/null &
+wait
+cat "$steps"/{memcheck_executor,memcheck,initcheck,racecheck,pytest_rest}.log
+
 step host_benchmark 60 "$python" benchmarks/host.py
 
 "$python" tools/gpu_report.py "$steps" >"$work/report.md" && cp "$work/report.md" docs/gpu-report.md

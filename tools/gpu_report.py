@@ -135,8 +135,16 @@ def report(steps: Steps) -> str:
         if not steps.verdict(name).startswith("passed"):
             lines += [f"The end of what `{name}` printed:", "", *tail(steps, name), ""]
     lines += ["## Tests", "", *tests(steps), "", "## compute-sanitizer", ""]
-    lines += [*checker(steps, "memcheck"), *checker(steps, "racecheck")]
-    lines += [*checker(steps, "initcheck"), "", "## Call costs", ""]
+    for name in (
+        "memcheck",
+        "memcheck_executor",
+        "memcheck_memory",
+        "racecheck",
+        "initcheck",
+        "initcheck_memory",
+    ):
+        lines += checker(steps, name)
+    lines += ["", "## Call costs", ""]
     lines += [f"`benchmarks/calls.py`: {steps.verdict('calls')}", "", *tail(steps, "calls"), ""]
     lines += [
         "## Copies",

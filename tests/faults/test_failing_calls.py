@@ -230,6 +230,7 @@ UNSEEN = pytest.mark.no_initcheck("it does not see what a batch of copies writes
 
 
 @pytest.mark.parametrize("what", [pytest.param(use, marks=UNSEEN if "batch" in use else ()) for use in USES])
+@pytest.mark.counts_memory
 def test_each_call_of_a_use_fails_in_turn(faults, broken, what):
     use = USES[what]
     made = gear()

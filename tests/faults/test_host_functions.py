@@ -96,6 +96,7 @@ def test_runtime_call_inside_is_refused_as_the_runtime_does(device, what):
     assert x.to_host().tolist() == [0, 0, 0]
 
 
+@pytest.mark.counts_memory
 def test_objects_may_be_dropped_inside(device, settled):
     before = device.memory_info().free
     held = [cs.empty(1 << 20, np.uint8), cs.Stream(), cs.Event(), cs.pinned_empty(100)]

@@ -122,6 +122,7 @@ def test_host_function_and_its_arguments_may_go(device):
 
 
 @pytest.mark.no_initcheck("it keeps records of its own")
+@pytest.mark.counts_memory
 def test_host_function_may_hold_the_last_reference_to_memory(device, settled):
     before = device.memory_info().free
     s = cs.Stream()
@@ -134,6 +135,7 @@ def test_host_function_may_hold_the_last_reference_to_memory(device, settled):
     assert device.memory_info().free == before
 
 
+@pytest.mark.counts_memory
 def test_object_in_a_cycle_is_collected(device, settled):
     before = device.memory_info().free
     x = cs.empty(1 << 24, np.uint8)
@@ -212,6 +214,7 @@ def test_module_may_go_while_its_kernel_runs(device):
 
 @pytest.mark.no_sanitizer("it keeps records of its own")
 @pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.counts_memory
 def test_ten_thousand_rounds_leave_nothing(device, settled, loop):
     kernel = module(device).nothing
     s = cs.Stream()
@@ -304,6 +307,7 @@ def test_threads_compile_and_load_at_once(device):
     assert in_threads(16, work, timeout=120) == []
 
 
+@pytest.mark.counts_memory
 def test_objects_are_dropped_by_other_threads(device, settled):
     before = device.memory_info().free
     things = [cs.empty(1 << 16, np.uint8) for _ in range(64)]

@@ -61,9 +61,10 @@ def is_time(line: str) -> bool:
     return line.partition("=")[0] in TIMES
 
 
-def asked(device, case: str, run_python) -> list[str]:
+def asked(device, case: str, request: pytest.FixtureRequest) -> list[str]:
     if case not in OWN_PROCESS:
         return ask(device.name, case)
+    run_python = request.getfixturevalue("run_python")
     source = ASK.format(tests=str(TESTS), device=device.name, case=case)
     process = run_python(source, env=ENVIRONMENT.get(case, {}))
     assert process.returncode == 0, process.stderr
@@ -74,20 +75,23 @@ def asked(device, case: str, run_python) -> list[str]:
     return messages + [line for line in lines if "Assertion" not in line]
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, marks=pytest.mark.no_sanitizer("it runs one kernel at a time"))
-        if case in BESIDE_EACH_OTHER
-        else case
-        for case in sorted(CASES)
-    ],
-)
-def test_answers_as_the_gpu_did(device, case, run_python):
+def marks(case: str) -> list[pytest.MarkDecorator]:
+    found = []
+    if case in BESIDE_EACH_OTHER:
+        found.append(pytest.mark.no_sanitizer("it runs one kernel at a time"))
+    if case in OWN_PROCESS:
+        found.append(pytest.mark.own_process)
+    if case == "mem_info":
+        found.append(pytest.mark.counts_memory)
+    return found
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, marks=marks(case)) for case in sorted(CASES)])
+def test_answers_as_the_gpu_did(device, case, request):
     if case in OF_THE_DEVICE and not device.simulated and "H200" not in device.model:
         pytest.skip(f"the answers are {OF_THE_DEVICE[case]}")
 
-    got = asked(device, case, run_python)
+    got = asked(device, case, request)
 
     answered = [NAMES.get(x, x) if device.simulated else x for x in ANSWERS[case]]
     assert [comparable(x) for x in got if not is_time(x)] == [
