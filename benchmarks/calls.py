@@ -3,8 +3,8 @@
 A 4-argument launch, an event record and a stream wait, from Python, beside the same from C++ (PROGRAM: built from
 benchmarks/cpp, it prints JSON), CuPy and cuda.core where they are installed. Each has a process of its own: what one
 does in a context, above all in its legacy default stream, slows the calls of all others there. Each uses one ordinary
-stream and nothing else. All take turns, round after round; what is printed is the median time and the median of the
-ratios to C++ in the same round.
+stream and nothing else, and is started several times: from one start to the next the same calls differ by a fifth. All
+take turns, round after round; what is printed is the median time and the median of the ratios to C++ in the same round.
 """
 
 from __future__ import annotations
@@ -136,24 +136,30 @@ class Peer:
         self._process.communicate()
 
 
-def measure(program: str | None, rounds: int, count: int) -> dict[str, Any]:
-    started = {name: Peer(name, count) for name in PEERS}
-    missing = {name: peer.missing for name, peer in started.items() if peer.missing}
-    peers = {name: peer for name, peer in started.items() if not peer.missing}
+def measure(program: str | None, processes: int, rounds: int, count: int) -> dict[str, Any]:
+    missing: dict[str, str] = {}
     times: dict[str, dict[str, list[float]]] = {
-        name: {call: [] for call in CALLS} for name in ("c++", *peers)
+        name: {call: [] for call in CALLS} for name in ("c++", *PEERS)
     }
-    for _ in range(rounds):
-        if program:
-            output = subprocess.run([program], capture_output=True, text=True, check=True, timeout=120).stdout
-            for call, value in json.loads(output).items():
-                if call in CALLS:
-                    times["c++"][call].append(float(value))
-        for call in CALLS:
-            for name, peer in peers.items():
-                times[name][call].append(peer.microseconds(call))
-    for peer in started.values():
-        peer.close()
+    for _ in range(processes):
+        peers = {name: Peer(name, count) for name in PEERS}
+        missing |= {name: peer.missing for name, peer in peers.items() if peer.missing}
+        for _ in range(rounds):
+            if program:
+                output = subprocess.run(
+                    [program], capture_output=True, text=True, check=True, timeout=120
+                ).stdout
+                for call, value in json.loads(output).items():
+                    if call in CALLS:
+                        times["c++"][call].append(float(value))
+            for call in CALLS:
+                for name, peer in peers.items():
+                    if name not in missing:
+                        times[name][call].append(peer.microseconds(call))
+        for peer in peers.values():
+            peer.close()
+    for name in missing:
+        del times[name]
     result: dict[str, Any] = {"microseconds": {}, "ratio_to_c++": {}, "missing": missing}
     for name, by_call in times.items():
         result["microseconds"][name] = {call: statistics.median(v) for call, v in by_call.items() if v}
@@ -173,14 +179,15 @@ def main() -> int:
     )
     parser.add_argument("--cpp", metavar="PROGRAM", help="the C++ program built from benchmarks/cpp")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--processes", type=int, default=4, help="starts of each package")
+    parser.add_argument("--rounds", type=int, default=4, help="with each start")
     parser.add_argument("--count", type=int, default=500, help="calls in a row")
     parser.add_argument("--serve", choices=PEERS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         serve(options.serve, options.count)
         return 0
-    result = measure(options.cpp, options.rounds, options.count)
+    result = measure(options.cpp, options.processes, options.rounds, options.count)
     if options.json:
         print(json.dumps(result, indent=2))
         return 0

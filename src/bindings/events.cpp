@@ -23,8 +23,8 @@ EventSelf record(const py::object& self, const StreamLike& stream) {
 }
 
 PyObject* fast_record(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-    auto* const object = exactly<EventObject>(self, type_of<EventObject>());
-    auto* const stream = count == 1 ? exactly<StreamObject>(arguments[0], type_of<StreamObject>()) : nullptr;
+    auto* const object = exactly<EventObject>(self);
+    auto* const stream = count == 1 ? exactly<StreamObject>(arguments[0]) : nullptr;
     if (object == nullptr || stream == nullptr || !object->event || !stream->stream) return nullptr;
     const Closable<core::Event>::Borrowed event(object->event);
     const Closable<core::Stream>::Borrowed on(stream->stream);
@@ -33,7 +33,7 @@ PyObject* fast_record(PyObject* self, PyObject* const* arguments, Py_ssize_t cou
 }
 
 PyObject* fast_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
-    auto* const object = exactly<EventObject>(self, type_of<EventObject>());
+    auto* const object = exactly<EventObject>(self);
     if (object == nullptr || count != 0 || !object->event) return nullptr;
     const Closable<core::Event>::Borrowed event(object->event);
     return PyBool_FromLong(without_gil([&] { return event->query(); }) ? 1 : 0);

@@ -18,21 +18,23 @@ using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, P
 using FastStreamFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                                          PyObject* stream);
 
+// The Python type of what pybind11 calls T; set when the module is made.
+template <class T>
+inline PyTypeObject* type_of = nullptr;
+template <class T>
+void remember_type(py::handle type) {
+    type_of<T> = reinterpret_cast<PyTypeObject*>(type.ptr());
+}
+
 // What a Python object of one of pybind11's types holds, if it is of exactly this type; null otherwise, also
 // for an object whose __init__ was never run.
 template <class T>
-T* exactly(PyObject* object, PyTypeObject* type) {
-    if (Py_TYPE(object) != type) return nullptr;
+T* exactly(PyObject* object) {
+    if (Py_TYPE(object) != type_of<T>) return nullptr;
     auto* const instance = reinterpret_cast<py::detail::instance*>(object);
     void* const value = instance->simple_layout ? instance->simple_value_holder[0]
                                                 : instance->nonsimple.values_and_holders[0];
     return static_cast<T*>(value);
-}
-
-template <class T>
-PyTypeObject* type_of() {
-    static auto* const type = reinterpret_cast<PyTypeObject*>(py::type::of<T>().release().ptr());
-    return type;
 }
 
 // Calls `function` as pybind11 would: C++ exceptions become Python's.

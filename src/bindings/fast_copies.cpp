@@ -22,12 +22,12 @@ bool match(const DeviceArray& array, const py::detail::PyArray_Proxy& host) {
 // Null for what is no open stream.
 core::StreamPtr plain_stream(PyObject* stream, const core::DevicePtr& device) {
     if (stream == nullptr || stream == Py_None) return core::current_stream(device);
-    const auto* const object = exactly<StreamObject>(stream, type_of<StreamObject>());
+    const auto* const object = exactly<StreamObject>(stream);
     return object == nullptr ? nullptr : object->stream.get();
 }
 
 PyObject* fast_copy_from(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
-    const auto* const array = exactly<DeviceArray>(self, type_of<DeviceArray>());
+    const auto* const array = exactly<DeviceArray>(self);
     if (array == nullptr || count != 1) return nullptr;
     const auto* const source = plain_array(arguments[0]);
     if (source == nullptr || array->read_only || !match(*array, *source)) return nullptr;
@@ -38,7 +38,7 @@ PyObject* fast_copy_from(PyObject* self, PyObject* const* arguments, Py_ssize_t 
 }
 
 PyObject* fast_copy_to(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
-    const auto* const array = exactly<DeviceArray>(self, type_of<DeviceArray>());
+    const auto* const array = exactly<DeviceArray>(self);
     if (array == nullptr || count != 1) return nullptr;
     const auto* const destination = plain_array(arguments[0]);
     if (destination == nullptr || !match(*array, *destination)) return nullptr;

@@ -115,7 +115,7 @@ class FastArguments {
   private:
     bool pack_array(const core::Kernel& kernel, const core::ParameterCheck& check, PyObject* argument,
                     std::size_t i) {
-        const auto* const array = exactly<DeviceArray>(argument, type_of<DeviceArray>());
+        const auto* const array = exactly<DeviceArray>(argument);
         if (array == nullptr || !array->memory.get() || array->read_only) return false;
         if (check.element.known() && check.element != array->element) return false;
         if (array->device != kernel.device() || !array->rows_contiguous()) return false;
@@ -173,7 +173,7 @@ binaryfunc slow_subscript = nullptr;
 Py_ssize_t vectorcall_offset = 0;
 
 PyObject* fast_launch(PyObject* self, PyObject* const* arguments, std::size_t count) {
-    const auto* const launch = exactly<KernelLaunch>(self, type_of<KernelLaunch>());
+    const auto* const launch = exactly<KernelLaunch>(self);
     if (launch == nullptr) return nullptr;
     const core::Kernel& kernel = *launch->kernel.get();
     FastArguments packed;
@@ -199,7 +199,7 @@ PyObject* call_launch(PyObject* self, PyObject* const* arguments, std::size_t fl
 }
 
 void make_fast(PyObject* launch) {
-    if (launch == nullptr || Py_TYPE(launch) != type_of<KernelLaunch>()) return;
+    if (launch == nullptr || Py_TYPE(launch) != type_of<KernelLaunch>) return;
     const vectorcallfunc call = call_launch;
     std::memcpy(reinterpret_cast<char*>(launch) + vectorcall_offset, &call, sizeof call);
 }
@@ -220,6 +220,7 @@ py::object fast_object(KernelLaunch&& launch) {
 
 // The objects of pybind11 have no room for a vectorcall function, so this type's get some.
 void make_launches_fast(py::handle kernel_type, py::handle launch_type) {
+    remember_type<KernelLaunch>(launch_type);
     auto* const launch = reinterpret_cast<PyTypeObject*>(launch_type.ptr());
     slow_call = py::object(launch_type.attr("__call__")).release().ptr();
     vectorcall_offset = launch->tp_basicsize;

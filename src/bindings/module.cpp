@@ -1,11 +1,15 @@
 // The extension module: declares the types, then binds each concept.
-#include "bindings/objects.hpp"
+#include "bindings/fast_calls.hpp"
 #include "build_config.hpp"
 
 namespace cuscope::bindings {
 
 Classes::Classes(py::module_& m)
-    : device(m, "Device"), stream(m, "Stream"), event(m, "Event"), array(m, "DeviceArray") {}
+    : device(m, "Device"), stream(m, "Stream"), event(m, "Event"), array(m, "DeviceArray") {
+    remember_type<StreamObject>(stream);
+    remember_type<EventObject>(event);
+    remember_type<DeviceArray>(array);
+}
 
 }  // namespace cuscope::bindings
 

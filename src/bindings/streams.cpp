@@ -53,8 +53,8 @@ void wait(const StreamObject& self, const EventOrStream& what) {
 }
 
 PyObject* fast_wait(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-    auto* const object = exactly<StreamObject>(self, type_of<StreamObject>());
-    auto* const event = count == 1 ? exactly<EventObject>(arguments[0], type_of<EventObject>()) : nullptr;
+    auto* const object = exactly<StreamObject>(self);
+    auto* const event = count == 1 ? exactly<EventObject>(arguments[0]) : nullptr;
     if (object == nullptr || event == nullptr || !object->stream || !event->event) return nullptr;
     const Closable<core::Stream>::Borrowed stream(object->stream);
     const Closable<core::Event>::Borrowed awaited(event->event);
@@ -63,7 +63,7 @@ PyObject* fast_wait(PyObject* self, PyObject* const* arguments, Py_ssize_t count
 }
 
 PyObject* fast_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
-    auto* const object = exactly<StreamObject>(self, type_of<StreamObject>());
+    auto* const object = exactly<StreamObject>(self);
     if (object == nullptr || count != 0 || !object->stream) return nullptr;
     const Closable<core::Stream>::Borrowed stream(object->stream);
     return PyBool_FromLong(without_gil([&] { return stream->query(); }) ? 1 : 0);
