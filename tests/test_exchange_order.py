@@ -136,6 +136,27 @@ def test_default_streams_by_number(device: cs.Device, consumer: cs.Stream) -> No
         assert result.to_host(stream=consumer).tolist() == [number + 5]
 
 
+def test_a_stream_that_is_gone_is_asked_for_nothing(
+    device: cs.Device, consumer: cs.Stream, contract, capfd
+) -> None:
+    """An array of CuPy names the current stream, and does not keep it."""
+    theirs, result = cs.full(1, 2, np.int32), cs.zeros(1, np.int32)
+    device.synchronize()
+    handle = contract.stream_create_with_priority(1, 0)[1]
+    ours = cs.asarray(Interface(theirs, stream=handle))
+    assert contract.stream_destroy(handle) == "cudaSuccess"
+
+    result.copy_from(ours, stream=consumer)
+    copied = cs.from_dlpack(ours.__dlpack__(copy=True))
+    assert ours.stream.handle != handle
+    del ours
+    gc.collect()
+    consumer.synchronize()
+    assert result.to_host(stream=consumer).tolist() == copied.to_host().tolist() == [2]
+    assert contract.peek_at_last_error() == "cudaSuccess"
+    assert capfd.readouterr().err == ""
+
+
 # ---- arrays handed out
 
 

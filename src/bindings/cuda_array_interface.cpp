@@ -121,10 +121,10 @@ DeviceArray from_cuda_array_interface(const py::object& object, const py::object
     }
     const core::DevicePtr device = device_of(layout.address, near);
     if (!device) return adopt(layout, near, kept(object), nullptr, false);  // says what is wrong
-    std::shared_ptr<void> owner = kept(object);                             // it keeps its stream alive too
+    // The protocol has the array keep its stream alive. CuPy's do not.
     const core::StreamPtr ready = without_gil(
-        [&] { return core::Stream::adopt(device, reinterpret_cast<StreamHandle>(handle), owner, false); });
-    return adopt(layout, device, std::move(owner), ready, true);
+        [&] { return core::Stream::adopt(device, reinterpret_cast<StreamHandle>(handle), nullptr); });
+    return adopt(layout, device, kept(object), ready, true);
 }
 
 py::dict cuda_array_interface(const DeviceArray& array) {

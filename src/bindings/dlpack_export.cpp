@@ -118,7 +118,7 @@ core::StreamPtr consumer_stream(const py::object& stream, const core::DevicePtr&
             "-1 asks for no order");
     }
     return without_gil(
-        [&] { return core::Stream::adopt(device, reinterpret_cast<StreamHandle>(handle), nullptr, false); });
+        [&] { return core::Stream::adopt(device, reinterpret_cast<StreamHandle>(handle), nullptr); });
 }
 
 // A copy of what the array holds once all that uses it is done.

@@ -207,7 +207,7 @@ StreamObjectPtr foreign_stream(py::handle handle, const core::DevicePtr& near) {
     const auto address = parse_size(number, "stream: the handle");
     std::shared_ptr<void> owner = kept(object);
     return wrap(without_gil([&] {
-        return core::Stream::adopt(near, reinterpret_cast<StreamHandle>(address), std::move(owner), true);
+        return core::Stream::adopt(near, reinterpret_cast<StreamHandle>(address), std::move(owner));
     }));
 }
 

@@ -36,7 +36,10 @@ DeviceArraySelf as_array(const py::object& object, const py::object& copy_flag, 
         return DeviceArraySelf(py::cast(copy(array, stream_on(on, array.device))));
     }
     if (auto array = foreign_array(object, on)) {
-        if (copied != true) return DeviceArraySelf(py::cast(std::move(*array)));
+        if (copied != true) {
+            array->open()->outlast_call();
+            return DeviceArraySelf(py::cast(std::move(*array)));
+        }
         return DeviceArraySelf(py::cast(copy(*array, stream_on(on, array->device))));
     }
     if (copied == false) {

@@ -252,6 +252,7 @@ Source source_of(const py::object& given, const std::optional<int>& channels) {
         throw core::WrongKind(std::string("source: takes a CudaArray or a DeviceArray, not ") +
                               Py_TYPE(given.ptr())->tp_name);
     }
+    if (foreign) foreign->open()->outlast_call();
     const DeviceArray& array = ours ? given.cast<const DeviceArray&>() : *foreign;
     Source source = source_of(array, channels.value_or(1));
     const auto alignment = static_cast<std::uintptr_t>(array.device->properties().texture_alignment);

@@ -34,8 +34,8 @@ MemPool::MemPool(DevicePtr device, MemPoolHandle handle, std::size_t limit, bool
       limit_(limit),
       owned_(owned) {}
 
-// Documented otherwise, a pool may not be destroyed before its frees are done: cuMemPoolDestroy right behind
-// the last one has crashed or never come back (driver 580.159).
+// By the documents a pool may be destroyed before its frees are done. But cuMemPoolDestroy right behind the
+// last of them has crashed, or never come back, in processes that had used other pools (driver 580.159).
 MemPool::~MemPool() {
     if (!owned_) return;
     release_after_uses(device_, generation_, "cudaMemPoolDestroy", frees_.take(),

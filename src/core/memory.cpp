@@ -174,6 +174,7 @@ std::shared_ptr<DeviceMemory> DeviceMemory::adopt(const DevicePtr& device, void*
     allocation.pointer = pointer;
     allocation.bytes = bytes;
     allocation.stream = ready ? ready : device->legacy_stream();
+    allocation.ready = ready;
     allocation.kind = Kind::foreign;
     allocation.host_pointer = host_pointer;
     allocation.owner = std::move(owner);
@@ -204,7 +205,7 @@ void DeviceMemory::use(const StreamPtr& stream) {
     }
     if (allocation_.kind == Kind::pooled && stream == allocation_.stream) return;
     if (!uses_.add(stream) || allocation_.allocated == nullptr) return;
-    if (stream->implicitly_ordered_with(*allocation_.stream)) return;
+    if (stream->implicitly_ordered_with(first_stream())) return;
     Device& device = stream->device();
     device.check(device.runtime().stream_wait_event(stream->handle(), allocation_.allocated, 0),
                  "cudaStreamWaitEvent");
@@ -227,16 +228,22 @@ void DeviceMemory::make_wait(const StreamPtr& later) {
         device.check(order(*later, *user), "cudaStreamWaitEvent");
     }
     if (allocation_.kind != Kind::foreign || allocation_.allocated == nullptr) return;
-    if (later->implicitly_ordered_with(*allocation_.stream)) return;
+    if (later->implicitly_ordered_with(first_stream())) return;
     device.check(device.runtime().stream_wait_event(later->handle(), allocation_.allocated, 0),
                  "cudaStreamWaitEvent");
+}
+
+void DeviceMemory::outlast_call() {
+    if (!allocation_.ready || allocation_.ready->lasts()) return;
+    allocation_.stream = device().legacy_stream();
+    allocation_.in_order = false;
 }
 
 void DeviceMemory::wait() {
     check_usable();
     for (const StreamPtr& user : users()) user->synchronize();
     if (allocation_.kind != Kind::foreign || allocation_.allocated == nullptr) return;
-    Device& from = allocation_.stream->device();
+    Device& from = first_stream().device();
     const DeviceScope scope(from);
     from.check_wait(from.runtime().event_synchronize(allocation_.allocated), "cudaEventSynchronize");
 }
@@ -275,8 +282,9 @@ Status free_in_order(const DeviceMemory::Allocation& allocation, const std::vect
 void give_back_foreign(DeviceMemory::Allocation allocation, unsigned generation,
                        const std::vector<StreamPtr>& used) {
     const DevicePtr device = allocation.device;
-    Device& from = allocation.stream->device();
-    if (allocation.allocated != nullptr) from.give_event(allocation.allocated, allocation.event_generation);
+    if (allocation.allocated != nullptr) {
+        allocation.ready->device().give_event(allocation.allocated, allocation.event_generation);
+    }
     if (allocation.in_order) {
         device->release(generation, "cudaStreamWaitEvent", [stream = allocation.stream, used](Runtime&) {
             Status status = Status::success;

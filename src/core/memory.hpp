@@ -72,7 +72,7 @@ class DeviceMemory final : public Memory {
                                                 std::size_t bytes, std::shared_ptr<void> owner, Memory* used);
     // Memory of another library. `owner` stays alive until every stream that used it is past that. Streams
     // that use it wait for what `ready` was given so far, unless that is null. If `in_order`, that stream
-    // waits in turn for those that used the memory, when they give it up.
+    // waits in turn for those that used the memory, when they give it up: it has to be there until then.
     static std::shared_ptr<DeviceMemory> adopt(const DevicePtr& device, void* pointer, void* host_pointer,
                                                std::size_t bytes, std::shared_ptr<void> owner,
                                                const StreamPtr& ready, bool in_order);
@@ -91,6 +91,10 @@ class DeviceMemory final : public Memory {
     // memory goes back to its pool.
     void set_exported() { exported_.store(true, std::memory_order_relaxed); }
     void check_usable() const { device().check_generation(generation_, "DeviceArray"); }
+
+    // Foreign memory that is kept longer than the call that it was given to asks nothing more of a stream
+    // that may be gone by then.
+    void outlast_call();
 
     void* pointer() const { return allocation_.pointer; }  // null if there are no bytes
     const StreamPtr& stream() const { return allocation_.stream; }
@@ -114,6 +118,7 @@ class DeviceMemory final : public Memory {
         std::shared_ptr<void> owner;    // borrowed or foreign, or a pool
         Memory* used = nullptr;         // borrowed
         DevicePtr device;               // foreign: the stream may be another device's
+        StreamPtr ready;                // foreign: what `allocated` was recorded in; its handle may be gone
         bool in_order = false;          // foreign
         unsigned event_generation = 0;  // foreign: of the stream's device
     };
@@ -121,6 +126,11 @@ class DeviceMemory final : public Memory {
     ~DeviceMemory() override;
 
   private:
+    // In whose order `allocated` is.
+    const Stream& first_stream() const {
+        return *(allocation_.ready ? allocation_.ready : allocation_.stream);
+    }
+
     Allocation allocation_;
     unsigned generation_;
     Uses uses_;

@@ -40,7 +40,7 @@ Numbered& numbered() {
 }  // namespace
 
 // The stream itself, or the one that stands for it already.
-StreamPtr Stream::enter(const StreamPtr& stream, bool remember) {
+StreamPtr Stream::enter(const StreamPtr& stream) {
     if (stream->id_ == 0) return stream;
     Numbered& known = numbered();
     StreamPtr same;  // whose end, if it comes here, comes without the lock
@@ -50,7 +50,7 @@ StreamPtr Stream::enter(const StreamPtr& stream, bool remember) {
         same = found->second.lock();
         if (same && same->generation_ == stream->generation_) return same;
     }
-    if (!remember) return stream;
+    if (!stream->lasts()) return stream;
     known.streams[number] = stream;
     if (known.streams.size() >= known.prune_at) {
         std::erase_if(known.streams, [](const auto& pair) { return pair.second.expired(); });
@@ -59,8 +59,7 @@ StreamPtr Stream::enter(const StreamPtr& stream, bool remember) {
     return stream;
 }
 
-StreamPtr Stream::adopt(const DevicePtr& near, StreamHandle handle, std::shared_ptr<void> owner,
-                        bool remember) {
+StreamPtr Stream::adopt(const DevicePtr& near, StreamHandle handle, std::shared_ptr<void> owner) {
     if (handle == nullptr || handle == stream_legacy) return near->legacy_stream();
     if (handle == stream_per_thread) return near->per_thread_stream();
     const auto number = reinterpret_cast<std::uintptr_t>(handle);
@@ -77,7 +76,7 @@ StreamPtr Stream::adopt(const DevicePtr& near, StreamHandle handle, std::shared_
     const DevicePtr device =
         ordinal == near->ordinal() ? near : find_device(near->kind() + ":" + std::to_string(ordinal));
     auto made = std::make_shared<Stream>(device, handle, std::move(owner));
-    return enter(made, remember);
+    return enter(made);
 }
 
 std::shared_ptr<Stream> Stream::create(const DevicePtr& device, unsigned flags, int priority) {
@@ -86,7 +85,7 @@ std::shared_ptr<Stream> Stream::create(const DevicePtr& device, unsigned flags, 
     StreamHandle handle = nullptr;
     device->check(device->runtime().stream_create_with_priority(&handle, flags, priority),
                   "cudaStreamCreateWithPriority");
-    return enter(std::make_shared<Stream>(device, handle, flags, priority), true);
+    return enter(std::make_shared<Stream>(device, handle, flags, priority));
 }
 
 Stream::Stream(Device& device, StreamHandle default_handle)

@@ -24,13 +24,13 @@ class Stream {
     static std::shared_ptr<Stream> create(const DevicePtr& device, unsigned flags, int priority);
     // The stream of a handle that something else made and `owner` keeps alive. The default streams are those
     // of `near`; any other handle is one of its runtime. A stream that is known already is found again; this
-    // one will be if it is to be remembered.
+    // one will be if it has an owner.
     static std::shared_ptr<Stream> adopt(const DevicePtr& near, StreamHandle handle,
-                                         std::shared_ptr<void> owner, bool remember);
+                                         std::shared_ptr<void> owner);
     // A default stream. Lives inside its device.
     Stream(Device& device, StreamHandle default_handle);
     Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int priority);
-    // Of something else, which `owner` keeps.
+    // Of something else, which `owner` keeps, or nobody whom we know.
     Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<void> owner);
 
     Device& device() const { return device_; }
@@ -44,6 +44,9 @@ class Stream {
     unsigned long long id() const { return id_; }
     // Ours, never reused by another stream of this process.
     unsigned long long serial() const { return serial_; }
+    // Is the handle good as long as this lives? That of a stream which another library only named is good for
+    // the call that it was named to.
+    bool lasts() const { return is_default() || owner_ != nullptr || owned_.get() != nullptr; }
     bool is_default() const { return handle_ == stream_legacy || handle_ == stream_per_thread; }
 
     void check_usable() const {
@@ -66,7 +69,7 @@ class Stream {
     std::weak_ptr<void> wrapper;
 
   private:
-    static std::shared_ptr<Stream> enter(const std::shared_ptr<Stream>& stream, bool remember);
+    static std::shared_ptr<Stream> enter(const std::shared_ptr<Stream>& stream);
     void ask_what_it_is();
 
     Device& device_;
