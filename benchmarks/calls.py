@@ -3,8 +3,8 @@
 A 4-argument launch, an event record and a stream wait, from Python, beside the same from C++ (PROGRAM: built from
 benchmarks/cpp, it prints JSON), CuPy and cuda.core where they are installed. Each has a process of its own: what one
 does in a context, above all in its legacy default stream, slows the calls of all others there. Each uses one ordinary
-stream and nothing else, and is started several times: from one start to the next the same calls differ by a fifth. All
-take turns, round after round; what is printed is the median time and the median of the ratios to C++ in the same round.
+stream and nothing else, and is started several times: even two streams of one process were seen to differ by a fifth.
+All take turns, round after round; what is printed is the median time and the median of the ratios to C++ in the same round.
 """
 
 from __future__ import annotations

@@ -45,12 +45,12 @@ distribute=()
 pytest=("$python" -m pytest -p no:cacheprovider -p no:benchmark --timeout 90 -o faulthandler_timeout=75)
 
 # check NAME "TOOL AND ITS OPTIONS" MARKED [ARGUMENT...]: tests of the GPU under compute-sanitizer, which looks into this
-# one process and not into those that tests start.
+# one process and not into those that tests start. $scale is of the numbers of random examples.
 check() {
     local name=$1 tool marked="not no_sanitizer and not own_process and $3"
     read -ra tool <<<"$2"
     shift 3
-    step "$name" 270 env CUSCOPE_TEST_SCALE=0.1 compute-sanitizer --target-processes application-only \
+    step "$name" 270 env CUSCOPE_TEST_SCALE="${scale:-0.1}" compute-sanitizer --target-processes application-only \
         --error-exitcode 9 --tool "${tool[@]}" "${pytest[@]}" -q -k "cuda:0" -m "$marked" "$@"
 }
 memcheck="memcheck --report-api-errors no"
@@ -70,11 +70,11 @@ step pytest_cuda 200 "${pytest[@]}" -k "cuda:0" --junitxml="$steps/junit_cuda.xm
 check memcheck_memory "$memcheck" counts_memory
 check initcheck_memory initcheck "counts_memory and not no_initcheck"
 
-# Nothing counts memory or time from here on: the rest shares the GPU and the processors.
+# What counts memory has run: the rest shares the GPU and the processors.
 check memcheck_executor "$memcheck" "not counts_memory" tests/executor >/dev/null &
 check memcheck "$memcheck" "not counts_memory" --ignore=tests/executor >/dev/null &
 check initcheck initcheck "not counts_memory and not no_initcheck" >/dev/null &
-check racecheck racecheck "not counts_memory and not no_racecheck" tests/test_module.py tests/executor >/dev/null &
+scale=1 check racecheck racecheck "not counts_memory and not no_racecheck" tests/test_module.py tests/executor >/dev/null &
 step pytest_rest 270 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml" >/dev/null &
 wait
 cat "$steps"/{memcheck_executor,memcheck,initcheck,racecheck,pytest_rest}.log

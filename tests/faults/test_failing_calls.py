@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 
 import numpy as np
 import pytest
@@ -346,3 +347,23 @@ def test_required_cluster_is_set_whole_or_not_at_all(faults, broken):
             kernel.required_cluster = (1, 2, 4)
         faults.clear()
         assert kernel.required_cluster == (2, 1, 1)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_pool_is_destroyed_once_its_frees_are_done(faults, broken, named):
+    pool, stream, gate = cs.MemoryPool(), cs.Stream(), threading.Event()
+    if not named:
+        broken.memory_pool = pool
+    x = pool.empty(1000, stream=stream) if named else cs.empty(1000, stream=stream)
+    broken.memory_pool = None
+    before = faults.calls("mem_pool_destroy")
+    stream.host_function(gate.wait, 60)
+    del x
+    pool.close()
+    gc.collect()
+    cs.Event()
+
+    assert faults.calls("mem_pool_destroy") == before
+    gate.set()
+    stream.synchronize()
+    assert faults.calls("mem_pool_destroy") == before + 1
