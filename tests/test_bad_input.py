@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
+from cuscope import _core
 from support import module
 
 pytestmark = pytest.mark.counts_memory
@@ -25,6 +26,28 @@ def unchanged(device, contract, settled):
     assert tuple(device.memory_info()) == before
     assert contract.peek_at_last_error() == "cudaSuccess"
     assert cs.to_device(np.arange(3)).to_host().tolist() == [0, 1, 2]
+
+
+TYPES = [
+    value for value in vars(_core).values() if isinstance(value, type) and value.__module__ == _core.__name__
+]
+
+
+@pytest.mark.parametrize(
+    "type_", [t for t in TYPES if not issubclass(t, Exception)], ids=lambda t: t.__name__
+)
+def test_an_object_that_was_never_initialised_is_refused(type_):
+    with pytest.raises(TypeError, match=rf"{type_.__name__}\.__new__\(\) alone"):
+        type_.__new__(type_)
+
+
+def test_a_type_may_have_a_subclass(device):
+    class Named(cs.Stream):
+        name = "first"
+
+    stream = Named(non_blocking=True)
+    assert stream.query()
+    assert (stream.name, repr(stream)) == ("first", repr(cs.as_stream(stream)))
 
 
 REFUSED = {

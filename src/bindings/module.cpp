@@ -38,4 +38,5 @@ PYBIND11_MODULE(_core, m) {
     bind_modules(m);
     bind_contract(m);
     bind_faults(m);
+    refuse_uninitialised_objects(m);
 }

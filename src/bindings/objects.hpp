@@ -161,5 +161,6 @@ void bind_kernels(py::module_& m);
 void bind_modules(py::module_& m);
 void bind_contract(py::module_& m);
 void bind_faults(py::module_& m);
+void refuse_uninitialised_objects(const py::module_& m);  // of the types that are bound by now
 
 }  // namespace cuscope::bindings
