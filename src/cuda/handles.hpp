@@ -8,6 +8,9 @@
 namespace cuscope::cuda {
 
 inline cudaStream_t native(StreamHandle stream) { return reinterpret_cast<cudaStream_t>(stream); }
+inline bool is_default(StreamHandle stream) {
+    return stream == nullptr || stream == stream_legacy || stream == stream_per_thread;
+}
 inline cudaEvent_t native(EventHandle event) { return reinterpret_cast<cudaEvent_t>(event); }
 inline cudaLibrary_t native(LibraryHandle library) { return reinterpret_cast<cudaLibrary_t>(library); }
 inline cudaKernel_t native(KernelHandle kernel) { return reinterpret_cast<cudaKernel_t>(kernel); }

@@ -1,9 +1,11 @@
 // Launches with their attributes, those of streams and functions, and occupancy.
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "cuda/cuda_runtime.hpp"
+#include "cuda/driver_call.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/printing.hpp"
 
@@ -104,10 +106,27 @@ class NativeConfig {
     std::vector<cudaLaunchAttribute> many_;
 };
 
+DriverFunction<CUresult (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                            CUstream, void**, void**)>
+    launch_plainly("cuLaunchKernel", 4000);
+
+// Without attributes, as most launches are.
+bool is_plain(const LaunchConfig& config) {
+    return config.attributes.empty() && !config.cooperative && config.cluster.x == 0 &&
+           config.dynamic_shared_bytes <= std::numeric_limits<unsigned>::max();
+}
+
 }  // namespace
 
 Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
     const PrintCapture capture;  // a launch shows what was printed before
+    if (is_plain(config) && !is_default(config.stream) && kernel != nullptr) {
+        const auto status = driver_call(
+            launch_plainly, reinterpret_cast<CUfunction>(native(kernel)), config.grid.x, config.grid.y,
+            config.grid.z, config.block.x, config.block.y, config.block.z,
+            static_cast<unsigned>(config.dynamic_shared_bytes), native(config.stream), arguments, nullptr);
+        if (status) return *status;
+    }
     return make([&] {
         const NativeConfig configured(config);
         return cudaLaunchKernelExC(&configured.real, function(kernel), arguments);

@@ -1,6 +1,6 @@
 // Streams, events and host functions.
 #include "cuda/cuda_runtime.hpp"
-#include "cuda/driver_function.hpp"
+#include "cuda/driver_call.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/printing.hpp"
 #include "cuda/wait.hpp"
@@ -8,24 +8,9 @@
 namespace cuscope::cuda {
 namespace {
 
-// A query that failed because of a capture has spoilt it; asking a second time would answer otherwise.
-bool is_capture_error(cudaError_t status) {
-    return status >= cudaErrorStreamCaptureUnsupported && status <= cudaErrorStreamCaptureWrongThread;
-}
-
-// Programs make these calls hundreds of thousands of times a second, and the library adds a quarter to what
-// the driver takes. What the driver refuses, for whatever reason, the library is asked, for its status and
-// its last error. Default streams need the library: it knows the current device.
+// Default streams need the library: it knows the current device.
 DriverFunction<CUresult (*)(CUevent, CUstream)> event_record("cuEventRecord", 2000);
 DriverFunction<CUresult (*)(CUstream, CUevent, unsigned)> stream_wait("cuStreamWaitEvent", 3020);
-
-template <class Function, class... Arguments>
-bool driver_did(DriverFunction<Function>& function, StreamHandle stream, Arguments... arguments) {
-    if (stream == nullptr || stream == stream_legacy || stream == stream_per_thread || forked_after_use())
-        return false;
-    const Function call = function.get();
-    return call != nullptr && call(arguments...) == CUDA_SUCCESS;
-}
 
 }  // namespace
 
@@ -52,8 +37,9 @@ Status CudaRuntime::stream_query(StreamHandle stream) {
 }
 
 Status CudaRuntime::stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags) {
-    if (flags == 0 && driver_did(stream_wait, stream, native(stream), native(event), 0u))
-        return Status::success;
+    if (flags == 0 && !is_default(stream)) {
+        if (const auto status = driver_call(stream_wait, native(stream), native(event), 0u)) return *status;
+    }
     return make([&] { return cudaStreamWaitEvent(native(stream), native(event), flags); });
 }
 
@@ -91,7 +77,9 @@ Status CudaRuntime::event_destroy(EventHandle event) {
 }
 
 Status CudaRuntime::event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) {
-    if (flags == 0 && driver_did(event_record, stream, native(event), native(stream))) return Status::success;
+    if (flags == 0 && !is_default(stream)) {
+        if (const auto status = driver_call(event_record, native(event), native(stream))) return *status;
+    }
     return make([&] { return cudaEventRecordWithFlags(native(event), native(stream), flags); });
 }
 
