@@ -26,7 +26,7 @@ std::vector<std::size_t> counts(const std::vector<py::ssize_t>& shape) {
     return {shape.begin(), shape.end()};
 }
 
-core::StridedSide side_of(const DeviceArray& array) { return {array.span().pointer(), strides_of(array)}; }
+core::StridedSide side_of(const DeviceArray& array) { return {array.pointer(), strides_of(array)}; }
 
 core::KeepAlive keeping(const py::object& object) {
     return [raw = object.ptr()] {

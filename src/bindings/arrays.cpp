@@ -240,7 +240,7 @@ array([3, 4, 5], dtype=int32)
         .def_property_readonly(
             "pointer",
             [](const DeviceArray& self) {
-                return self.memory.get() ? reinterpret_cast<std::uintptr_t>(self.span().pointer()) : 0;
+                return self.memory.get() ? reinterpret_cast<std::uintptr_t>(self.pointer()) : 0;
             },
             "The device address of the first element; 0 if there are none, or the array is closed.")
         .def_property_readonly(

@@ -147,7 +147,7 @@ py::dict cuda_array_interface(const DeviceArray& array) {
     interface["typestr"] = typestr;
     interface["descr"] = descr;
     interface["data"] = py::make_tuple(
-        array.bytes == 0 ? 0 : reinterpret_cast<std::uintptr_t>(array.span().pointer()), array.read_only);
+        array.bytes == 0 ? 0 : reinterpret_cast<std::uintptr_t>(array.pointer()), array.read_only);
     interface["strides"] =
         array.contiguous() ? py::object(py::none()) : py::object(shape_tuple(array.strides));
     interface["stream"] = reinterpret_cast<std::uintptr_t>(stream->handle());

@@ -210,7 +210,7 @@ py::object to_dlpack(const DeviceArray& array, const py::object& stream, const p
     // Page-locked memory is the host's: by its own address.
     tensor.data = target.first == dlpack::cuda_host
                       ? static_cast<std::byte*>(shared->host_pointer()) + given.offset
-                      : given.span().pointer();
+                      : given.pointer();
     const std::uint64_t flags =
         (given.read_only ? dlpack::flag_read_only : 0) | (copied == true ? dlpack::flag_is_copied : 0);
     return make_capsule(std::move(exported), tensor, versioned, flags);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <span>
 
 #include "bindings/fast_calls.hpp"
@@ -87,6 +88,11 @@ class FastArguments {
   public:
     static constexpr std::size_t most = 16;
 
+    FastArguments() {}  // nothing is written before it is needed
+    FastArguments(const FastArguments&) = delete;
+    FastArguments& operator=(const FastArguments&) = delete;
+    ~FastArguments() { release(); }
+
     // False for anything that is not plain: an argument of another type than the parameter's own, a number
     // that does not fit.
     bool pack(const core::Kernel& kernel, PyObject* const* arguments, std::size_t count) {
@@ -109,7 +115,7 @@ class FastArguments {
     std::span<core::Memory* const> memories() const { return {memories_, used_}; }
     std::int64_t array_bytes() const { return array_bytes_; }
     void release() {
-        for (std::size_t i = 0; i < used_; ++i) held_[i].reset();
+        while (used_ > 0) std::destroy_at(&held_[--used_]);
     }
 
   private:
@@ -119,10 +125,9 @@ class FastArguments {
         if (array == nullptr || !array->memory.get() || array->read_only) return false;
         if (check.element.known() && check.element != array->element) return false;
         if (array->device != kernel.device() || !array->rows_contiguous()) return false;
-        const void* const address = array->span().pointer();
+        const void* const address = array->pointer();
         std::memcpy(&values_[i], &address, sizeof address);
-        held_[used_] = array->memory.get();
-        memories_[used_] = held_[used_].get();
+        memories_[used_] = std::construct_at(&held_[used_], array->memory.get())->get();
         ++used_;
         array_bytes_ += static_cast<std::int64_t>(array->bytes);
         return true;
@@ -162,7 +167,9 @@ class FastArguments {
 
     std::uint64_t values_[most];
     void* pointers_[most];
-    std::shared_ptr<core::Memory> held_[most];
+    union {
+        std::shared_ptr<core::Memory> held_[most];
+    };
     core::Memory* memories_[most];
     std::size_t used_ = 0;
     std::int64_t array_bytes_ = 0;

@@ -231,12 +231,12 @@ AddressAttributes pointer_attributes(const py::object& of, const DeviceLike& dev
     const void* address = nullptr;
     if (py::isinstance<DeviceArray>(of)) {
         const auto& array = of.cast<const DeviceArray&>();
-        address = array.span().pointer();
+        address = array.pointer();
         on = array.device;
     } else if (py::isinstance<py::array>(of)) {
         address = py::array(of).data();
     } else if (const auto foreign = foreign_array(of, core::current_stream(on))) {
-        address = foreign->span().pointer();
+        address = foreign->pointer();
         on = foreign->device;
     } else {
         address = reinterpret_cast<const void*>(parse_size(of, "address"));
@@ -263,7 +263,7 @@ core::BatchSide side_of(const py::object& object, bool written, const core::Stre
             throw std::invalid_argument("copies: a batch takes contiguous arrays: pass .copy() of the view");
         }
         *bytes = array.bytes;
-        return {array.span().pointer(), array.open()};
+        return {array.pointer(), array.open()};
     }
     if (!py::isinstance<py::array>(object)) {
         throw core::WrongKind(std::string("copies: takes pairs of NumPy arrays and DeviceArrays, not ") +

@@ -73,6 +73,11 @@ struct DeviceArray {
     }
     // Of a contiguous array: its elements. Of another: where its first element is.
     core::DeviceSpan span() const { return {open(), offset, bytes}; }
+    // Where its first element is; null for an empty array.
+    std::byte* pointer() const {
+        void* const begin = open()->pointer();
+        return begin == nullptr ? nullptr : static_cast<std::byte*>(begin) + offset;
+    }
     // C-contiguous: the elements lie one after the other, as the copies of one dimension want them.
     bool contiguous() const { return packed; }
     // Do the elements of a row lie one after the other, and the rows in order? So pitched memory does.

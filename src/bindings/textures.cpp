@@ -101,7 +101,7 @@ void copy_device(const CudaArray& self, bool from_array, const DeviceArray& othe
                  const core::StreamPtr& stream) {
     const auto array = self.open();
     const auto memory = other.open();
-    const PitchedPointer side = packed(self, other.span().pointer());
+    const PitchedPointer side = packed(self, other.pointer());
     without_gil([&] { array->copy(from_array, side, memory, stream, {}); });
 }
 
@@ -191,7 +191,7 @@ Source source_of(const DeviceArray& array, int channels) {
     Source source{{}, array.open(), array.device};
     ResourceDescription& resource = source.resource;
     resource.format = format_of(array.dtype, channels);
-    resource.pointer = array.span().pointer();
+    resource.pointer = array.pointer();
     Shape shape = array.shape;
     std::vector<py::ssize_t> strides = strides_of(array);
     if (channels > 1) {

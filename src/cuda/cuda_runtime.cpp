@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cuda/driver.hpp"
+#include "cuda/driver_call.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/printing.hpp"
 #include "cuda/wait.hpp"
@@ -18,6 +19,8 @@ namespace {
 const RuntimeRegistration registration({"cuda", 0, []() -> std::shared_ptr<Runtime> {
                                             return std::make_shared<CudaRuntime>();
                                         }});
+
+DriverFunction<CUresult (*)(CUdevice*)> ctx_get_device("cuCtxGetDevice", 2000);
 
 // What is known about this thread's last failed call, beyond its status.
 std::string& last_detail() {
@@ -76,6 +79,8 @@ Status CudaRuntime::set_device(int device) {
 
 Status CudaRuntime::get_device(int* device) {
     clear(device);
+    // Every launch asks. The driver knows as soon as the thread has a context.
+    if (device != nullptr && driver_call(ctx_get_device, device) == Status::success) return Status::success;
     return make([&] { return cudaGetDevice(device); });
 }
 
