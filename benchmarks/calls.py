@@ -22,6 +22,7 @@ import numpy as np
 
 SOURCE = 'extern "C" __global__ void four(const float* a, const float* b, float* c, int n) {}'
 CALLS = ("launch", "event_record", "stream_wait")
+BATCHES = 21
 # name -> (statement, its names, what waits for it): a statement, because a function around it would count as well
 Calls = dict[str, tuple[str, dict[str, Any], Callable[[], object]]]
 
@@ -98,11 +99,15 @@ PEERS = {"cuscope": of_cuscope, "cupy": of_cupy, "cuda.core": of_cuda_core}
 def microseconds(
     statement: str, names: dict[str, Any], synchronise: Callable[[], object], count: int
 ) -> float:
-    """The time of one call, of `count` in a row. Few enough that the device's queue never fills."""
+    """The time of one call, as benchmarks/cpp measures it: the median of batches of `count` in a row, few enough that
+    the device's queue never fills."""
+    timer = timeit.Timer(statement, globals=names)
+    samples = []
+    for _ in range(BATCHES):
+        synchronise()
+        samples.append(timer.timeit(count))
     synchronise()
-    elapsed = timeit.Timer(statement, globals=names).timeit(count)
-    synchronise()
-    return elapsed / count * 1e6
+    return statistics.median(samples) / count * 1e6
 
 
 def serve(peer: str, count: int) -> None:
@@ -181,7 +186,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--processes", type=int, default=4, help="starts of each package")
     parser.add_argument("--rounds", type=int, default=4, help="with each start")
-    parser.add_argument("--count", type=int, default=500, help="calls in a row")
+    parser.add_argument("--count", type=int, default=256, help="calls in a row")
     parser.add_argument("--serve", choices=PEERS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
