@@ -10,8 +10,10 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_library(cuscope_common INTERFACE)
 target_include_directories(
-  cuscope_common INTERFACE "${CMAKE_CURRENT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}/src/host/simt/include"
-                           "${CMAKE_CURRENT_BINARY_DIR}/generated")
+  cuscope_common
+  INTERFACE "${CMAKE_CURRENT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}/src/host/simt/include"
+            "${CMAKE_CURRENT_BINARY_DIR}/generated"
+            "${CMAKE_CURRENT_SOURCE_DIR}")  # cuda_kernels/: what the host tells them
 target_compile_options(
   cuscope_common INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow>"
                            # GCC 12 and 13 see overlaps in std::string that are not there (GCC bug 105651).

@@ -67,6 +67,9 @@ from ._core import (
 )
 from ._errors import CompileError, CudaError, OutOfMemoryError
 
+from ._matmul import Matmul, Variant, matmul
+from ._reduce import Reduce, all, any, argmax, argmin, dot, max, mean, min, prod, reduce, sum
+
 if TYPE_CHECKING:
     from ._info import Info
 

@@ -36,6 +36,7 @@ PYBIND11_MODULE(_core, m) {
     bind_interop(m, classes);
     bind_kernels(m);
     bind_modules(m);
+    bind_operations(m);
     bind_contract(m);
     bind_faults(m);
     refuse_uninitialised_objects(m);

@@ -1,10 +1,10 @@
 #include "host/simt/include_dir.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
+
+#include "runtime/package_folder.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -14,20 +14,12 @@ bool holds_headers(const std::filesystem::path& directory) {
     return std::filesystem::is_regular_file(directory / "cuscope_simt" / "abi.h", error);
 }
 
-// That of the extension; empty if it is not known.
-std::filesystem::path own_folder() {
-    Dl_info object;
-    if (dladdr(reinterpret_cast<const void*>(&holds_headers), &object) == 0 || object.dli_fname == nullptr)
-        return {};
-    return std::filesystem::path(object.dli_fname).parent_path();
-}
-
 }  // namespace
 
 std::string include_dir() {
     if (const char* chosen = std::getenv("CUSCOPE_SIMT_INCLUDE"); chosen != nullptr && *chosen != '\0')
         return holds_headers(chosen) ? chosen : "";
-    const std::filesystem::path folder = own_folder();
+    const std::filesystem::path folder = package_folder();
     const std::filesystem::path beside = folder / "include";
     return !folder.empty() && holds_headers(beside) ? beside.string() : "";
 }
@@ -38,7 +30,7 @@ Toolkit find_toolkit() {
         if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
             roots.push_back(std::filesystem::path(value) / "include");
     }
-    if (const std::filesystem::path folder = own_folder(); !folder.empty()) {
+    if (const std::filesystem::path folder = package_folder(); !folder.empty()) {
         const std::filesystem::path wheels = folder.parent_path() / "nvidia";
         for (const char* wheel : {"cu13", "cuda_cccl", "curand"}) roots.push_back(wheels / wheel / "include");
     }

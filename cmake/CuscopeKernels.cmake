@@ -1,0 +1,51 @@
+# The kernels of cuda_kernels/, compiled when the package is built, so that they need no compiler at run time: by nvcc
+# for GPUs, where the runtime for them is built, and by the kernel compiler of the host runtime. Both lie beside their
+# source in the package: kernels/TOPIC/NAME.cu, .fatbin, .image.
+
+set(CUSCOPE_KERNEL_ARCHITECTURES 75 80 90 CACHE STRING "Compute capabilities that the kernels are compiled for; PTX of the last")
+
+file(GLOB cuscope_kernels CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels"
+     "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/*/*.cu")
+file(GLOB cuscope_kernel_headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/*/*.cuh")
+file(GLOB_RECURSE cuscope_simt_headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/host/simt/include/*.h")
+
+add_executable(cuscope_compile_kernel "${CMAKE_CURRENT_SOURCE_DIR}/tools/compile_kernel.cpp")
+target_link_libraries(cuscope_compile_kernel PRIVATE cuscope_common cuscope_runtime cuscope_host)
+
+set(cuscope_gencode "")
+foreach(architecture IN LISTS CUSCOPE_KERNEL_ARCHITECTURES)
+  list(APPEND cuscope_gencode -gencode "arch=compute_${architecture},code=sm_${architecture}")
+endforeach()
+list(GET CUSCOPE_KERNEL_ARCHITECTURES -1 cuscope_newest)
+list(APPEND cuscope_gencode -gencode "arch=compute_${cuscope_newest},code=compute_${cuscope_newest}")
+
+set(cuscope_compiled_kernels "")
+foreach(kernel IN LISTS cuscope_kernels)
+  set(source "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/${kernel}")
+  string(REGEX REPLACE "\\.cu$" "" stem "${CMAKE_CURRENT_BINARY_DIR}/kernels/${kernel}")
+  get_filename_component(folder "${stem}" DIRECTORY)
+  file(MAKE_DIRECTORY "${folder}")
+  add_custom_command(
+    OUTPUT "${stem}.image"
+    COMMAND
+      ${CMAKE_COMMAND} -E env "CUSCOPE_SIMT_INCLUDE=${CMAKE_CURRENT_SOURCE_DIR}/src/host/simt/include"
+      "CUSCOPE_CXX=${CMAKE_CXX_COMPILER}" ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:cuscope_compile_kernel> "${source}"
+      "${stem}.image"
+    DEPENDS cuscope_compile_kernel "${source}" ${cuscope_kernel_headers} ${cuscope_simt_headers}
+    COMMENT "Compiling ${kernel} for simulated devices"
+    VERBATIM)
+  list(APPEND cuscope_compiled_kernels "${stem}.image")
+  # What only the host can run has no build for GPUs.
+  if(CUSCOPE_HAVE_CUDA AND NOT kernel MATCHES "^host/")
+    add_custom_command(
+      OUTPUT "${stem}.fatbin"
+      COMMAND ${CMAKE_CUDA_COMPILER} -std=c++20 -O3 -fatbin ${cuscope_gencode} -o "${stem}.fatbin" "${source}"
+      DEPENDS "${source}" ${cuscope_kernel_headers}
+      COMMENT "Compiling ${kernel} for GPUs"
+      VERBATIM)
+    list(APPEND cuscope_compiled_kernels "${stem}.fatbin")
+  endif()
+endforeach()
+add_custom_target(cuscope_kernels ALL DEPENDS ${cuscope_compiled_kernels})
+
+install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/" "${CMAKE_CURRENT_BINARY_DIR}/kernels/" DESTINATION cuscope/kernels)

@@ -1,0 +1,21 @@
+// Elements of any strides, one after the other. Those of one size are moved alike, whatever they mean.
+#include "place.cuh"
+
+using cuscope::kernels::Layout;
+
+struct alignas(8) Pair {
+    unsigned long long low, high;
+};
+
+template <class Element>
+__global__ void gather(const char* in, Element* out, Layout layout, long long count) {
+    using namespace cuscope::kernels;
+    for (long long i = first_index(); i < count; i += index_step())
+        out[i] = *reinterpret_cast<const Element*>(in + offset_of(layout, i));
+}
+
+template __global__ void gather<unsigned char>(const char*, unsigned char*, Layout, long long);
+template __global__ void gather<unsigned short>(const char*, unsigned short*, Layout, long long);
+template __global__ void gather<unsigned int>(const char*, unsigned int*, Layout, long long);
+template __global__ void gather<unsigned long long>(const char*, unsigned long long*, Layout, long long);
+template __global__ void gather<Pair>(const char*, Pair*, Layout, long long);

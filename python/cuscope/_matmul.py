@@ -1,0 +1,146 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core, _operands
+from ._core import Device, DeviceArray, Stream
+from ._operands import HostArray, Operand
+from ._protocols import CudaStream
+
+__all__ = ["Matmul", "Variant", "matmul"]
+
+
+class Variant(NamedTuple):
+    """One way to compute an operation: its name, what it needs, and what it does."""
+
+    name: str
+    needs: str
+    does: str
+
+
+class _Plan(NamedTuple):
+    """A product as the kernels see it: what the operands are read as, and what comes of it."""
+
+    left: tuple[int, ...]  # at least two dimensions
+    right: tuple[int, ...]
+    product: tuple[int, ...]  # with the dimensions of both
+    result: tuple[int, ...]  # without those that a one-dimensional operand was given
+    dtype: np.dtype[Any]
+
+
+def _plan(a: DeviceArray | HostArray, b: DeviceArray | HostArray) -> _Plan:
+    for name, operand in (("a", a), ("b", b)):
+        _operands.check_dtype(operand.dtype, f"matmul: {name}")
+        if len(operand.shape) == 0:
+            raise ValueError(f"matmul: {name} has no dimensions; allowed are one or more: use * for a product with a number")
+    left = (1, *a.shape) if len(a.shape) == 1 else tuple(a.shape)
+    right = (*b.shape, 1) if len(b.shape) == 1 else tuple(b.shape)
+    if left[-1] != right[-2]:
+        raise ValueError(
+            f"matmul: a has shape {tuple(a.shape)}, b {tuple(b.shape)}: the last extent of a, {left[-1]}, must be "
+            f"the last but one of b, {right[-2]}" + (" (its only one)" if len(b.shape) == 1 else "")
+        )
+    try:
+        batch = np.broadcast_shapes(left[:-2], right[:-2])
+    except ValueError:
+        raise ValueError(
+            f"matmul: a has shape {tuple(a.shape)}, b {tuple(b.shape)}: the extents before the last two must be "
+            f"equal, or 1, or not there"
+        ) from None
+    result = (*batch, *(() if len(a.shape) == 1 else left[-2:-1]), *(() if len(b.shape) == 1 else right[-1:]))
+    return _Plan(left, right, (*batch, left[-2], right[-1]), result, np.result_type(a.dtype, b.dtype))
+
+
+class Matmul:
+    """The product of matrices, as numpy.matmul has it: ``cs.matmul(a, b)``.
+
+    Parameters
+    ----------
+    a, b : array
+        NumPy's, or arrays of one device (also of other libraries), with one dimension or more. The last two are
+        multiplied, those before them broadcast against each other. Any strides, and any dtype of bool, integers,
+        float16, bfloat16, float32, float64, complex64 and complex128; the result has NumPy's.
+    out : array, optional
+        Where the result goes: of its shape, and of a dtype that its own casts to.
+    variant : str
+        One of `variants()`, or "auto", which takes one by shape, dtype and device.
+    stream : Stream, optional
+        Where the work is enqueued; the current stream unless given.
+
+    Returns
+    -------
+    numpy.ndarray or DeviceArray
+        As the operands: NumPy's for NumPy's, once it is there; for device arrays at once, before the device is done.
+        The product of two vectors has no dimensions.
+
+    Raises
+    ------
+    ValueError
+        Shapes that do not fit, or a variant that there is not.
+    TypeError
+        A dtype that kernels do not have, operands on the host and on a device, or a variant for other dtypes.
+
+    Float32 products are sums of float32, in one order on every run. See CUDA C++ Programming Guide, "Shared Memory".
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> cs.matmul(np.array([[1, 2], [3, 4]]), np.array([10, 1]))
+    array([12, 34])
+    """
+
+    def __call__(
+        self,
+        a: Operand,
+        b: Operand,
+        out: DeviceArray | HostArray | None = None,
+        *,
+        variant: str = "auto",
+        stream: Stream | CudaStream | None = None,
+    ) -> Any:
+        (left, right), on, on_host = _operands.operands(stream, a=a, b=b)
+        plan = _plan(left, right)
+        if out is not None:
+            _operands.check_out(out, plan.result, plan.dtype, on_host)
+        d_left, d_right = _operands.upload(left, plan.dtype, on), _operands.upload(right, plan.dtype, on)
+        d_left = d_left[None, :] if len(left.shape) == 1 else d_left
+        d_right = d_right[:, None] if len(right.shape) == 1 else d_right
+        product = _operands.new_result(plan.product, plan.dtype, on)
+        _core.launch_matmul(d_left, d_right, product, variant, on)
+        return _operands.deliver(product.reshape(plan.result), out, on, on_host)
+
+    def variants(self, device: Device | None = None) -> tuple[Variant, ...]:
+        """The ways to compute a product on a device (the current one unless given), with what each needs and does.
+
+        >>> import cuscope as cs
+        >>> cs.matmul.variants()[0].name
+        'naive'
+        """
+        on = _core.current_device() if device is None else device
+        return tuple(Variant(*known) for known in _core.matmul_variants(on))
+
+    def explain(self, a: Operand, b: Operand, *, stream: Stream | CudaStream | None = None) -> str:
+        """Which variant "auto" takes for these operands, and why. Nothing is computed.
+
+        >>> import numpy as np, cuscope as cs
+        >>> print(cs.matmul.explain(np.ones((64, 64)), np.ones((64, 64))))  # doctest: +ELLIPSIS
+        ...
+        """
+        (left, right), on, _ = _operands.operands(stream, a=a, b=b)
+        plan = _plan(left, right)
+        batch = int(np.prod(plan.product[:-2], dtype=np.int64))
+        name, reason = _core.explain_matmul(
+            on.device, plan.dtype.name, plan.left[-2], plan.right[-1], plan.left[-1], batch
+        )
+        return f"{name}: {reason}"
+
+    def __repr__(self) -> str:
+        return "<cuscope.matmul>"
+
+
+matmul = Matmul()

@@ -1,0 +1,120 @@
+"""What the operations are given: NumPy's arrays, which are copied to the device and back, or arrays of one device."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._core import DeviceArray, Stream, as_stream, asarray, current_stream, empty, to_device
+from ._protocols import CudaArray, CudaStream, DLPackArray
+
+Operand = DeviceArray | CudaArray | DLPackArray | npt.ArrayLike
+HostArray = npt.NDArray[Any]
+
+DTYPES = "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 or complex128"
+CPU = 1  # DLPack's number
+
+
+class Operands(NamedTuple):
+    """All on the host, or all on the stream's device."""
+
+    arrays: tuple[DeviceArray | HostArray, ...]
+    stream: Stream
+    on_host: bool
+
+
+def _is_on_device(array: object) -> bool:
+    if isinstance(array, DeviceArray):
+        return True
+    if isinstance(array, np.ndarray | np.generic):
+        return False
+    if hasattr(array, "__cuda_array_interface__"):
+        return True
+    device = getattr(array, "__dlpack_device__", None)
+    return device is not None and device()[0] != CPU
+
+
+def _stream(stream: Stream | CudaStream | None, arrays: tuple[DeviceArray, ...]) -> Stream:
+    if stream is not None:
+        return stream if isinstance(stream, Stream) else as_stream(stream)
+    if not arrays:
+        return current_stream()
+    device = arrays[0].device
+    current = current_stream()
+    return current if current.device == device else device.default_stream
+
+
+def operands(stream: Stream | CudaStream | None, **named: Operand) -> Operands:
+    """The operands by their arguments' names. Raises TypeError where some are on the host and some are not."""
+    where = {name: _is_on_device(array) for name, array in named.items()}
+    if not any(where.values()):
+        hosts = tuple(np.asarray(array) for array in named.values())
+        return Operands(hosts, _stream(stream, ()), True)
+    if not all(where.values()):
+        here = next(name for name, on_device in where.items() if not on_device)
+        there = next(name for name, on_device in where.items() if on_device)
+        raise TypeError(
+            f"{here}: is on the host, {there} on a device; allowed are arrays of one place: "
+            f"pass cuscope.to_device({here})"
+        )
+    arrays = tuple(asarray(array) for array in named.values())
+    on = _stream(stream, arrays)
+    for name, array in zip(named, arrays, strict=True):
+        if array.device != on.device:
+            raise ValueError(
+                f"{name}: is on {array.device.name}, the stream on {on.device.name}; allowed are arrays of the "
+                f"stream's device: copy it there, or pass stream= of its own"
+            )
+    return Operands(arrays, on, False)
+
+
+def check_dtype(dtype: np.dtype[Any], operation: str) -> None:
+    if dtype.kind not in "biufc" and dtype.name != "bfloat16" or dtype.itemsize > 16 or dtype.name == "float128":
+        raise TypeError(f"{operation}: dtype {dtype} is none that kernels have; allowed are {DTYPES}")
+
+
+def upload(array: DeviceArray | HostArray, dtype: np.dtype[Any] | None, stream: Stream) -> DeviceArray:
+    """On the device; converted on the host if it is there."""
+    if isinstance(array, DeviceArray):
+        return array
+    return to_device(array if dtype is None else array.astype(dtype, copy=False), stream=stream)
+
+
+def check_out(out: DeviceArray | HostArray, shape: tuple[int, ...], dtype: np.dtype[Any], on_host: bool) -> None:
+    wanted = np.ndarray if on_host else DeviceArray
+    if not isinstance(out, wanted):
+        raise TypeError(
+            f"out: takes a {'numpy.ndarray' if on_host else 'DeviceArray'}, as the operands are, not "
+            f"{type(out).__name__}"
+        )
+    if tuple(out.shape) != shape:
+        raise ValueError(f"out: has shape {tuple(out.shape)}; the result has {shape}")
+    if not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise TypeError(f"out: has dtype {out.dtype}, which the result's {dtype} does not cast to (same_kind)")
+
+
+def new_result(shape: tuple[int, ...], dtype: np.dtype[Any], stream: Stream) -> DeviceArray:
+    return empty(shape, dtype, stream=stream)
+
+
+def deliver(
+    result: DeviceArray, out: DeviceArray | HostArray | None, stream: Stream, on_host: bool
+) -> DeviceArray | HostArray | np.generic:
+    """The result where the caller wants it; of no dimensions on the host, NumPy's scalar."""
+    if on_host:
+        host = result.to_host(stream=stream)
+        if out is None:
+            return host if host.ndim else host[()]
+        assert isinstance(out, np.ndarray)
+        np.copyto(out, host, casting="same_kind")
+        return out
+    if out is None:
+        return result
+    assert isinstance(out, DeviceArray)
+    if out.dtype != result.dtype:
+        result = _core.convert(result, out.dtype, stream)
+    out.copy_from(result, stream=stream)
+    return out

@@ -1,0 +1,89 @@
+// Matrix products and reductions of device arrays, as the Python layer asks for them: dtypes and shapes are settled there.
+#include <pybind11/stl.h>
+
+#include "bindings/objects.hpp"
+#include "ops/reduce.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+ops::Array to_operand(const DeviceArray& array, const core::StreamPtr& stream) {
+    if (&stream->device() != array.device.get()) {
+        throw std::invalid_argument("the array is on " + array.device->name() + ", the stream on " +
+                                    stream->device().name() + ": use a stream of the array's device");
+    }
+    const std::vector<py::ssize_t> strides = strides_of(array);
+    return {array.open(),
+            array.pointer(),
+            ops::type_named(array.dtype.attr("name").cast<std::string>()),
+            {array.shape.begin(), array.shape.end()},
+            {strides.begin(), strides.end()}};
+}
+
+py::list listed(const std::vector<ops::Variant>& variants) {
+    py::list list;
+    for (const ops::Variant& variant : variants)
+        list.append(py::make_tuple(variant.name, variant.needs, variant.does));
+    return list;
+}
+
+py::tuple choice(const ops::Choice& taken) { return py::make_tuple(taken.variant, taken.reason); }
+
+}  // namespace
+
+void bind_operations(py::module_& m) {
+    m.def(
+        "launch_matmul",
+        [](const DeviceArray& a, const DeviceArray& b, const DeviceArray& out, const std::string& variant,
+           const StreamLike& stream) {
+            const core::StreamPtr on = stream_or_current(stream, out.device);
+            const ops::Array left = to_operand(a, on), right = to_operand(b, on), result = to_operand(out, on);
+            return choice(without_gil([&] { return ops::matmul(left, right, result, variant, on); }));
+        },
+        py::arg("a"), py::arg("b"), py::arg("out"), py::arg("variant"), py::arg("stream"),
+        "Enqueues out = a @ b; returns the variant that was taken, and why.");
+    m.def(
+        "explain_matmul",
+        [](const core::DevicePtr& device, const std::string& dtype, std::int64_t rows, std::int64_t columns,
+           std::int64_t depth, std::int64_t batch) {
+            return choice(ops::explain_matmul(*device, ops::type_named(dtype), rows, columns, depth, batch));
+        },
+        py::arg("device"), py::arg("dtype"), py::arg("rows"), py::arg("columns"), py::arg("depth"),
+        py::arg("batch"), "The variant that auto would take, and why.");
+    m.def(
+        "matmul_variants",
+        [](const core::DevicePtr& device) { return listed(ops::matmul_variants(*device)); }, py::arg("device"),
+        "Name, needs and idea of each variant.");
+    m.def(
+        "launch_reduce",
+        [](const std::string& op, const DeviceArray& array, const DeviceArray* other,
+           const std::vector<std::size_t>& axes, const DeviceArray& out, const std::string& variant,
+           const StreamLike& stream) {
+            const core::StreamPtr on = stream_or_current(stream, out.device);
+            const ops::Operation operation = ops::operation_named(op);
+            const ops::Array in = to_operand(array, on), result = to_operand(out, on);
+            const ops::Array second = other == nullptr ? in : to_operand(*other, on);
+            return choice(without_gil([&] {
+                return ops::reduce(operation, in, other == nullptr ? nullptr : &second, axes, result, variant, on);
+            }));
+        },
+        py::arg("op"), py::arg("array"), py::arg("other").none(true), py::arg("axes"), py::arg("out"),
+        py::arg("variant"), py::arg("stream"),
+        "Enqueues out = op(array) over the axes; returns the variant that was taken, and why.");
+    m.def(
+        "reduce_variants", [](const core::DevicePtr& device) { return listed(ops::reduce_variants(*device)); },
+        py::arg("device"), "Name, needs and idea of each variant.");
+    m.def(
+        "convert",
+        [](const DeviceArray& array, const DTypeLike& dtype, const StreamLike& stream) {
+            const core::StreamPtr on = stream_or_current(stream, array.device);
+            const py::dtype wanted = parse_dtype(dtype);
+            const ops::Array from = to_operand(array, on);
+            const ops::Type to = ops::type_named(wanted.attr("name").cast<std::string>());
+            const ops::Array result = without_gil([&] { return ops::packed(from, to, on); });
+            return array_over(result.memory, array.shape, wanted);
+        },
+        py::arg("array"), py::arg("dtype"), py::arg("stream"), "A copy in C order, of another dtype.");
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,142 @@
+// The operations of native reductions: what an element becomes, how two partial results come together, and what comes of
+// the last one. NumPy's meaning: NaN wins, of equal elements the first does, integers wrap.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "ops/small_floats.hpp"
+
+namespace cuscope::ops {
+
+template <class T>
+inline constexpr bool is_complex = false;
+template <class T>
+inline constexpr bool is_complex<std::complex<T>> = true;
+template <class T>
+inline constexpr bool is_small_float = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+// What an element is while it is computed with, ...
+template <class T>
+using Value = std::conditional_t<is_small_float<T>, float, T>;
+// ... and while it is summed: without the rounding of single precision, and in 64 bits.
+template <class T>
+using Total = std::conditional_t<
+    std::is_integral_v<T>, std::uint64_t,
+    std::conditional_t<is_complex<T>, std::complex<double>, double>>;
+
+template <class T>
+Value<T> value_of(T element) {
+    return static_cast<Value<T>>(element);
+}
+template <class T>
+Total<T> total_of(T element) {
+    if constexpr (std::is_same_v<T, bool>) return element ? 1 : 0;
+    if constexpr (std::is_integral_v<T>) return static_cast<std::uint64_t>(static_cast<std::int64_t>(element));
+    return static_cast<Total<T>>(value_of(element));
+}
+
+template <class To, class From>
+To rounded(const From& value) {
+    if constexpr (is_small_float<To>) {
+        return To::from(static_cast<float>(value));
+    } else {
+        return static_cast<To>(value);
+    }
+}
+
+template <class T>
+bool is_nan(T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+        return std::isnan(value);
+    } else {
+        return false;
+    }
+}
+
+template <class T>
+struct Sum {
+    using Partial = Total<T>;
+    // -0.0 + x is x for every x, of 0.0 too.
+    static Partial identity() {
+        if constexpr (is_complex<T>) return {-0.0, -0.0};
+        if constexpr (std::is_same_v<Partial, double>) return -0.0;
+        return Partial(0);
+    }
+    static Partial of(T element, std::int64_t) { return total_of(element); }
+    static Partial combine(const Partial& a, const Partial& b) { return a + b; }
+};
+
+template <class T>
+struct Product {
+    using Partial = Total<T>;
+    static Partial identity() { return Partial(1); }
+    static Partial of(T element, std::int64_t) { return total_of(element); }
+    static Partial combine(const Partial& a, const Partial& b) { return a * b; }
+};
+
+template <class T>
+struct Minimum {
+    using Partial = Value<T>;
+    static Partial identity() {
+        if constexpr (std::is_floating_point_v<Partial>) return std::numeric_limits<Partial>::infinity();
+        return std::numeric_limits<Partial>::max();
+    }
+    static Partial of(T element, std::int64_t) { return value_of(element); }
+    static Partial combine(Partial a, Partial b) { return a < b || is_nan(a) ? a : b; }
+};
+
+template <class T>
+struct Maximum {
+    using Partial = Value<T>;
+    static Partial identity() {
+        if constexpr (std::is_floating_point_v<Partial>) return -std::numeric_limits<Partial>::infinity();
+        return std::numeric_limits<Partial>::lowest();
+    }
+    static Partial of(T element, std::int64_t) { return value_of(element); }
+    static Partial combine(Partial a, Partial b) { return a > b || is_nan(a) ? a : b; }
+};
+
+// An element and where it is; none at index -1.
+template <class T>
+struct Placed {
+    Value<T> value;
+    std::int64_t index;
+};
+
+template <class T, bool smallest>
+struct Extreme {
+    using Partial = Placed<T>;
+    static Partial identity() { return {Value<T>{}, -1}; }
+    static Partial of(T element, std::int64_t index) { return {value_of(element), index}; }
+    static bool before(const Partial& a, const Partial& b) {
+        if (is_nan(a.value) != is_nan(b.value)) return is_nan(a.value);
+        if (!is_nan(a.value) && a.value != b.value) return smallest ? a.value < b.value : a.value > b.value;
+        return a.index < b.index;
+    }
+    static Partial combine(const Partial& a, const Partial& b) {
+        if (a.index < 0) return b;
+        return b.index < 0 || before(a, b) ? a : b;
+    }
+};
+
+template <class T>
+struct Any {
+    using Partial = unsigned char;
+    static Partial identity() { return 0; }
+    static Partial of(T element, std::int64_t) { return value_of(element) != Value<T>(0); }
+    static Partial combine(Partial a, Partial b) { return a | b; }
+};
+
+template <class T>
+struct All {
+    using Partial = unsigned char;
+    static Partial identity() { return 1; }
+    static Partial of(T element, std::int64_t) { return value_of(element) != Value<T>(0); }
+    static Partial combine(Partial a, Partial b) { return a & b; }
+};
+
+}  // namespace cuscope::ops

@@ -1,0 +1,189 @@
+#include "ops/array.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <stdexcept>
+
+#include "core/copy.hpp"
+#include "ops/launch.hpp"
+
+namespace cuscope::ops {
+namespace {
+
+struct Known {
+    std::string_view name;
+    const char* cuda_name;
+    std::size_t size;
+};
+
+// In the order of Type.
+constexpr std::array known{
+    Known{"bool", "Bool", 1},
+    Known{"int8", "signed char", 1},
+    Known{"int16", "short", 2},
+    Known{"int32", "int", 4},
+    Known{"int64", "long long", 8},
+    Known{"uint8", "unsigned char", 1},
+    Known{"uint16", "unsigned short", 2},
+    Known{"uint32", "unsigned int", 4},
+    Known{"uint64", "unsigned long long", 8},
+    Known{"float16", "__half", 2},
+    Known{"bfloat16", "__nv_bfloat16", 2},
+    Known{"float32", "float", 4},
+    Known{"float64", "double", 8},
+    Known{"complex64", "Complex<float>", 8},
+    Known{"complex128", "Complex<double>", 16},
+};
+
+const Known& of(Type type) { return known[static_cast<std::size_t>(type)]; }
+
+// The same elements with as few dimensions as they take.
+void merge_dimensions(std::vector<std::int64_t>& shape, std::vector<std::int64_t>& strides) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (shape[i] == 1) continue;
+        if (kept > 0 && strides[kept - 1] == strides[i] * shape[i]) {
+            shape[kept - 1] *= shape[i];
+            strides[kept - 1] = strides[i];
+        } else {
+            shape[kept] = shape[i];
+            strides[kept] = strides[i];
+            ++kept;
+        }
+    }
+    shape.resize(kept);
+    strides.resize(kept);
+}
+
+const char* word_of(std::size_t size) {
+    switch (size) {
+        case 1:
+            return "gather<unsigned char>";
+        case 2:
+            return "gather<unsigned short>";
+        case 4:
+            return "gather<unsigned int>";
+        case 8:
+            return "gather<unsigned long long>";
+        default:
+            return "gather<Pair>";
+    }
+}
+
+// One launch for what a Layout can say; the outer dimensions that are too many, one index after the other.
+void pack_into(const Array& to, std::byte* out, const Array& from, const std::byte* in,
+               std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+               const core::StreamPtr& stream) {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : shape) count *= extent;
+    if (shape.size() > kernels::Layout::most_dimensions) {
+        const std::int64_t inner = count / shape[0] * static_cast<std::int64_t>(size_of(to.type));
+        for (std::int64_t i = 0; i < shape[0]; ++i)
+            pack_into(to, out + i * inner, from, in + i * strides[0], shape.subspan(1), strides.subspan(1), stream);
+        return;
+    }
+    kernels::Layout layout;
+    layout.dimensions = static_cast<int>(shape.size());
+    std::copy(shape.begin(), shape.end(), layout.extent);
+    std::copy(strides.begin(), strides.end(), layout.stride);
+    KernelLibrary& library = KernelLibrary::of(to.device());
+    const Launch launch{{blocks_for(to.device(), count, 256), 1, 1}, {256, 1, 1}};
+    const std::array<core::Memory*, 2> memories{from.memory.get(), to.memory.get()};
+    if (from.type == to.type) {
+        run(*library.kernel("gather/gather", word_of(size_of(to.type))), launch, stream, memories, in, out, layout,
+            static_cast<long long>(count));
+    } else {
+        run(*library.kernel("gather/convert", std::string("convert<") + cuda_name(to.type) + ">"), launch, stream,
+            memories, in, from.type, out, layout, static_cast<long long>(count));
+    }
+}
+
+}  // namespace
+
+Type type_named(std::string_view name) {
+    for (std::size_t i = 0; i < known.size(); ++i)
+        if (known[i].name == name) return static_cast<Type>(i);
+    std::string message = "dtype: " + std::string(name) + " is none that the operations have; allowed are ";
+    for (std::size_t i = 0; i < known.size(); ++i) message += (i ? ", " : "") + std::string(known[i].name);
+    throw std::invalid_argument(message + ": convert the array first");
+}
+
+const char* name(Type type) { return of(type).name.data(); }
+std::size_t size_of(Type type) { return of(type).size; }
+const char* cuda_name(Type type) { return of(type).cuda_name; }
+
+std::int64_t Array::count() const {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : shape) count *= extent;
+    return count;
+}
+
+bool Array::contiguous() const {
+    auto step = static_cast<std::int64_t>(size_of(type));
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        if (shape[i] != 1 && strides[i] != step) return false;
+        step *= shape[i];
+    }
+    return true;
+}
+
+Array allocate(const core::StreamPtr& stream, Type type, std::vector<std::int64_t> shape) {
+    Array array;
+    array.type = type;
+    array.shape = std::move(shape);
+    array.strides.resize(array.shape.size());
+    auto step = static_cast<std::int64_t>(size_of(type));
+    for (std::size_t i = array.shape.size(); i-- > 0;) {
+        array.strides[i] = step;
+        step *= array.shape[i];
+    }
+    array.memory = core::DeviceMemory::allocate(stream, static_cast<std::size_t>(step));
+    array.pointer = static_cast<std::byte*>(array.memory->pointer());
+    return array;
+}
+
+void fill_with(const Array& array, double value, const core::StreamPtr& stream) {
+    const auto as = [&](auto element) {
+        std::byte bytes[sizeof element];
+        std::memcpy(bytes, &element, sizeof element);
+        const auto begin = static_cast<std::byte*>(array.memory->pointer());
+        core::fill({array.memory, static_cast<std::size_t>(array.pointer - begin),
+                    static_cast<std::size_t>(array.count()) * size_of(array.type)},
+                   bytes, stream);
+    };
+    switch (array.type) {
+        case Type::int32:
+            return as(static_cast<std::int32_t>(value));
+        case Type::uint32:
+            return as(static_cast<std::uint32_t>(value));
+        case Type::int64:
+            return as(static_cast<std::int64_t>(value));
+        case Type::uint64:
+            return as(static_cast<std::uint64_t>(value));
+        case Type::float32:
+            return as(static_cast<float>(value));
+        case Type::float64:
+            return as(value);
+        default:
+            // All bytes of a zero are zero, whatever it is.
+            if (value != 0) throw std::invalid_argument("a fill of another type than the kernels compute in");
+            return as(std::byte{0});
+    }
+}
+
+void copy_into(const Array& to, const Array& from, const core::StreamPtr& stream) {
+    if (from.count() == 0) return;
+    std::vector<std::int64_t> shape = from.shape, strides = from.strides;
+    merge_dimensions(shape, strides);
+    pack_into(to, to.pointer, from, from.pointer, shape, strides, stream);
+}
+
+Array packed(const Array& array, Type type, const core::StreamPtr& stream) {
+    if (array.type == type && array.contiguous()) return array;
+    Array result = allocate(stream, type, array.shape);
+    copy_into(result, array, stream);
+    return result;
+}
+
+}  // namespace cuscope::ops

@@ -1,0 +1,61 @@
+// Launches of the package's own kernels, whose arguments are known to be right.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+#include "cuda_kernels/host/native_call.hpp"
+#include "ops/kernel_library.hpp"
+
+namespace cuscope::ops {
+
+struct Launch {
+    Dim3 grid, block;
+    std::size_t dynamic_shared_bytes = 0;
+    std::int64_t duration_ns = -1;  // on a simulated device; -1: as any kernel's
+};
+
+// Arguments are passed by value, of the very types of the kernel's parameters.
+template <class... Arguments>
+void run(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr& stream,
+         std::span<core::Memory* const> memories, Arguments... arguments) {
+    LaunchConfig config;
+    config.grid = launch.grid;
+    config.block = launch.block;
+    config.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    config.duration_ns = launch.duration_ns;
+    void* pointers[] = {static_cast<void*>(&arguments)..., nullptr};
+    std::int64_t bytes = 0;
+    for (const core::Memory* memory : memories) bytes += static_cast<std::int64_t>(memory->bytes());
+    kernel.launch(config, stream, pointers, memories, bytes);
+}
+
+// So many blocks that each thread has an element, but no more than keep the device busy.
+unsigned blocks_for(const core::Device& device, std::int64_t elements, unsigned threads);
+
+// On a simulated device: `function` runs as a kernel of so many blocks, on the processor's cores.
+template <class Operands>
+void run_natively(void (*function)(const Operands&, unsigned block, unsigned blocks), const Operands& operands,
+                  unsigned blocks, std::int64_t duration_ns, const core::StreamPtr& stream,
+                  std::span<core::Memory* const> memories) {
+    // What is copied byte by byte: the function, and what it is called with.
+    struct Packed {
+        void (*function)(const Operands&, unsigned, unsigned);
+        Operands operands;
+    };
+    static_assert(std::is_trivially_copyable_v<Operands>);
+    static_assert(sizeof(Packed) <= sizeof(kernels::NativeCall::operands) && alignof(Packed) <= 16);
+    kernels::NativeCall call;
+    call.function = [](const void* packed, unsigned block, unsigned of) {
+        const auto* const known = static_cast<const Packed*>(packed);
+        known->function(known->operands, block, of);
+    };
+    const Packed packed{function, operands};
+    std::memcpy(call.operands, &packed, sizeof packed);
+    const Launch launch{{blocks, 1, 1}, {1, 1, 1}, 0, duration_ns};
+    run(*KernelLibrary::of(stream->device()).kernel("host/native", "native"), launch, stream, memories, call);
+}
+
+}  // namespace cuscope::ops

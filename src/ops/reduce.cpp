@@ -1,0 +1,127 @@
+#include "ops/reduce.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "ops/launch.hpp"
+#include "ops/reduction_kernels.hpp"
+
+namespace cuscope::ops {
+namespace {
+
+constexpr const char* native = "native";
+
+// The extents of a contiguous array as the kernels see it, if the reduced ones lie together.
+struct Pattern {
+    bool fits = false;
+    Extents extents;
+};
+
+Pattern pattern_of(const std::vector<std::int64_t>& shape, const std::vector<bool>& reduced) {
+    Pattern pattern;
+    int stage = 0;  // 0: before the reduced extents, 1: among them, 2: behind them
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (shape[i] == 1) continue;
+        if (reduced[i]) {
+            if (stage == 2) return pattern;
+            stage = 1;
+            pattern.extents.length *= shape[i];
+        } else {
+            if (stage == 1) stage = 2;
+            (stage == 0 ? pattern.extents.outer : pattern.extents.inner) *= shape[i];
+        }
+    }
+    pattern.fits = true;
+    return pattern;
+}
+
+Array with_order(const Array& array, const std::vector<std::size_t>& order) {
+    Array result = array;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        result.shape[i] = array.shape[order[i]];
+        result.strides[i] = array.strides[order[i]];
+    }
+    return result;
+}
+
+// Is one of two dimensions before the other in `order` if it is in the array?
+bool keeps_order(const std::vector<std::size_t>& order, const std::vector<bool>& among, bool which) {
+    std::size_t last = 0;
+    for (const std::size_t i : order) {
+        if (among[i] != which) continue;
+        if (i < last) return false;
+        last = i;
+    }
+    return true;
+}
+
+// The same elements in C order, with the reduced dimensions together: the array itself where it is that, or is that seen
+// with its dimensions in another order; else a copy with the reduced ones last.
+std::pair<Array, Extents> arranged(const Array& array, const std::vector<bool>& reduced, bool ordered,
+                                   const core::StreamPtr& stream) {
+    std::vector<std::size_t> order(array.dimensions());
+    std::iota(order.begin(), order.end(), 0);
+    const auto as_it_lies = [&]() -> Pattern {
+        const Array seen = with_order(array, order);
+        if (!seen.contiguous()) return {};
+        std::vector<bool> of_seen;
+        for (const std::size_t i : order) of_seen.push_back(reduced[i]);
+        return pattern_of(seen.shape, of_seen);
+    };
+    if (const Pattern pattern = as_it_lies(); pattern.fits) return {array, pattern.extents};
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return array.strides[a] > array.strides[b]; });
+    if (keeps_order(order, reduced, false) && (!ordered || keeps_order(order, reduced, true))) {
+        if (const Pattern pattern = as_it_lies(); pattern.fits) return {with_order(array, order), pattern.extents};
+    }
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !reduced[i]; });
+    Extents extents;
+    for (std::size_t i = 0; i < array.dimensions(); ++i)
+        (reduced[i] ? extents.length : extents.outer) *= array.shape[i];
+    return {packed(with_order(array, order), array.type, stream), extents};
+}
+
+std::vector<bool> marks(std::size_t dimensions, const std::vector<std::size_t>& axes) {
+    std::vector<bool> reduced(dimensions, false);
+    for (const std::size_t axis : axes) reduced.at(axis) = true;
+    return reduced;
+}
+
+}  // namespace
+
+std::vector<Variant> reduce_variants(const core::Device& device) {
+    std::vector<Variant> variants = ladder_variants();
+    if (device.simulated()) {
+        variants.push_back({native, "a simulated device",
+                            "the processor's own way: what auto takes here, at the speed of NumPy"});
+    }
+    return variants;
+}
+
+Choice reduce(Operation operation, const Array& in, const Array* other, const std::vector<std::size_t>& axes,
+              const Array& out, const std::string& variant, const core::StreamPtr& stream) {
+    const bool simulated = stream->device().simulated();
+    const bool ordered = operation == Operation::argmin || operation == Operation::argmax;
+    const std::vector<bool> reduced = marks(in.dimensions(), axes);
+    const auto [source, extents] = arranged(in, reduced, ordered, stream);
+    if (variant != "auto" && variant != native) {
+        run_ladder(variant, operation, source, out, extents, stream);
+        return {variant, "asked for"};
+    }
+    if (variant == native && !simulated) {
+        throw std::out_of_range("variant: 'native' is there on simulated devices alone; see reduce.variants()");
+    }
+    // The two operands of a dot product are one-dimensional: only their strides may differ.
+    const Array second = other == nullptr ? source : packed(*other, other->type, stream);
+    const Array* const factor = other == nullptr ? nullptr : &second;
+    if (simulated) {
+        reduce_natively(operation, source, factor, out, extents, -1, stream);
+        return {native, "the device is simulated: the processor's own way is the fastest"};
+    }
+    return run_reduction(operation, source, factor, out, extents, stream);
+}
+
+}  // namespace cuscope::ops

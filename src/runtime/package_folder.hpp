@@ -1,0 +1,11 @@
+// Where the package lies: headers and kernels are beside the extension.
+#pragma once
+
+#include <filesystem>
+
+namespace cuscope {
+
+// The folder of the shared object that this code is in; empty if it is not known.
+std::filesystem::path package_folder();
+
+}  // namespace cuscope
