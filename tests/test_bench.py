@@ -316,6 +316,25 @@ def test_plots_are_drawn(tmp_path, kind):
     assert "example" in (tmp_path / "x.svg").read_text()
 
 
+def test_roof_is_in_the_unit_of_the_rates():
+    lines = {}
+
+    class Axes:
+        def plot(self, places, rates, *, label, **style):
+            lines[label] = list(zip(places, rates, strict=True))
+
+        def __getattr__(self, name):
+            return lambda *arguments, **keywords: None
+
+    _plot._roofline(report_of("roofline", example_rows(), Roof(64e12, 4e12)), Axes())
+
+    assert lines["one: cuscope"] == [(n / 6, 5.0) for n in (64, 128, 4096)]
+    roof = dict(lines["the most that the device can do"])
+    assert roof[16] == 64
+    assert roof[4] == 16
+    assert max(roof.values()) == 64
+
+
 def test_sizes_are_said_as_a_person_says_them():
     copies = SUBJECTS["copy"]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from cuscope.bench._report import Report
-from cuscope.bench._subject import OURS
+from cuscope.bench._subject import Row
 
 __all__ = ["CannotPlotError", "require", "save"]
 
@@ -46,27 +47,30 @@ def _figure() -> Any:
         raise CannotPlotError(f"--plot needs Matplotlib: pip install matplotlib ({error})") from error
 
 
-def _lines(report: Report) -> dict[tuple[str, str], list[Any]]:
-    """The rows that belong to one line of the plot, by case and contender."""
-    lines: dict[tuple[str, str], list[Any]] = {}
-    for row in report.rows:
-        for name in row.microseconds:
-            lines.setdefault((row.case, name), []).append(row)
-    return lines
-
-
-def _style(name: str) -> dict[str, Any]:
-    return {"marker": "o", "markersize": 4, "linestyle": "-" if name == OURS else "--"}
+def _draw(report: Report, axes: Any, place: Callable[[Row], float | None]) -> None:
+    """Rates: a colour for each case, a kind of line for each contender."""
+    cases = list(dict.fromkeys(row.case for row in report.rows))
+    names = list(dict.fromkeys(name for row in report.rows for name in row.rate))
+    for i, case in enumerate(cases):
+        for k, name in enumerate(names):
+            rows = [row for row in report.rows if row.case == case and name in row.rate]
+            axes.plot(
+                [place(row) for row in rows],
+                [report.rate(row, name) for row in rows],
+                color=f"C{i % 10}",
+                linestyle=("-", "--", ":", "-.")[k % 4],
+                marker="o",
+                markersize=4,
+                label=f"{case}: {name}",
+            )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_ylabel(report.subject.unit)
 
 
 def _rates(report: Report, axes: Any) -> None:
-    for (case, name), rows in _lines(report).items():
-        rates = [report.rate(row, name) for row in rows]
-        axes.plot([row.size for row in rows], rates, label=f"{case}: {name}", **_style(name))
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
+    _draw(report, axes, lambda row: row.size)
     axes.set_xlabel(report.subject.size_kind)
-    axes.set_ylabel(report.subject.unit)
 
 
 def _times(report: Report, axes: Any) -> None:
@@ -85,18 +89,12 @@ def _times(report: Report, axes: Any) -> None:
 
 
 def _roofline(report: Report, axes: Any) -> None:
-    intensities = sorted({row.intensity for row in report.rows if row.intensity is not None})
-    for (case, name), rows in _lines(report).items():
-        rates = [report.rate(row, name) for row in rows]
-        axes.plot([row.intensity for row in rows], rates, label=f"{case}: {name}", **_style(name))
-    if report.roof is not None and intensities:
-        ridge = report.roof.peak / report.roof.bandwidth
-        places = sorted(
-            {*intensities, ridge, min(intensities[0], ridge / 4), max(intensities[-1], ridge * 4)}
-        )
-        roof = [min(report.roof.peak, report.roof.bandwidth * x) for x in places]
-        axes.plot(places, roof, color="black", linewidth=1, label="the most that the device can do")
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
+    _draw(report, axes, lambda row: row.intensity)
     axes.set_xlabel("operations a byte")
-    axes.set_ylabel(report.subject.unit)
+    intensities = [row.intensity for row in report.rows if row.intensity is not None]
+    if report.roof is not None and intensities:
+        peak, bandwidth = report.roof.peak * report.scale, report.roof.bandwidth * report.scale
+        ridge = peak / bandwidth
+        places = [min(*intensities, ridge / 4), ridge, max(*intensities, ridge * 4)]
+        roof = [min(peak, bandwidth * x) for x in places]
+        axes.plot(places, roof, color="black", linewidth=1, label="the most that the device can do")

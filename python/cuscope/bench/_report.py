@@ -30,16 +30,21 @@ class Report:
         """Whose times they are."""
         return "simulated" if self.device.simulated else "measured"
 
+    @property
+    def scale(self) -> float:
+        """What makes the subject's unit of something a second."""
+        return _UNITS[self.subject.unit]
+
     def rate(self, row: Row, name: str) -> float | None:
-        """In the subject's unit."""
-        return row.rate[name] * _UNITS[self.subject.unit] if self.subject.unit else None
+        """In the subject's unit; None if it has none, or the contender was not measured."""
+        return row.rate[name] * self.scale if self.subject.unit and name in row.rate else None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values. Rates are in the unit that is named beside them."""
         rows = []
         for row in self.rows:
             values = asdict(row)
-            values["rate"] = {name: self.rate(row, name) for name in row.rate} if self.subject.unit else {}
+            values["rate"] = {name: self.rate(row, name) for name in row.rate}
             rows.append(values)
         return {
             "subject": self.subject.name,
@@ -69,7 +74,7 @@ class Report:
             for name in names:
                 cells.append(_number(row.microseconds.get(name)))
                 if unit:
-                    cells.append(_number(self.rate(row, name) if name in row.rate else None))
+                    cells.append(_number(self.rate(row, name)))
             cells += [f"{row.ratio[name]:.2f}" if name in row.ratio else "" for name in peers]
             lines.append(cells)
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

@@ -68,7 +68,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Roof:
-    """What a device can do at most: operations and bytes a second, in units of the rows' rates."""
+    """What a device can do at most: operations and bytes a second."""
 
     peak: float
     bandwidth: float
