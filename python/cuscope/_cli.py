@@ -1,4 +1,4 @@
-"""The command line: ``demo``, ``info`` and ``doctor``. Parses and prints; the work is in modules of their own."""
+"""The command line: ``demo``, ``info``, ``doctor`` and ``bench``. Parses and prints; the work is in modules of their own."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import cuscope as cs
 from cuscope import _demo, _doctor, _info
+from cuscope._check import Mismatch
+from cuscope.bench import _command, _plot
 
 __all__ = ["main"]
 
@@ -24,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif options.command == "info":
             print(_json(_info.info()) if options.json else _info.info())
             code = 0
+        elif options.command == "bench":
+            code = _run_bench(options)
         else:
             code = _run_doctor(as_json=options.json)
         sys.stdout.flush()
@@ -50,6 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="check the installation, in order, with a fix for what fails")
     for command in (demo, info, doctor):
         command.add_argument("--json", action="store_true", help="print JSON")
+    bench = commands.add_parser("bench", help="measure, beside other packages where they are installed")
+    _command.add_arguments(bench)
     return parser
 
 
@@ -79,6 +86,21 @@ def _run_doctor(*, as_json: bool) -> int:
     else:
         print(f"\n{failed} of {len(checks)} checks failed" if failed else "\nAll is well.")
     return 1 if failed else 0
+
+
+def _run_bench(options: argparse.Namespace) -> int:
+    try:
+        report = _command.run(options)
+        if options.json == "-":
+            print(_json(report.as_dict()))
+            return 0
+        print(report)
+        if options.json:
+            Path(options.json).write_text(_json(report.as_dict()) + "\n")
+    except (_plot.CannotPlotError, Mismatch, OSError, RuntimeError, MemoryError) as error:
+        print(f"FAILED: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _json(value: object) -> str:

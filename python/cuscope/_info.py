@@ -24,6 +24,8 @@ __all__ = ["Info", "cuda_runtime", "current_device", "host_compiler", "info", "n
 OPTIONAL = {
     "ipykernel": "notebooks",
     "jupyterlab": "notebooks",
+    "matplotlib": "plots",
+    "rich": "progress bars",
     "pytest": "tests",
     "hypothesis": "tests",
     "nbclient": "tests",

@@ -1,0 +1,1 @@
+"""``python -m cuscope bench``: what things take, beside the same by other packages. docs/benchmarks.md says how."""

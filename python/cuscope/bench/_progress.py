@@ -1,0 +1,35 @@
+"""How far a run is, for a person who looks on: a bar if Rich is installed, else a line for each case."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["progress"]
+
+
+@contextmanager
+def progress(subject: str) -> Iterator[Callable[[str, int, int], None]]:
+    """What is told of each case: its name, its number from 0, and how many there are. Nothing is shown unless standard
+    error is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _name, _number, _count: None
+        return
+    try:
+        rich = importlib.import_module("rich.progress")
+        console = importlib.import_module("rich.console").Console(stderr=True)
+    except ImportError:
+        yield lambda name, number, count: _line(f"{subject}: {number + 1} of {count}: {name}")
+        return
+    with rich.Progress(*rich.Progress.get_default_columns(), console=console, transient=True) as bar:
+        task = bar.add_task(subject, total=None)
+        yield lambda name, number, count: bar.update(
+            task, description=f"{subject}: {name}", completed=number, total=count
+        )
+
+
+def _line(text: str) -> None:
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
