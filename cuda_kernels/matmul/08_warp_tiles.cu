@@ -60,9 +60,8 @@ struct SlabCopier {
 };
 
 template <class T, int BlockM, int BlockN, int BlockK, int ThreadM, int ThreadN, int Stages, int Width>
-__global__ void __launch_bounds__(
-    WarpTiling<T, BlockM, BlockN, BlockK, ThreadM, ThreadN, Stages, Width>::threads,
-    WarpTiling<T, BlockM, BlockN, BlockK, ThreadM, ThreadN, Stages, Width>::blocks)
+__global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, ThreadN),
+                                  warp_tiles_blocks(warp_tiles_threads(BlockM, BlockN, ThreadM, ThreadN)))
     warp_tiles(const T* a, const T* b, T* c, Problem p) {
     using Tiling = WarpTiling<T, BlockM, BlockN, BlockK, ThreadM, ThreadN, Stages, Width>;
     constexpr int pack = Tiling::pack;
