@@ -1,0 +1,28 @@
+// With 8 x 8 elements a thread, 16 loads of 4 bytes stand against 64 multiplications and take issue slots
+// from them. Here every load and store is of 16 bytes, from global memory and from shared memory: 4
+// against 64. For that A is transposed on its way into shared memory, where a thread then finds 4 rows of A
+// beside each other.
+//
+// Needs: A and B at multiples of 16 bytes, with rows that are multiples of 16 bytes apart.
+#include "pack_tiles.cuh"
+
+template <class T>
+__global__ void __launch_bounds__(PackTiles<T>::threads, 2)
+    vectorised(const T* a, const T* b, T* c, Problem p) {
+    using Tiles = PackTiles<T>;
+    __shared__ typename Tiles::Slab slab;
+    select_batch(a, b, p);
+    const Corner corner = corner_of_block<Tiles::tile, Tiles::tile>(p);
+
+    Tiles tiles;
+    for (int first = 0; first < p.k; first += Tiles::depth) {
+        Tiles::store(slab, Tiles::load(a, b, p, corner, first));
+        __syncthreads();
+        tiles.multiply(slab);
+        __syncthreads();
+    }
+    tiles.store_sums(c, p, corner);
+}
+
+#define INSTANCE(T) template __global__ void vectorised<T>(const T*, const T*, T*, Problem);
+INSTANCE(float)

@@ -1,0 +1,148 @@
+// The double-buffered rung lets a warp compute 16 x 128 elements of C, for which it reads 144 numbers a step
+// of k; and the one slab that is under way must arrive within one slab of work. Here a warp computes a
+// compact 64 x 64 or so, so that each number that is read from shared memory is used more often; several
+// slabs are under way, copied by cp.async with no registers between; and a thread loads the numbers of the
+// next step of k before it multiplies those of this one.
+//
+// Needs, if Width > 1: B at a multiple of 16 bytes, its rows a multiple of 16 bytes apart and readable up to
+// such a multiple.
+#include "arithmetic.cuh"
+#include "async_copy.cuh"
+#include "problem.cuh"
+#include "store_sums.cuh"
+#include "warp_tiling.cuh"
+
+// Copies slabs of A and B, one after another, into stages.
+template <class T, int BlockN, class Tiling>
+struct SlabCopier {
+    const T* a_from[Tiling::a_places];
+    const T* b_from;
+    long long b_row;
+    int a_k, b_k;  // the first step of k that this thread copies of each, and
+    int k;         // how many are left from the start of the slab
+    int a_to, b_to;
+
+    __device__ SlabCopier(const T* a, const T* b, const Problem& p, Corner corner) : b_row(p.b_row), k(p.k) {
+        const int t = threadIdx.x;
+        a_k = t % 8;
+        a_to = a_k * Tiling::a_stride + t / 8;
+#pragma unroll
+        for (int i = 0; i < Tiling::a_places; ++i) {
+            // A row past the end is the last row again: its sums are not stored.
+            const int row = min(corner.row + t / 8 + i * Tiling::a_rows, p.m - 1);
+            a_from[i] = a + row * p.a_row + a_k;
+        }
+        b_k = t / Tiling::b_across;
+        constexpr int width = BlockN / Tiling::b_across;
+        const int x = t % Tiling::b_across * width, last = (p.n - 1) / width * width;
+        b_to = Tiling::a_elements + b_k * BlockN + x;
+        b_from = b + b_k * p.b_row + min(corner.column + x, last);
+    }
+
+    // Starts the copies of the next slab. All at once: the compiler fences every run of copies from loads.
+    template <int BlockK, int Width>
+    __device__ void copy(T* stage) {
+#pragma unroll
+        for (int i = 0; i < Tiling::a_places; ++i)
+#pragma unroll
+            for (int step = 0; step < BlockK; step += 8)
+                copy_async<sizeof(T)>(stage + a_to + step * Tiling::a_stride + i * Tiling::a_rows,
+                                      a_from[i] + step, a_k + step < k);
+#pragma unroll
+        for (int row = 0; row < BlockK; row += Tiling::b_rows)
+            copy_async<Width * sizeof(T)>(stage + b_to + row * BlockN, b_from + row * b_row, b_k + row < k);
+        commit_copies();
+#pragma unroll
+        for (int i = 0; i < Tiling::a_places; ++i) a_from[i] += BlockK;
+        b_from += BlockK * b_row;
+        k -= BlockK;
+    }
+};
+
+template <class T, int BlockM, int BlockN, int BlockK, int ThreadM, int ThreadN, int Stages, int Width>
+__global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, ThreadN),
+                                  warp_tiles_blocks(warp_tiles_threads(BlockM, BlockN, ThreadM, ThreadN)))
+    warp_tiles(const T* a, const T* b, T* c, Problem p) {
+    using Tiling = WarpTiling<T, BlockM, BlockN, BlockK, ThreadM, ThreadN, Stages, Width>;
+    constexpr int pack = Tiling::pack;
+    extern __shared__ __align__(16) unsigned char shared[];
+    T* const stages = reinterpret_cast<T*>(shared);
+    select_batch(a, b, p);
+    const Corner corner = corner_of_block_in_groups<BlockM, BlockN>(p);
+
+    SlabCopier<T, BlockN, Tiling> copier(a, b, p, corner);
+#pragma unroll
+    for (int s = 0; s < Stages - 1; ++s) copier.template copy<BlockK, Width>(stages + s * Tiling::stage);
+
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int y = warp / Tiling::warps_n * Tiling::warp_m + lane / Tiling::lanes_n * pack;
+    const int x = warp % Tiling::warps_n * Tiling::warp_n + lane % Tiling::lanes_n * pack;
+
+    T sums[ThreadM][ThreadN] = {};
+    Pack<T> from_a[2][ThreadM / pack], from_b[2][ThreadN / pack];
+    const auto load = [&](int buffer, const T* stage, int i) {
+        const T* const a_line = stage + i * Tiling::a_stride + y;
+        const T* const b_line = stage + Tiling::a_elements + i * BlockN + x;
+#pragma unroll
+        for (int j = 0; j < ThreadM / pack; ++j)
+            from_a[buffer][j] = load_pack(a_line + j * Tiling::lanes_m * pack);
+#pragma unroll
+        for (int j = 0; j < ThreadN / pack; ++j)
+            from_b[buffer][j] = load_pack(b_line + j * Tiling::lanes_n * pack);
+    };
+
+    wait_for_copies<Stages - 2>();
+    __syncthreads();  // the first slab is there, of all threads
+    T *reading = stages, *writing = stages + (Stages - 1) * Tiling::stage;
+    const auto after = [&](T* stage) {
+        return stage + Tiling::stage == stages + Stages * Tiling::stage ? stages : stage + Tiling::stage;
+    };
+    load(0, reading, 0);
+
+    for (int left = p.k; left > 0; left -= BlockK) {
+#pragma unroll
+        for (int i = 0; i < BlockK; ++i) {
+            if (i == BlockK - 1) {
+                reading = after(reading);
+                wait_for_copies<Stages - 2>();
+                __syncthreads();  // the next slab is there, and nobody reads this one any more
+            }
+            load((i + 1) % 2, reading, (i + 1) % BlockK);
+            if (i == 0) {
+                // Into the stage of the slab before this one: all have passed the barrier after its last
+                // load.
+                copier.template copy<BlockK, Width>(writing);
+                writing = after(writing);
+            }
+            // To and fro along a column of the thread's tile: of the three operands of a multiplication one
+            // or two are those of the one before it, so that the two banks of the registers deliver the rest
+            // in one cycle.
+#pragma unroll
+            for (int s = 0; s < ThreadN; ++s)
+#pragma unroll
+                for (int j = 0; j < ThreadM; ++j) {
+                    const int r = s % 2 ? ThreadM - 1 - j : j;
+                    multiply_add(sums[r][s], from_a[i % 2][r / pack].x[r % pack],
+                                 from_b[i % 2][s / pack].x[s % pack]);
+                }
+        }
+    }
+    wait_for_copies<0>();
+    store_sums<T, ThreadM, ThreadN, Tiling>(c + blockIdx.z * p.c_batch, p, corner.row + y, corner.column + x,
+                                            sums);
+}
+
+#define INSTANCE(T, ...) template __global__ void warp_tiles<T, __VA_ARGS__>(const T*, const T*, T*, Problem);
+// Large problems: a multiprocessor holds one block of the first two shapes, and two of the third.
+INSTANCE(float, 128, 256, 8, 16, 8, 4, 4)
+INSTANCE(float, 128, 256, 16, 16, 8, 3, 4)
+INSTANCE(float, 128, 128, 8, 16, 8, 4, 4)
+INSTANCE(float, 128, 128, 8, 16, 8, 4, 1)
+// Fewer and fewer elements of C, which still fill the multiprocessors.
+INSTANCE(float, 64, 128, 8, 8, 8, 4, 4)
+INSTANCE(float, 64, 64, 8, 8, 4, 4, 4)
+INSTANCE(float, 64, 64, 8, 8, 4, 4, 1)
+INSTANCE(float, 32, 64, 16, 4, 4, 4, 4)
+INSTANCE(float, 32, 64, 16, 4, 4, 4, 1)
+INSTANCE(double, 64, 128, 8, 8, 8, 3, 2)
+INSTANCE(double, 64, 128, 8, 8, 8, 3, 1)

@@ -1,0 +1,167 @@
+// However well a thread is fed, it multiplies one number at a time. Tensor cores multiply small matrices in
+// one instruction of a whole warp: mma.sync, on half, bfloat16 and bytes, and on float whose factors are
+// rounded to tf32 (10 bits of fraction). Sums are float or int. The slabs come as before, several at a time;
+// ldmatrix hands each lane its part.
+//
+// Needs: A and B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart.
+// sm_80; half and bytes sm_75, where 64 x 64 tiles fit into shared memory.
+#include "async_copy.cuh"
+#include "mma_stores.cuh"
+#include "mma_tiling.cuh"
+#include "problem.cuh"
+
+// Copies slabs of A and B, one after another, into stages.
+template <class T, class Tiling, int BlockM>
+struct ChunkCopier {
+    const T* a_from[BlockM / Tiling::a_rows];
+    const T* b_from;
+    long long b_row;
+    int a_k, b_k,
+        k;  // the first step of k that this thread copies of each; how many are left from the slab's start
+    int b_bytes;  // of a chunk of B that are inside the matrix
+    int a_y, a_x, b_x;
+
+    __device__ ChunkCopier(const T* a, const T* b, const Problem& p, Corner corner) : b_row(p.b_row), k(p.k) {
+        const int t = threadIdx.x;
+        a_y = t / Tiling::a_across, a_x = t % Tiling::a_across, a_k = a_x * Tiling::chunk;
+#pragma unroll
+        for (int i = 0; i < BlockM / Tiling::a_rows; ++i)  // a row past the end is the last row again
+            a_from[i] = a + min(corner.row + a_y + i * Tiling::a_rows, p.m - 1) * p.a_row + a_k;
+        b_k = t / Tiling::b_across, b_x = t % Tiling::b_across;
+        const int column = corner.column + b_x * Tiling::chunk;
+        b_bytes = max(0, min(p.n - column, Tiling::chunk)) * static_cast<int>(sizeof(T));
+        b_from = b + b_k * p.b_row + min(column, (p.n - 1) / Tiling::chunk * Tiling::chunk);
+    }
+
+    __device__ void copy(char* stage) {
+        const int a_bytes = max(0, min(k - a_k, Tiling::chunk)) * static_cast<int>(sizeof(T));
+#pragma unroll
+        for (int i = 0; i < BlockM / Tiling::a_rows; ++i) {
+            copy_async_part(stage + Tiling::a_offset(a_y + i * Tiling::a_rows, a_x), a_from[i], a_bytes);
+            a_from[i] += Tiling::depth;
+        }
+#pragma unroll
+        for (int row = 0; row < Tiling::depth; row += Tiling::b_rows)
+            copy_async_part(stage + Tiling::b_offset(b_k + row, b_x), b_from + row * b_row,
+                            b_k + row < k ? b_bytes : 0);
+        b_from += Tiling::depth * b_row;
+        k -= Tiling::depth;
+        commit_copies();
+    }
+};
+
+template <class T, class Out, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>
+__device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, const Problem& p) {
+    using Tiling = MmaTiling<T, BlockM, BlockN, WarpM, WarpN, Stages>;
+    using Sum = typename Mma<T>::Sum;
+    extern __shared__ __align__(16) char stages[];
+    select_batch(a, b, p);
+    const Corner corner = corner_of_block_in_groups<BlockM, BlockN>(p);
+
+    ChunkCopier<T, Tiling, BlockM> copier(a, b, p, corner);
+#pragma unroll
+    for (int s = 0; s < Stages - 1; ++s) copier.copy(stages + s * Tiling::stage_bytes);
+
+    const int warp = threadIdx.x / 32;
+    const int y = warp / Tiling::warps_n * WarpM, x = warp % Tiling::warps_n * WarpN;
+    Sum sums[WarpM / 16][WarpN / 16][2][4] = {};  // of two mma side by side
+    unsigned from_a[2][WarpM / 16][4], from_b[2][WarpN / 16][2][2];
+    const auto load = [&](int buffer, const char* stage, int i) {
+#pragma unroll
+        for (int r = 0; r < WarpM / 16; ++r) Tiling::load_a(from_a[buffer][r], stage, y + r * 16, i * 2);
+#pragma unroll
+        for (int s = 0; s < WarpN / 16; ++s)
+            Tiling::load_b(from_b[buffer][s], stage, i * Tiling::step, x + s * 16);
+    };
+
+    wait_for_copies<Stages - 2>();
+    __syncthreads();  // the first slab is there, of all threads
+    int reading = 0, writing = (Stages - 1) * Tiling::stage_bytes;
+    const auto after = [](int stage) {
+        return stage + Tiling::stage_bytes == Tiling::shared_bytes ? 0 : stage + Tiling::stage_bytes;
+    };
+    load(0, stages, 0);
+
+    constexpr int steps = Tiling::depth / Tiling::step;
+    for (int left = p.k; left > 0; left -= Tiling::depth) {
+#pragma unroll
+        for (int i = 0; i < steps; ++i) {
+            if (i == steps - 1) {
+                reading = after(reading);
+                wait_for_copies<Stages - 2>();
+                __syncthreads();  // the next slab is there, and nobody reads this one any more
+            }
+            load((i + 1) % 2, stages + reading, (i + 1) % steps);
+            if (i == 0) {
+                // Into the stage of the slab before this one: all have passed the barrier after its last
+                // load.
+                copier.copy(stages + writing);
+                writing = after(writing);
+            }
+#pragma unroll
+            for (int r = 0; r < WarpM / 16; ++r)
+#pragma unroll
+                for (int s = 0; s < WarpN / 8; ++s)
+                    Mma<T>::multiply_add(sums[r][s / 2][s % 2], from_a[i % 2][r],
+                                         from_b[i % 2][s / 2][s % 2]);
+        }
+    }
+    wait_for_copies<0>();
+
+    c += blockIdx.z * p.c_batch;
+    const bool pairs = reinterpret_cast<unsigned long long>(c) % (2 * sizeof(Out)) == 0 && p.c_row % 2 == 0;
+#pragma unroll
+    for (int r = 0; r < WarpM / 8; ++r) {
+        const int row = corner.row + y + r * 8 + threadIdx.x % 32 / 4;
+        if (row >= p.m) continue;
+        Out* const line = c + row * p.c_row;
+#pragma unroll
+        for (int s = 0; s < WarpN / 16; ++s)
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {
+                const int column = corner.column + x + s * 16 + Tiling::pair_at(j);
+                const Sum first = Tiling::pair_sum(sums[r / 2][s], r % 2, j, 0);
+                const Sum second = Tiling::pair_sum(sums[r / 2][s], r % 2, j, 1);
+                if (pairs && column + 1 < p.n) {
+                    store_pair(line + column, first, second);
+                } else {
+                    if (column < p.n) store(line + column, first);
+                    if (column + 1 < p.n) store(line + column + 1, second);
+                }
+            }
+    }
+}
+
+template <class T, class Out, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>
+__global__ void __launch_bounds__(tensor_cores_threads(BlockM, BlockN, WarpM, WarpN))
+    tensor_cores(const T* a, const T* b, Out* c, Problem p) {
+    constexpr int shared = MmaTiling<T, BlockM, BlockN, WarpM, WarpN, Stages>::shared_bytes;
+    if constexpr (compiled_arch < Mma<T>::least_arch || (compiled_arch < 800 && shared > 64 << 10))
+        __trap();
+    else
+        multiply_tile<T, Out, BlockM, BlockN, WarpM, WarpN, Stages>(a, b, c, p);
+}
+
+#define INSTANCE(T, Out, ...) \
+    template __global__ void tensor_cores<T, Out, __VA_ARGS__>(const T*, const T*, Out*, Problem);
+// Large problems.
+INSTANCE(__half, __half, 128, 256, 64, 64, 3)
+INSTANCE(__half, float, 128, 256, 64, 64, 3)
+INSTANCE(__nv_bfloat16, __nv_bfloat16, 128, 256, 64, 64, 3)
+INSTANCE(__nv_bfloat16, float, 128, 256, 64, 64, 3)
+INSTANCE(float, float, 128, 128, 64, 32, 3)
+INSTANCE(signed char, int, 128, 256, 64, 64, 3)
+INSTANCE(signed char, signed char, 128, 256, 64, 64, 3)
+// Where those do not fit into shared memory (sm_86, sm_89), or leave multiprocessors idle.
+INSTANCE(__half, __half, 128, 128, 64, 32, 3)
+INSTANCE(__nv_bfloat16, __nv_bfloat16, 128, 128, 64, 32, 3)
+INSTANCE(signed char, int, 128, 128, 64, 32, 3)
+INSTANCE(signed char, signed char, 128, 128, 64, 32, 3)
+// Fewer elements of C, and sm_75.
+INSTANCE(__half, __half, 64, 64, 32, 32, 3)
+INSTANCE(__half, float, 64, 64, 32, 32, 3)
+INSTANCE(__nv_bfloat16, __nv_bfloat16, 64, 64, 32, 32, 3)
+INSTANCE(__nv_bfloat16, float, 64, 64, 32, 32, 3)
+INSTANCE(float, float, 64, 64, 32, 32, 3)
+INSTANCE(signed char, int, 64, 128, 32, 64, 2)
+INSTANCE(signed char, signed char, 64, 128, 32, 64, 2)

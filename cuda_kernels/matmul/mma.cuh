@@ -1,0 +1,104 @@
+// The tensor cores' instructions, one struct an element type: C (16 x 8) += A (16 x 32 bytes) times B (32
+// bytes x 8), the parts of a matrix spread over the lanes of a warp as PTX's mma.sync says. With g = lane / 4
+// and t = lane % 4, the four sums of a lane are rows g, g, g + 8, g + 8 and columns 2t, 2t + 1, 2t, 2t + 1.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#ifdef __CUDA_ARCH__
+constexpr int compiled_arch = __CUDA_ARCH__;
+#else
+constexpr int compiled_arch = 900;
+#endif
+
+// Four 8 x 8 matrices of 16-bit elements; each lane points to a row of 16 bytes.
+__device__ __forceinline__ void load_matrices(unsigned (&d)[4], const void* row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+                 : "memory");
+}
+__device__ __forceinline__ void load_matrices_transposed(unsigned (&d)[4], const void* row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+                 : "memory");
+}
+
+template <class T>
+struct Mma;
+
+template <>
+struct Mma<__half> {
+    using Sum = float;
+    static constexpr int least_arch = 750;
+    __device__ static void multiply_add(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+            "{%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+#pragma unroll
+        for (int i = 0; i < 2; ++i)  // sm_75 has half the depth
+            asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+                "{%0, %1, %2, %3};"
+                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                : "r"(a[2 * i]), "r"(a[2 * i + 1]), "r"(b[i]));
+#endif
+    }
+};
+
+template <>
+struct Mma<__nv_bfloat16> {
+    using Sum = float;
+    static constexpr int least_arch = 800;
+    __device__ static void multiply_add(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+            "%9}, "
+            "{%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+
+// The tensor cores read the upper 19 bits of a float, and would cut off the rest; this rounds to them.
+__device__ __forceinline__ unsigned to_tf32(unsigned bits) {
+    unsigned rounded;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(__uint_as_float(bits)));
+    return rounded;
+}
+
+template <>
+struct Mma<float> {
+    using Sum = float;
+    static constexpr int least_arch = 800;
+    __device__ static void multiply_add(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+        asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+            "%9}, "
+            "{%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+
+template <>
+struct Mma<signed char> {
+    using Sum = int;  // wraps around
+    static constexpr int least_arch = 750;
+    __device__ static void multiply_add(int (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+        asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+            "{%0, %1, %2, %3};"
+            : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+#pragma unroll
+        for (int i = 0; i < 4; ++i)  // sm_75 has half the depth and half the rows
+            asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                : "+r"(c[i % 2 * 2]), "+r"(c[i % 2 * 2 + 1])
+                : "r"(a[i]), "r"(b[i / 2]));
+#endif
+    }
+};

@@ -1,0 +1,83 @@
+// The shapes of a block of 09_tensor_cores, and where the elements of a slab stand in shared memory.
+#pragma once
+
+#include "mma.cuh"
+
+constexpr int tensor_cores_threads(int block_m, int block_n, int warp_m, int warp_n) {
+    return block_m / warp_m * (block_n / warp_n) * 32;
+}
+
+template <class T, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>
+struct MmaTiling {
+    static constexpr int chunk = 16 / sizeof(T);   // elements that are copied at once
+    static constexpr int depth = 128 / sizeof(T);  // of a slab along k
+    static constexpr int step = 32 / sizeof(T);    // of one mma along k
+    static constexpr int warps_n = BlockN / WarpN;
+    static constexpr int threads = tensor_cores_threads(BlockM, BlockN, WarpM, WarpN);
+
+    static constexpr int a_across = 8, b_across = BlockN / chunk;  // chunks in a row of a slab
+    static constexpr int a_rows = threads / a_across,
+                         b_rows = threads / b_across;  // rows that are copied at once
+    static constexpr int a_bytes = BlockM * 128, b_bytes = depth * BlockN * static_cast<int>(sizeof(T));
+    static constexpr int stage_bytes = a_bytes + b_bytes;
+    static constexpr int shared_bytes = Stages * stage_bytes;
+    static_assert(BlockM % a_rows == 0 && depth % b_rows == 0 && threads % b_across == 0 &&
+                  b_across % 8 == 0);
+    static_assert(BlockM % WarpM == 0 && BlockN % WarpN == 0 && WarpM % 16 == 0 && WarpN % 16 == 0);
+
+    // A row of a slab takes all banks once or more, so that chunks below each other are in the same four
+    // banks. The chunks of a row change places, by a number that differs in the eight rows (float: four) that
+    // are read together.
+    __device__ static int a_offset(int row, int x) { return (row * a_across + (x ^ (row % 8))) * 16; }
+    __device__ static int b_offset(int k, int x) {
+        int swap = k % 8;
+        if constexpr (sizeof(T) == 1) swap = k % 2 + k / 4 % 4 * 2;
+        if constexpr (sizeof(T) == 4) swap = k % 4 * 2;
+        return a_bytes + (k * b_across + (x ^ swap)) * 16;
+    }
+
+    // The 16 x `step` part of A at a row and the chunk x, for one mma.
+    __device__ static void load_a(unsigned (&a)[4], const char* stage, int row, int x) {
+        const int lane = threadIdx.x % 32;
+        load_matrices(a, stage + a_offset(row + lane % 16, x + lane / 16));
+        if constexpr (sizeof(T) == 4)
+            for (unsigned& bits : a) bits = to_tf32(bits);
+    }
+
+    // The `step` x 16 part of B at k and a column, for two mma: which columns each has, pair_at says.
+    __device__ static void load_b(unsigned (&b)[2][2], const char* stage, int k, int column) {
+        const int lane = threadIdx.x % 32, x = column / chunk;
+        if constexpr (sizeof(T) == 2) {
+            unsigned m[4];
+            load_matrices_transposed(m, stage + b_offset(k + lane % 16, x + lane / 16));
+            for (int i = 0; i < 4; ++i) b[i / 2][i % 2] = m[i];
+        } else if constexpr (sizeof(T) == 1) {
+            // There is no transposition of bytes. Transposed in pairs, a lane has columns 2g and 2g + 1 of
+            // two steps of k; with two matrices of the right rows, of four that follow each other. One mma
+            // takes the even columns.
+            const int i = lane % 8, row = lane / 16 * 16 + i / 2 * 4 + lane / 8 % 2 * 2 + i % 2;
+            unsigned m[4];
+            load_matrices_transposed(m, stage + b_offset(k + row, x));
+            for (int j = 0; j < 2; ++j) {
+                b[0][j] = __byte_perm(m[2 * j], m[2 * j + 1], 0x6420);
+                b[1][j] = __byte_perm(m[2 * j], m[2 * j + 1], 0x7531);
+            }
+        } else {
+            for (int i = 0; i < 4; ++i) {
+                const int n = column + i / 2 * 8 + lane / 4;
+                const char* chunk_at = stage + b_offset(k + i % 2 * 4 + lane % 4, n / chunk);
+                b[i / 2][i % 2] = to_tf32(reinterpret_cast<const unsigned*>(chunk_at)[n % chunk]);
+            }
+        }
+    }
+
+    // In 16 columns of C, which two mma compute, a lane has two pairs of neighbours in a row (`lower` by 0 or
+    // 8 rows). Pair j starts at column pair_at(j).
+    __device__ static int pair_at(int j) {
+        return sizeof(T) == 1 ? threadIdx.x % 4 * 4 + j * 2 : threadIdx.x % 4 * 2 + j * 8;
+    }
+    template <class Sum>
+    __device__ static Sum pair_sum(const Sum (&sums)[2][4], int lower, int j, int i) {
+        return sizeof(T) == 1 ? sums[i][lower * 2 + j] : sums[j][lower * 2 + i];
+    }
+};

@@ -1,0 +1,41 @@
+// What every rung is given, and which part of C a block computes.
+#pragma once
+
+// C (m x n) = A (m x k) times B (k x n), all row by row. Distances are in elements: from a row to the next,
+// and from one matrix of a batch (blockIdx.z) to the next. A batch distance of 0 uses the same matrix again.
+// m, n and k are at least 1 and at most 2^31 - 1024, so that a tile past the end still has int coordinates.
+struct Problem {
+    int m, n, k;
+    long long a_row, b_row, c_row;
+    long long a_batch, b_batch, c_batch;
+};
+
+template <class T>
+__device__ __forceinline__ void select_batch(const T*& a, const T*& b, const Problem& p) {
+    a += blockIdx.z * p.a_batch;
+    b += blockIdx.z * p.b_batch;
+}
+
+// The first row and column of C in a block's tile.
+struct Corner {
+    int row, column;
+};
+
+// Tiles are numbered row by row by blockIdx.x alone, which goes up to 2^31 - 1: the y of a grid ends at
+// 65535.
+template <int Rows, int Columns>
+__device__ __forceinline__ Corner corner_of_block(const Problem& p) {
+    const unsigned across = (p.n + Columns - 1) / Columns;
+    return {static_cast<int>(blockIdx.x / across) * Rows, static_cast<int>(blockIdx.x % across) * Columns};
+}
+
+// The same tiles, numbered down columns of `Group` tiles: the blocks that run together then cover a part of C
+// that is nearly square, and share most of their rows of A and columns of B in the second-level cache.
+template <int Rows, int Columns, int Group = 8>
+__device__ __forceinline__ Corner corner_of_block_in_groups(const Problem& p) {
+    const unsigned down = (p.m + Rows - 1) / Rows, across = (p.n + Columns - 1) / Columns;
+    const unsigned group = blockIdx.x / (Group * across), inside = blockIdx.x % (Group * across);
+    const unsigned height = min(static_cast<unsigned>(Group), down - group * Group);
+    return {static_cast<int>(group * Group + inside % height) * Rows,
+            static_cast<int>(inside / height) * Columns};
+}

@@ -1,0 +1,304 @@
+"""The kernels of cuda_kernels/matmul: every rung and instance against exact references, at edges of every kind."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+from support import TESTS
+
+FOLDER = TESTS.parent / "cuda_kernels" / "matmul"
+PROBLEM = np.dtype(
+    [(x, "i4") for x in "mnk"] + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"], align=True
+)
+
+
+class Type(NamedTuple):
+    """An element type of C++: as NumPy stores it, and the error of one rounding to it."""
+
+    storage: type
+    rounding: float | None = None  # None: exact
+
+
+TYPES = {
+    "float": Type(np.float32, 2**-24),
+    "double": Type(np.float64, 2**-53),
+    "__half": Type(np.float16, 2**-11),
+    "__nv_bfloat16": Type(np.uint16, 2**-8),  # its bits
+    "signed char": Type(np.int8),
+    "short": Type(np.int16),
+    "int": Type(np.int32),
+    "long long": Type(np.int64),
+    "bool": Type(np.bool_),
+    "Complex<float>": Type(np.complex64, 2**-24),
+    "Complex<double>": Type(np.complex128, 2**-53),
+}
+
+
+class Instance(NamedTuple):
+    """A kernel, how it is launched, and what it asks of A and B."""
+
+    rung: str
+    name: str
+    types: tuple[str, str]  # of A and B, and of C
+    tile: tuple[int, int]
+    block: tuple[int, int]
+    shared: int = 0
+    aligned: str = ""  # the operands that need 16-byte aligned rows
+    tf32: bool = False
+
+
+def warp_tiles(name: str, kind: str, m: int, n: int, k: int, tm: int, tn: int, stages: int, width: int):
+    pack = 16 // TYPES[kind].storage().itemsize
+    shared = stages * k * (m + pack + n) * TYPES[kind].storage().itemsize
+    threads = m // (4 * tm) * (n // (8 * tn)) * 32
+    return Instance("08_warp_tiles", name, (kind, kind), (m, n), (threads, 1), shared, "b" * (width > 1))
+
+
+def tensor_cores(name: str, kind: str, out: str, m: int, n: int, wm: int, wn: int, stages: int):
+    shared = stages * 128 * (m + n)
+    return Instance(
+        "09_tensor_cores", name, (kind, out), (m, n), (m // wm * (n // wn) * 32, 1), shared, "ab", kind == "float"
+    )
+
+
+def instance(rung: str, name: str) -> Instance:
+    kernel, arguments = re.fullmatch(r"(\w+)<(.*)>", name).groups()
+    parts = [x.strip() for x in arguments.split(",")]
+    if kernel == "warp_tiles":
+        return warp_tiles(name, parts[0], *map(int, parts[1:]))
+    if kernel == "tensor_cores":
+        return tensor_cores(name, parts[0], parts[1], *map(int, parts[2:]))
+    tile, block, aligned = {
+        "naive": (16, (16, 16), ""),
+        "coalesced": (16, (16, 16), ""),
+        "shared_tiles": (16, (16, 16), ""),
+        "thread_tile_1d": (64, (512, 1), ""),
+        "thread_tile_2d": (128, (256, 1), ""),
+        "vectorised": (128, (256, 1), "ab"),
+        "double_buffered": (128, (256, 1), "ab"),
+    }[kernel]
+    return Instance(rung, name, (parts[0], parts[0]), (tile, tile), block, 0, aligned)
+
+
+def instances() -> list[Instance]:
+    """What the sources instantiate."""
+    found = []
+    for path in sorted(FOLDER.glob("*.cu")):
+        source = path.read_text()
+        kernel = path.stem[3:]
+        if "FOR_EVERY_ELEMENT_TYPE(INSTANCE)" in source:
+            found += [instance(path.stem, f"{kernel}<{kind}>") for kind in TYPES]
+        found += [
+            instance(path.stem, f"{kernel}<{arguments}>")
+            for arguments in re.findall(r"^INSTANCE\((.*)\)$", source, re.MULTILINE)
+        ]
+    return found
+
+
+INSTANCES = instances()
+each_instance = pytest.mark.parametrize("kernel", INSTANCES, ids=lambda i: i.name)
+
+
+@functools.cache
+def rung(device: cs.Device, name: str) -> cs.Module:
+    return cs.Module.from_file(FOLDER / f"{name}.cu", device=device)
+
+
+def from_bfloat16(bits: np.ndarray) -> np.ndarray:
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def values(kind: str, array: np.ndarray) -> np.ndarray:
+    return from_bfloat16(array) if kind == "__nv_bfloat16" and array.dtype == np.uint16 else array
+
+
+def random(kind: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    storage = TYPES[kind].storage
+    if storage is np.bool_:
+        return rng.random(shape) < 0.2
+    if TYPES[kind].rounding is None:  # all bits: sums wrap around
+        info = np.iinfo(storage)
+        return rng.integers(info.min, info.max, shape, storage, endpoint=True)
+    if np.issubdtype(storage, np.complexfloating):
+        return (rng.uniform(-1, 1, shape) + 1j * rng.uniform(-1, 1, shape)).astype(storage)
+    numbers = rng.uniform(-1, 1, shape).astype(np.float32 if kind == "__nv_bfloat16" else storage)
+    return (numbers.view(np.uint32) >> 16).astype(np.uint16) if kind == "__nv_bfloat16" else numbers
+
+
+def exact(kinds: tuple[str, str], a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The product, and that of the magnitudes, which bounds what rounding does."""
+    a, b = values(kinds[0], a), values(kinds[0], b)
+    if a.dtype == np.bool_:
+        return a @ b, np.zeros(1)
+    if np.issubdtype(a.dtype, np.integer):
+        with np.errstate(over="ignore"):
+            product = a.astype(np.int64) @ b.astype(np.int64)
+        return product.astype(TYPES[kinds[1]].storage), np.zeros(1)
+    wide = np.result_type(a.dtype, np.float64)
+    if wide == a.dtype:
+        wide = np.clongdouble if np.issubdtype(wide, np.complexfloating) else np.longdouble
+    return a.astype(wide) @ b.astype(wide), np.abs(a.astype(wide)) @ np.abs(b.astype(wide))
+
+
+def check(kernel: Instance, c: np.ndarray, product: np.ndarray, magnitude: np.ndarray, k: int) -> None:
+    """That C is the product: exactly, or with no more error than k roundings of a sum make."""
+    kind, out = kernel.types
+    c = values(out, c)
+    if TYPES[out].rounding is None:
+        assert np.array_equal(c, product)
+        return
+    arithmetic = 2**-53 if kind in ("double", "Complex<double>") else 2**-24
+    terms = 2 * k if "Complex" in kind else k
+    factors = 2**-10 if kernel.tf32 else 0
+    bound = (terms * arithmetic + factors) * magnitude + TYPES[out].rounding * np.abs(product) + 1e-300
+    assert c.shape == product.shape
+    assert (np.abs(c - product) <= bound).all()  # false for NaN
+
+
+def poison(kind: str, shape: tuple[int, ...]) -> np.ndarray:
+    storage = TYPES[kind].storage
+    if TYPES[kind].rounding is None:
+        return np.full(shape, 85, np.uint8).repeat(np.dtype(storage).itemsize, -1).view(storage)
+    return np.full(shape, 0x7FC0 if kind == "__nv_bfloat16" else np.nan, storage)
+
+
+def rows(array: np.ndarray, step: int, extra: int) -> np.ndarray:
+    """The matrices with rows longer by `extra` at least, up to a multiple of `step`, filled with poison."""
+    length = -(-(array.shape[-1] + extra) // step) * step
+    return np.concatenate([array, poison_like(array, length - array.shape[-1])], axis=-1)
+
+
+def poison_like(array: np.ndarray, columns: int) -> np.ndarray:
+    shape = (*array.shape[:-1], columns)
+    if np.issubdtype(array.dtype, np.inexact):
+        return np.full(shape, np.nan, array.dtype)
+    return np.full(shape, 0x7FC0 if array.dtype == np.uint16 else 1, array.dtype)
+
+
+def multiply(device, kernel: Instance, a: np.ndarray, b: np.ndarray, batch: int = 1, extra: int = 0) -> np.ndarray:
+    """C by the kernel; a and b are matrices, or a stack of them that has `batch`."""
+    (m, k), n = a.shape[-2:], b.shape[-1]
+    chunk = 16 // a.itemsize
+    wide = [rows(x, chunk if of in kernel.aligned else 1, extra) for x, of in ((a, "a"), (b, "b"))]
+    c = poison(kernel.types[1], (batch, m, n + extra))
+    p = np.zeros((), PROBLEM)
+    p["m"], p["n"], p["k"] = m, n, k
+    for x, array in zip("abc", [*wide, c], strict=True):
+        p[f"{x}_row"] = array.shape[-1]
+        p[f"{x}_batch"] = array[0].size if array.ndim == 3 else 0
+    arrays = [cs.to_device(x.ravel()) for x in (*wide, c)]
+    function = rung(device, kernel.rung)[kernel.name]
+    if kernel.shared > 48 << 10:
+        function.max_dynamic_shared = kernel.shared
+    blocks = -(-m // kernel.tile[0]) * -(-n // kernel.tile[1])
+    function[(blocks, 1, batch), kernel.block, None, kernel.shared](*arrays, p)
+    result = arrays[2].to_host().reshape(c.shape)
+    assert result[..., n:].tobytes() == c[..., n:].tobytes(), "something was written between the rows of C"
+    return result[..., :n] if a.ndim == 3 or b.ndim == 3 else result[0, :, :n]
+
+
+@functools.cache
+def case(kinds: tuple[str, str], m: int, n: int, k: int) -> tuple[np.ndarray, ...]:
+    a, b = random(kinds[0], (m, k), 1), random(kinds[0], (k, n), 2)
+    return a, b, *exact(kinds, a, b)
+
+
+@each_instance
+@pytest.mark.parametrize(
+    ("m", "n", "k", "extra"),
+    [(1, 1, 1, 0), (17, 33, 5, 0), (64, 64, 64, 0), (130, 67, 129, 3), (5, 300, 1, 1), (129, 6, 40, 0)],
+)
+def test_product_is_right(device, kernel, m, n, k, extra):
+    a, b, product, magnitude = case(kernel.types, m, n, k)
+
+    c = multiply(device, kernel, a, b, extra=extra)
+
+    check(kernel, c, product, magnitude, k)
+
+
+@each_instance
+@pytest.mark.parametrize("broadcast", ["a", "b", ""])
+def test_batches_and_matrices_that_are_used_again(device, kernel, broadcast):
+    kinds = kernel.types
+    a = random(kinds[0], (19, 23) if broadcast == "a" else (3, 19, 23), 3)
+    b = random(kinds[0], (23, 21) if broadcast == "b" else (3, 23, 21), 4)
+
+    c = multiply(device, kernel, a, b, batch=3)
+
+    check(kernel, c, *exact(kinds, a, b), 23)
+
+
+@pytest.mark.parametrize("name", ["01_naive", "02_coalesced", "03_shared_tiles"])
+def test_rungs_up_to_shared_tiles_have_every_element_type(name):
+    assert {i.types[0] for i in INSTANCES if i.rung == name} == set(TYPES)
+
+
+@pytest.mark.parametrize("name", ["08_warp_tiles", "09_tensor_cores"])
+def test_every_instance_of_a_source_is_tested(device, name):
+    assert set(rung(device, name).kernels) == {i.name for i in INSTANCES if i.rung == name}
+
+
+FLOATS = [i for i in INSTANCES if i.types[0] == "float" and not i.tf32]
+
+
+@pytest.mark.parametrize("kernel", FLOATS, ids=lambda i: i.name)
+def test_float_sums_have_the_same_bits_in_every_run_and_rung(device, kernel):
+    a, b, *_ = case(kernel.types, 130, 67, 129)
+
+    c = [multiply(device, kernel, a, b) for _ in range(2)]
+
+    assert c[0].tobytes() == c[1].tobytes()
+    assert c[0].tobytes() == multiply(device, FLOATS[0], a, b).tobytes()  # sums in the order of k, all of them
+
+
+ROUNDED = [i for i in INSTANCES if i.rung > "05" and TYPES[i.types[1]].rounding]
+
+
+@pytest.mark.parametrize("kernel", ROUNDED, ids=lambda i: i.name)
+def test_what_is_not_a_number_stays_so_and_reaches_no_other_row_or_column(device, kernel):
+    kind, out = kernel.types
+    a, b, product, magnitude = (x.copy() for x in case(kernel.types, 17, 33, 5))
+    a[16, 4] = b[4, 0] = poison(kind, (1,))[0]
+
+    c = multiply(device, kernel, a, b)
+
+    c = values(out, c).copy()
+    assert np.isnan(c[16]).all()
+    assert np.isnan(c[:, 0]).all()
+    c[16], c[:, 0] = product[16], product[:, 0]
+    check(kernel, c, product, magnitude, 5)
+
+
+# The checker
+
+
+@pytest.mark.parametrize("kind", ["float", "__half", "__nv_bfloat16", "int", "bool", "Complex<float>"])
+@pytest.mark.parametrize("wrong", ["poison", "one_nan", "last", "zeros", "shape"])
+def test_checker_rejects(kind, wrong):
+    kernel = next(i for i in INSTANCES if i.types == (kind, kind))
+    a, b, product, magnitude = case(kernel.types, 17, 33, 5)
+    good = product.astype(values(kind, a).dtype)
+    if kind == "__nv_bfloat16":
+        good = ((good.view(np.uint32) + 0x8000) >> 16).astype(np.uint16)
+    check(kernel, good, product, magnitude, 5)
+    bad = good.copy()
+    if wrong == "poison":
+        bad = poison(kind, bad.shape)
+    elif wrong == "one_nan":
+        bad[3, 4] = poison(kind, (1,))[0] if kind != "bool" else not bad[3, 4]
+    elif wrong == "last":
+        bad[-1, -1] = {"__nv_bfloat16": bad[-1, -1] + 8, "bool": not bad[-1, -1]}.get(kind, bad[-1, -1] + 1)
+    elif wrong == "zeros":
+        bad[:] = 0
+    else:
+        bad = bad[:-1]
+
+    with pytest.raises((AssertionError, ValueError)):
+        check(kernel, bad, product, magnitude, 5)
