@@ -1,4 +1,5 @@
-// Elements of any strides and any type, one after the other, in another type: as NumPy's astype() converts them.
+// Elements of any strides and any type, one after the other, in another type: as NumPy's astype() converts
+// them.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -130,7 +131,8 @@ template __global__ void convert<long long>(const char*, Type, long long*, Layou
 template __global__ void convert<unsigned char>(const char*, Type, unsigned char*, Layout, long long);
 template __global__ void convert<unsigned short>(const char*, Type, unsigned short*, Layout, long long);
 template __global__ void convert<unsigned>(const char*, Type, unsigned*, Layout, long long);
-template __global__ void convert<unsigned long long>(const char*, Type, unsigned long long*, Layout, long long);
+template __global__ void convert<unsigned long long>(const char*, Type, unsigned long long*, Layout,
+                                                     long long);
 template __global__ void convert<__half>(const char*, Type, __half*, Layout, long long);
 template __global__ void convert<__nv_bfloat16>(const char*, Type, __nv_bfloat16*, Layout, long long);
 template __global__ void convert<float>(const char*, Type, float*, Layout, long long);

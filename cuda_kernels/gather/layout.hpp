@@ -1,4 +1,5 @@
-// What the host tells the kernels of an array: plain C++, read by nvcc, the host's compiler and src/ops alike.
+// What the host tells the kernels of an array: plain C++, read by nvcc, the host's compiler and src/ops
+// alike.
 #pragma once
 
 namespace cuscope::kernels {

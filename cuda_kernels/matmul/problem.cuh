@@ -1,14 +1,7 @@
 // What every rung is given, and which part of C a block computes.
 #pragma once
 
-// C (m x n) = A (m x k) times B (k x n), all row by row. Distances are in elements: from a row to the next,
-// and from one matrix of a batch (blockIdx.z) to the next. A batch distance of 0 uses the same matrix again.
-// m, n and k are at least 1 and at most 2^31 - 1024, so that a tile past the end still has int coordinates.
-struct Problem {
-    int m, n, k;
-    long long a_row, b_row, c_row;
-    long long a_batch, b_batch, c_batch;
-};
+#include "problem.hpp"
 
 template <class T>
 __device__ __forceinline__ void select_batch(const T*& a, const T*& b, const Problem& p) {

@@ -1,4 +1,5 @@
-// Matrix products and reductions of device arrays, as the Python layer asks for them: dtypes and shapes are settled there.
+// Matrix products and reductions of device arrays, as the Python layer asks for them: dtypes and shapes are
+// settled there.
 #include <pybind11/stl.h>
 
 #include "bindings/objects.hpp"
@@ -37,7 +38,8 @@ void bind_operations(py::module_& m) {
         [](const DeviceArray& a, const DeviceArray& b, const DeviceArray& out, const std::string& variant,
            const StreamLike& stream) {
             const core::StreamPtr on = stream_or_current(stream, out.device);
-            const ops::Array left = to_operand(a, on), right = to_operand(b, on), result = to_operand(out, on);
+            const ops::Array left = to_operand(a, on), right = to_operand(b, on),
+                             result = to_operand(out, on);
             return choice(without_gil([&] { return ops::matmul(left, right, result, variant, on); }));
         },
         py::arg("a"), py::arg("b"), py::arg("out"), py::arg("variant"), py::arg("stream"),
@@ -52,8 +54,8 @@ void bind_operations(py::module_& m) {
         py::arg("batch"), "The variant that auto would take, and why.");
     m.def(
         "matmul_variants",
-        [](const core::DevicePtr& device) { return listed(ops::matmul_variants(*device)); }, py::arg("device"),
-        "Name, needs and idea of each variant.");
+        [](const core::DevicePtr& device) { return listed(ops::matmul_variants(*device)); },
+        py::arg("device"), "Name, needs and idea of each variant.");
     m.def(
         "launch_reduce",
         [](const std::string& op, const DeviceArray& array, const DeviceArray* other,
@@ -64,14 +66,16 @@ void bind_operations(py::module_& m) {
             const ops::Array in = to_operand(array, on), result = to_operand(out, on);
             const ops::Array second = other == nullptr ? in : to_operand(*other, on);
             return choice(without_gil([&] {
-                return ops::reduce(operation, in, other == nullptr ? nullptr : &second, axes, result, variant, on);
+                return ops::reduce(operation, in, other == nullptr ? nullptr : &second, axes, result, variant,
+                                   on);
             }));
         },
         py::arg("op"), py::arg("array"), py::arg("other").none(true), py::arg("axes"), py::arg("out"),
         py::arg("variant"), py::arg("stream"),
         "Enqueues out = op(array) over the axes; returns the variant that was taken, and why.");
     m.def(
-        "reduce_variants", [](const core::DevicePtr& device) { return listed(ops::reduce_variants(*device)); },
+        "reduce_variants",
+        [](const core::DevicePtr& device) { return listed(ops::reduce_variants(*device)); },
         py::arg("device"), "Name, needs and idea of each variant.");
     m.def(
         "convert",

@@ -1,5 +1,5 @@
-// The operations of native reductions: what an element becomes, how two partial results come together, and what comes of
-// the last one. NumPy's meaning: NaN wins, of equal elements the first does, integers wrap.
+// The operations of native reductions: what an element becomes, how two partial results come together, and
+// what comes of the last one. NumPy's meaning: NaN wins, of equal elements the first does, integers wrap.
 #pragma once
 
 #include <cmath>
@@ -24,9 +24,8 @@ template <class T>
 using Value = std::conditional_t<is_small_float<T>, float, T>;
 // ... and while it is summed: without the rounding of single precision, and in 64 bits.
 template <class T>
-using Total = std::conditional_t<
-    std::is_integral_v<T>, std::uint64_t,
-    std::conditional_t<is_complex<T>, std::complex<double>, double>>;
+using Total = std::conditional_t<std::is_integral_v<T>, std::uint64_t,
+                                 std::conditional_t<is_complex<T>, std::complex<double>, double>>;
 
 template <class T>
 Value<T> value_of(T element) {
@@ -35,7 +34,8 @@ Value<T> value_of(T element) {
 template <class T>
 Total<T> total_of(T element) {
     if constexpr (std::is_same_v<T, bool>) return element ? 1 : 0;
-    if constexpr (std::is_integral_v<T>) return static_cast<std::uint64_t>(static_cast<std::int64_t>(element));
+    if constexpr (std::is_integral_v<T>)
+        return static_cast<std::uint64_t>(static_cast<std::int64_t>(element));
     return static_cast<Total<T>>(value_of(element));
 }
 

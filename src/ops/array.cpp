@@ -80,7 +80,8 @@ void pack_into(const Array& to, std::byte* out, const Array& from, const std::by
     if (shape.size() > kernels::Layout::most_dimensions) {
         const std::int64_t inner = count / shape[0] * static_cast<std::int64_t>(size_of(to.type));
         for (std::int64_t i = 0; i < shape[0]; ++i)
-            pack_into(to, out + i * inner, from, in + i * strides[0], shape.subspan(1), strides.subspan(1), stream);
+            pack_into(to, out + i * inner, from, in + i * strides[0], shape.subspan(1), strides.subspan(1),
+                      stream);
         return;
     }
     kernels::Layout layout;
@@ -91,11 +92,11 @@ void pack_into(const Array& to, std::byte* out, const Array& from, const std::by
     const Launch launch{{blocks_for(to.device(), count, 256), 1, 1}, {256, 1, 1}};
     const std::array<core::Memory*, 2> memories{from.memory.get(), to.memory.get()};
     if (from.type == to.type) {
-        run(*library.kernel("gather/gather", word_of(size_of(to.type))), launch, stream, memories, in, out, layout,
-            static_cast<long long>(count));
+        run(*library.kernel("gather/gather", word_of(size_of(to.type))), launch, stream, memories, in, out,
+            layout, static_cast<long long>(count));
     } else {
-        run(*library.kernel("gather/convert", std::string("convert<") + cuda_name(to.type) + ">"), launch, stream,
-            memories, in, from.type, out, layout, static_cast<long long>(count));
+        run(*library.kernel("gather/convert", std::string("convert<") + cuda_name(to.type) + ">"), launch,
+            stream, memories, in, from.type, out, layout, static_cast<long long>(count));
     }
 }
 

@@ -13,20 +13,22 @@ namespace {
 constexpr int row_major = 101, no_transpose = 111;  // of CBLAS
 
 template <class Integer, class Factor, class T>
-using Real = void (*)(int, int, int, Integer, Integer, Integer, Factor, const T*, Integer, const T*, Integer, Factor,
-                      T*, Integer);
+using Real = void (*)(int, int, int, Integer, Integer, Integer, Factor, const T*, Integer, const T*, Integer,
+                      Factor, T*, Integer);
 
 template <class Integer, class Factor, class T>
 void call(void* function, const Gemm& gemm, Factor one, Factor zero, const T* a, const T* b, T* c) {
     const auto to_integer = [](std::int64_t value) { return static_cast<Integer>(value); };
     reinterpret_cast<Real<Integer, Factor, T>>(function)(
-        row_major, no_transpose, no_transpose, to_integer(gemm.m), to_integer(gemm.n), to_integer(gemm.k), one, a,
-        to_integer(std::max<std::int64_t>(gemm.a_row, 1)), b, to_integer(std::max<std::int64_t>(gemm.b_row, 1)), zero,
-        c, to_integer(std::max<std::int64_t>(gemm.c_row, 1)));
+        row_major, no_transpose, no_transpose, to_integer(gemm.m), to_integer(gemm.n), to_integer(gemm.k),
+        one, a, to_integer(std::max<std::int64_t>(gemm.a_row, 1)), b,
+        to_integer(std::max<std::int64_t>(gemm.b_row, 1)), zero, c,
+        to_integer(std::max<std::int64_t>(gemm.c_row, 1)));
 }
 
 template <class Factor, class T>
-void call(void* function, bool wide, const Gemm& gemm, Factor one, Factor zero, const T* a, const T* b, T* c) {
+void call(void* function, bool wide, const Gemm& gemm, Factor one, Factor zero, const T* a, const T* b,
+          T* c) {
     if (wide) {
         call<std::int64_t>(function, gemm, one, zero, a, b, c);
     } else {
@@ -74,9 +76,11 @@ Blas::Blas() {
         if (handle == nullptr) continue;
         for (const Spelling& spelling : spellings) {
             for (std::size_t i = 0; i < names.size(); ++i) {
-                functions_[i] = dlsym(handle, (std::string(spelling.before) + names[i] + spelling.after).c_str());
+                functions_[i] =
+                    dlsym(handle, (std::string(spelling.before) + names[i] + spelling.after).c_str());
             }
-            if (std::find(std::begin(functions_), std::end(functions_), nullptr) != std::end(functions_)) continue;
+            if (std::find(std::begin(functions_), std::end(functions_), nullptr) != std::end(functions_))
+                continue;
             library_ = path;
             wide_ = spelling.wide;
             return;  // the handle stays open: so does the library

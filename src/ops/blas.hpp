@@ -1,4 +1,5 @@
-// The BLAS of this process, if a package has brought one: NumPy's wheels bring OpenBLAS. For simulated devices.
+// The BLAS of this process, if a package has brought one: NumPy's wheels bring OpenBLAS. For simulated
+// devices.
 #pragma once
 
 #include <complex>

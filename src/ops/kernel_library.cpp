@@ -12,10 +12,11 @@ std::shared_ptr<core::Module> load(core::Device& device, const std::string& file
     const std::filesystem::path path = package_folder() / "kernels" / (file + ending);
     std::error_code none;
     if (!std::filesystem::is_regular_file(path, none)) {
-        throw core::Error(Status::file_not_found, "loading the kernels of " + file,
-                          path.string() + " is not there: " +
-                              (device.simulated() ? "install cuscope again"
-                                                  : "cuscope was built without nvcc; build it with the CUDA toolkit"));
+        throw core::Error(
+            Status::file_not_found, "loading the kernels of " + file,
+            path.string() + " is not there: " +
+                (device.simulated() ? "install cuscope again"
+                                    : "cuscope was built without nvcc; build it with the CUDA toolkit"));
     }
     return core::Module::load(device.shared_from_this(), core::read_file(path), path.string());
 }

@@ -7,7 +7,8 @@ namespace cuscope::ops {
 unsigned blocks_for(const core::Device& device, std::int64_t elements, unsigned threads) {
     constexpr std::int64_t blocks_of_a_multiprocessor = 16;
     const std::int64_t needed = (elements + threads - 1) / threads;
-    const std::int64_t busy = blocks_of_a_multiprocessor * std::max(device.properties().multiprocessor_count, 1);
+    const std::int64_t busy =
+        blocks_of_a_multiprocessor * std::max(device.properties().multiprocessor_count, 1);
     return static_cast<unsigned>(std::clamp<std::int64_t>(needed, 1, busy));
 }
 

@@ -37,9 +37,9 @@ unsigned blocks_for(const core::Device& device, std::int64_t elements, unsigned 
 
 // On a simulated device: `function` runs as a kernel of so many blocks, on the processor's cores.
 template <class Operands>
-void run_natively(void (*function)(const Operands&, unsigned block, unsigned blocks), const Operands& operands,
-                  unsigned blocks, std::int64_t duration_ns, const core::StreamPtr& stream,
-                  std::span<core::Memory* const> memories) {
+void run_natively(void (*function)(const Operands&, unsigned block, unsigned blocks),
+                  const Operands& operands, unsigned blocks, std::int64_t duration_ns,
+                  const core::StreamPtr& stream, std::span<core::Memory* const> memories) {
     // What is copied byte by byte: the function, and what it is called with.
     struct Packed {
         void (*function)(const Operands&, unsigned, unsigned);

@@ -18,11 +18,13 @@ struct Choice {
     std::string variant, reason;
 };
 
-// C = A B over the last two dimensions. All have one number of dimensions, at least two, and one type; those before the
-// last two are equal (a stride of 0 repeats a matrix); C is in C order, and nothing of it lies in A or B. An operand that
-// the variant cannot read as it lies is copied first. `variant` is one of matmul_variants(), or "auto".
-// Throws std::out_of_range for one that is not there, std::invalid_argument for one that does not take this type or device.
-Choice matmul(const Array& a, const Array& b, const Array& c, const std::string& variant, const core::StreamPtr& stream);
+// C = A B over the last two dimensions. All have one number of dimensions, at least two, and one type; those
+// before the last two are equal (a stride of 0 repeats a matrix); C is in C order, and nothing of it lies in
+// A or B. An operand that the variant cannot read as it lies is copied first. `variant` is one of
+// matmul_variants(), or "auto". Throws std::out_of_range for one that is not there, std::invalid_argument for
+// one that does not take this type or device.
+Choice matmul(const Array& a, const Array& b, const Array& c, const std::string& variant,
+              const core::StreamPtr& stream);
 // What "auto" would take, and why.
 Choice explain_matmul(const core::Device& device, Type type, std::int64_t m, std::int64_t n, std::int64_t k,
                       std::int64_t batch);

@@ -31,7 +31,8 @@ struct Matrices {
 template <class T>
 Matrices<T> matrices(const Operands& operands, int index) {
     const Problem& p = operands.problem;
-    return {static_cast<const T*>(operands.a) + index * p.a_batch, static_cast<const T*>(operands.b) + index * p.b_batch,
+    return {static_cast<const T*>(operands.a) + index * p.a_batch,
+            static_cast<const T*>(operands.b) + index * p.b_batch,
             static_cast<T*>(operands.c) + index * p.c_batch};
 }
 
@@ -71,8 +72,8 @@ void multiply_share(const Operands& operands, unsigned block, unsigned blocks) {
     while (row < end) {
         const std::int64_t index = row / operands.problem.m, first = row % operands.problem.m;
         const std::int64_t last = std::min<std::int64_t>(operands.problem.m, first + end - row);
-        multiply_rows<T, Sum>(operands.problem, matrices<T>(operands, static_cast<int>(index)), static_cast<int>(first),
-                              static_cast<int>(last));
+        multiply_rows<T, Sum>(operands.problem, matrices<T>(operands, static_cast<int>(index)),
+                              static_cast<int>(first), static_cast<int>(last));
         row += last - first;
     }
 }
@@ -90,10 +91,14 @@ void multiply_by_blas(const Operands& operands, unsigned, unsigned) {
 template <class T>
 void multiply_widened(const Operands& operands, unsigned, unsigned) {
     const Problem& p = operands.problem;
-    const auto size = [](int rows, int columns) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); };
-    const auto widen = [](const T* from, std::int64_t distance, int rows, int columns, std::vector<float>& to) {
+    const auto size = [](int rows, int columns) {
+        return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+    };
+    const auto widen = [](const T* from, std::int64_t distance, int rows, int columns,
+                          std::vector<float>& to) {
         for (int row = 0; row < rows; ++row)
-            std::transform(from + row * distance, from + row * distance + columns, to.begin() + std::int64_t{row} * columns,
+            std::transform(from + row * distance, from + row * distance + columns,
+                           to.begin() + std::int64_t{row} * columns,
                            [](T value) { return static_cast<float>(value); });
     };
     std::vector<float> a(size(p.m, p.k)), b(size(p.k, p.n)), c(size(p.m, p.n));

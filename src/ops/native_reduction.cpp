@@ -1,5 +1,5 @@
-// Reductions on a simulated device as the processor does them best: pieces of fixed size, whatever the number of cores, so
-// that the same array gives the same bits everywhere.
+// Reductions on a simulated device as the processor does them best: pieces of fixed size, whatever the number
+// of cores, so that the same array gives the same bits everywhere.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -44,12 +44,15 @@ struct Products {
     const T *in, *other;
     explicit Products(const Operands& operands)
         : in(static_cast<const T*>(operands.in)), other(static_cast<const T*>(operands.other)) {}
-    Partial at(std::int64_t place, std::int64_t) const { return total_of(in[place]) * total_of(other[place]); }
+    Partial at(std::int64_t place, std::int64_t) const {
+        return total_of(in[place]) * total_of(other[place]);
+    }
 };
 
 // Elements that lie together, pair by pair: rounding errors grow with the logarithm of their number.
 template <class Source>
-typename Source::Partial reduce_run(const Source& source, std::int64_t place, std::int64_t index, std::int64_t count) {
+typename Source::Partial reduce_run(const Source& source, std::int64_t place, std::int64_t index,
+                                    std::int64_t count) {
     using Op = typename Source::Op;
     if (count > leaf) {
         const std::int64_t half = count / 2 / lanes * lanes;
@@ -75,8 +78,8 @@ typename Source::Partial reduce_run(const Source& source, std::int64_t place, st
 
 // Columns beside each other, row after row, a leaf of rows at a time.
 template <class Source>
-void reduce_tile(const Source& source, std::int64_t place, std::int64_t step, std::int64_t index, std::int64_t rows,
-                 std::int64_t columns, typename Source::Partial* result) {
+void reduce_tile(const Source& source, std::int64_t place, std::int64_t step, std::int64_t index,
+                 std::int64_t rows, std::int64_t columns, typename Source::Partial* result) {
     using Op = typename Source::Op;
     std::fill(result, result + columns, Op::identity());
     std::array<typename Source::Partial, tile_width> partial;
@@ -256,10 +259,11 @@ Passes passes_for(Operation operation, Type type) {
 
 }  // namespace
 
-void reduce_natively(Operation operation, const Array& in, const Array* other, const Array& out, const Extents& extents,
-                     std::int64_t duration_ns, const core::StreamPtr& stream) {
+void reduce_natively(Operation operation, const Array& in, const Array* other, const Array& out,
+                     const Extents& extents, std::int64_t duration_ns, const core::StreamPtr& stream) {
     const Passes ways = passes_for(operation, in.type);
-    Operands operands{in.pointer, other == nullptr ? nullptr : other->pointer, out.pointer, nullptr, extents, 0, 0};
+    Operands operands{
+        in.pointer, other == nullptr ? nullptr : other->pointer, out.pointer, nullptr, extents, 0, 0};
     operands.pieces = (extents.length + piece_length - 1) / piece_length;
     operands.tiles = (extents.inner + tile_width - 1) / tile_width;
     const std::int64_t results = extents.outer * extents.inner;
@@ -267,11 +271,13 @@ void reduce_natively(Operation operation, const Array& in, const Array* other, c
         stream, static_cast<std::size_t>(results * operands.pieces) * ways.partial_bytes);
     operands.partials = partials->pointer();
     const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-    const auto blocks = [&](std::int64_t items) { return static_cast<unsigned>(std::clamp<std::int64_t>(items, 1, 4 * cores)); };
+    const auto blocks = [&](std::int64_t items) {
+        return static_cast<unsigned>(std::clamp<std::int64_t>(items, 1, 4 * cores));
+    };
     std::array<core::Memory*, 4> memories{in.memory.get(), out.memory.get(), partials.get(),
                                           other == nullptr ? partials.get() : other->memory.get()};
-    run_natively(ways.first, operands, blocks(extents.outer * operands.pieces * operands.tiles), duration_ns, stream,
-                 memories);
+    run_natively(ways.first, operands, blocks(extents.outer * operands.pieces * operands.tiles), duration_ns,
+                 stream, memories);
     run_natively(ways.second, operands, blocks(results / 1024), duration_ns < 0 ? -1 : 0, stream, memories);
 }
 

@@ -57,8 +57,8 @@ bool keeps_order(const std::vector<std::size_t>& order, const std::vector<bool>&
     return true;
 }
 
-// The same elements in C order, with the reduced dimensions together: the array itself where it is that, or is that seen
-// with its dimensions in another order; else a copy with the reduced ones last.
+// The same elements in C order, with the reduced dimensions together: the array itself where it is that, or
+// is that seen with its dimensions in another order; else a copy with the reduced ones last.
 std::pair<Array, Extents> arranged(const Array& array, const std::vector<bool>& reduced, bool ordered,
                                    const core::StreamPtr& stream) {
     std::vector<std::size_t> order(array.dimensions());
@@ -74,7 +74,8 @@ std::pair<Array, Extents> arranged(const Array& array, const std::vector<bool>& 
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return array.strides[a] > array.strides[b]; });
     if (keeps_order(order, reduced, false) && (!ordered || keeps_order(order, reduced, true))) {
-        if (const Pattern pattern = as_it_lies(); pattern.fits) return {with_order(array, order), pattern.extents};
+        if (const Pattern pattern = as_it_lies(); pattern.fits)
+            return {with_order(array, order), pattern.extents};
     }
     std::iota(order.begin(), order.end(), 0);
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !reduced[i]; });
@@ -112,7 +113,8 @@ Choice reduce(Operation operation, const Array& in, const Array* other, const st
         return {variant, "asked for"};
     }
     if (variant == native && !simulated) {
-        throw std::out_of_range("variant: 'native' is there on simulated devices alone; see reduce.variants()");
+        throw std::out_of_range(
+            "variant: 'native' is there on simulated devices alone; see reduce.variants()");
     }
     // The two operands of a dot product are one-dimensional: only their strides may differ.
     const Array second = other == nullptr ? source : packed(*other, other->type, stream);

@@ -12,15 +12,16 @@ namespace cuscope::ops {
 // In the order of the ladder; on a simulated device also what the processor does best.
 std::vector<Variant> reduce_variants(const core::Device& device);
 
-// out = in reduced over `axes` (ascending, at least one; of a product of extents that is not 0). The extents that are left
-// are those of out, which is in C order and of the type that the operation gives (see result_type). For dot, `other` is an
-// array like in, and the sum is of the products. Throws std::out_of_range for a variant that is not there,
-// std::invalid_argument for one that does not take this.
+// out = in reduced over `axes` (ascending, at least one; of a product of extents that is not 0). The extents
+// that are left are those of out, which is in C order and of the type that the operation gives (see
+// result_type). For dot, `other` is an array like in, and the sum is of the products. Throws
+// std::out_of_range for a variant that is not there, std::invalid_argument for one that does not take this.
 Choice reduce(Operation operation, const Array& in, const Array* other, const std::vector<std::size_t>& axes,
               const Array& out, const std::string& variant, const core::StreamPtr& stream);
 Choice explain_reduce(Operation operation, const Array& in, const std::vector<std::size_t>& axes);
 
-// Of integers' sums and products 64 bits, of argmin and argmax int64, of any and all bool, of integers' means float64.
+// Of integers' sums and products 64 bits, of argmin and argmax int64, of any and all bool, of integers' means
+// float64.
 Type result_type(Operation operation, Type type);
 
 }  // namespace cuscope::ops

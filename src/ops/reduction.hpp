@@ -1,5 +1,5 @@
-// What a reduction computes, and how a native one does it: the operations over their accumulators. The kernels of
-// cuda_kernels/reduce/ give the same results, but for the order of floating-point sums.
+// What a reduction computes, and how a native one does it: the operations over their accumulators. The
+// kernels of cuda_kernels/reduce/ give the same results, but for the order of floating-point sums.
 #pragma once
 
 #include <string_view>
@@ -19,9 +19,9 @@ struct Extents {
     std::int64_t outer = 1, length = 1, inner = 1;
 };
 
-// out[outer][inner] of in[outer][length][inner], both in C order; for dot, in times `other`. On a simulated device, as the
-// processor does it best. Length is at least 1. Enqueued in the stream.
-void reduce_natively(Operation operation, const Array& in, const Array* other, const Array& out, const Extents& extents,
-                     std::int64_t duration_ns, const core::StreamPtr& stream);
+// out[outer][inner] of in[outer][length][inner], both in C order; for dot, in times `other`. On a simulated
+// device, as the processor does it best. Length is at least 1. Enqueued in the stream.
+void reduce_natively(Operation operation, const Array& in, const Array* other, const Array& out,
+                     const Extents& extents, std::int64_t duration_ns, const core::StreamPtr& stream);
 
 }  // namespace cuscope::ops

@@ -7,13 +7,13 @@ namespace cuscope::ops {
 
 // The rungs of cuda_kernels/reduction/.
 std::vector<Variant> ladder_variants();
-// Of an array in C order. Throws std::out_of_range for a rung that is not there, std::invalid_argument for one that does
-// not take this.
-void run_ladder(const std::string& rung, Operation operation, const Array& in, const Array& out, const Extents& extents,
-                const core::StreamPtr& stream);
+// Of an array in C order. Throws std::out_of_range for a rung that is not there, std::invalid_argument for
+// one that does not take this.
+void run_ladder(const std::string& rung, Operation operation, const Array& in, const Array& out,
+                const Extents& extents, const core::StreamPtr& stream);
 
 // By cuda_kernels/reduce/.
-Choice run_reduction(Operation operation, const Array& in, const Array* other, const Array& out, const Extents& extents,
-                     const core::StreamPtr& stream);
+Choice run_reduction(Operation operation, const Array& in, const Array* other, const Array& out,
+                     const Extents& extents, const core::StreamPtr& stream);
 
 }  // namespace cuscope::ops

@@ -1,5 +1,5 @@
-// The rungs of cuda_kernels/reduction/, as cs.reduce(variant=...) runs them: for reading and measuring, so each is launched as
-// its first comment says, and what it does not take is brought into a form that it does.
+// The rungs of cuda_kernels/reduction/, as cs.reduce(variant=...) runs them: for reading and measuring, so
+// each is launched as its first comment says, and what it does not take is brought into a form that it does.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -49,14 +49,16 @@ constexpr std::array rungs{
          "sum of real numbers; the last bits of floats depend on the order of the blocks",
          "shuffles in a warp, one atomicAdd a block"},
     Rung{"reduce_sync", "reduction/09_reduce_sync", Kind::one_value, 0, 8,
-         "compute capability 8.0; min, max, any, all of integers up to 32 bits, sum with a dtype of 32 bits or fewer",
+         "compute capability 8.0; min, max, any, all of integers up to 32 bits, sum with a dtype of 32 bits "
+         "or fewer",
          "one instruction reduces a warp of integers"},
     Rung{"two_kernels", "reduction/10_two_kernels", Kind::blocks, 0, 8, every_operation,
          "partial results in a fixed order: the same bits on every run"},
     Rung{"last_block", "reduction/11_last_block", Kind::ticket, 0, 8, every_operation,
          "the last block to end combines the partial results: one launch"},
     Rung{"vector_loads", "reduction/12_vector_loads", Kind::ticket, 0, 4,
-         "sum of floats and of signed integers; prod of floats; min and max of floats and of integers up to 32 bits; "
+         "sum of floats and of signed integers; prod of floats; min and max of floats and of integers up to "
+         "32 bits; "
          "any, all",
          "eight loads of 16 bytes a thread are under way at once"},
 };
@@ -103,8 +105,9 @@ const char* kernel_operation(Operation operation) {
 }
 
 [[noreturn]] void refuse(const Rung& rung, Operation operation, Type type) {
-    throw std::invalid_argument(std::string("variant: ") + rung.name + " does not do " + name(operation) + " of " +
-                                name(type) + "; it needs: " + rung.needs + ". Pass variant=\"auto\"");
+    throw std::invalid_argument(std::string("variant: ") + rung.name + " does not do " + name(operation) +
+                                " of " + name(type) + "; it needs: " + rung.needs +
+                                ". Pass variant=\"auto\"");
 }
 
 bool takes(const Rung& rung, Operation operation, Type computed) {
@@ -135,7 +138,8 @@ class Row {
         const core::StreamPtr& stream)
         : rung_(rung), in_(in), out_(out), length_(length), kernel_(kernel), stream_(stream) {
         const int multiprocessors = std::max(1, stream->device().properties().multiprocessor_count);
-        most_blocks_ = std::min<std::int64_t>(std::int64_t{rung.blocks} * multiprocessors, (length + threads - 1) / threads);
+        most_blocks_ = std::min<std::int64_t>(std::int64_t{rung.blocks} * multiprocessors,
+                                              (length + threads - 1) / threads);
         if (rung.kind == Kind::ticket) {
             partials_ = allocate(stream, in.type, {most_blocks_});
             ticket_ = allocate(stream, Type::uint32, {1});
@@ -153,10 +157,10 @@ class Row {
             case Kind::one_value:
                 return launch(most_blocks_, in, out, length_);
             case Kind::ticket: {
-                const std::array<core::Memory*, 4> memories{in_.memory.get(), out_.memory.get(), partials_.memory.get(),
-                                                            ticket_.memory.get()};
-                return run(kernel_, grid(most_blocks_), stream_, memories, in, out, static_cast<long long>(length_),
-                           partials_.pointer, ticket_.pointer);
+                const std::array<core::Memory*, 4> memories{in_.memory.get(), out_.memory.get(),
+                                                            partials_.memory.get(), ticket_.memory.get()};
+                return run(kernel_, grid(most_blocks_), stream_, memories, in, out,
+                           static_cast<long long>(length_), partials_.pointer, ticket_.pointer);
             }
             case Kind::blocks:
                 break;
@@ -179,7 +183,9 @@ class Row {
         // The second launch is one block.
         return left == length_ ? most_blocks_ : 1;
     }
-    static Launch grid(std::int64_t blocks) { return {{static_cast<unsigned>(blocks), 1, 1}, {threads, 1, 1}}; }
+    static Launch grid(std::int64_t blocks) {
+        return {{static_cast<unsigned>(blocks), 1, 1}, {threads, 1, 1}};
+    }
     void launch(std::int64_t blocks, const std::byte* in, std::byte* out, std::int64_t count) const {
         std::vector<core::Memory*> memories{in_.memory.get(), out_.memory.get()};
         if (partials_.memory) memories.push_back(partials_.memory.get());
@@ -202,12 +208,12 @@ std::vector<Variant> ladder_variants() {
     return variants;
 }
 
-void run_ladder(const std::string& name, Operation operation, const Array& in, const Array& out, const Extents& extents,
-                const core::StreamPtr& stream) {
+void run_ladder(const std::string& name, Operation operation, const Array& in, const Array& out,
+                const Extents& extents, const core::StreamPtr& stream) {
     const Rung& rung = rung_named(name);
     const bool logical = operation == Operation::any || operation == Operation::all;
-    const bool arithmetic = operation == Operation::sum || operation == Operation::prod || operation == Operation::min ||
-                            operation == Operation::max;
+    const bool arithmetic = operation == Operation::sum || operation == Operation::prod ||
+                            operation == Operation::min || operation == Operation::max;
     const bool complex = in.type == Type::complex64 || in.type == Type::complex128;
     if ((!arithmetic && !logical) || (complex && !logical)) refuse(rung, operation, in.type);
     const Type computed = logical ? Type::int32 : computed_type(operation, in.type, out.type);
@@ -229,7 +235,8 @@ void run_ladder(const std::string& name, Operation operation, const Array& in, c
     results.strides = {static_cast<std::int64_t>(size_of(computed))};
     if (rung.kind == Kind::one_value) fill_with(results, identity(operation, computed), stream);
 
-    const std::string instance = std::string(rung.name) + "<" + cuda_name(computed) + ", " + kernel_operation(operation) + ">";
+    const std::string instance =
+        std::string(rung.name) + "<" + cuda_name(computed) + ", " + kernel_operation(operation) + ">";
     const auto kernel = KernelLibrary::of(stream->device()).kernel(rung.file, instance);
     const Row row(rung, rows, results, extents.length, *kernel, stream);
     for (std::int64_t i = 0; i < count; ++i) row.reduce(i);
