@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/error.hpp"
 #include "core/strided.hpp"
 #include "cuda_kernels/matmul/plan.hpp"
 #include "ops/launch.hpp"
@@ -123,11 +124,12 @@ Array to_packs(const Array& array, const core::StreamPtr& stream) {
     return copy;
 }
 
-// Of a matrix with one row the distance means nothing, and may be anything.
+// Of a matrix with one row the distance means nothing; kernels that read 16 bytes at a time want a multiple of them.
 std::int64_t row_distance(const Array& array) {
+    const auto size = static_cast<std::int64_t>(size_of(array.type));
     const std::size_t rows = array.dimensions() - 2;
-    if (array.shape[rows] == 1) return array.shape.back();
-    return array.strides[rows] / static_cast<std::int64_t>(size_of(array.type));
+    if (array.shape[rows] == 1) return (array.shape.back() * size + pack - 1) / pack * pack / size;
+    return array.strides[rows] / size;
 }
 
 // Calls `run` for each set of matrices that one launch can take.
@@ -225,13 +227,13 @@ const plan::Instance& instance_of(const std::string& variant, const plan::Shape&
     if (!known) {
         std::string message = "variant: there is no '" + variant + "'; there are auto";
         for (const Variant& there : matmul_variants(device)) message += ", " + there.name;
-        throw std::out_of_range(message);
+        throw std::invalid_argument(message);
     }
     std::string message = "variant: " + variant + " does not multiply " + name(type) + " on " + device.name();
     if (!for_device)
         message += ", which has compute capability " + std::to_string(on.capability / 10) + "." +
                    std::to_string(on.capability % 10);
-    throw std::invalid_argument(message + ": see matmul.variants(), or pass variant=\"auto\"");
+    throw core::WrongKind(message + ": see matmul.variants(), or pass variant=\"auto\"");
 }
 
 plan::Choice choose(const core::Device& device, Type type, const plan::Shape& shape, bool packs) {
@@ -294,7 +296,7 @@ Choice matmul(const Array& a, const Array& b, const Array& c, const std::string&
     const core::Device& device = stream->device();
     if (variant == native || (variant == "auto" && device.simulated())) {
         if (!device.simulated())
-            throw std::out_of_range(
+            throw std::invalid_argument(
                 "variant: 'native' is there on simulated devices alone; see matmul.variants()");
         for_each_batch(broadcast(left, c), broadcast(right, c), c,
                        [&](const Array& x, const Array& y, const Array& z, const Problem& problem,

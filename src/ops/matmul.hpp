@@ -21,7 +21,7 @@ struct Choice {
 // C = A B over the last two dimensions. All have one number of dimensions, at least two, and one type; those
 // before the last two are equal (a stride of 0 repeats a matrix); C is in C order, and nothing of it lies in
 // A or B. An operand that the variant cannot read as it lies is copied first. `variant` is one of
-// matmul_variants(), or "auto". Throws std::out_of_range for one that is not there, std::invalid_argument for
+// matmul_variants(), or "auto". Throws std::invalid_argument for one that is not there, core::WrongKind for
 // one that does not take this type or device.
 Choice matmul(const Array& a, const Array& b, const Array& c, const std::string& variant,
               const core::StreamPtr& stream);

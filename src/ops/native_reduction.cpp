@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "ops/accumulators.hpp"
+#include "core/error.hpp"
 #include "ops/launch.hpp"
 #include "ops/reduction.hpp"
 
@@ -207,7 +208,7 @@ Passes passes_for(Operation operation) {
             break;
     }
     if constexpr (is_complex<T>) {
-        throw std::invalid_argument(std::string(name(operation)) + ": complex numbers have no order");
+        throw core::WrongKind(std::string(name(operation)) + ": complex numbers have no order");
     } else {
         switch (operation) {
             case Operation::min:

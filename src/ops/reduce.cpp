@@ -113,7 +113,7 @@ Choice reduce(Operation operation, const Array& in, const Array* other, const st
         return {variant, "asked for"};
     }
     if (variant == native && !simulated) {
-        throw std::out_of_range(
+        throw std::invalid_argument(
             "variant: 'native' is there on simulated devices alone; see reduce.variants()");
     }
     // The two operands of a dot product are one-dimensional: only their strides may differ.

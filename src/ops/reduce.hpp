@@ -15,7 +15,7 @@ std::vector<Variant> reduce_variants(const core::Device& device);
 // out = in reduced over `axes` (ascending, at least one; of a product of extents that is not 0). The extents
 // that are left are those of out, which is in C order and of the type that the operation gives (see
 // result_type). For dot, `other` is an array like in, and the sum is of the products. Throws
-// std::out_of_range for a variant that is not there, std::invalid_argument for one that does not take this.
+// std::invalid_argument for a variant that is not there, core::WrongKind for one that does not take this.
 Choice reduce(Operation operation, const Array& in, const Array* other, const std::vector<std::size_t>& axes,
               const Array& out, const std::string& variant, const core::StreamPtr& stream);
 Choice explain_reduce(Operation operation, const Array& in, const std::vector<std::size_t>& axes);

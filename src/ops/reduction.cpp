@@ -20,7 +20,7 @@ Operation operation_named(std::string_view name) {
         if (names[i] == name) return static_cast<Operation>(i);
     std::string message = "op: there is no operation '" + std::string(name) + "'; there are";
     for (std::size_t i = 0; i < names.size(); ++i) message += (i ? ", " : " ") + std::string(names[i]);
-    throw std::out_of_range(message);
+    throw std::invalid_argument(message);
 }
 
 const char* name(Operation operation) { return names[static_cast<std::size_t>(operation)].data(); }

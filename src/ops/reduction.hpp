@@ -10,7 +10,7 @@ namespace cuscope::ops {
 
 enum class Operation { sum, prod, min, max, argmin, argmax, any, all, mean, dot };
 
-// By the name of the function. Throws std::out_of_range with the names there are.
+// By the name of the function. Throws std::invalid_argument with the names there are.
 Operation operation_named(std::string_view name);
 const char* name(Operation operation);
 

@@ -7,7 +7,7 @@ namespace cuscope::ops {
 
 // The rungs of cuda_kernels/reduction/.
 std::vector<Variant> ladder_variants();
-// Of an array in C order. Throws std::out_of_range for a rung that is not there, std::invalid_argument for
+// Of an array in C order. Throws std::invalid_argument for a rung that is not there, core::WrongKind for
 // one that does not take this.
 void run_ladder(const std::string& rung, Operation operation, const Array& in, const Array& out,
                 const Extents& extents, const core::StreamPtr& stream);

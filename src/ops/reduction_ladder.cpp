@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "ops/launch.hpp"
+#include "core/error.hpp"
 #include "ops/reduction_kernels.hpp"
 
 namespace cuscope::ops {
@@ -68,7 +69,7 @@ const Rung& rung_named(const std::string& name) {
         if (rung.name == name) return rung;
     std::string message = "variant: there is no '" + name + "'; there are auto";
     for (const Rung& rung : rungs) message += std::string(", ") + rung.name;
-    throw std::out_of_range(message + " (see reduce.variants())");
+    throw std::invalid_argument(message + " (see reduce.variants())");
 }
 
 // What is computed in; the rungs have integers of 32 and 64 bits, float and double.
@@ -105,7 +106,7 @@ const char* kernel_operation(Operation operation) {
 }
 
 [[noreturn]] void refuse(const Rung& rung, Operation operation, Type type) {
-    throw std::invalid_argument(std::string("variant: ") + rung.name + " does not do " + name(operation) +
+    throw core::WrongKind(std::string("variant: ") + rung.name + " does not do " + name(operation) +
                                 " of " + name(type) + "; it needs: " + rung.needs +
                                 ". Pass variant=\"auto\"");
 }

@@ -1,0 +1,245 @@
+"""Products of matrices against NumPy's: every variant, dtype, shape and stride."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import cuscope as cs
+
+SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
+SOME = settings(
+    max_examples=max(10, round(60 * SCALE)),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+DTYPES = [np.bool_, *INTEGERS, np.float16, np.float32, np.float64, np.complex64, np.complex128]
+ALL_DTYPES = ("naive", "coalesced", "shared_tiles")
+FLOATS = ("thread_tile_1d", "thread_tile_2d", "warp_tiles")
+VARIANTS = {
+    **{name: DTYPES for name in ALL_DTYPES},
+    **{name: [np.float32, np.float64] for name in FLOATS},
+    "vectorised": [np.float32],
+    "double_buffered": [np.float32],
+    "tensor_cores": [np.float16, np.float32, np.int8, np.uint8],
+}
+CASES = [(name, np.dtype(dtype)) for name, dtypes in VARIANTS.items() for dtype in dtypes]
+
+
+def operand(shape, dtype, seed: int) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    if dtype.kind in "biu":
+        return random.integers(0, 2 if dtype.kind == "b" else 127, shape).astype(dtype)
+    values = random.uniform(-1, 1, shape)
+    return (values + 1j * random.uniform(-1, 1, shape) if dtype.kind == "c" else values).astype(dtype)
+
+
+def check(result, a: np.ndarray, b: np.ndarray, precision: float | None = None) -> None:
+    """Equal for integers; else within what sums of so many rounded products may be off."""
+    reference = np.matmul(a, b)
+    assert result.dtype == reference.dtype
+    assert result.shape == reference.shape
+    if reference.dtype.kind in "biu":
+        np.testing.assert_array_equal(result, reference)
+        return
+    exact = np.matmul(a.astype(np.complex128), b.astype(np.complex128))
+    if reference.dtype.kind != "c":
+        exact = exact.real
+    sizes = np.matmul(np.abs(a).astype(np.float64), np.abs(b).astype(np.float64))
+    rounding = float(np.finfo(reference.dtype).eps)
+    summed = float(np.finfo(np.float32).eps) if reference.dtype == np.float16 else rounding
+    k = a.shape[-1]
+    allowed = (precision or 0) * sizes + rounding * np.abs(exact) + (k + 4) * summed * sizes + 1e-30
+    if reference.dtype == np.float16:
+        allowed += 2.0**-24
+    assert np.all(np.abs(np.asarray(result, np.complex128) - exact) <= allowed)
+
+
+@pytest.mark.parametrize(("variant", "dtype"), CASES, ids=lambda value: str(value))
+@pytest.mark.parametrize("shape", [(1, 1, 1), (17, 5, 33), (64, 64, 64), (67, 129, 130)], ids=str)
+def test_variant(device, variant, dtype, shape):
+    m, k, n = shape
+    a, b = operand((m, k), dtype, 1), operand((k, n), dtype, 2)
+
+    result = cs.matmul(cs.to_device(a), cs.to_device(b), variant=variant).to_host()
+
+    check(result, a, b, precision=2.0**-10 if (variant, dtype) == ("tensor_cores", np.float32) else None)
+
+
+@st.composite
+def problems(draw):
+    dtype = np.dtype(draw(st.sampled_from(DTYPES)))
+    signature = draw(
+        hnp.mutually_broadcastable_shapes(signature="(m?,k),(k,n?)->(m?,n?)", max_dims=3, min_side=0, max_side=5)
+    )
+    a, b = (operand(shape, dtype, seed) for seed, shape in enumerate(signature.input_shapes))
+    return strided(draw, a), strided(draw, b)
+
+
+def strided(draw, array: np.ndarray) -> np.ndarray:
+    """The same elements as a view with other strides."""
+    way = draw(st.sampled_from(["plain", "transposed", "reversed", "step"]))
+    if way == "transposed":
+        return np.ascontiguousarray(array.T).T
+    if way == "reversed":
+        return np.ascontiguousarray(array[..., ::-1])[..., ::-1]
+    if way == "step":
+        wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
+        wide[..., ::2] = array
+        return wide[..., ::2]
+    return array
+
+
+@SOME
+@given(problem=problems())
+def test_auto_is_numpys_matmul_for_arrays_on_the_host(device, problem):
+    a, b = problem
+
+    check(cs.matmul(a, b), a, b)
+
+
+@SOME
+@given(data=st.data())
+def test_auto_takes_views_of_device_arrays(device, data):
+    dtype = np.dtype(data.draw(st.sampled_from(DTYPES)))
+    m, k, n, batch = (data.draw(st.integers(1, 6)) for _ in range(4))
+    a, b = operand((batch, 2 * m, 3 * k), dtype, 3), operand((n, k), dtype, 4)
+    d_a, d_b = cs.to_device(a), cs.to_device(b)
+
+    result = cs.matmul(d_a[:, ::-2, k : 2 * k], d_b.T)
+
+    check(result.to_host(), a[:, ::-2, k : 2 * k], b.T)
+
+
+@pytest.mark.parametrize("shapes", [((3,), (3,)), ((3,), (3, 2)), ((4, 3), (3,)), ((2, 4, 3), (3,)), ((3,), (2, 3, 4))])
+def test_vectors(device, shapes):
+    a, b = (operand(shape, np.float64, 5) for shape in shapes)
+
+    check(cs.matmul(a, b), a, b)
+
+
+@pytest.mark.parametrize("shapes", [((0, 3), (3, 2)), ((2, 0), (0, 3)), ((2, 3), (3, 0)), ((0,), (0,)), ((0, 2, 3), (3, 4))])
+def test_nothing(device, shapes):
+    a, b = (operand(shape, np.float32, 6) for shape in shapes)
+
+    check(cs.matmul(a, b), a, b)
+
+
+def test_batches_of_more_than_a_grid_holds(device):
+    a, b = operand((70_000, 1, 2), np.int32, 7), operand((2, 2), np.int32, 8)
+
+    check(cs.matmul(a, b, variant="naive"), a, b)
+
+
+def test_batches_that_no_stride_walks(device):
+    a, b = operand((3, 1, 2, 4, 5), np.float32, 9), operand((1, 4, 1, 5, 3), np.float32, 10)
+
+    check(cs.matmul(a, b, variant="shared_tiles"), a, b)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [(np.int8, np.float32), (np.int32, np.uint32), (np.float16, np.float64), (np.float32, np.complex64)]
+)
+def test_mixed_dtypes_are_those_of_numpy(device, left, right):
+    a, b = operand((5, 6), left, 11), operand((6, 7), right, 12)
+
+    check(cs.matmul(a, b), a, b)
+    check(cs.matmul(cs.to_device(a), cs.to_device(b)).to_host(), a, b)
+
+
+def test_nan_stays_where_it_belongs(device):
+    a, b = operand((40, 40), np.float32, 13), operand((40, 40), np.float32, 14)
+    a[3, 5] = np.nan
+    b[7, 9] = np.inf
+
+    for variant in VARIANTS:
+        result = cs.matmul(a, b, variant=variant)
+        wrong = np.isnan(result)
+        assert wrong[3].all(), variant
+        assert wrong.sum() == 40, variant
+        assert np.isinf(result[:, 9]).sum() == 39, variant
+
+
+def test_device_arrays_are_multiplied_in_the_stream(device):
+    a, b = operand((30, 30), np.float32, 15), operand((30, 30), np.float32, 16)
+    with cs.Stream() as stream:
+        result = cs.matmul(cs.to_device(a), cs.to_device(b))
+        again = cs.matmul(result, cs.to_device(b), stream=stream)
+        check(again.to_host(), a @ b, b)
+
+
+def test_same_bits_on_every_run(device):
+    a, b = operand((200, 300), np.float32, 17), operand((300, 100), np.float32, 18)
+    d_a, d_b = cs.to_device(a), cs.to_device(b)
+
+    results = {cs.matmul(d_a, d_b, variant="warp_tiles").to_host().tobytes() for _ in range(5)}
+
+    assert len(results) == 1
+
+
+def test_out_of_another_dtype_and_stride(device):
+    a, b = operand((4, 5), np.int32, 19), operand((5, 6), np.int32, 20)
+    out = np.zeros((4, 12), np.float64)[:, ::2]
+    d_out = cs.zeros((6, 4), np.float64).T
+
+    assert cs.matmul(a, b, out=out) is out
+    assert cs.matmul(cs.to_device(a), cs.to_device(b), out=d_out) is d_out
+
+    np.testing.assert_array_equal(out, a @ b)
+    np.testing.assert_array_equal(d_out.to_host(), a @ b)
+
+
+def test_out_may_be_an_operand(device):
+    a, b = operand((5, 5), np.float32, 21), operand((5, 5), np.float32, 22)
+    d_a = cs.to_device(a)
+
+    cs.matmul(d_a, cs.to_device(b), out=d_a)
+
+    check(d_a.to_host(), a, b)
+
+
+BAD = {
+    "shapes": (lambda d: cs.matmul(np.ones((2, 3)), np.ones((2, 3))), ValueError, r"last extent of a, 3"),
+    "batches": (lambda d: cs.matmul(np.ones((2, 3, 3)), np.ones((4, 3, 3))), ValueError, "before the last two"),
+    "scalar": (lambda d: cs.matmul(np.ones(()), np.ones(3)), ValueError, "no dimensions"),
+    "dtype": (lambda d: cs.matmul(np.ones(3, "M8[s]"), np.ones(3)), TypeError, "datetime64"),
+    "places": (lambda d: cs.matmul(np.ones(3), cs.zeros(3)), TypeError, r"cuscope\.to_device\(a\)"),
+    "out shape": (lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), out=np.ones(3)), ValueError, r"\(2, 2\)"),
+    "out dtype": (lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), out=np.ones((2, 2), int)), TypeError, "same_kind"),
+    "out place": (lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), out=cs.zeros((2, 2))), TypeError, "DeviceArray"),
+    "variant": (lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), variant="fast"), ValueError, "shared_tiles"),
+    "variant's dtype": (lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), variant="vectorised"), TypeError, "float64"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_what_is_refused(device, what):
+    call, error, message = BAD[what]
+    with pytest.raises(error, match=message):
+        call(device)
+
+
+def test_explain_names_a_variant_and_a_reason(device):
+    name, _, reason = cs.matmul.explain(np.ones((300, 200), np.float32), np.ones((200, 100), np.float32)).partition(": ")
+
+    assert name in [variant.name for variant in cs.matmul.variants()]
+    assert reason.endswith(".")
+
+
+def test_checker_sees_a_wrong_product():
+    a, b = operand((9, 9), np.float32, 23), operand((9, 9), np.float32, 24)
+    wrong = a @ b
+    wrong[8, 8] += 1e-3
+    with pytest.raises(AssertionError):
+        check(wrong, a, b)
+    wrong[8, 8] = np.nan
+    with pytest.raises(AssertionError):
+        check(wrong, a, b)
