@@ -4,8 +4,9 @@
 #include "operations.cuh"
 #include "warp.cuh"
 
-// Called by all threads of each block of 256 with the block's value in thread 0. `partials` holds a value for each
-// block; `ticket` is 0 before, and 0 again after: atomicInc goes back to 0 behind the last block's number.
+// Called by all threads of each block of 256 with the block's value in thread 0. `partials` holds a value for
+// each block; `ticket` is 0 before, and 0 again after: atomicInc goes back to 0 behind the last block's
+// number.
 template <class T, class Operation>
 __device__ void leave_to_last_block(T value, T* out, T* partials, unsigned* ticket) {
     __shared__ bool is_last;
@@ -13,7 +14,8 @@ __device__ void leave_to_last_block(T value, T* out, T* partials, unsigned* tick
         partials[blockIdx.x] = value;
         __threadfence();  // release: whoever sees the ticket sees the partial
         is_last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
-        __threadfence();  // acquire: whoever holds the last ticket sees all partials; the barrier tells the others
+        __threadfence();  // acquire: whoever holds the last ticket sees all partials; the barrier tells the
+                          // others
     }
     __syncthreads();
     if (!is_last) return;

@@ -1,6 +1,6 @@
-// What a reduction combines with: an identity and an associative, commutative operation, as NumPy means them. A NaN
-// wins over every number in Minimum and Maximum; the identity of a sum of floats is -0.0, since -0.0 + x is x for
-// every x, and 0.0 + -0.0 is not.
+// What a reduction combines with: an identity and an associative, commutative operation, as NumPy means them.
+// A NaN wins over every number in Minimum and Maximum; the identity of a sum of floats is -0.0, since -0.0 +
+// x is x for every x, and 0.0 + -0.0 is not.
 #pragma once
 
 // The ends of a type's order, infinities included.
@@ -87,10 +87,10 @@ struct Maximum {
     OFFER(rung, T, Product)       \
     OFFER(rung, T, Minimum)       \
     OFFER(rung, T, Maximum)
-#define OFFER_ALL(rung)                 \
-    OFFER_OPERATIONS(rung, float)       \
-    OFFER_OPERATIONS(rung, double)      \
-    OFFER_OPERATIONS(rung, int)         \
-    OFFER_OPERATIONS(rung, unsigned)    \
-    OFFER_OPERATIONS(rung, long long)   \
+#define OFFER_ALL(rung)               \
+    OFFER_OPERATIONS(rung, float)     \
+    OFFER_OPERATIONS(rung, double)    \
+    OFFER_OPERATIONS(rung, int)       \
+    OFFER_OPERATIONS(rung, unsigned)  \
+    OFFER_OPERATIONS(rung, long long) \
     OFFER_OPERATIONS(rung, unsigned long long)

@@ -9,8 +9,8 @@ __device__ T reduce_warp(T value) {
     return value;  // lane 0's is the warp's
 }
 
-// Of a block of 256 threads, all of which call it; thread 0 gets the result. Uses 8 values of static shared memory;
-// a second call in one kernel needs a barrier between, since the first warp may still be reading.
+// Of a block of 256 threads, all of which call it; thread 0 gets the result. Uses 8 values of static shared
+// memory; a second call in one kernel needs a barrier between, since the first warp may still be reading.
 template <class Operation, class T>
 __device__ T reduce_block(T value) {
     constexpr int warps = 8;
