@@ -1,0 +1,67 @@
+// A contiguous span of memory, shared by parts * width threads, in vectors of 16 bytes.
+#pragma once
+
+#include "exchange.cuh"
+
+template <class Element>
+struct Span {
+    const Element* data;
+    long long n;
+    long long head;     // elements before the first aligned address
+    long long vectors;  // of 16 bytes
+
+    static constexpr int width = 16 / sizeof(Element);
+
+    __device__ Span(const Element* data, long long n) : data(data), n(n) {
+        const unsigned past = static_cast<unsigned>(reinterpret_cast<unsigned long long>(data)) % 16;
+        const long long unaligned = (16 - past) % 16 / sizeof(Element);
+        head = unaligned < n ? unaligned : n;
+        vectors = (n - head) / width;
+    }
+    __device__ const uint4* aligned() const { return reinterpret_cast<const uint4*>(data + head); }
+    __device__ long long index(long long vector) const { return head + vector * width; }
+};
+
+// What this thread, `member` of `width` in part `part` of `parts`, takes of the span. parts * width *
+// loads is below 2^32. The share and its order follow from the arguments alone.
+template <int loads, class P>
+__device__ typename P::Value reduce_span(const P& policy, const typename P::Element* data, long long n,
+                                         unsigned member, unsigned width, unsigned part, unsigned parts) {
+    constexpr int chains = P::chains;
+    const Span<typename P::Element> span(data, n);
+    const unsigned thread = part * width + member, threads = parts * width;
+    typename P::State states[chains];
+#pragma unroll
+    for (auto& state : states) policy.start(state);
+    uint4 vectors[loads];
+
+    // Whole rounds: each part takes width * loads vectors in a row.
+    long long done = 0;
+    for (; done + threads * loads <= span.vectors; done += threads * loads) {
+        const long long first = done + part * (width * loads) + member;
+#pragma unroll
+        for (int i = 0; i < loads; ++i) vectors[i] = __ldg(span.aligned() + first + i * width);
+#pragma unroll
+        for (int i = 0; i < loads; ++i)
+            policy.absorb(states[i % chains], vectors[i], span.index(first + i * width));
+    }
+    // Less than a round is left: dealt out evenly, and all under way before the first is used.
+    const unsigned left = static_cast<unsigned>(span.vectors - done);
+    const uint4* rest = span.aligned() + done;
+#pragma unroll
+    for (int i = 0; i < loads; ++i)
+        if (thread + i * threads < left) vectors[i] = __ldg(rest + (thread + i * threads));
+#pragma unroll
+    for (int i = 0; i < loads; ++i)
+        if (thread + i * threads < left)
+            policy.absorb(states[i % chains], vectors[i], span.index(done + thread + i * threads));
+
+    typename P::Value value = policy.finish(states[0]);
+#pragma unroll
+    for (int i = 1; i < chains; ++i) value = policy.combine(value, policy.finish(states[i]));
+    // Elements that no whole vector holds, at most 15 on either side.
+    if (thread < span.head) value = policy.combine(value, policy.lift(data[thread], thread));
+    const long long behind = span.index(span.vectors) + thread;
+    if (behind < n) value = policy.combine(value, policy.lift(data[behind], behind));
+    return value;
+}
