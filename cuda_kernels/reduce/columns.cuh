@@ -83,6 +83,7 @@ __device__ typename P::Value sum_of_partials(const P& policy, const typename P::
                                              int columns, int member, int members, int splits) {
     using Value = typename P::Value;
     Value value = policy.identity();
+#pragma unroll 8
     for (int split = member; split < splits; split += members)
         value = policy.combine(value, partials[static_cast<long long>(split) * columns + column]);
     return value;

@@ -60,8 +60,9 @@ __device__ typename P::Value reduce_span(const P& policy, const typename P::Elem
 #pragma unroll
     for (int i = 1; i < chains; ++i) value = policy.combine(value, policy.finish(states[i]));
     // Elements that no whole vector holds, at most 15 on either side.
-    if (thread < span.head) value = policy.combine(value, policy.lift(data[thread], thread));
-    const long long behind = span.index(span.vectors) + thread;
-    if (behind < n) value = policy.combine(value, policy.lift(data[behind], behind));
+    for (long long i = thread; i < span.head; i += threads)
+        value = policy.combine(value, policy.lift(data[i], i));
+    for (long long i = span.index(span.vectors) + thread; i < n; i += threads)
+        value = policy.combine(value, policy.lift(data[i], i));
     return value;
 }

@@ -15,7 +15,7 @@ struct SumOf {
     using Element = E;
     using Value = FloatSum;
     using State = FloatSum;
-    static constexpr int loads = 8, chains = 2, column_blocks = 4;
+    static constexpr int loads = 8, chains = 2, column_blocks = sizeof(E) < 4 ? 3 : 4;
     int kind;
 
     __device__ SumOf(unsigned long long, int kind, long long) : kind(kind) {}

@@ -1,5 +1,5 @@
-// The element types that reductions know, by number: what kernels take as `kind`, and plan.hpp as an argument.
-// Includes nothing, since kernels include it too.
+// The element types that reductions know, by number: what kernels take as `kind`, and plan.hpp as an
+// argument. Includes nothing, since kernels include it too.
 #pragma once
 
 namespace cuscope::reduce {
