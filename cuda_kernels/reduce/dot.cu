@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(dot_threads, 2)
         for (int i = 0; i < loads; ++i) {
             if (vector + i * threads >= a.vectors) break;
             const long long index = a.head + (vector + i * threads) * width;
-            of_a[i].load(a.data + index, true);
+            of_a[i].vector = __ldg(a.aligned + vector + i * threads);
             of_b[i].load(b + index, alike);
         }
 #pragma unroll
@@ -200,9 +200,8 @@ __global__ void __launch_bounds__(dot_threads, 2)
             policy.absorb(values[i % chains], of_a[i].elements, of_b[i].elements);
         }
     }
-    if (thread < a.head) policy.add(values[0], a.data[thread], b[thread]);
-    const long long behind = a.index(a.vectors) + thread;
-    if (behind < n) policy.add(values[0], a.data[behind], b[behind]);
+    if (thread < a.head) policy.add(values[0], *a.in_head(thread), b[thread]);
+    if (thread < a.tail) policy.add(values[0], *a.in_tail(thread), b[a.index(a.vectors) + thread]);
 
     typename P::Value value = policy.combine(values[0], values[1]);
     value = reduce_group(policy, value, dot_threads);

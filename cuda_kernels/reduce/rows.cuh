@@ -18,7 +18,9 @@ constexpr int rows_blocks = 3;
 
 // As many vectors under way as registers allow: a row of 32 KiB is then one round of a block.
 template <class P>
-constexpr int rows_loads = sizeof(typename P::Element) == 4 ? P::loads : 4;
+constexpr int rows_loads = sizeof(typename P::Element) == 4 && sizeof(typename P::Value) <= 8 ? P::loads
+                           : P::loads < 4                                                     ? P::loads
+                                                                                              : 4;
 
 template <class P>
 __global__ void __launch_bounds__(rows_threads, rows_blocks)

@@ -5,21 +5,28 @@
 
 template <class Element>
 struct Span {
-    const Element* data;
-    long long n;
-    long long head;     // elements before the first aligned address
-    long long vectors;  // of 16 bytes
+    const uint4* aligned;  // the vectors
+    long long vectors;     // how many
+    unsigned head, tail;   // elements before and behind them, at most 15 each
 
     static constexpr int width = 16 / sizeof(Element);
 
-    __device__ Span(const Element* data, long long n) : data(data), n(n) {
+    __device__ Span(const Element* data, long long n) {
         const unsigned past = static_cast<unsigned>(reinterpret_cast<unsigned long long>(data)) % 16;
-        const long long unaligned = (16 - past) % 16 / sizeof(Element);
-        head = unaligned < n ? unaligned : n;
+        head = (16 - past) % 16 / sizeof(Element);
+        if (head > n) head = static_cast<unsigned>(n);
+        aligned = reinterpret_cast<const uint4*>(data + head);
         vectors = (n - head) / width;
+        tail = static_cast<unsigned>(n - head) % width;
     }
-    __device__ const uint4* aligned() const { return reinterpret_cast<const uint4*>(data + head); }
+    // Of a vector's first element, counted from the span's.
     __device__ long long index(long long vector) const { return head + vector * width; }
+    __device__ const Element* in_head(unsigned i) const {
+        return reinterpret_cast<const Element*>(aligned) + i - static_cast<long long>(head);
+    }
+    __device__ const Element* in_tail(unsigned i) const {
+        return reinterpret_cast<const Element*>(aligned + vectors) + i;
+    }
 };
 
 // What this thread, `member` of `width` in part `part` of `parts`, takes of the span. parts * width *
@@ -40,14 +47,14 @@ __device__ typename P::Value reduce_span(const P& policy, const typename P::Elem
     for (; done + threads * loads <= span.vectors; done += threads * loads) {
         const long long first = done + part * (width * loads) + member;
 #pragma unroll
-        for (int i = 0; i < loads; ++i) vectors[i] = __ldg(span.aligned() + first + i * width);
+        for (int i = 0; i < loads; ++i) vectors[i] = __ldg(span.aligned + first + i * width);
 #pragma unroll
         for (int i = 0; i < loads; ++i)
             policy.absorb(states[i % chains], vectors[i], span.index(first + i * width));
     }
     // Less than a round is left: dealt out evenly, and all under way before the first is used.
     const unsigned left = static_cast<unsigned>(span.vectors - done);
-    const uint4* rest = span.aligned() + done;
+    const uint4* rest = span.aligned + done;
 #pragma unroll
     for (int i = 0; i < loads; ++i)
         if (thread + i * threads < left) vectors[i] = __ldg(rest + (thread + i * threads));
@@ -59,10 +66,10 @@ __device__ typename P::Value reduce_span(const P& policy, const typename P::Elem
     typename P::Value value = policy.finish(states[0]);
 #pragma unroll
     for (int i = 1; i < chains; ++i) value = policy.combine(value, policy.finish(states[i]));
-    // Elements that no whole vector holds, at most 15 on either side.
-    for (long long i = thread; i < span.head; i += threads)
-        value = policy.combine(value, policy.lift(data[i], i));
-    for (long long i = span.index(span.vectors) + thread; i < n; i += threads)
-        value = policy.combine(value, policy.lift(data[i], i));
+    // Elements that no whole vector holds.
+    for (unsigned i = thread; i < span.head; i += threads)
+        value = policy.combine(value, policy.lift(*span.in_head(i), i));
+    for (unsigned i = thread; i < span.tail; i += threads)
+        value = policy.combine(value, policy.lift(*span.in_tail(i), span.index(span.vectors) + i));
     return value;
 }

@@ -54,7 +54,7 @@ struct Compensated {
     using Element = E;
     using Value = Twofold<double>;
     using State = Value;
-    static constexpr int loads = 8, chains = 2, column_blocks = 4;
+    static constexpr int loads = 6, chains = 2, column_blocks = 4;
     int kind;
 
     __device__ Compensated(unsigned long long, int kind, long long) : kind(kind) {}
@@ -165,7 +165,7 @@ struct SumOf<Complex<R>> {
     };
     using Element = Complex<R>;
     using State = Value;
-    static constexpr int loads = 4, chains = 2, column_blocks = 4;
+    static constexpr int loads = sizeof(R) == 4 ? 4 : 3, chains = 2, column_blocks = 4;
     int kind;
 
     __device__ SumOf(unsigned long long, int kind, long long) : kind(kind) {}
