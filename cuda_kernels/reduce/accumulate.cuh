@@ -1,0 +1,156 @@
+// How numbers are added up so that a sum is as good as its type can hold, and how a result leaves a kernel.
+//
+// float16, bfloat16 and float32 are summed in double, whose additions keep up with the memory on sm_80 and
+// sm_90; on sm_75, where they do not, in pairs of floats. float64 is summed in pairs of doubles: each
+// addition's rounding error is exact as a second number (Knuth's TwoSum), and the errors are added up beside
+// the sum.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "types.hpp"
+
+template <class R>
+struct alignas(2 * sizeof(R)) Complex {
+    R re, im;
+};
+
+// The unevaluated sum of a number and a far smaller one.
+template <class R>
+struct Twofold {
+    R high, low;
+};
+
+template <class R>
+__device__ void add(Twofold<R>& sum, R x) {
+    const R total = sum.high + x;
+    const R of_x = total - sum.high;
+    sum.low += (sum.high - (total - of_x)) + (x - of_x);
+    sum.high = total;
+}
+template <class R>
+__device__ Twofold<R> merged(Twofold<R> a, Twofold<R> b) {
+    add(a, b.high);
+    a.low += b.low;
+    return a;
+}
+template <class R>
+__device__ double total(Twofold<R> sum) {
+    // An error of 0 would turn -0.0 into 0.0; of a sum that is infinite or NaN the error is NaN.
+    const bool exact = sum.low == 0 || !(sum.low - sum.low == 0);
+    return exact ? sum.high : static_cast<double>(sum.high) + static_cast<double>(sum.low);
+}
+
+__device__ inline void add(double& sum, double x) { sum += x; }
+__device__ inline double merged(double a, double b) { return a + b; }
+__device__ inline double total(double sum) { return sum; }
+
+// The sum of nothing: -0.0, so that a sum of negative zeros is one.
+__device__ inline void clear(double& sum) { sum = -0.0; }
+template <class R>
+__device__ void clear(Twofold<R>& sum) {
+    sum = {R(-0.0), R(0)};
+}
+
+#if __CUDA_ARCH__ >= 800
+using FloatSum = double;
+// In a tree, so that a thread's additions wait for each other once in four elements.
+__device__ inline void add(FloatSum& sum, float a, float b, float c, float d) {
+    sum += (static_cast<double>(a) + b) + (static_cast<double>(c) + d);
+}
+__device__ inline void add_product(FloatSum& sum, float a, float b) {
+    sum += static_cast<double>(a) * b;  // exact: 24 bits by 24
+}
+#else
+using FloatSum = Twofold<float>;
+__device__ inline void add(FloatSum& sum, float a, float b, float c, float d) {
+    add(sum, a);
+    add(sum, b);
+    add(sum, c);
+    add(sum, d);
+}
+__device__ inline void add_product(FloatSum& sum, float a, float b) {
+    const float product = a * b;
+    add(sum, product);
+    const float error = fmaf(a, b, -product);
+    if (error - error == 0) sum.low += error;
+}
+#endif
+__device__ inline void add_product(Twofold<double>& sum, double a, double b) {
+    const double product = a * b;
+    add(sum, product);
+    const double error = fma(a, b, -product);
+    if (error - error == 0) sum.low += error;  // not of an infinite product
+}
+
+__device__ inline float real(__half x) { return __half2float(x); }
+__device__ inline float real(__nv_bfloat16 x) { return __bfloat162float(x); }
+__device__ inline float real(float x) { return x; }
+__device__ inline double real(double x) { return x; }
+
+// The larger one, or NaN.
+template <class K>
+__device__ K larger(K a, K b) {
+    return a >= b || a != a ? a : b;
+}
+#if __CUDA_ARCH__ >= 800 && !defined(__CUSCOPE_HOST__)
+__device__ inline float larger(float a, float b) {
+    float result;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+#endif
+
+// out[i] = value, rounded once, in one of the floating types.
+__device__ inline void store_real(void* out, long long i, double value, int type) {
+    using cuscope::reduce::Type;
+    switch (static_cast<Type>(type)) {
+        case Type::float16:
+            static_cast<__half*>(out)[i] = __double2half(value);
+            break;
+        case Type::bfloat16:
+            static_cast<__nv_bfloat16*>(out)[i] = __double2bfloat16(value);
+            break;
+        case Type::float32:
+            static_cast<float*>(out)[i] = static_cast<float>(value);
+            break;
+        default:
+            static_cast<double*>(out)[i] = value;
+    }
+}
+
+// out[i] = value modulo the output type, or value / divisor in one of the floating types.
+__device__ inline void store_integer(void* out, long long i, long long value, double divisor, int type) {
+    using cuscope::reduce::Type;
+    switch (static_cast<Type>(type)) {
+        case Type::int8:
+        case Type::uint8:
+            static_cast<signed char*>(out)[i] = static_cast<signed char>(value);
+            break;
+        case Type::int16:
+        case Type::uint16:
+            static_cast<short*>(out)[i] = static_cast<short>(value);
+            break;
+        case Type::int32:
+        case Type::uint32:
+            static_cast<int*>(out)[i] = static_cast<int>(value);
+            break;
+        case Type::int64:
+        case Type::uint64:
+            static_cast<long long*>(out)[i] = value;
+            break;
+        case Type::boolean:
+            static_cast<bool*>(out)[i] = value != 0;
+            break;
+        default:
+            store_real(out, i, static_cast<double>(value) / divisor, type);
+    }
+}
+
+__device__ inline void store_complex(void* out, long long i, double re, double im, int type) {
+    if (static_cast<cuscope::reduce::Type>(type) == cuscope::reduce::Type::complex64)
+        static_cast<Complex<float>*>(out)[i] = {static_cast<float>(re), static_cast<float>(im)};
+    else
+        static_cast<Complex<double>*>(out)[i] = {re, im};
+}

@@ -1,0 +1,168 @@
+// Over the middle axis of a view of three: out[o * inner + c] of in[o * outer_distance + r * distance + c], r
+// < length, for o < outer and c < inner. The last axis is contiguous.
+//
+// Each thread owns the columns of 16 bytes (8 for some policies). Such strips are numbered through all of
+// outer; a block of 256 threads takes `lanes` neighbouring strips, with 256 / lanes threads down each, and
+// `splits` blocks share the rows of each tile of strips.
+//
+// Launch (plan.hpp: plan_columns): grid = ceil(strips / lanes) * splits; lanes is a power of two from 1 to
+// 256; no dynamic shared memory. For splits > 1: tickets, one unsigned a tile, zero before the first launch
+// and left zero; partials, lanes * strip_columns<P> * sizeof(Value) bytes a block, aligned to 16 bytes, of
+// any content.
+#pragma once
+
+#include "exchange.cuh"
+
+constexpr int columns_threads = 256;
+
+// As many columns as 16 bytes hold, unless their Values would not fit in 32 KiB of shared memory.
+template <class P>
+constexpr int strip_columns = 16 / sizeof(typename P::Element) * sizeof(typename P::Value) * columns_threads
+                                      <= 32768
+                                  ? 16 / sizeof(typename P::Element)
+                                  : 32768 / columns_threads / sizeof(typename P::Value);
+
+template <class P>
+union Strip {
+    static constexpr int bytes = strip_columns<P> * sizeof(typename P::Element);
+    uint4 four;
+    uint2 two;
+    typename P::Element elements[strip_columns<P>];
+
+    __device__ Strip() {}
+    // From aligned memory, all of it.
+    __device__ void load(const typename P::Element* data) {
+        if constexpr (bytes == 16)
+            four = __ldg(reinterpret_cast<const uint4*>(data));
+        else
+            two = __ldg(reinterpret_cast<const uint2*>(data));
+    }
+};
+
+// Rows first, first + step, ... of a strip of `columns` columns.
+template <class P>
+__device__ void reduce_strip(const P& policy, typename P::Value (&values)[strip_columns<P>],
+                             const typename P::Element* data, long long distance, long long first,
+                             long long length, long long step, int columns) {
+    constexpr int width = strip_columns<P>, rows = 4;
+    long long row = first;
+    const bool aligned = reinterpret_cast<unsigned long long>(data) % Strip<P>::bytes == 0 &&
+                         distance * sizeof(typename P::Element) % Strip<P>::bytes == 0;
+    if (columns == width && aligned) {
+        Strip<P> strips[rows];
+        for (; row + (rows - 1) * step < length; row += rows * step) {
+#pragma unroll
+            for (int i = 0; i < rows; ++i) strips[i].load(data + (row + i * step) * distance);
+#pragma unroll
+            for (int i = 0; i < rows; ++i)
+#pragma unroll
+                for (int c = 0; c < width; ++c) policy.add(values[c], strips[i].elements[c], row + i * step);
+        }
+        for (; row < length; row += step) {
+            strips[0].load(data + row * distance);
+#pragma unroll
+            for (int c = 0; c < width; ++c) policy.add(values[c], strips[0].elements[c], row);
+        }
+        return;
+    }
+    for (; row < length; row += step) {
+        Strip<P> strip;
+#pragma unroll
+        for (int c = 0; c < width; ++c)
+            if (c < columns) strip.elements[c] = data[row * distance + c];
+#pragma unroll
+        for (int c = 0; c < width; ++c)
+            if (c < columns) policy.add(values[c], strip.elements[c], row);
+    }
+}
+
+// The last block of a tile adds up what all have left, in the order of their numbers: `members` threads a
+// column.
+template <class P>
+__device__ typename P::Value sum_of_partials(const P& policy, const typename P::Value* partials, int column,
+                                             int columns, int member, int members, int splits) {
+    using Value = typename P::Value;
+    Value value = policy.identity();
+#pragma unroll 8
+    for (int split = member; split < splits; split += members)
+        value = policy.combine(value, partials[static_cast<long long>(split) * columns + column]);
+    return value;
+}
+
+template <class P>
+__global__ void __launch_bounds__(columns_threads, P::column_blocks)
+    columns(const void* in, void* out, long long outer, long long length, long long inner, long long distance,
+            long long outer_distance, unsigned long long bits, int kind, double divisor, int lanes,
+            int splits, unsigned* tickets, void* partials) {
+    using Value = typename P::Value;
+    constexpr int width = strip_columns<P>;
+    __shared__ alignas(16) unsigned char memory[columns_threads * width * sizeof(Value)];
+    __shared__ bool is_last;
+    Value* shared = reinterpret_cast<Value*>(memory);
+    const P policy(bits, kind, length);
+    const unsigned tile = blockIdx.x / splits, split = blockIdx.x % splits;
+    const int lane = threadIdx.x % lanes, member = threadIdx.x / lanes, members = columns_threads / lanes;
+    const long long strips = (inner + width - 1) / width;  // of one o
+    const long long strip = static_cast<long long>(tile) * lanes + lane;
+
+    Value values[width];
+#pragma unroll
+    for (Value& value : values) value = policy.identity();
+    if (strip < strips * outer) {
+        const long long o = strip / strips, column = (strip - o * strips) * width;
+        const long long rest = inner - column;
+        const auto* data = static_cast<const typename P::Element*>(in) + o * outer_distance + column;
+        reduce_strip(policy, values, data, distance, static_cast<long long>(split) * members + member, length,
+                     static_cast<long long>(splits) * members, rest < width ? static_cast<int>(rest) : width);
+    }
+    // The members of a strip, as a tree.
+#pragma unroll
+    for (int c = 0; c < width; ++c) shared[c * columns_threads + threadIdx.x] = values[c];
+    for (int half = members / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (member < half)
+#pragma unroll 1
+            for (int c = 0; c < width; ++c) {
+                Value& mine = shared[c * columns_threads + threadIdx.x];
+                mine = policy.combine(mine, shared[c * columns_threads + threadIdx.x + half * lanes]);
+            }
+    }
+    __syncthreads();
+
+    // From here on columns are dealt to threads one by one.
+    const int in_tile = lanes * width;
+    Value* of_tile = static_cast<Value*>(partials) + static_cast<long long>(tile) * splits * in_tile;
+    if (splits > 1) {
+        for (int k = threadIdx.x; k < in_tile; k += columns_threads)
+            of_tile[split * in_tile + k] = shared[k % width * columns_threads + k / width];
+        __threadfence();  // release, of each thread's own partials
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            is_last = atomicInc(tickets + tile, splits - 1) == splits - 1u;
+            __threadfence();  // acquire
+        }
+        __syncthreads();
+        if (!is_last) return;
+    }
+    const int at_once = in_tile < columns_threads ? in_tile : columns_threads;
+    const int k_member = threadIdx.x / at_once, k_members = columns_threads / at_once;
+    for (int k = threadIdx.x % at_once; k < in_tile; k += at_once) {
+        Value value;
+        if (splits > 1) {
+            value = sum_of_partials(policy, of_tile, k, in_tile, k_member, k_members, splits);
+            if (k_members > 1) {  // then every thread passes here once
+                shared[threadIdx.x] = value;
+                __syncthreads();
+                if (k_member == 0)
+                    for (int i = 1; i < k_members; ++i)
+                        value = policy.combine(value, shared[i * at_once + k]);
+            }
+        } else {
+            value = shared[k % width * columns_threads + k / width];
+        }
+        const long long s = static_cast<long long>(tile) * lanes + k / width;
+        const long long o = s / strips, column = (s - o * strips) * width + k % width;
+        if (k_member == 0 && s < strips * outer && column < inner)
+            policy.store(out, o * inner + column, value, divisor);
+    }
+}

@@ -1,0 +1,169 @@
+// The order in which minima and maxima are found: as the maximum of *keys*. A key is an element with some
+// bits flipped, so that one instance serves minimum and maximum, and integers of both signs:
+//
+//   minimum, maximum of unsigned   all bits, none
+//   minimum, maximum of signed     all bits but the top one, the top one
+//   minimum, maximum of floats     the sign bit, none
+//
+// Keys of integers are compared without a sign, those of floats as floats, where a NaN is above all others.
+#pragma once
+
+#include "accumulate.cuh"
+
+// E: unsigned char, unsigned short, unsigned, unsigned long long, __half, __nv_bfloat16, float or double.
+// `Packed` is the running maximum over vectors, lane by lane as far as instructions do several at once;
+// bottom() is where it starts.
+template <class E>
+struct Keys;
+
+template <class K>
+__device__ bool above(K a, K b) {
+    return a > b;
+}
+__device__ inline bool above(float a, float b) { return !(a <= b) && b == b; }
+__device__ inline bool above(double a, double b) { return !(a <= b) && b == b; }
+template <class K>
+__device__ bool level(K a, K b) {
+    return a == b || (a != a && b != b);
+}
+
+// One element at a time.
+template <class E, class K>
+struct SingleKeys {
+    using Key = K;
+    using Packed = K;
+    unsigned long long bits;
+
+    __device__ explicit SingleKeys(unsigned long long bits) : bits(bits) {}
+    __device__ void keep(Packed& best, const uint4& vector) const {
+        const E* x = reinterpret_cast<const E*>(&vector);
+#pragma unroll
+        for (int i = 0; i < static_cast<int>(16 / sizeof(E)); ++i)
+            best = larger(best, static_cast<const Keys<E>*>(this)->key(x[i]));
+    }
+    __device__ Packed bottom() const { return static_cast<const Keys<E>*>(this)->lowest(); }
+    __device__ Key best_of(Packed best) const { return best; }
+};
+
+template <>
+struct Keys<unsigned> : SingleKeys<unsigned, unsigned> {
+    using SingleKeys::SingleKeys;
+    __device__ unsigned lowest() const { return 0; }
+    __device__ unsigned key(unsigned x) const { return x ^ static_cast<unsigned>(bits); }
+    __device__ unsigned element(unsigned key) const { return key ^ static_cast<unsigned>(bits); }
+};
+template <>
+struct Keys<unsigned long long> : SingleKeys<unsigned long long, unsigned long long> {
+    using SingleKeys::SingleKeys;
+    __device__ unsigned long long lowest() const { return 0; }
+    __device__ unsigned long long key(unsigned long long x) const { return x ^ bits; }
+    __device__ unsigned long long element(unsigned long long key) const { return key ^ bits; }
+};
+template <>
+struct Keys<float> : SingleKeys<float, float> {
+    using SingleKeys::SingleKeys;
+    __device__ float lowest() const { return __int_as_float(0xff800000); }
+    __device__ float key(float x) const { return __int_as_float(__float_as_int(x) ^ static_cast<int>(bits)); }
+    __device__ float element(float key) const { return this->key(key); }
+};
+template <>
+struct Keys<double> : SingleKeys<double, double> {
+    using SingleKeys::SingleKeys;
+    __device__ double lowest() const { return __longlong_as_double(0xfff0000000000000LL); }
+    __device__ double key(double x) const {
+        return __longlong_as_double(__double_as_longlong(x) ^ static_cast<long long>(bits));
+    }
+    __device__ double element(double key) const { return this->key(key); }
+};
+
+// Four bytes are two pairs of 16-bit numbers, which have an instruction.
+template <>
+struct Keys<unsigned char> {
+    using Key = unsigned;
+    struct Packed {
+        unsigned even, odd;
+    };
+    unsigned bits;
+
+    __device__ explicit Keys(unsigned long long bits) : bits(static_cast<unsigned>(bits)) {}
+    __device__ unsigned lowest() const { return 0; }
+    __device__ unsigned key(unsigned char x) const { return x ^ (bits & 0xff); }
+    __device__ unsigned char element(unsigned key) const { return static_cast<unsigned char>(key ^ bits); }
+    __device__ void keep(Packed& best, const uint4& vector) const {
+        const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+        for (const unsigned word : words) {
+            best.even = __vmaxu2(best.even, (word ^ bits) & 0x00ff00ff);
+            best.odd = __vmaxu2(best.odd, ((word ^ bits) >> 8) & 0x00ff00ff);
+        }
+    }
+    __device__ Packed bottom() const { return {0, 0}; }
+    __device__ Key best_of(Packed best) const {
+        const unsigned both = __vmaxu2(best.even, best.odd);
+        return max(both & 0xffff, both >> 16);
+    }
+};
+template <>
+struct Keys<unsigned short> {
+    using Key = unsigned;
+    using Packed = unsigned;
+    unsigned bits;
+
+    __device__ explicit Keys(unsigned long long bits) : bits(static_cast<unsigned>(bits)) {}
+    __device__ unsigned lowest() const { return 0; }
+    __device__ unsigned key(unsigned short x) const { return x ^ (bits & 0xffff); }
+    __device__ unsigned short element(unsigned key) const { return static_cast<unsigned short>(key ^ bits); }
+    __device__ void keep(Packed& best, const uint4& vector) const {
+        const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+        for (const unsigned word : words) best = __vmaxu2(best, word ^ bits);
+    }
+    __device__ Packed bottom() const { return 0; }
+    __device__ Key best_of(Packed best) const { return max(best & 0xffff, best >> 16); }
+};
+
+// Pairs of halves, likewise; a single one is compared as a float, which holds it exactly. Infinities: two of
+// -inf.
+template <class E, class E2, unsigned Infinities>
+struct HalfKeys {
+    using Key = float;
+    using Packed = E2;
+    unsigned bits;
+
+    __device__ explicit HalfKeys(unsigned long long bits) : bits(static_cast<unsigned>(bits)) {}
+    __device__ float lowest() const { return __int_as_float(0xff800000); }
+    __device__ float key(E x) const {
+        return __int_as_float(__float_as_int(real(x)) ^ static_cast<int>(bits & 0x80000000));
+    }
+    __device__ void keep(Packed& best, const uint4& vector) const {
+        const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+        for (const unsigned word : words) {
+            const unsigned flipped = word ^ bits;
+            E2 pair;
+            memcpy(&pair, &flipped, sizeof pair);
+            best = __hmax2_nan(best, pair);
+        }
+    }
+    __device__ Packed bottom() const {
+        const unsigned infinities = Infinities;
+        E2 pair;
+        memcpy(&pair, &infinities, sizeof pair);
+        return pair;
+    }
+    __device__ Key best_of(Packed best) const { return larger(real(best.x), real(best.y)); }
+};
+template <>
+struct Keys<__half> : HalfKeys<__half, __half2, 0xfc00fc00> {
+    using HalfKeys::HalfKeys;
+    __device__ __half element(float x) const {
+        return __float2half(__int_as_float(__float_as_int(x) ^ static_cast<int>(bits & 0x80000000)));
+    }
+};
+template <>
+struct Keys<__nv_bfloat16> : HalfKeys<__nv_bfloat16, __nv_bfloat162, 0xff80ff80> {
+    using HalfKeys::HalfKeys;
+    __device__ __nv_bfloat16 element(float x) const {
+        return __float2bfloat16(__int_as_float(__float_as_int(x) ^ static_cast<int>(bits & 0x80000000)));
+    }
+};

@@ -1,0 +1,258 @@
+// How the reductions of this folder are launched: which instance serves an operation on a type, with which
+// arguments, and which grid, block and workspace a shape needs. Plain C++20 without CUDA, for the host side.
+//
+//   whole<P>(in, out, n, bits, kind, divisor, slots)                                    plan_whole
+//   dot<P>(first, second, out, n, bits, kind, slots)                                    plan_whole
+//   rows<P>(in, out, count, length, distance, bits, kind, divisor, lanes, splits, slots) plan_rows
+//   columns<P>(in, out, outer, length, inner, distance, outer_distance, bits, kind, divisor, lanes, splits,
+//   tickets,
+//              partials)                                                                plan_columns
+//
+// Lengths and distances are long long and count elements, bits is unsigned long long, kind, lanes and splits
+// are int, divisor is double, the others are pointers to device memory. No kernel takes dynamic shared
+// memory. Every axis has at least one element: what an empty reduction gives is the caller's to say.
+//
+// Workspace: slots and tickets are zero before the first launch, and each launch leaves them zero; they are
+// 16-byte aligned, and one launch at a time uses them (launches of one stream do). Partials may hold
+// anything.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <string_view>
+
+#include "types.hpp"
+
+namespace cuscope::reduce {
+
+enum class Operation { sum, mean, product, minimum, maximum, first_minimum, first_maximum, any, all, dot };
+
+struct Launch {
+    unsigned grid = 1, block = 1;
+    int lanes = 1, splits = 1;
+    std::size_t slot_bytes = 0, ticket_bytes = 0, partial_bytes = 0;
+};
+
+constexpr int bytes_of(Type type) {
+    switch (type) {
+        case Type::int8:
+        case Type::uint8:
+        case Type::boolean:
+            return 1;
+        case Type::float16:
+        case Type::bfloat16:
+        case Type::int16:
+        case Type::uint16:
+            return 2;
+        case Type::float32:
+        case Type::int32:
+        case Type::uint32:
+            return 4;
+        case Type::float64:
+        case Type::int64:
+        case Type::uint64:
+        case Type::complex64:
+            return 8;
+        case Type::complex128:
+            return 16;
+    }
+    return 0;
+}
+
+constexpr bool is_complex(Type type) { return type == Type::complex64 || type == Type::complex128; }
+constexpr bool is_floating(Type type) { return type <= Type::float64; }
+constexpr bool is_signed_integer(Type type) { return type >= Type::int8 && type <= Type::int64; }
+
+// The policy P of an operation on elements of a type; empty where there is none (minima and maxima of complex
+// numbers). `mean` is also the sum of 64-bit integers in a floating type.
+constexpr std::string_view policy_of(Operation operation, Type type) {
+    constexpr std::string_view sums[] = {
+        "SumOf<__half>",         "SumOf<__nv_bfloat16>",  "SumOf<float>", "SumOf<double>",
+        "SumOf<signed char>",    "SumOf<short>",          "SumOf<int>",   "SumOf<long long>",
+        "SumOf<Complex<float>>", "SumOf<Complex<double>>"};
+    constexpr std::string_view products[] = {
+        "ProductOf<__half>",         "ProductOf<__nv_bfloat16>",  "ProductOf<float>", "ProductOf<double>",
+        "ProductOf<signed char>",    "ProductOf<short>",          "ProductOf<int>",   "ProductOf<long long>",
+        "ProductOf<Complex<float>>", "ProductOf<Complex<double>>"};
+    constexpr std::string_view dots[] = {
+        "DotOf<__half>",         "DotOf<__nv_bfloat16>",  "DotOf<float>", "DotOf<double>",
+        "DotOf<signed char>",    "DotOf<short>",          "DotOf<int>",   "DotOf<long long>",
+        "DotOf<Complex<float>>", "DotOf<Complex<double>>"};
+    constexpr std::string_view extremes[] = {"ExtremeOf<__half>",        "ExtremeOf<__nv_bfloat16>",
+                                             "ExtremeOf<float>",         "ExtremeOf<double>",
+                                             "ExtremeOf<unsigned char>", "ExtremeOf<unsigned short>",
+                                             "ExtremeOf<unsigned>",      "ExtremeOf<unsigned long long>"};
+    constexpr std::string_view firsts[] = {
+        "FirstExtremeOf<__half>",   "FirstExtremeOf<__nv_bfloat16>",     "FirstExtremeOf<float>",
+        "FirstExtremeOf<double>",   "FirstExtremeOf<unsigned char>",     "FirstExtremeOf<unsigned short>",
+        "FirstExtremeOf<unsigned>", "FirstExtremeOf<unsigned long long>"};
+    constexpr std::string_view truths[] = {"TruthOf<unsigned char>", "TruthOf<unsigned short>",
+                                           "TruthOf<unsigned>", "TruthOf<unsigned long long>",
+                                           "TruthOf<TwoWords>"};
+    const int width =
+        std::countr_zero(static_cast<unsigned>(bytes_of(type)));  // 0 for bytes, 1 for halves, ...
+    const int index = is_floating(type)  ? static_cast<int>(type)
+                      : is_complex(type) ? static_cast<int>(type) - static_cast<int>(Type::complex64) + 8
+                                         : 4 + width;
+    switch (operation) {
+        case Operation::mean:
+            if (type == Type::int64) return "MeanOf<long long>";
+            if (type == Type::uint64) return "MeanOf<unsigned long long>";
+            [[fallthrough]];
+        case Operation::sum:
+            return sums[index];
+        case Operation::product:
+            return products[index];
+        case Operation::dot:
+            return dots[index];
+        case Operation::minimum:
+        case Operation::maximum:
+            return is_complex(type) ? std::string_view() : extremes[index];
+        case Operation::first_minimum:
+        case Operation::first_maximum:
+            return is_complex(type) ? std::string_view() : firsts[index];
+        case Operation::any:
+        case Operation::all:
+            return truths[width];
+    }
+    return {};
+}
+
+// The kernels' argument `bits`.
+constexpr unsigned long long bits_of(Operation operation, Type type) {
+    const int bytes = bytes_of(type) > 8 ? 8 : bytes_of(type);
+    const unsigned long long ones = ~0ull >> (64 - 8 * bytes);
+    const unsigned long long top = 1ull << (8 * bytes - 1);
+    const unsigned long long everywhere = ~0ull / ones;  // an element's bits, repeated through eight bytes
+    const bool is_float = is_floating(type), is_signed = is_signed_integer(type);
+    switch (operation) {
+        case Operation::sum:
+        case Operation::mean:
+            return !is_float && !is_signed && type != Type::boolean && bytes < 8 ? top * everywhere : 0;
+        case Operation::product:
+        case Operation::dot:
+            return is_signed && bytes < 8 ? top : 0;
+        case Operation::minimum:
+        case Operation::first_minimum:
+            return (is_float ? top : is_signed ? ones ^ top : ones) * everywhere;
+        case Operation::maximum:
+        case Operation::first_maximum:
+            return is_signed ? top * everywhere : 0;
+        case Operation::any:
+        case Operation::all:
+            if (type == Type::complex64) return 0x7fffffff7fffffffull;
+            if (type == Type::complex128) return 0x7fffffffffffffffull;
+            return (is_float ? ones ^ top : ones) * everywhere;
+    }
+    return 0;
+}
+
+// The kernels' argument `kind`.
+constexpr int kind_of(Operation operation, Type output) {
+    if (operation == Operation::any) return 0;
+    return operation == Operation::all ? 1 : static_cast<int>(output);
+}
+
+// Of the policy's Value, of which the partials of `columns` are made.
+constexpr int value_bytes(Operation operation, Type type) {
+    switch (operation) {
+        case Operation::sum:
+        case Operation::mean:
+        case Operation::dot:
+            if (type == Type::complex128) return 32;
+            if (type == Type::complex64 || type == Type::float64) return 16;
+            return operation == Operation::mean && !is_floating(type) && bytes_of(type) == 8 ? 16 : 8;
+        case Operation::product:
+            return is_complex(type) ? 16 : 8;
+        case Operation::minimum:
+        case Operation::maximum:
+            return bytes_of(type) == 8 ? 8 : 4;
+        case Operation::first_minimum:
+        case Operation::first_maximum:
+            return 16;
+        case Operation::any:
+        case Operation::all:
+            return 4;
+    }
+    return 0;
+}
+
+// Slots hold Values of up to 32 bytes, and as much again for flags.
+inline constexpr std::size_t slot_size = 64;
+
+// n elements of so many bytes, in a row: `whole` and `dot`.
+//
+// One block has 64 KiB under way at once, and takes no longer for it than several blocks need to find each
+// other. Above, blocks are as many as have a vector for every thread, up to one a multiprocessor; and two
+// once those would go around more than once.
+constexpr Launch plan_whole(long long n, int element_bytes, int multiprocessors) {
+    constexpr int threads = 512, loads = 8;
+    const long long vectors = (n * element_bytes + 15) / 16;
+    Launch launch;
+    launch.block = threads;
+    if (vectors > threads * loads) {
+        const long long useful = (vectors + threads - 1) / threads, one_each = multiprocessors;
+        launch.grid = static_cast<unsigned>(
+            vectors > one_each * threads * loads ? 2 * one_each : std::min(useful, one_each));
+    }
+    launch.slot_bytes = launch.grid > 1 ? launch.grid * slot_size : 0;
+    return launch;
+}
+
+// `count` rows of `length` elements each. A thread takes up to eight vectors of a row; where that leaves the
+// device idle, fewer; and where one block a row does, rows are split.
+constexpr Launch plan_rows(long long count, long long length, int element_bytes, int multiprocessors) {
+    constexpr int threads = 256, loads = 8, blocks = 4;  // a multiprocessor
+    const long long vectors = std::max(1ll, length * element_bytes / 16);
+    const long long at_once = static_cast<long long>(multiprocessors) * blocks;
+    Launch launch;
+    launch.block = threads;
+    const auto lanes_for = [&](long long each) {
+        return static_cast<int>(std::min<long long>(
+            threads, std::bit_ceil(static_cast<unsigned long long>((vectors + each - 1) / each))));
+    };
+    launch.lanes = lanes_for(loads);
+    while (launch.lanes < lanes_for(1) && count * launch.lanes < at_once * threads) launch.lanes *= 2;
+    if (launch.lanes == threads && count < at_once)
+        launch.splits =
+            static_cast<int>(std::max(1ll, std::min(at_once / count, vectors / (threads * loads / 2))));
+    const long long rows_a_block = threads / launch.lanes;
+    launch.grid = static_cast<unsigned>((count + rows_a_block - 1) / rows_a_block * launch.splits);
+    launch.slot_bytes = launch.splits > 1 ? launch.grid * slot_size : 0;
+    return launch;
+}
+
+// Columns that one thread owns.
+constexpr int strip_columns(int element_bytes, int value_bytes) {
+    const int columns = 16 / element_bytes;
+    return columns * value_bytes * 256 <= 32768 ? columns : 32768 / 256 / value_bytes;
+}
+
+// The middle axis of (outer, length, inner). A block takes 2 KiB of each of its rows where there are so many;
+// rows are split where tiles of columns are fewer than blocks that the device holds.
+constexpr Launch plan_columns(long long outer, long long length, long long inner, int element_bytes,
+                              int value_bytes, int multiprocessors) {
+    constexpr int threads = 256, blocks = 4, rows_a_thread = 16;
+    const int width = strip_columns(element_bytes, value_bytes);
+    const long long strips = (inner + width - 1) / width * outer;
+    Launch launch;
+    launch.block = threads;
+    launch.lanes =
+        static_cast<int>(std::min<long long>(128, std::bit_ceil(static_cast<unsigned long long>(strips))));
+    while (launch.lanes < threads && threads / launch.lanes > length) launch.lanes *= 2;
+    const long long tiles = (strips + launch.lanes - 1) / launch.lanes;
+    const long long at_once = static_cast<long long>(multiprocessors) * blocks;
+    const long long members = threads / launch.lanes;
+    if (tiles < at_once)
+        launch.splits =
+            static_cast<int>(std::max(1ll, std::min(at_once / tiles, length / (members * rows_a_thread))));
+    launch.grid = static_cast<unsigned>(tiles * launch.splits);
+    if (launch.splits > 1) {
+        launch.ticket_bytes = static_cast<std::size_t>(tiles) * sizeof(unsigned);
+        launch.partial_bytes = static_cast<std::size_t>(launch.grid) * launch.lanes * width * value_bytes;
+    }
+    return launch;
+}
+
+}  // namespace cuscope::reduce

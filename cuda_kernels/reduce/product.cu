@@ -1,0 +1,100 @@
+// Products. Floats are multiplied in double, integers modulo 2^64.
+//   ProductOf<__half>, <__nv_bfloat16>, <float>, <double>  kind: a floating output type
+//   ProductOf<signed char>, <short>, <int>, <long long>    both signs, and signed char for bool; kind: any
+//   real type ProductOf<Complex<float>>, <Complex<double>>           kind: complex64 or complex128
+// bits: for signed types of 8 to 32 bits the top bit of an element (plan.hpp: bits_of); else 0. divisor: 1.
+#include "accumulate.cuh"
+#include "shapes.cuh"
+
+// What all products share: how a vector's elements are multiplied one after another.
+template <class Policy, class E, class V>
+struct Multiplied {
+    using Element = E;
+    using Value = V;
+    using State = V;
+    static constexpr int loads = sizeof(E) > 4 ? 4 : 8, chains = 2, column_blocks = sizeof(E) > 1 ? 3 : 2;
+    int kind;
+
+    __device__ explicit Multiplied(int kind) : kind(kind) {}
+    __device__ void add(Value& value, E x, long long) const {
+        const Policy& policy = static_cast<const Policy&>(*this);
+        value = policy.combine(value, policy.lift(x, 0));
+    }
+    __device__ void start(State& state) const { state = static_cast<const Policy&>(*this).identity(); }
+    __device__ void absorb(State& state, const uint4& vector, long long) const {
+        const E* x = reinterpret_cast<const E*>(&vector);
+#pragma unroll
+        for (int i = 0; i < static_cast<int>(16 / sizeof(E)); ++i) add(state, x[i], 0);
+    }
+    __device__ Value finish(State state) const { return state; }
+};
+
+template <class E>
+struct ProductOf : Multiplied<ProductOf<E>, E, double> {
+    __device__ ProductOf(unsigned long long, int kind, long long)
+        : Multiplied<ProductOf<E>, E, double>(kind) {}
+    __device__ double identity() const { return 1; }
+    __device__ double combine(double a, double b) const { return a * b; }
+    __device__ double lift(E x, long long) const { return real(x); }
+    __device__ void store(void* out, long long i, double value, double) const {
+        store_real(out, i, value, this->kind);
+    }
+};
+
+template <class E, class Unsigned>
+struct ProductOfIntegers : Multiplied<ProductOfIntegers<E, Unsigned>, E, unsigned long long> {
+    unsigned sign;
+
+    __device__ ProductOfIntegers(unsigned long long bits, int kind, long long)
+        : Multiplied<ProductOfIntegers, E, unsigned long long>(kind), sign(static_cast<unsigned>(bits)) {}
+    __device__ unsigned long long identity() const { return 1; }
+    __device__ unsigned long long combine(unsigned long long a, unsigned long long b) const { return a * b; }
+    __device__ unsigned long long lift(E x, long long) const {
+        const unsigned long long bits = static_cast<Unsigned>(x);
+        return (bits ^ sign) - sign;  // extends the sign where there is one
+    }
+    __device__ void store(void* out, long long i, unsigned long long value, double divisor) const {
+        store_integer(out, i, static_cast<long long>(value), divisor, this->kind);
+    }
+};
+template <>
+struct ProductOf<signed char> : ProductOfIntegers<signed char, unsigned char> {
+    using ProductOfIntegers::ProductOfIntegers;
+};
+template <>
+struct ProductOf<short> : ProductOfIntegers<short, unsigned short> {
+    using ProductOfIntegers::ProductOfIntegers;
+};
+template <>
+struct ProductOf<int> : ProductOfIntegers<int, unsigned> {
+    using ProductOfIntegers::ProductOfIntegers;
+};
+template <>
+struct ProductOf<long long> : ProductOfIntegers<long long, unsigned long long> {
+    using ProductOfIntegers::ProductOfIntegers;
+};
+
+template <class R>
+struct ProductOf<Complex<R>> : Multiplied<ProductOf<Complex<R>>, Complex<R>, Complex<double>> {
+    __device__ ProductOf(unsigned long long, int kind, long long)
+        : Multiplied<ProductOf, Complex<R>, Complex<double>>(kind) {}
+    __device__ Complex<double> identity() const { return {1, 0}; }
+    __device__ Complex<double> combine(Complex<double> a, Complex<double> b) const {
+        return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    }
+    __device__ Complex<double> lift(Complex<R> x, long long) const { return {x.re, x.im}; }
+    __device__ void store(void* out, long long i, Complex<double> value, double) const {
+        store_complex(out, i, value.re, value.im, this->kind);
+    }
+};
+
+OFFER_SHAPES(ProductOf<__half>)
+OFFER_SHAPES(ProductOf<__nv_bfloat16>)
+OFFER_SHAPES(ProductOf<float>)
+OFFER_SHAPES(ProductOf<double>)
+OFFER_SHAPES(ProductOf<signed char>)
+OFFER_SHAPES(ProductOf<short>)
+OFFER_SHAPES(ProductOf<int>)
+OFFER_SHAPES(ProductOf<long long>)
+OFFER_SHAPES(ProductOf<Complex<float>>)
+OFFER_SHAPES(ProductOf<Complex<double>>)

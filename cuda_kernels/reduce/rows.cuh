@@ -1,0 +1,42 @@
+// The rows of a matrix: out[r] of in[r * distance + c], c < length, for r < count. Rows are contiguous, begin
+// at any element, and may overlap.
+//
+// Launch (plan.hpp: plan_rows): blocks of 256 threads; no dynamic shared memory. A row is the work of `lanes`
+// threads, a power of two from 1 to 256, and a block that of 256 / lanes rows: grid = ceil(count * lanes /
+// 256). Where rows are few and long, lanes = 256 and each is the work of `splits` blocks: grid = count *
+// splits. slots: for splits > 1, as in whole.cuh; else not read.
+#pragma once
+
+#include "span.cuh"
+
+constexpr int rows_threads = 256;
+#if __CUDA_ARCH__ >= 900
+constexpr int rows_blocks = 4;  // a multiprocessor
+#else
+constexpr int rows_blocks = 3;
+#endif
+
+// As many vectors under way as registers allow: a row of 32 KiB is then one round of a block.
+template <class P>
+constexpr int rows_loads = sizeof(typename P::Element) == 4 && sizeof(typename P::Value) <= 8 ? P::loads
+                           : P::loads < 4                                                     ? P::loads
+                                                                                              : 4;
+
+template <class P>
+__global__ void __launch_bounds__(rows_threads, rows_blocks)
+    rows(const void* in, void* out, long long count, long long length, long long distance,
+         unsigned long long bits, int kind, double divisor, int lanes, int splits, void* slots) {
+    const P policy(bits, kind, length);
+    const unsigned part = splits > 1 ? blockIdx.x % splits : 0;
+    const unsigned first = blockIdx.x - part;  // the number of the row's first block
+    const long long group = splits > 1 ? blockIdx.x / splits : blockIdx.x;
+    const long long row = group * (rows_threads / lanes) + threadIdx.x / lanes;
+    const unsigned member = threadIdx.x % lanes;
+    const bool exists = row < count;
+    const auto* data = static_cast<const typename P::Element*>(in) + (exists ? row * distance : 0);
+    typename P::Value value =
+        reduce_span<rows_loads<P>>(policy, data, exists ? length : 0, member, lanes, part, splits);
+    value = reduce_group(policy, value, lanes);
+    if (collect(policy, value, first, part, splits, slots, rows_threads) && exists && member == 0)
+        policy.store(out, row, value, divisor);
+}
