@@ -63,7 +63,7 @@ def _empty_result(op: str, shape: tuple[int, ...], dtype: np.dtype[Any], stream:
     if op in ("sum", "any"):
         return _core.zeros(shape, dtype, stream=stream)
     if op in ("prod", "all"):
-        return _core.full(shape, 1, dtype, stream=stream)
+        return _core.full(shape, dtype.type(1), dtype, stream=stream)
     if op == "mean":
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=5)
         return _core.full(shape, math.nan, dtype, stream=stream)
@@ -106,6 +106,8 @@ def _reduce(
         result = _empty_result(op, kept, final, on)
     else:
         made = _result_dtype(op, computed)
+        if op in ("sum", "prod") and final.kind in "iu" and final.itemsize == 4:
+            made = final  # rungs with integers of 32 bits compute in those
         result = _operands.new_result(kept, made, on)
         if math.prod(kept):
             _core.launch_reduce(op, device_array, None, axes, result, variant, on)

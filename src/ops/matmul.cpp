@@ -124,7 +124,8 @@ Array to_packs(const Array& array, const core::StreamPtr& stream) {
     return copy;
 }
 
-// Of a matrix with one row the distance means nothing; kernels that read 16 bytes at a time want a multiple of them.
+// Of a matrix with one row the distance means nothing; kernels that read 16 bytes at a time want a multiple
+// of them.
 std::int64_t row_distance(const Array& array) {
     const auto size = static_cast<std::int64_t>(size_of(array.type));
     const std::size_t rows = array.dimensions() - 2;

@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "ops/accumulators.hpp"
 #include "core/error.hpp"
+#include "ops/accumulators.hpp"
 #include "ops/launch.hpp"
 #include "ops/reduction.hpp"
 

@@ -95,6 +95,9 @@ std::vector<bool> marks(std::size_t dimensions, const std::vector<std::size_t>& 
 
 std::vector<Variant> reduce_variants(const core::Device& device) {
     std::vector<Variant> variants = ladder_variants();
+    variants.push_back(
+        {single_launch, "any operation, dtype and axes",
+         "as vector_loads, for each dtype and shape, sums in double precision: what auto takes on a GPU"});
     if (device.simulated()) {
         variants.push_back({native, "a simulated device",
                             "the processor's own way: what auto takes here, at the speed of NumPy"});
@@ -108,7 +111,7 @@ Choice reduce(Operation operation, const Array& in, const Array* other, const st
     const bool ordered = operation == Operation::argmin || operation == Operation::argmax;
     const std::vector<bool> reduced = marks(in.dimensions(), axes);
     const auto [source, extents] = arranged(in, reduced, ordered, stream);
-    if (variant != "auto" && variant != native) {
+    if (variant != "auto" && variant != native && variant != single_launch) {
         run_ladder(variant, operation, source, out, extents, stream);
         return {variant, "asked for"};
     }
@@ -119,9 +122,12 @@ Choice reduce(Operation operation, const Array& in, const Array* other, const st
     // The two operands of a dot product are one-dimensional: only their strides may differ.
     const Array second = other == nullptr ? source : packed(*other, other->type, stream);
     const Array* const factor = other == nullptr ? nullptr : &second;
-    if (simulated) {
-        reduce_natively(operation, source, factor, out, extents, -1, stream);
-        return {native, "the device is simulated: the processor's own way is the fastest"};
+    if (simulated && variant != single_launch) {
+        const Type made = result_type(operation, in.type);
+        const Array result = made == out.type ? out : allocate(stream, made, out.shape);
+        reduce_natively(operation, source, factor, result, extents, -1, stream);
+        if (made != out.type) copy_into(out, result, stream);
+        return {native, "the device is simulated: the processor's own way is the fastest."};
     }
     return run_reduction(operation, source, factor, out, extents, stream);
 }

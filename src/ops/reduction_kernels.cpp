@@ -1,8 +1,153 @@
 #include "ops/reduction_kernels.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "cuda_kernels/reduce/plan.hpp"
+#include "ops/launch.hpp"
+#include "ops/workspace.hpp"
+
 namespace cuscope::ops {
-Choice run_reduction(Operation operation, const Array& in, const Array*, const Array& out,
-                     const Extents& extents, const core::StreamPtr& stream) {
-    run_ladder("last_block", operation, in, out, extents, stream);
-    return {"last_block", "temporary"};
+namespace {
+
+using Grid = cuscope::reduce::Launch;
+
+cuscope::reduce::Type kernel_type(Type type) {
+    using To = cuscope::reduce::Type;
+    switch (type) {
+        case Type::boolean:
+            return To::boolean;
+        case Type::int8:
+            return To::int8;
+        case Type::int16:
+            return To::int16;
+        case Type::int32:
+            return To::int32;
+        case Type::int64:
+            return To::int64;
+        case Type::uint8:
+            return To::uint8;
+        case Type::uint16:
+            return To::uint16;
+        case Type::uint32:
+            return To::uint32;
+        case Type::uint64:
+            return To::uint64;
+        case Type::float16:
+            return To::float16;
+        case Type::bfloat16:
+            return To::bfloat16;
+        case Type::float32:
+            return To::float32;
+        case Type::float64:
+            return To::float64;
+        case Type::complex64:
+            return To::complex64;
+        case Type::complex128:
+            break;
+    }
+    return To::complex128;
 }
+
+struct Known {
+    cuscope::reduce::Operation operation;
+    const char* file;
+};
+
+Known known(Operation operation) {
+    using To = cuscope::reduce::Operation;
+    switch (operation) {
+        case Operation::sum:
+            return {To::sum, "reduce/sum"};
+        case Operation::mean:
+            return {To::mean, "reduce/sum"};
+        case Operation::prod:
+            return {To::product, "reduce/product"};
+        case Operation::min:
+            return {To::minimum, "reduce/extremes"};
+        case Operation::max:
+            return {To::maximum, "reduce/extremes"};
+        case Operation::argmin:
+            return {To::first_minimum, "reduce/first_extremes"};
+        case Operation::argmax:
+            return {To::first_maximum, "reduce/first_extremes"};
+        case Operation::any:
+            return {To::any, "reduce/truth"};
+        case Operation::all:
+            return {To::all, "reduce/truth"};
+        case Operation::dot:
+            break;
+    }
+    return {To::dot, "reduce/dot"};
+}
+
+std::string blocks(const Grid& launch) {
+    return std::to_string(launch.grid) + (launch.grid == 1 ? " block" : " blocks") + " of " +
+           std::to_string(launch.block) + " threads";
+}
+
+}  // namespace
+
+Choice run_reduction(Operation operation, const Array& in, const Array* other, const Array& out,
+                     const Extents& extents, const core::StreamPtr& stream) {
+    const auto [of, file] = known(operation);
+    const cuscope::reduce::Type type = kernel_type(in.type);
+    const std::string policy(cuscope::reduce::policy_of(of, type));
+    if (policy.empty())
+        throw core::WrongKind(std::string(name(operation)) + ": complex numbers have no order");
+    const unsigned long long bits = cuscope::reduce::bits_of(of, type);
+    const int kind = cuscope::reduce::kind_of(of, kernel_type(out.type));
+    const double divisor = operation == Operation::mean ? static_cast<double>(extents.length) : 1;
+    const int multiprocessors = std::max(1, stream->device().properties().multiprocessor_count);
+    const auto element = static_cast<int>(size_of(in.type));
+    const auto [outer, length, inner] = extents;
+    const auto kernel = [&](const char* shape) {
+        return KernelLibrary::of(stream->device()).kernel(file, std::string(shape) + "<" + policy + ">");
+    };
+    const auto run_with = [&](const char* shape, const Grid& launch, const Workspace& workspace,
+                              std::vector<core::Memory*> memories, auto... arguments) {
+        memories.insert(memories.end(), {in.memory.get(), out.memory.get()});
+        if (workspace.memory() != nullptr) memories.push_back(workspace.memory());
+        run(*kernel(shape), {{launch.grid, 1, 1}, {launch.block, 1, 1}}, stream, memories, arguments...);
+    };
+    const void* const from = in.pointer;
+    void* const to = out.pointer;
+    if (outer == 1 && inner == 1) {
+        const Grid launch = cuscope::reduce::plan_whole(length, element, multiprocessors);
+        const Workspace slots(stream, launch.slot_bytes);
+        if (operation == Operation::dot) {
+            run_with("dot", launch, slots, {other->memory.get()}, from,
+                     static_cast<const void*>(other->pointer), to, static_cast<long long>(length), bits, kind,
+                     slots.pointer());
+        } else {
+            run_with("whole", launch, slots, {}, from, to, static_cast<long long>(length), bits, kind,
+                     divisor, slots.pointer());
+        }
+        return {single_launch, "all elements lie together: " + blocks(launch) + ", one launch."};
+    }
+    if (inner == 1) {
+        const Grid launch = cuscope::reduce::plan_rows(outer, length, element, multiprocessors);
+        const Workspace slots(stream, launch.slot_bytes);
+        run_with("rows", launch, slots, {}, from, to, static_cast<long long>(outer),
+                 static_cast<long long>(length), static_cast<long long>(length), bits, kind, divisor,
+                 launch.lanes, launch.splits, slots.pointer());
+        return {single_launch, "what is reduced lies together: " + blocks(launch) + ", one launch."};
+    }
+    const Grid launch = cuscope::reduce::plan_columns(
+        outer, length, inner, element, cuscope::reduce::value_bytes(of, type), multiprocessors);
+    const Workspace tickets(stream, launch.ticket_bytes);
+    std::shared_ptr<core::DeviceMemory> partials;
+    std::vector<core::Memory*> memories;
+    if (launch.partial_bytes > 0) {
+        partials = core::DeviceMemory::allocate(stream, launch.partial_bytes);
+        memories.push_back(partials.get());
+    }
+    run_with("columns", launch, tickets, memories, from, to, static_cast<long long>(outer),
+             static_cast<long long>(length), static_cast<long long>(inner), static_cast<long long>(inner),
+             static_cast<long long>(length * inner), bits, kind, divisor, launch.lanes, launch.splits,
+             tickets.pointer(), partials ? partials->pointer() : nullptr);
+    return {single_launch,
+            "results lie together: " + blocks(launch) + ", each thread with columns of its own, one launch."};
+}
+
 }  // namespace cuscope::ops

@@ -12,7 +12,8 @@ std::vector<Variant> ladder_variants();
 void run_ladder(const std::string& rung, Operation operation, const Array& in, const Array& out,
                 const Extents& extents, const core::StreamPtr& stream);
 
-// By cuda_kernels/reduce/.
+// By cuda_kernels/reduce/: what "auto" takes on a GPU.
+inline constexpr const char* single_launch = "single_launch";
 Choice run_reduction(Operation operation, const Array& in, const Array* other, const Array& out,
                      const Extents& extents, const core::StreamPtr& stream);
 

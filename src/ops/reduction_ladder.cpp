@@ -5,8 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "ops/launch.hpp"
 #include "core/error.hpp"
+#include "ops/launch.hpp"
 #include "ops/reduction_kernels.hpp"
 
 namespace cuscope::ops {
@@ -106,9 +106,8 @@ const char* kernel_operation(Operation operation) {
 }
 
 [[noreturn]] void refuse(const Rung& rung, Operation operation, Type type) {
-    throw core::WrongKind(std::string("variant: ") + rung.name + " does not do " + name(operation) +
-                                " of " + name(type) + "; it needs: " + rung.needs +
-                                ". Pass variant=\"auto\"");
+    throw core::WrongKind(std::string("variant: ") + rung.name + " does not do " + name(operation) + " of " +
+                          name(type) + "; it needs: " + rung.needs + ". Pass variant=\"auto\"");
 }
 
 bool takes(const Rung& rung, Operation operation, Type computed) {
@@ -126,7 +125,7 @@ bool takes(const Rung& rung, Operation operation, Type computed) {
 
 // The number that changes nothing, for rungs that add to one value.
 double identity(Operation operation, Type type) {
-    if (operation == Operation::sum) return type == Type::float32 || type == Type::float64 ? -0.0 : 0.0;
+    if (operation == Operation::sum) return 0;
     const bool lowest = std::string_view(kernel_operation(operation)) == "Maximum";
     if (type == Type::uint32) return lowest ? 0 : std::numeric_limits<std::uint32_t>::max();
     return lowest ? std::numeric_limits<std::int32_t>::min() : std::numeric_limits<std::int32_t>::max();

@@ -1,0 +1,324 @@
+"""Reductions against NumPy's: every operation, variant, dtype, shape, stride and axis."""
+
+from __future__ import annotations
+
+import math
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import cuscope as cs
+
+SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
+COMMON = {
+    "deadline": None,
+    "derandomize": True,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+}
+MANY = settings(max_examples=max(20, round(200 * SCALE)), **COMMON)
+SOME = settings(max_examples=max(10, round(60 * SCALE)), **COMMON)
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+REALS = [np.bool_, *INTEGERS, np.float16, np.float32, np.float64]
+DTYPES = [*REALS, np.complex64, np.complex128]
+OPERATIONS = ["sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all"]
+ORDERED = {"min", "max", "argmin", "argmax"}
+LADDER = [v.name for v in cs.reduce.variants(cs.Device("host:0")) if v.name not in ("native", "single_launch")]
+FUNCTIONS = {op: getattr(cs, op) for op in OPERATIONS}
+
+
+def filled(shape, dtype, seed: int, op: str = "sum") -> np.ndarray:
+    random = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return random.integers(0, 2, shape).astype(dtype)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return random.integers(info.min, info.max, shape, dtype, endpoint=True)
+    # Products stay near 1; sums of halves stay finite.
+    values = 1 + random.uniform(-1e-4, 1e-4, shape) if op == "prod" else random.uniform(-1, 1, shape)
+    return (values * (1 + 0.01j) if dtype.kind == "c" else values).astype(dtype)
+
+
+def allowed(op: str, array: np.ndarray, axis, dtype: np.dtype, exact: np.ndarray) -> np.ndarray:
+    """How far a result may be from the exact one: rounded once, and for double and complex a little more."""
+    eps = float(np.finfo(dtype).eps)
+    tolerance = eps * np.abs(exact)
+    magnitude = np.abs(array).astype(np.float64)
+    count = array.size if axis is None else math.prod(array.shape[i] for i in np.atleast_1d(axis))
+    if op == "prod":
+        return tolerance + 2 * count * (2.0**-52 if eps < 1e-10 or dtype.kind == "c" else eps) * np.abs(exact)
+    if op == "mean":
+        magnitude = magnitude / max(count, 1)
+    return tolerance + 2.0**-50 * np.sum(magnitude, axis=axis) + 1e-300
+
+
+def check(op: str, result, array: np.ndarray, axis=None, keepdims: bool = False, dtype=None) -> None:
+    arguments = {"axis": axis, "keepdims": keepdims} | ({} if dtype is None else {"dtype": dtype})
+    with np.errstate(all="ignore"):
+        reference = getattr(np, op)(array, **arguments)
+    assert result.dtype == reference.dtype
+    assert result.shape == reference.shape
+    if op in ORDERED or op in ("any", "all") or reference.dtype.kind in "biu":
+        np.testing.assert_array_equal(result, reference, strict=True)
+        return
+    wide = np.clongdouble if reference.dtype.kind == "c" else np.longdouble
+    exact = getattr(np, op)(array.astype(wide), axis=axis, keepdims=keepdims)
+    limit = allowed(op, array, axis, reference.dtype, exact).reshape(exact.shape)
+    assert np.all(np.abs(np.asarray(result).astype(wide) - exact) <= limit), (result, exact)
+
+
+@st.composite
+def cases(draw, dtypes=DTYPES, operations=OPERATIONS):
+    op = draw(st.sampled_from(operations))
+    dtype = np.dtype(draw(st.sampled_from([d for d in dtypes if op not in ORDERED or np.dtype(d).kind != "c"])))
+    shape = draw(hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=9))
+    array = filled(shape, dtype, draw(st.integers(0, 9)), op)
+    way = draw(st.sampled_from(["plain", "transposed", "reversed", "step"]))
+    if way == "transposed":
+        array = array.transpose(draw(st.permutations(range(array.ndim))))
+    elif way == "reversed":
+        array = array[..., ::-1]
+    elif way == "step":
+        array = array[::2]
+    axes = st.integers(-array.ndim, array.ndim - 1)
+    if op not in ("argmin", "argmax"):
+        axes |= st.sets(st.integers(0, array.ndim - 1), min_size=1).map(lambda s: tuple(sorted(s)))
+    return op, array, draw(st.none() | axes), draw(st.booleans())
+
+
+@MANY
+@given(case=cases())
+def test_operations_are_numpys(device, case):
+    op, array, axis, keepdims = case
+
+    check(op, FUNCTIONS[op](array, axis=axis, keepdims=keepdims), array, axis, keepdims)
+
+
+@MANY
+@given(case=cases())
+def test_single_launch_of_device_arrays(device, case):
+    op, array, axis, keepdims = case
+    whole = array.base if array.base is not None and array.base.ndim == array.ndim else array
+    d_array = cs.to_device(array) if whole is array else cs.to_device(np.ascontiguousarray(array))
+
+    result = cs.reduce(d_array, op, axis, keepdims=keepdims, variant="single_launch")
+
+    check(op, result.to_host(), array, axis, keepdims)
+
+
+@SOME
+@given(case=cases(REALS, ["sum", "prod", "min", "max", "any", "all"]), variant=st.sampled_from(LADDER))
+def test_rungs(device, case, variant):
+    op, array, axis, keepdims = case
+    if op == "prod" and array.dtype.kind == "f":
+        array = np.ones_like(array)
+    if array.dtype.kind == "f" and op == "sum":
+        array = np.round(array * 64) / 64  # sums of these are exact in every order
+        array = array.astype(np.float32) if array.dtype == np.float16 else array
+    try:
+        result = cs.reduce(array, op, axis, keepdims=keepdims, variant=variant)
+    except TypeError as error:
+        assert variant in ("warp_shuffle", "reduce_sync", "vector_loads"), error
+        return
+
+    check(op, result, array, axis, keepdims)
+
+
+@pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 255, 256, 257, 511, 513, 4099, 65_537, 300_001])
+@pytest.mark.parametrize("variant", [*LADDER, "single_launch", "auto"])
+def test_sums_of_every_size(device, variant, n):
+    array = np.random.default_rng(n).integers(-100, 100, n).astype(np.int32)
+    d_array = cs.to_device(array)
+
+    result = cs.reduce(d_array, "sum", dtype=np.int32, variant=variant)
+
+    assert result.to_host()[()] == array.sum(dtype=np.int32)
+
+
+@pytest.mark.parametrize("variant", ["native", "single_launch"])
+@pytest.mark.parametrize("op", OPERATIONS)
+@pytest.mark.parametrize("shape", [(100_003,), (3, 70_001), (70_001, 3), (5, 4099, 7), (700, 900)], ids=str)
+def test_large_shapes(device, variant, op, shape):
+    if variant == "native" and device.kind == "cuda":
+        pytest.skip("a GPU has no native variant")
+    array = filled(shape, np.float32, 1, op)
+    d_array = cs.to_device(array)
+    for axis in [None, *range(len(shape))]:
+        check(op, cs.reduce(d_array, op, axis, variant=variant).to_host(), array, axis)
+
+
+@pytest.mark.parametrize("op", ["min", "max", "argmin", "argmax"])
+@pytest.mark.parametrize("variant", ["auto", "single_launch"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_nan_wins(device, op, variant, dtype):
+    array = filled((5, 1000), dtype, 2)
+    array[1, [400, 300]] = np.nan
+    array[3, 999] = np.nan
+
+    for axis in (None, 0, 1):
+        check(op, cs.reduce(array, op, axis, variant=variant), array, axis)
+
+
+@pytest.mark.parametrize("op", ["argmin", "argmax"])
+@pytest.mark.parametrize("variant", ["auto", "single_launch"])
+def test_of_equal_elements_the_first(device, op, variant):
+    array = np.tile(np.array([3, 1, 3, 1, 2], np.int16), 4000)
+
+    check(op, cs.reduce(array, op, variant=variant), array)
+
+
+@pytest.mark.parametrize("variant", ["auto", "single_launch", "vector_loads"])
+def test_sum_of_negative_zeros_is_numpys(device, variant):
+    result = cs.reduce(np.full(1000, -0.0, np.float32), "sum", variant=variant)
+
+    assert np.signbit(result) == np.signbit(np.sum(np.full(1000, -0.0, np.float32)))
+
+
+@pytest.mark.parametrize("op", OPERATIONS)
+@pytest.mark.parametrize(("shape", "axis"), [((0,), None), ((3, 0), 1), ((3, 0), 0), ((0, 3), (0, 1)), ((), None)])
+@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
+def test_nothing_and_numbers(device, op, shape, axis):
+    if op in ("argmin", "argmax") and isinstance(axis, tuple):
+        pytest.skip("NumPy has no argmin over two axes")
+    array = np.ones(shape, np.float32)
+    try:
+        getattr(np, op)(array, axis=axis)
+    except ValueError:
+        with pytest.raises(ValueError, match=f"{op}: the array has no elements"):
+            FUNCTIONS[op](array, axis=axis)
+        return
+
+    result = FUNCTIONS[op](array, axis=axis)
+
+    reference = getattr(np, op)(array, axis=axis)
+    np.testing.assert_array_equal(result, reference)
+    assert result.dtype == reference.dtype
+
+
+def test_mean_of_nothing_warns(device):
+    with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
+        assert np.isnan(cs.mean(np.zeros(0, np.float32)))
+
+
+@pytest.mark.parametrize("op", ["sum", "prod", "mean"])
+@pytest.mark.parametrize(
+    ("dtype", "asked"), [(np.int8, np.int8), (np.int32, np.float32), (np.float32, np.float64), (np.uint8, np.int64), (np.bool_, np.uint16)]
+)
+def test_dtype_is_computed_in(device, op, dtype, asked):
+    array = filled((40,), dtype, 3, op)
+    if np.dtype(asked).kind in "iu" and op == "mean":
+        asked = np.float64
+    with np.errstate(all="ignore"):
+        reference = getattr(np, op)(array, dtype=asked)
+
+    result = FUNCTIONS[op](array, dtype=asked)
+
+    assert result.dtype == reference.dtype
+    np.testing.assert_allclose(result, reference, rtol=1e-5)
+
+
+def test_float32_sums_are_no_worse_than_numpys(device):
+    """Against exact sums, over data that cancels and data that does not."""
+    random = np.random.default_rng(4)
+    for scale in (random.uniform(0, 1, 200_000), random.standard_normal(200_000), 10.0 ** random.uniform(-6, 6, 200_000)):
+        array = scale.astype(np.float32)
+        exact = math.fsum(array.astype(np.float64))
+
+        ours = [cs.reduce(array, "sum", variant=variant) for variant in ("auto", "single_launch")]
+
+        for result in ours:
+            assert abs(float(result) - exact) <= abs(float(array.sum()) - exact) + np.spacing(np.float32(exact)) / 2
+
+
+def test_float64_sums_are_no_worse_than_numpys(device):
+    random = np.random.default_rng(5)
+    array = 10.0 ** random.uniform(-9, 9, 300_000) * random.choice([-1, 1], 300_000)
+    exact = math.fsum(array)
+    for variant in ("auto", "single_launch"):
+        error = abs(float(cs.reduce(array, "sum", variant=variant)) - exact)
+        assert error <= 2 * abs(float(array.sum()) - exact) + np.spacing(np.abs(array).sum())
+
+
+def test_same_bits_on_every_run(device):
+    d_array = cs.to_device(np.random.default_rng(6).standard_normal(1_000_003).astype(np.float32))
+
+    results = {cs.sum(d_array).to_host().tobytes() for _ in range(10)}
+
+    assert len(results) == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: np.dtype(d).name)
+def test_dot(device, dtype):
+    x, y = filled((10_007,), dtype, 7), filled((10_007,), dtype, 8)
+    with np.errstate(all="ignore"):
+        reference = np.dot(x, y)
+
+    for result in (cs.dot(x, y), cs.dot(cs.to_device(x), cs.to_device(y)).to_host()[()]):
+        assert result.dtype == reference.dtype
+        if reference.dtype.kind in "biu":
+            assert result == reference
+        else:
+            exact = np.sum(x.astype(np.clongdouble) * y.astype(np.clongdouble))
+            assert abs(result - exact) <= np.finfo(reference.dtype).eps * abs(exact) + 2.0**-50 * np.abs(x * y).sum(dtype=np.float64 if reference.dtype.kind != 'c' else None).real
+
+
+@pytest.mark.parametrize("shapes", [((3, 4), (4, 5)), ((4,), (2, 4, 3)), ((2, 3, 4), (4,)), ((2, 3, 4), (5, 4, 6)), ((3, 4), (5, 4, 6))])
+def test_dot_of_matrices(device, shapes):
+    x, y = (filled(shape, np.float64, 9) for shape in shapes)
+
+    result, on_device = cs.dot(x, y), cs.dot(cs.to_device(x), cs.to_device(y)).to_host()
+
+    np.testing.assert_allclose(result, np.dot(x, y), rtol=1e-12)
+    np.testing.assert_allclose(on_device, np.dot(x, y), rtol=1e-12)
+
+
+def test_streams_have_workspaces_of_their_own(device):
+    arrays = [np.full(400_000, i, np.float32) for i in range(8)]
+    streams = [cs.Stream() for _ in arrays]
+
+    results = [
+        cs.reduce(cs.to_device(array, stream=stream), "sum", variant="single_launch", stream=stream)
+        for _ in range(5)
+        for array, stream in zip(arrays, streams, strict=True)
+    ]
+
+    assert [float(result.to_host()[()]) for result in results] == [400_000.0 * i for i in range(8)] * 5
+
+
+def test_out(device):
+    array = filled((6, 7), np.int16, 10)
+    out, d_out = np.empty(7, np.float64), cs.empty((1, 7), np.int64)
+
+    assert cs.sum(array, 0, out=out) is out
+    assert cs.sum(cs.to_device(array), 0, None, d_out, True) is d_out
+
+    np.testing.assert_array_equal(out, array.sum(0))
+    np.testing.assert_array_equal(d_out.to_host(), array.sum(0, keepdims=True))
+
+
+BAD = {
+    "axis": (lambda: cs.sum(np.ones((2, 3)), axis=2), np.exceptions.AxisError, "axis 2 is out of bounds"),
+    "axis twice": (lambda: cs.sum(np.ones((2, 3)), axis=(0, -2)), ValueError, "twice"),
+    "axis type": (lambda: cs.sum(np.ones(3), axis=1.0), TypeError, "float"),
+    "two axes": (lambda: cs.argmax(np.ones((2, 3)), axis=(0, 1)), TypeError, "tuple"),
+    "complex": (lambda: cs.max(np.ones(3, complex)), TypeError, "complex"),
+    "dtype": (lambda: cs.sum(np.array(["a"])), TypeError, "<U1"),
+    "op": (lambda: cs.reduce(np.ones(3), "median"), ValueError, "median"),
+    "variant": (lambda: cs.reduce(np.ones(3), "sum", variant="fast"), ValueError, "interleaved_modulo"),
+    "variant's operation": (lambda: cs.reduce(np.ones(3), "mean", variant="sequential"), TypeError, "mean"),
+    "variant's dtype": (lambda: cs.reduce(np.ones(3), "max", variant="reduce_sync"), TypeError, "float64"),
+    "out shape": (lambda: cs.sum(np.ones((2, 3)), 0, out=np.ones(2)), ValueError, r"\(3,\)"),
+    "dot shapes": (lambda: cs.dot(np.ones(2), np.ones(3)), ValueError, r"\(2,\)"),
+    "dot number": (lambda: cs.dot(np.ones(()), np.ones(3)), ValueError, "no dimensions"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_what_is_refused(device, what):
+    call, error, message = BAD[what]
+    with pytest.raises(error, match=message):
+        call()
