@@ -16,6 +16,12 @@ struct alignas(2 * sizeof(R)) Complex {
     R re, im;
 };
 
+// Of accumulators.
+template <class A>
+struct Parts {
+    A re, im;
+};
+
 // The unevaluated sum of a number and a far smaller one.
 template <class R>
 struct Twofold {

@@ -159,10 +159,7 @@ struct SumOf<long long> : SumOfIntegers<long long> {
 // Real and imaginary parts as above, each by itself.
 template <class R>
 struct SumOf<Complex<R>> {
-    using Part = typename SumOf<R>::Value;
-    struct Value {
-        Part re, im;
-    };
+    using Value = Parts<typename SumOf<R>::Value>;
     using Element = Complex<R>;
     using State = Value;
     static constexpr int loads = sizeof(R) == 4 ? 4 : 3, chains = 2, column_blocks = 4;
