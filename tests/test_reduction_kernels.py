@@ -27,7 +27,7 @@ C_TYPES = {
     "float32": "float",
     "float64": "double",
     "int32": "int",
-    "uint32": "unsigned",
+    "uint32": "unsigned int",
     "int64": "long long",
     "uint64": "unsigned long long",
 }
