@@ -16,6 +16,12 @@ struct alignas(2 * sizeof(R)) Complex {
     R re, im;
 };
 
+// Of accumulators.
+template <class A>
+struct Parts {
+    A re, im;
+};
+
 // The unevaluated sum of a number and a far smaller one.
 template <class R>
 struct Twofold {
@@ -102,6 +108,9 @@ __device__ inline float larger(float a, float b) {
 }
 #endif
 
+// The mean of a sum. Of a sum itself, divisor is 1, and the last thread need not wait for a division.
+__device__ inline double divided(double sum, double divisor) { return divisor == 1 ? sum : sum / divisor; }
+
 // out[i] = value, rounded once, in one of the floating types.
 __device__ inline void store_real(void* out, long long i, double value, int type) {
     using cuscope::reduce::Type;
@@ -144,7 +153,7 @@ __device__ inline void store_integer(void* out, long long i, long long value, do
             static_cast<bool*>(out)[i] = value != 0;
             break;
         default:
-            store_real(out, i, static_cast<double>(value) / divisor, type);
+            store_real(out, i, divided(static_cast<double>(value), divisor), type);
     }
 }
 

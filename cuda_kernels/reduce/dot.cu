@@ -121,25 +121,25 @@ struct DotOf<long long> : DotOfIntegers<long long, unsigned long long> {
 };
 
 template <class R, class P>
-struct DotOfComplex : DotOfSingles<DotOfComplex<R, P>, Complex<R>, Complex<P>> {
+struct DotOfComplex : DotOfSingles<DotOfComplex<R, P>, Complex<R>, Parts<P>> {
     __device__ DotOfComplex(unsigned long long, int kind)
-        : DotOfSingles<DotOfComplex, Complex<R>, Complex<P>>(kind) {}
-    __device__ Complex<P> identity() const {
-        Complex<P> value;
+        : DotOfSingles<DotOfComplex, Complex<R>, Parts<P>>(kind) {}
+    __device__ Parts<P> identity() const {
+        Parts<P> value;
         clear(value.re);
         clear(value.im);
         return value;
     }
-    __device__ Complex<P> combine(Complex<P> a, Complex<P> b) const {
+    __device__ Parts<P> combine(Parts<P> a, Parts<P> b) const {
         return {merged(a.re, b.re), merged(a.im, b.im)};
     }
-    __device__ void add(Complex<P>& value, Complex<R> a, Complex<R> b) const {
+    __device__ void add(Parts<P>& value, Complex<R> a, Complex<R> b) const {
         add_product(value.re, a.re, b.re);
         add_product(value.re, -a.im, b.im);
         add_product(value.im, a.re, b.im);
         add_product(value.im, a.im, b.re);
     }
-    __device__ void store(void* out, Complex<P> value) const {
+    __device__ void store(void* out, Parts<P> value) const {
         store_complex(out, 0, total(value.re), total(value.im), this->kind);
     }
 };

@@ -1,6 +1,6 @@
 // Minima and maxima; a NaN wins over every number. One instance for each width of integers and each floating
 // type:
-//   ExtremeOf<unsigned char>, <unsigned short>, <unsigned>, <unsigned long long>   (bool: unsigned char)
+//   ExtremeOf<unsigned char>, <unsigned short>, <unsigned int>, <unsigned long long>   (bool: unsigned char)
 //   ExtremeOf<__half>, <__nv_bfloat16>, <float>, <double>
 // bits: which of minimum and maximum, with or without a sign: keys.cuh, plan.hpp: bits_of. The output has the
 // elements' type; kind is not read, divisor neither.
@@ -30,7 +30,7 @@ struct ExtremeOf {
 
 OFFER_SHAPES(ExtremeOf<unsigned char>)
 OFFER_SHAPES(ExtremeOf<unsigned short>)
-OFFER_SHAPES(ExtremeOf<unsigned>)
+OFFER_SHAPES(ExtremeOf<unsigned int>)
 OFFER_SHAPES(ExtremeOf<unsigned long long>)
 OFFER_SHAPES(ExtremeOf<__half>)
 OFFER_SHAPES(ExtremeOf<__nv_bfloat16>)

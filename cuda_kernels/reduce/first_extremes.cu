@@ -63,7 +63,7 @@ struct FirstExtremeOf {
 
 OFFER_SHAPES(FirstExtremeOf<unsigned char>)
 OFFER_SHAPES(FirstExtremeOf<unsigned short>)
-OFFER_SHAPES(FirstExtremeOf<unsigned>)
+OFFER_SHAPES(FirstExtremeOf<unsigned int>)
 OFFER_SHAPES(FirstExtremeOf<unsigned long long>)
 OFFER_SHAPES(FirstExtremeOf<__half>)
 OFFER_SHAPES(FirstExtremeOf<__nv_bfloat16>)

@@ -82,13 +82,13 @@ constexpr std::string_view policy_of(Operation operation, Type type) {
     constexpr std::string_view extremes[] = {"ExtremeOf<__half>",        "ExtremeOf<__nv_bfloat16>",
                                              "ExtremeOf<float>",         "ExtremeOf<double>",
                                              "ExtremeOf<unsigned char>", "ExtremeOf<unsigned short>",
-                                             "ExtremeOf<unsigned>",      "ExtremeOf<unsigned long long>"};
+                                             "ExtremeOf<unsigned int>",  "ExtremeOf<unsigned long long>"};
     constexpr std::string_view firsts[] = {
-        "FirstExtremeOf<__half>",   "FirstExtremeOf<__nv_bfloat16>",     "FirstExtremeOf<float>",
-        "FirstExtremeOf<double>",   "FirstExtremeOf<unsigned char>",     "FirstExtremeOf<unsigned short>",
-        "FirstExtremeOf<unsigned>", "FirstExtremeOf<unsigned long long>"};
+        "FirstExtremeOf<__half>",       "FirstExtremeOf<__nv_bfloat16>",     "FirstExtremeOf<float>",
+        "FirstExtremeOf<double>",       "FirstExtremeOf<unsigned char>",     "FirstExtremeOf<unsigned short>",
+        "FirstExtremeOf<unsigned int>", "FirstExtremeOf<unsigned long long>"};
     constexpr std::string_view truths[] = {"TruthOf<unsigned char>", "TruthOf<unsigned short>",
-                                           "TruthOf<unsigned>", "TruthOf<unsigned long long>",
+                                           "TruthOf<unsigned int>", "TruthOf<unsigned long long>",
                                            "TruthOf<TwoWords>"};
     const int width =
         std::countr_zero(static_cast<unsigned>(bytes_of(type)));  // 0 for bytes, 1 for halves, ...

@@ -44,7 +44,7 @@ struct SumOf {
     }
     __device__ Value finish(State state) const { return state; }
     __device__ void store(void* out, long long i, Value value, double divisor) const {
-        store_real(out, i, total(value) / divisor, kind);
+        store_real(out, i, divided(total(value), divisor), kind);
     }
 };
 
@@ -78,7 +78,7 @@ struct Compensated {
     }
     __device__ Value finish(State state) const { return state; }
     __device__ void store(void* out, long long i, Value value, double divisor) const {
-        store_real(out, i, total(value) / divisor, kind);
+        store_real(out, i, divided(total(value), divisor), kind);
     }
 };
 template <>
@@ -159,10 +159,7 @@ struct SumOf<long long> : SumOfIntegers<long long> {
 // Real and imaginary parts as above, each by itself.
 template <class R>
 struct SumOf<Complex<R>> {
-    using Part = typename SumOf<R>::Value;
-    struct Value {
-        Part re, im;
-    };
+    using Value = Parts<typename SumOf<R>::Value>;
     using Element = Complex<R>;
     using State = Value;
     static constexpr int loads = sizeof(R) == 4 ? 4 : 3, chains = 2, column_blocks = 4;
@@ -195,7 +192,7 @@ struct SumOf<Complex<R>> {
     }
     __device__ Value finish(State state) const { return state; }
     __device__ void store(void* out, long long i, Value value, double divisor) const {
-        store_complex(out, i, total(value.re) / divisor, total(value.im) / divisor, kind);
+        store_complex(out, i, divided(total(value.re), divisor), divided(total(value.im), divisor), kind);
     }
 };
 

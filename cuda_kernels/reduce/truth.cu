@@ -1,5 +1,5 @@
 // any and all. Elements are words of 1, 2, 4, 8 or 16 bytes, of whatever type:
-//   TruthOf<unsigned char>, <unsigned short>, <unsigned>, <unsigned long long>, <TwoWords>
+//   TruthOf<unsigned char>, <unsigned short>, <unsigned int>, <unsigned long long>, <TwoWords>
 // bits: eight bytes of the bits of an element that count: all of an integer's, all but the sign of a float or
 // of each part of a complex number, since -0.0 is false (plan.hpp: bits_of). kind: 0 for any, 1 for all. The
 // output is bool; divisor is not read.
@@ -55,6 +55,6 @@ struct TruthOf {
 
 OFFER_SHAPES(TruthOf<unsigned char>)
 OFFER_SHAPES(TruthOf<unsigned short>)
-OFFER_SHAPES(TruthOf<unsigned>)
+OFFER_SHAPES(TruthOf<unsigned int>)
 OFFER_SHAPES(TruthOf<unsigned long long>)
 OFFER_SHAPES(TruthOf<TwoWords>)

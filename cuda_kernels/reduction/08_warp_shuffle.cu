@@ -30,6 +30,6 @@ __global__ void warp_shuffle(const T* in, T* out, long long n) {
 OFFER(warp_shuffle, float, Sum)
 OFFER(warp_shuffle, double, Sum)
 OFFER(warp_shuffle, int, Sum)
-OFFER(warp_shuffle, unsigned, Sum)
+OFFER(warp_shuffle, unsigned int, Sum)
 OFFER(warp_shuffle, long long, Sum)
 OFFER(warp_shuffle, unsigned long long, Sum)

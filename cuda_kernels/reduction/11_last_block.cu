@@ -20,6 +20,6 @@ __global__ void last_block(const T* in, T* out, long long n, T* partials, unsign
 OFFER_OPERATIONS_WITH_TICKET(last_block, float)
 OFFER_OPERATIONS_WITH_TICKET(last_block, double)
 OFFER_OPERATIONS_WITH_TICKET(last_block, int)
-OFFER_OPERATIONS_WITH_TICKET(last_block, unsigned)
+OFFER_OPERATIONS_WITH_TICKET(last_block, unsigned int)
 OFFER_OPERATIONS_WITH_TICKET(last_block, long long)
 OFFER_OPERATIONS_WITH_TICKET(last_block, unsigned long long)

@@ -87,10 +87,10 @@ struct Maximum {
     OFFER(rung, T, Product)       \
     OFFER(rung, T, Minimum)       \
     OFFER(rung, T, Maximum)
-#define OFFER_ALL(rung)               \
-    OFFER_OPERATIONS(rung, float)     \
-    OFFER_OPERATIONS(rung, double)    \
-    OFFER_OPERATIONS(rung, int)       \
-    OFFER_OPERATIONS(rung, unsigned)  \
-    OFFER_OPERATIONS(rung, long long) \
+#define OFFER_ALL(rung)                  \
+    OFFER_OPERATIONS(rung, float)        \
+    OFFER_OPERATIONS(rung, double)       \
+    OFFER_OPERATIONS(rung, int)          \
+    OFFER_OPERATIONS(rung, unsigned int) \
+    OFFER_OPERATIONS(rung, long long)    \
     OFFER_OPERATIONS(rung, unsigned long long)
