@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
+import shutil
+import subprocess
 from typing import NamedTuple
 
 import numpy as np
@@ -63,7 +65,14 @@ def warp_tiles(name: str, kind: str, m: int, n: int, k: int, tm: int, tn: int, s
 def tensor_cores(name: str, kind: str, out: str, m: int, n: int, wm: int, wn: int, stages: int):
     shared = stages * 128 * (m + n)
     return Instance(
-        "09_tensor_cores", name, (kind, out), (m, n), (m // wm * (n // wn) * 32, 1), shared, "ab", kind == "float"
+        "09_tensor_cores",
+        name,
+        (kind, out),
+        (m, n),
+        (m // wm * (n // wn) * 32, 1),
+        shared,
+        "ab",
+        kind == "float",
     )
 
 
@@ -182,7 +191,9 @@ def poison_like(array: np.ndarray, columns: int) -> np.ndarray:
     return np.full(shape, 0x7FC0 if array.dtype == np.uint16 else 1, array.dtype)
 
 
-def multiply(device, kernel: Instance, a: np.ndarray, b: np.ndarray, batch: int = 1, extra: int = 0) -> np.ndarray:
+def multiply(
+    device, kernel: Instance, a: np.ndarray, b: np.ndarray, batch: int = 1, extra: int = 0
+) -> np.ndarray:
     """C by the kernel; a and b are matrices, or a stack of them that has `batch`."""
     (m, k), n = a.shape[-2:], b.shape[-1]
     chunk = 16 // a.itemsize
@@ -255,7 +266,9 @@ def test_float_sums_have_the_same_bits_in_every_run_and_rung(device, kernel):
     c = [multiply(device, kernel, a, b) for _ in range(2)]
 
     assert c[0].tobytes() == c[1].tobytes()
-    assert c[0].tobytes() == multiply(device, FLOATS[0], a, b).tobytes()  # sums in the order of k, all of them
+    assert (
+        c[0].tobytes() == multiply(device, FLOATS[0], a, b).tobytes()
+    )  # sums in the order of k, all of them
 
 
 ROUNDED = [i for i in INSTANCES if i.rung > "05" and TYPES[i.types[1]].rounding]
@@ -276,6 +289,81 @@ def test_what_is_not_a_number_stays_so_and_reaches_no_other_row_or_column(device
     check(kernel, c, product, magnitude, 5)
 
 
+# The plan
+
+PLAN = r"""
+#include <cstdio>
+#include <initializer_list>
+#include "plan.hpp"
+using namespace cuscope::matmul;
+int main() {
+    for (const Instance& i : instances())
+        std::printf("%s|%s|%d|%d|%d|%d|%d|%s\n", i.rung.c_str(), i.kernel.c_str(), i.tile_m, i.tile_n, i.block_x,
+                    i.block_y, i.shared_bytes, i.aligned_a ? "ab" : i.aligned_b ? "b" : "");
+    const auto show = [](Shape shape, const char* in, const char* out, Device device = {}, bool packs = true) {
+        const Choice choice = choose(shape, in, out, device, packs);
+        std::printf("> %s\n", choice.instance ? choice.instance->rung.c_str() : "none");
+    };
+    show({4096, 4096, 4096}, "float32", "float32");
+    show({4097, 4097, 4097}, "float32", "float32", {}, false);
+    show({1, 4096, 4096}, "float32", "float32");
+    show({8, 8, 8}, "float32", "float32");
+    show({4096, 4096, 4096}, "float16", "float16", {75, 40, 64 << 10});
+    show({4096, 4096, 4096}, "bfloat16", "bfloat16", {75, 40, 64 << 10});
+    show({4096, 4096, 4096}, "float16", "float16", {89, 128, 99 << 10});
+    show({512, 512, 512}, "uint8", "uint8");
+    show({512, 512, 512}, "uint8", "int32");
+    show({512, 512, 512}, "int8", "int32");
+    show({512, 512, 512, 7}, "uint64", "uint64");
+    show({512, 512, 512}, "complex128", "complex128");
+    show({512, 512, 512}, "float128", "float128");
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++ on this machine")
+def test_plan_says_of_every_instance_how_it_is_launched(tmp_path):
+    (tmp_path / "plan.cpp").write_text(PLAN)
+    program = tmp_path / "plan"
+    subprocess.run(
+        [
+            "g++",
+            "-std=c++20",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            f"-I{FOLDER}",
+            str(tmp_path / "plan.cpp"),
+            "-o",
+            str(program),
+        ],
+        check=True,
+    )
+
+    lines = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.splitlines()
+
+    launches = [line for line in lines if not line.startswith(">")]
+    assert sorted(launches) == sorted(
+        f"{i.rung}|{i.name}|{i.tile[0]}|{i.tile[1]}|{i.block[0]}|{i.block[1]}|{i.shared}|{i.aligned}"
+        for i in INSTANCES
+    )
+    assert [line[2:] for line in lines if line.startswith(">")] == [
+        "08_warp_tiles",
+        "08_warp_tiles",
+        "08_warp_tiles",
+        "03_shared_tiles",
+        "09_tensor_cores",
+        "03_shared_tiles",
+        "09_tensor_cores",
+        "09_tensor_cores",
+        "none",
+        "09_tensor_cores",
+        "03_shared_tiles",
+        "03_shared_tiles",
+        "none",
+    ]
+
+
 # The checker
 
 
@@ -283,7 +371,7 @@ def test_what_is_not_a_number_stays_so_and_reaches_no_other_row_or_column(device
 @pytest.mark.parametrize("wrong", ["poison", "one_nan", "last", "zeros", "shape"])
 def test_checker_rejects(kind, wrong):
     kernel = next(i for i in INSTANCES if i.types == (kind, kind))
-    a, b, product, magnitude = case(kernel.types, 17, 33, 5)
+    a, _, product, magnitude = case(kernel.types, 17, 33, 5)
     good = product.astype(values(kind, a).dtype)
     if kind == "__nv_bfloat16":
         good = ((good.view(np.uint32) + 0x8000) >> 16).astype(np.uint16)

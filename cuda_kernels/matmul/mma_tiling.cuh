@@ -3,7 +3,7 @@
 
 #include "mma.cuh"
 
-constexpr int tensor_cores_threads(int block_m, int block_n, int warp_m, int warp_n) {
+__host__ __device__ constexpr int tensor_cores_threads(int block_m, int block_n, int warp_m, int warp_n) {
     return block_m / warp_m * (block_n / warp_n) * 32;
 }
 

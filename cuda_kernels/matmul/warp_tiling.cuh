@@ -5,13 +5,13 @@
 #include "packs.cuh"
 
 // A warp is 4 x 8 threads.
-constexpr int warp_tiles_threads(int block_m, int block_n, int thread_m, int thread_n) {
+__host__ __device__ constexpr int warp_tiles_threads(int block_m, int block_n, int thread_m, int thread_n) {
     return block_m / (4 * thread_m) * (block_n / (8 * thread_n)) * 32;
 }
 
 // Blocks of 256 threads with 128 sums each fill the registers of a multiprocessor; of 128 threads there are
 // two.
-constexpr int warp_tiles_blocks(int threads) { return threads >= 256 ? 1 : 2; }
+__host__ __device__ constexpr int warp_tiles_blocks(int threads) { return threads >= 256 ? 1 : 2; }
 
 template <class T, int BlockM, int BlockN, int BlockK, int ThreadM, int ThreadN, int Stages, int Width>
 struct WarpTiling {

@@ -1,0 +1,302 @@
+// The rungs of matmul as data, and which of them suits a problem. Plain C++20: for host code that launches
+// them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cuscope::matmul {
+
+// A kernel. It is launched with a grid of (blocks(...), 1, batch) and a block of (block_x, block_y, 1), with
+// a, b, c and a Problem (problem.cuh), and shared_bytes of dynamic shared memory; above 48 KiB its attribute
+// has to allow them.
+struct Instance {
+    std::string rung;            // its file without .cu: "02_coalesced"
+    std::string kernel;          // "coalesced<float>"
+    std::string_view in, out;    // element types of A and B, and of C, by NumPy's names
+    int tile_m = 0, tile_n = 0;  // of C, that a block computes
+    int block_x = 0, block_y = 1;
+    int shared_bytes = 0;
+    int least_capability = 75;                  // ten times the compute capability
+    bool aligned_a = false, aligned_b = false;  // 16-byte aligned: pointer, row distance and batch distance
+    bool padded_b = false;  // the last row of B, too, is readable up to a multiple of 16 bytes
+    bool tf32 = false;      // rounds its factors: only for who asks for it
+    int resident = 1;       // blocks that a multiprocessor holds
+    double efficiency = 0;  // of a full multiprocessor's multiplications, relative to others of the same type
+
+    long long blocks(long long m, long long n) const {
+        return (m + tile_m - 1) / tile_m * ((n + tile_n - 1) / tile_n);
+    }
+};
+
+inline constexpr long long largest_extent = (1LL << 31) - 1024;  // of m, n and k
+inline constexpr int largest_batch = 65535;                      // of one launch: the grid's z
+
+// NumPy's element types and the C++ type whose kernels take them; unsigned integers have the bits of signed
+// ones.
+struct ElementName {
+    std::string_view numpy, cpp;
+    int size;
+};
+inline constexpr std::array<ElementName, 15> element_names{{{"float32", "float", 4},
+                                                            {"float64", "double", 8},
+                                                            {"float16", "__half", 2},
+                                                            {"bfloat16", "__nv_bfloat16", 2},
+                                                            {"int8", "signed char", 1},
+                                                            {"int16", "short", 2},
+                                                            {"int32", "int", 4},
+                                                            {"int64", "long long", 8},
+                                                            {"bool", "bool", 1},
+                                                            {"complex64", "Complex<float>", 8},
+                                                            {"complex128", "Complex<double>", 16},
+                                                            {"uint8", "signed char", 1},
+                                                            {"uint16", "short", 2},
+                                                            {"uint32", "int", 4},
+                                                            {"uint64", "long long", 8}}};
+inline constexpr std::size_t distinct_elements = 11;  // of element_names, from the front
+
+// By either name; nullptr for a type that no rung takes.
+inline const ElementName* element(std::string_view name) {
+    const auto found = std::find_if(element_names.begin(), element_names.end(),
+                                    [&](const ElementName& e) { return e.numpy == name || e.cpp == name; });
+    return found == element_names.end() ? nullptr : &*found;
+}
+
+namespace detail {
+
+inline void add_simple(std::vector<Instance>& to) {
+    for (const auto& [rung, name] :
+         {std::pair{"01_naive", "naive"}, {"02_coalesced", "coalesced"}, {"03_shared_tiles", "shared_tiles"}})
+        for (std::size_t i = 0; i < distinct_elements; ++i)
+            to.push_back({.rung = rung,
+                          .kernel = name + ("<" + std::string(element_names[i].cpp) + ">"),
+                          .in = element_names[i].numpy,
+                          .out = element_names[i].numpy,
+                          .tile_m = 16,
+                          .tile_n = 16,
+                          .block_x = 16,
+                          .block_y = 16,
+                          .resident = 8});
+    for (const std::string_view type : {"float32", "float64"}) {
+        const std::string of = "<" + std::string(element(type)->cpp) + ">";
+        to.push_back({.rung = "04_thread_tile_1d",
+                      .kernel = "thread_tile_1d" + of,
+                      .in = type,
+                      .out = type,
+                      .tile_m = 64,
+                      .tile_n = 64,
+                      .block_x = 512,
+                      .resident = 2});
+        to.push_back({.rung = "05_thread_tile_2d",
+                      .kernel = "thread_tile_2d" + of,
+                      .in = type,
+                      .out = type,
+                      .tile_m = 128,
+                      .tile_n = 128,
+                      .block_x = 256,
+                      .resident = type == "float32" ? 2 : 1});
+    }
+    for (const auto& [rung, name] :
+         {std::pair{"06_vectorised", "vectorised<float>"}, {"07_double_buffered", "double_buffered<float>"}})
+        to.push_back({.rung = rung,
+                      .kernel = name,
+                      .in = "float32",
+                      .out = "float32",
+                      .tile_m = 128,
+                      .tile_n = 128,
+                      .block_x = 256,
+                      .aligned_a = true,
+                      .aligned_b = true,
+                      .resident = 2});
+}
+
+struct WarpTiles {
+    std::string_view type;
+    int block_m, block_n, block_k, thread_m, thread_n, stages, width, resident;
+    double efficiency;
+};
+
+// Efficiencies are counted in the machine code of a slab: the share of multiplications among the instructions
+// that a scheduler issues, or among the cycles that shared memory needs where that is more (a load of 16
+// bytes a lane: four).
+inline constexpr std::array<WarpTiles, 13> warp_tiles{{{"float32", 128, 256, 8, 16, 8, 4, 4, 1, 0.91},
+                                                       {"float32", 128, 256, 16, 16, 8, 3, 4, 1, 0.92},
+                                                       {"float32", 128, 128, 8, 16, 8, 4, 4, 2, 0.89},
+                                                       {"float32", 128, 128, 8, 16, 8, 4, 1, 2, 0.87},
+                                                       {"float32", 64, 128, 8, 8, 8, 4, 4, 3, 0.85},
+                                                       {"float32", 64, 64, 8, 8, 4, 4, 4, 5, 0.67},
+                                                       {"float32", 64, 64, 8, 8, 4, 4, 1, 5, 0.65},
+                                                       {"float32", 32, 64, 16, 4, 4, 4, 4, 5, 0.50},
+                                                       {"float32", 32, 64, 16, 4, 4, 4, 1, 5, 0.48},
+                                                       {"float64", 64, 128, 8, 8, 8, 3, 2, 2, 0.80},
+                                                       {"float64", 64, 128, 8, 8, 8, 3, 1, 2, 0.78},
+                                                       {"float64", 32, 64, 8, 4, 4, 4, 2, 4, 0.50},
+                                                       {"float64", 32, 64, 8, 4, 4, 4, 1, 4, 0.48}}};
+
+inline void add_warp_tiles(std::vector<Instance>& to) {
+    for (const WarpTiles& t : warp_tiles) {
+        const ElementName& type = *element(t.type);
+        std::string kernel = "warp_tiles<" + std::string(type.cpp);
+        for (const int x : {t.block_m, t.block_n, t.block_k, t.thread_m, t.thread_n, t.stages, t.width})
+            kernel += ", " + std::to_string(x);
+        const int pad = 16 / type.size;
+        to.push_back({.rung = "08_warp_tiles",
+                      .kernel = kernel + ">",
+                      .in = t.type,
+                      .out = t.type,
+                      .tile_m = t.block_m,
+                      .tile_n = t.block_n,
+                      .block_x = t.block_m / (4 * t.thread_m) * (t.block_n / (8 * t.thread_n)) * 32,
+                      .shared_bytes = t.stages * t.block_k * (t.block_m + pad + t.block_n) * type.size,
+                      .aligned_b = t.width > 1,
+                      .padded_b = t.width > 1,
+                      .resident = t.resident,
+                      .efficiency = t.efficiency});
+    }
+}
+
+struct TensorCores {
+    int block_m, block_n, warp_m, warp_n, stages, resident;
+    double efficiency;
+};
+
+// Efficiencies: what a warp multiplies for what it loads from shared memory, relative to 64 x 64.
+inline constexpr TensorCores large{128, 256, 64, 64, 3, 1, 1.0}, medium{128, 128, 64, 32, 3, 1, 0.67},
+    small{64, 64, 32, 32, 3, 4, 0.5}, small_bytes{64, 128, 32, 64, 2, 2, 0.67};
+
+inline void add_tensor_cores(std::vector<Instance>& to) {
+    struct Kind {
+        std::string_view in, out;
+        std::vector<TensorCores> shapes;
+    };
+    const std::vector<Kind> kinds{
+        {"float16", "float16", {large, medium, small}},   {"float16", "float32", {large, small}},
+        {"bfloat16", "bfloat16", {large, medium, small}}, {"bfloat16", "float32", {large, small}},
+        {"float32", "float32", {medium, small}},          {"int8", "int32", {large, medium, small_bytes}},
+        {"int8", "int8", {large, medium, small_bytes}}};
+    for (const Kind& kind : kinds)
+        for (const TensorCores& t : kind.shapes) {
+            std::string kernel = "tensor_cores<" + std::string(element(kind.in)->cpp) + ", " +
+                                 std::string(element(kind.out)->cpp);
+            for (const int x : {t.block_m, t.block_n, t.warp_m, t.warp_n, t.stages})
+                kernel += ", " + std::to_string(x);
+            const int shared = t.stages * 128 * (t.block_m + t.block_n);
+            const bool turing = (kind.in == "float16" || kind.in == "int8") && shared <= 64 << 10;
+            to.push_back({.rung = "09_tensor_cores",
+                          .kernel = kernel + ">",
+                          .in = kind.in,
+                          .out = kind.out,
+                          .tile_m = t.block_m,
+                          .tile_n = t.block_n,
+                          .block_x = t.block_m / t.warp_m * (t.block_n / t.warp_n) * 32,
+                          .shared_bytes = shared,
+                          .least_capability = turing ? 75 : 80,
+                          .aligned_a = true,
+                          .aligned_b = true,
+                          .tf32 = kind.in == "float32",
+                          .resident = t.resident,
+                          .efficiency = t.efficiency});
+        }
+}
+
+}  // namespace detail
+
+// All instances, in the order of their rungs.
+inline const std::vector<Instance>& instances() {
+    static const std::vector<Instance> all = [] {
+        std::vector<Instance> made;
+        detail::add_simple(made);
+        detail::add_warp_tiles(made);
+        detail::add_tensor_cores(made);
+        return made;
+    }();
+    return all;
+}
+
+struct Shape {
+    long long m = 1, n = 1, k = 1, batch = 1;
+};
+
+struct Device {
+    int capability = 90;  // ten times the compute capability
+    int multiprocessors = 132;
+    int shared_bytes = 227 << 10;  // that a block may have, with its attribute
+};
+
+inline bool runs_on(const Instance& i, const Device& device) {
+    return device.capability >= i.least_capability && device.shared_bytes >= i.shared_bytes;
+}
+
+// How busy the multiprocessors are while an instance computes a shape: 1 if each has the same work all the
+// time.
+inline double wave_efficiency(const Instance& i, const Shape& shape, const Device& device) {
+    const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
+    return blocks / (std::ceil(blocks / device.multiprocessors) * device.multiprocessors);
+}
+
+// What a multiprocessor that has most to do does: multiplications, in those of a full one of efficiency 1.
+inline double cost(const Instance& i, const Shape& shape, const Device& device) {
+    const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
+    const double each = std::ceil(blocks / device.multiprocessors);
+    // With fewer blocks than it holds, a multiprocessor waits more often: with half of them, taken to be a
+    // quarter less fast.
+    const double filled = std::min(1.0, each / i.resident);
+    return each * i.tile_m * i.tile_n / (i.efficiency * (0.5 + 0.5 * filled));
+}
+
+struct Choice {
+    const Instance* instance = nullptr;  // nullptr: no rung takes the type
+    std::string reason;                  // one sentence
+};
+
+// The rung for `auto`. `in_packs` says whether operands can be read 16 bytes at a time as they are; a caller
+// that copies them into aligned scratch anyway says true. `out` is the element type of C, which for all but
+// half, bfloat16 and bytes is that of A.
+inline Choice choose(const Shape& shape, std::string_view in, std::string_view out, const Device& device,
+                     bool in_packs = true) {
+    const ElementName* type = element(in);
+    const ElementName* result = element(out);
+    if (!type || !result) return {};
+    const auto same = [](std::string_view kernels, const ElementName* asked) {
+        return element(kernels)->cpp == asked->cpp;
+    };
+    const auto find = [&](std::string_view rung) -> const Instance* {
+        for (const Instance& i : instances())
+            if (i.rung == rung && same(i.in, type) && same(i.out, result)) return &i;
+        return nullptr;
+    };
+
+    const double products =
+        static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+    const Instance* simple = find("03_shared_tiles");
+    if (simple && products <= 16 * 16 * 16)
+        return {simple, "One 16 x 16 tile holds nearly all of it; larger tiles would be empty."};
+
+    const Instance* best = nullptr;
+    for (const Instance& i : instances()) {
+        // A wider result has the bits of signed factors only.
+        if (i.in != i.out && i.in != type->numpy) continue;
+        if (i.efficiency == 0 || i.tf32 || !same(i.in, type) || !same(i.out, result) || !runs_on(i, device))
+            continue;
+        if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
+        if (!best || cost(i, shape, device) < cost(*best, shape, device)) best = &i;
+    }
+    if (!best)
+        return {simple, simple ? "No faster rung takes this element type and alignment on this device." : ""};
+    const std::string tile = std::to_string(best->tile_m) + " x " + std::to_string(best->tile_n);
+    const std::string how =
+        best->rung == "09_tensor_cores" ? "Tensor cores take these elements, and tiles of " : "Tiles of ";
+    if (std::min(shape.m, shape.n) <= 16)
+        return {best, how + tile +
+                          " have most loads under way; the matrix is narrow, so memory and not arithmetic is "
+                          "the limit."};
+    const int busy = static_cast<int>(std::lround(100 * wave_efficiency(*best, shape, device)));
+    return {best, how + tile + " keep " + std::to_string(device.multiprocessors) + " multiprocessors busy " +
+                      std::to_string(busy) + " % of the time."};
+}
+
+}  // namespace cuscope::matmul
