@@ -16,6 +16,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,15 +100,17 @@ class Rungs:
     def __init__(self, only: list[str]) -> None:
         self.kernels: dict[str, cs.Kernel] = {}
         self.instances: list[Instance] = []
-        for path in sorted(FOLDER.glob("*.cu")):
-            if only and not any(text in path.stem or text in path.read_text() for text in only):
-                continue
-            begin = time.perf_counter()
-            module = cs.Module.from_file(path)
-            print(
-                f"{path.stem}: {len(module.kernels)} kernels in {time.perf_counter() - begin:.1f} s",
-                flush=True,
-            )
+        paths = [
+            path
+            for path in sorted(FOLDER.glob("*.cu"))
+            if not only or any(text in path.stem or text.split("<")[0] == path.stem[3:] for text in only)
+        ]
+        device = cs.current_device()
+        begin = time.perf_counter()
+        with ThreadPoolExecutor() as pool:  # compilers of several files at once
+            modules = list(pool.map(lambda path: cs.Module.from_file(path, device=device), paths))
+        print(f"{len(paths)} files compiled in {time.perf_counter() - begin:.1f} s", flush=True)
+        for path, module in zip(paths, modules, strict=True):
             for name in module.kernels:
                 found = instance(path.stem, name)
                 if found is None or (only and not any(text in path.stem or text in name for text in only)):
@@ -335,7 +338,7 @@ def table(rows: dict[str, list[tuple]]) -> None:
     for group, found in rows.items():
         sizes = sorted({n for n, *_ in found})
         print(f"\n{group}: TFLOP/s (of the peer)")
-        print(f"{'':52}" + "".join(f"{n:>16}" for n in sizes))
+        print(f"{'':60}" + "".join(f"{n:>16}" for n in sizes))
         for name in dict.fromkeys(name for _, name, *_ in found):
             cells = {n: (rate, ratio) for n, of, rate, ratio in found if of == name}
             line = ""
@@ -345,7 +348,7 @@ def table(rows: dict[str, list[tuple]]) -> None:
                     continue
                 rate, ratio = cells[n]
                 line += f"{rate:9.2f}" + (f" ({ratio:4.2f})" if ratio is not None else " " * 7)
-            print(f"{name:52}{line}")
+            print(f"{name:60}{line}")
 
 
 def accuracy(rungs: Rungs, peers: Peers, stream: cs.Stream, k: int) -> None:
@@ -366,10 +369,10 @@ def accuracy(rungs: Rungs, peers: Peers, stream: cs.Stream, k: int) -> None:
     stream.device.synchronize()
     for i in few:
         rungs.launch(i, 256, 256, stream)(d_a, d_b, d_c, problem(256, 256, k, k, 256, 256))
-        print(f"{i.name:52}{error(d_c.to_host(stream=stream).reshape(256, 256))}")
+        print(f"{i.name:60}{error(d_c.to_host(stream=stream).reshape(256, 256))}")
     if peers.cupy:
         print(
-            f"{'cuBLAS (CuPy)':52}{error(peers.cupy.asnumpy(peers.cupy.matmul(peers.cupy.asarray(a), peers.cupy.asarray(b))))}"
+            f"{'cuBLAS (CuPy)':60}{error(peers.cupy.asnumpy(peers.cupy.matmul(peers.cupy.asarray(a), peers.cupy.asarray(b))))}"
         )
 
 
@@ -381,7 +384,11 @@ def main() -> int:
         "--quick", action="store_true", help="float, half and bytes, n = 1024 and 4096, three rounds"
     )
     parser.add_argument(
-        "--only", nargs="*", default=[], metavar="TEXT", help="rungs or instances with this in their name"
+        "--only",
+        nargs="*",
+        default=[],
+        metavar="TEXT",
+        help="rungs (08) or instances ('warp_tiles<float, 128') with this in their name",
     )
     parser.add_argument("--sizes", nargs="*", type=int, default=[])
     parser.add_argument(
@@ -406,8 +413,7 @@ def main() -> int:
     limit = arguments.seconds or (18 if arguments.quick else 55)
     target = 4e-3 if arguments.quick else 8e-3
 
-    with cs.Device(name) as device:
-        stream = cs.Stream(non_blocking=True)
+    with cs.Device(name) as device, cs.Stream(non_blocking=True) as stream:
         rungs = Rungs(arguments.only)
         peers = Peers(stream)
         for package, reason in peers.missing.items():
