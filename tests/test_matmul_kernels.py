@@ -191,10 +191,8 @@ def poison_like(array: np.ndarray, columns: int) -> np.ndarray:
     return np.full(shape, 0x7FC0 if array.dtype == np.uint16 else 1, array.dtype)
 
 
-def multiply(
-    device, kernel: Instance, a: np.ndarray, b: np.ndarray, batch: int = 1, extra: int = 0
-) -> np.ndarray:
-    """C by the kernel; a and b are matrices, or a stack of them that has `batch`."""
+def multiply(device, kernel: Instance, a, b, batch: int = 1, extra: int = 0, mod=None) -> np.ndarray:
+    """C by the kernel (of another module, if given); a and b are matrices, or stacks of `batch` of them."""
     (m, k), n = a.shape[-2:], b.shape[-1]
     chunk = 16 // a.itemsize
     wide = [rows(x, chunk if of in kernel.aligned else 1, extra) for x, of in ((a, "a"), (b, "b"))]
@@ -205,7 +203,7 @@ def multiply(
         p[f"{x}_row"] = array.shape[-1]
         p[f"{x}_batch"] = array[0].size if array.ndim == 3 else 0
     arrays = [cs.to_device(x.ravel()) for x in (*wide, c)]
-    function = rung(device, kernel.rung)[kernel.name]
+    function = (mod or rung(device, kernel.rung))[kernel.name]
     if kernel.shared > 48 << 10:
         function.max_dynamic_shared = kernel.shared
     blocks = -(-m // kernel.tile[0]) * -(-n // kernel.tile[1])
@@ -287,6 +285,69 @@ def test_what_is_not_a_number_stays_so_and_reaches_no_other_row_or_column(device
     assert np.isnan(c[:, 0]).all()
     c[16], c[:, 0] = product[16], product[:, 0]
     check(kernel, c, product, magnitude, 5)
+
+
+# Copies that arrive late
+
+LATE = r"""
+#pragma once
+// As async_copy.cuh, but nothing is copied before it is waited for. For one block.
+struct LateCopy { char* to; const char* from; int bytes, taken, group; };
+struct LateThread { LateCopy copies[512]; int first, last, group; };
+__device__ LateThread late_threads[512];
+__device__ inline void late_copy(void* to, const void* from, int bytes, int taken) {
+    LateThread& t = late_threads[threadIdx.x];
+    t.copies[t.last++ % 512] = {(char*)to, (const char*)from, bytes, taken, t.group};
+}
+template <int Bytes> __device__ void copy_async(void* to, const void* from, bool valid) {
+    late_copy(to, from, Bytes, valid ? Bytes : 0);
+}
+__device__ inline void copy_async_part(void* to, const void* from, int left) { late_copy(to, from, 16, left); }
+__device__ inline void commit_copies() { ++late_threads[threadIdx.x].group; }
+template <int Pending> __device__ void wait_for_copies() {
+    LateThread& t = late_threads[threadIdx.x];
+    for (; t.first < t.last && t.copies[t.first % 512].group < t.group - Pending; ++t.first) {
+        const LateCopy& c = t.copies[t.first % 512];
+        for (int i = 0; i < c.bytes; ++i) c.to[i] = i < c.taken ? c.from[i] : 0;
+    }
+}
+"""
+
+
+# Of each count of stages, and each way to copy.
+LATE_INSTANCES = [
+    i
+    for i in INSTANCES
+    if i.name
+    in (
+        "warp_tiles<float, 64, 64, 8, 8, 4, 4, 1>",
+        "warp_tiles<float, 128, 256, 16, 16, 8, 3, 4>",
+        "warp_tiles<double, 32, 64, 8, 4, 4, 4, 2>",
+        "tensor_cores<float, float, 64, 64, 32, 32, 3>",
+        "tensor_cores<signed char, int, 64, 128, 32, 64, 2>",
+    )
+]
+
+
+@functools.cache
+def late_rung(device: cs.Device, name: str) -> cs.Module:
+    source = (FOLDER / f"{name}.cu").read_text()
+    for arguments in re.findall(r"^INSTANCE\((.*)\)", source, re.MULTILINE):
+        if not any(i.name.endswith(f"<{arguments}>") for i in LATE_INSTANCES):
+            source = source.replace(f"\nINSTANCE({arguments})", "\n")
+    headers = {path.name: path.read_text() for path in FOLDER.glob("*.cuh")} | {"async_copy.cuh": LATE}
+    return cs.Module(source, headers=headers, device=device)
+
+
+@pytest.mark.host_only("a GPU's copies arrive when they do")
+@pytest.mark.parametrize("kernel", LATE_INSTANCES, ids=lambda i: i.name)
+def test_copies_may_arrive_as_late_as_they_are_waited_for(device, kernel):
+    assert len(LATE_INSTANCES) == 5
+    a, b, product, magnitude = case(kernel.types, 30, 60, 600)
+
+    c = multiply(device, kernel, a, b, mod=late_rung(device, kernel.rung))
+
+    check(kernel, c, product, magnitude, 600)
 
 
 # The plan
