@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
+import shutil
+import subprocess
 from typing import NamedTuple
 
 import numpy as np
@@ -63,7 +65,14 @@ def warp_tiles(name: str, kind: str, m: int, n: int, k: int, tm: int, tn: int, s
 def tensor_cores(name: str, kind: str, out: str, m: int, n: int, wm: int, wn: int, stages: int):
     shared = stages * 128 * (m + n)
     return Instance(
-        "09_tensor_cores", name, (kind, out), (m, n), (m // wm * (n // wn) * 32, 1), shared, "ab", kind == "float"
+        "09_tensor_cores",
+        name,
+        (kind, out),
+        (m, n),
+        (m // wm * (n // wn) * 32, 1),
+        shared,
+        "ab",
+        kind == "float",
     )
 
 
@@ -182,8 +191,8 @@ def poison_like(array: np.ndarray, columns: int) -> np.ndarray:
     return np.full(shape, 0x7FC0 if array.dtype == np.uint16 else 1, array.dtype)
 
 
-def multiply(device, kernel: Instance, a: np.ndarray, b: np.ndarray, batch: int = 1, extra: int = 0) -> np.ndarray:
-    """C by the kernel; a and b are matrices, or a stack of them that has `batch`."""
+def multiply(device, kernel: Instance, a, b, batch: int = 1, extra: int = 0, mod=None) -> np.ndarray:
+    """C by the kernel (of another module, if given); a and b are matrices, or stacks of `batch` of them."""
     (m, k), n = a.shape[-2:], b.shape[-1]
     chunk = 16 // a.itemsize
     wide = [rows(x, chunk if of in kernel.aligned else 1, extra) for x, of in ((a, "a"), (b, "b"))]
@@ -194,7 +203,7 @@ def multiply(device, kernel: Instance, a: np.ndarray, b: np.ndarray, batch: int 
         p[f"{x}_row"] = array.shape[-1]
         p[f"{x}_batch"] = array[0].size if array.ndim == 3 else 0
     arrays = [cs.to_device(x.ravel()) for x in (*wide, c)]
-    function = rung(device, kernel.rung)[kernel.name]
+    function = (mod or rung(device, kernel.rung))[kernel.name]
     if kernel.shared > 48 << 10:
         function.max_dynamic_shared = kernel.shared
     blocks = -(-m // kernel.tile[0]) * -(-n // kernel.tile[1])
@@ -255,7 +264,9 @@ def test_float_sums_have_the_same_bits_in_every_run_and_rung(device, kernel):
     c = [multiply(device, kernel, a, b) for _ in range(2)]
 
     assert c[0].tobytes() == c[1].tobytes()
-    assert c[0].tobytes() == multiply(device, FLOATS[0], a, b).tobytes()  # sums in the order of k, all of them
+    assert (
+        c[0].tobytes() == multiply(device, FLOATS[0], a, b).tobytes()
+    )  # sums in the order of k, all of them
 
 
 ROUNDED = [i for i in INSTANCES if i.rung > "05" and TYPES[i.types[1]].rounding]
@@ -276,6 +287,144 @@ def test_what_is_not_a_number_stays_so_and_reaches_no_other_row_or_column(device
     check(kernel, c, product, magnitude, 5)
 
 
+# Copies that arrive late
+
+LATE = r"""
+#pragma once
+// As async_copy.cuh, but nothing is copied before it is waited for. For one block.
+struct LateCopy { char* to; const char* from; int bytes, taken, group; };
+struct LateThread { LateCopy copies[512]; int first, last, group; };
+__device__ LateThread late_threads[512];
+__device__ inline void late_copy(void* to, const void* from, int bytes, int taken) {
+    LateThread& t = late_threads[threadIdx.x];
+    t.copies[t.last++ % 512] = {(char*)to, (const char*)from, bytes, taken, t.group};
+}
+template <int Bytes> __device__ void copy_async(void* to, const void* from, bool valid) {
+    late_copy(to, from, Bytes, valid ? Bytes : 0);
+}
+__device__ inline void copy_async_part(void* to, const void* from, int left) { late_copy(to, from, 16, left); }
+__device__ inline void commit_copies() { ++late_threads[threadIdx.x].group; }
+template <int Pending> __device__ void wait_for_copies() {
+    LateThread& t = late_threads[threadIdx.x];
+    for (; t.first < t.last && t.copies[t.first % 512].group < t.group - Pending; ++t.first) {
+        const LateCopy& c = t.copies[t.first % 512];
+        for (int i = 0; i < c.bytes; ++i) c.to[i] = i < c.taken ? c.from[i] : 0;
+    }
+}
+"""
+
+
+# Of each count of stages, and each way to copy.
+LATE_INSTANCES = [
+    i
+    for i in INSTANCES
+    if i.name
+    in (
+        "warp_tiles<float, 64, 64, 8, 8, 4, 4, 1>",
+        "warp_tiles<float, 128, 256, 16, 16, 8, 3, 4>",
+        "warp_tiles<double, 32, 64, 8, 4, 4, 4, 2>",
+        "tensor_cores<float, float, 64, 64, 32, 32, 3>",
+        "tensor_cores<signed char, int, 64, 128, 32, 64, 2>",
+    )
+]
+
+
+@functools.cache
+def late_rung(device: cs.Device, name: str) -> cs.Module:
+    source = (FOLDER / f"{name}.cu").read_text()
+    for arguments in re.findall(r"^INSTANCE\((.*)\)", source, re.MULTILINE):
+        if not any(i.name.endswith(f"<{arguments}>") for i in LATE_INSTANCES):
+            source = source.replace(f"\nINSTANCE({arguments})", "\n")
+    headers = {path.name: path.read_text() for path in FOLDER.glob("*.cuh")} | {"async_copy.cuh": LATE}
+    return cs.Module(source, headers=headers, device=device)
+
+
+@pytest.mark.host_only("a GPU's copies arrive when they do")
+@pytest.mark.parametrize("kernel", LATE_INSTANCES, ids=lambda i: i.name)
+def test_copies_may_arrive_as_late_as_they_are_waited_for(device, kernel):
+    assert len(LATE_INSTANCES) == 5
+    a, b, product, magnitude = case(kernel.types, 30, 60, 600)
+
+    c = multiply(device, kernel, a, b, mod=late_rung(device, kernel.rung))
+
+    check(kernel, c, product, magnitude, 600)
+
+
+# The plan
+
+PLAN = r"""
+#include <cstdio>
+#include <initializer_list>
+#include "plan.hpp"
+using namespace cuscope::matmul;
+int main() {
+    for (const Instance& i : instances())
+        std::printf("%s|%s|%d|%d|%d|%d|%d|%s\n", i.rung.c_str(), i.kernel.c_str(), i.tile_m, i.tile_n, i.block_x,
+                    i.block_y, i.shared_bytes, i.aligned_a ? "ab" : i.aligned_b ? "b" : "");
+    const auto show = [](Shape shape, const char* in, const char* out, Device device = {}, bool packs = true) {
+        const Choice choice = choose(shape, in, out, device, packs);
+        std::printf("> %s\n", choice.instance ? choice.instance->rung.c_str() : "none");
+    };
+    show({4096, 4096, 4096}, "float32", "float32");
+    show({4097, 4097, 4097}, "float32", "float32", {}, false);
+    show({1, 4096, 4096}, "float32", "float32");
+    show({8, 8, 8}, "float32", "float32");
+    show({4096, 4096, 4096}, "float16", "float16", {75, 40, 64 << 10});
+    show({4096, 4096, 4096}, "bfloat16", "bfloat16", {75, 40, 64 << 10});
+    show({4096, 4096, 4096}, "float16", "float16", {89, 128, 99 << 10});
+    show({512, 512, 512}, "uint8", "uint8");
+    show({512, 512, 512}, "uint8", "int32");
+    show({512, 512, 512}, "int8", "int32");
+    show({512, 512, 512, 7}, "uint64", "uint64");
+    show({512, 512, 512}, "complex128", "complex128");
+    show({512, 512, 512}, "float128", "float128");
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++ on this machine")
+def test_plan_says_of_every_instance_how_it_is_launched(tmp_path):
+    (tmp_path / "plan.cpp").write_text(PLAN)
+    program = tmp_path / "plan"
+    subprocess.run(
+        [
+            "g++",
+            "-std=c++20",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            f"-I{FOLDER}",
+            str(tmp_path / "plan.cpp"),
+            "-o",
+            str(program),
+        ],
+        check=True,
+    )
+
+    lines = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.splitlines()
+
+    launches = [line for line in lines if not line.startswith(">")]
+    assert sorted(launches) == sorted(
+        f"{i.rung}|{i.name}|{i.tile[0]}|{i.tile[1]}|{i.block[0]}|{i.block[1]}|{i.shared}|{i.aligned}"
+        for i in INSTANCES
+    )
+    assert [line[2:] for line in lines if line.startswith(">")] == [
+        "08_warp_tiles",
+        "08_warp_tiles",
+        "08_warp_tiles",
+        "03_shared_tiles",
+        "09_tensor_cores",
+        "03_shared_tiles",
+        "09_tensor_cores",
+        "09_tensor_cores",
+        "none",
+        "09_tensor_cores",
+        "03_shared_tiles",
+        "03_shared_tiles",
+        "none",
+    ]
+
+
 # The checker
 
 
@@ -283,7 +432,7 @@ def test_what_is_not_a_number_stays_so_and_reaches_no_other_row_or_column(device
 @pytest.mark.parametrize("wrong", ["poison", "one_nan", "last", "zeros", "shape"])
 def test_checker_rejects(kind, wrong):
     kernel = next(i for i in INSTANCES if i.types == (kind, kind))
-    a, b, product, magnitude = case(kernel.types, 17, 33, 5)
+    a, _, product, magnitude = case(kernel.types, 17, 33, 5)
     good = product.astype(values(kind, a).dtype)
     if kind == "__nv_bfloat16":
         good = ((good.view(np.uint32) + 0x8000) >> 16).astype(np.uint16)

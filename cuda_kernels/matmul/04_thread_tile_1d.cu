@@ -12,7 +12,8 @@ constexpr int threads = tile * tile / height;
 static_assert(threads == tile * depth, "a thread loads one element of A and one of B");
 
 template <class T>
-__global__ void __launch_bounds__(threads, 2) thread_tile_1d(const T* a, const T* b, T* c, Problem p) {
+__global__ void __launch_bounds__(threads, sizeof(T) == 4 ? 2 : 1)
+    thread_tile_1d(const T* a, const T* b, T* c, Problem p) {
     __shared__ T a_tile[tile][depth], b_tile[depth][tile];
     select_batch(a, b, p);
     const Corner corner = corner_of_block<tile, tile>(p);

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(threads, sizeof(T) == 4 ? 2 : 1)
 
     Accumulator<T> sums[side][side] = {};
     for (int first = 0; first < p.k; first += depth) {
-#pragma unroll
+#pragma unroll 2
         for (int i = t; i < tile * depth; i += threads) {
             const int a_y = i / depth, a_x = i % depth, row = corner.row + a_y;
             a_tile[a_y][a_x] = row < p.m && a_x < p.k - first ? a[row * p.a_row + first + a_x] : T{};
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(threads, sizeof(T) == 4 ? 2 : 1)
             b_tile[b_y][b_x] = column < p.n && b_y < p.k - first ? b[(first + b_y) * p.b_row + column] : T{};
         }
         __syncthreads();
-#pragma unroll 2
+#pragma unroll 1
         for (int i = 0; i < depth; ++i) {
             T from_a[side], from_b[side];
 #pragma unroll

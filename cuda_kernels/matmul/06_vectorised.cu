@@ -3,7 +3,7 @@
 // against 64. For that A is transposed on its way into shared memory, where a thread then finds 4 rows of A
 // beside each other.
 //
-// Needs: A and B at multiples of 16 bytes, with rows that are multiples of 16 bytes apart.
+// Needs: A and B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart.
 #include "pack_tiles.cuh"
 
 template <class T>

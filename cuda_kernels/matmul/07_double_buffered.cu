@@ -3,7 +3,7 @@
 // multiplications are done, and one barrier a slab is left of two. (cp.async needs no registers for that, but
 // moves 16 bytes as they are and cannot transpose them; the next rung uses it another way.)
 //
-// Needs: A and B at multiples of 16 bytes, with rows that are multiples of 16 bytes apart.
+// Needs: A and B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart.
 #include "pack_tiles.cuh"
 
 template <class T>

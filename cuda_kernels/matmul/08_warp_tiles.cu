@@ -109,8 +109,7 @@ __global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, Th
             }
             load((i + 1) % 2, reading, (i + 1) % BlockK);
             if (i == 0) {
-                // Into the stage of the slab before this one: all have passed the barrier after its last
-                // load.
+                // Into the stage of the slab before this one: all have passed the barrier after its loads.
                 copier.template copy<BlockK, Width>(writing);
                 writing = after(writing);
             }

@@ -93,8 +93,7 @@ __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, co
             }
             load((i + 1) % 2, stages + reading, (i + 1) % steps);
             if (i == 0) {
-                // Into the stage of the slab before this one: all have passed the barrier after its last
-                // load.
+                // Into the stage of the slab before this one: all have passed the barrier after its loads.
                 copier.copy(stages + writing);
                 writing = after(writing);
             }

@@ -3,7 +3,7 @@
 
 #include "mma.cuh"
 
-constexpr int tensor_cores_threads(int block_m, int block_n, int warp_m, int warp_n) {
+__host__ __device__ constexpr int tensor_cores_threads(int block_m, int block_n, int warp_m, int warp_n) {
     return block_m / warp_m * (block_n / warp_n) * 32;
 }
 
@@ -16,8 +16,8 @@ struct MmaTiling {
     static constexpr int threads = tensor_cores_threads(BlockM, BlockN, WarpM, WarpN);
 
     static constexpr int a_across = 8, b_across = BlockN / chunk;  // chunks in a row of a slab
-    static constexpr int a_rows = threads / a_across,
-                         b_rows = threads / b_across;  // rows that are copied at once
+    static constexpr int a_rows = threads / a_across;              // rows that the block copies at once
+    static constexpr int b_rows = threads / b_across;
     static constexpr int a_bytes = BlockM * 128, b_bytes = depth * BlockN * static_cast<int>(sizeof(T));
     static constexpr int stage_bytes = a_bytes + b_bytes;
     static constexpr int shared_bytes = Stages * stage_bytes;

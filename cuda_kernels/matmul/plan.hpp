@@ -249,7 +249,7 @@ inline double cost(const Instance& i, const Shape& shape, const Device& device) 
 }
 
 struct Choice {
-    const Instance* instance = nullptr;  // nullptr: no rung takes the type
+    const Instance* instance = nullptr;  // nullptr: no rung takes the types
     std::string reason;                  // one sentence
 };
 

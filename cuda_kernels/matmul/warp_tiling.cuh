@@ -5,20 +5,18 @@
 #include "packs.cuh"
 
 // A warp is 4 x 8 threads.
-constexpr int warp_tiles_threads(int block_m, int block_n, int thread_m, int thread_n) {
+__host__ __device__ constexpr int warp_tiles_threads(int block_m, int block_n, int thread_m, int thread_n) {
     return block_m / (4 * thread_m) * (block_n / (8 * thread_n)) * 32;
 }
 
-// Blocks of 256 threads with 128 sums each fill the registers of a multiprocessor; of 128 threads there are
-// two.
-constexpr int warp_tiles_blocks(int threads) { return threads >= 256 ? 1 : 2; }
+// 256 threads with 128 sums each fill the registers of a multiprocessor; of blocks of 128 there are two.
+__host__ __device__ constexpr int warp_tiles_blocks(int threads) { return threads >= 256 ? 1 : 2; }
 
 template <class T, int BlockM, int BlockN, int BlockK, int ThreadM, int ThreadN, int Stages, int Width>
 struct WarpTiling {
     static constexpr int pack = Pack<T>::size;
-    // Each thread has packs of rows and of columns that lie a warp apart. For a step
-    // of k, a load of 16 bytes of A then reads 4 neighbouring packs in a warp, and one of B reads 8: no two
-    // in the same bank.
+    // A thread's packs of rows, and of columns, lie a warp apart. For a step of k, a load of 16 bytes of A
+    // then reads 4 neighbouring packs in a warp, and one of B reads 8: no two are in the same bank.
     static constexpr int lanes_m = 4, lanes_n = 8;
     static constexpr int warp_m = lanes_m * ThreadM, warp_n = lanes_n * ThreadN;
     static constexpr int warps_n = BlockN / warp_n;
@@ -29,11 +27,9 @@ struct WarpTiling {
     static constexpr int a_stride = BlockM + pack;
     static constexpr int a_rows = threads / 8;        // rows that the block copies at once
     static constexpr int a_places = BlockM / a_rows;  // copies of a thread for 8 steps of k
-    static constexpr int a_steps = BlockK / 8;
     // B stands as it is, and is copied `Width` elements at a time.
     static constexpr int b_across = BlockN / Width;    // copies for a row of the slab
     static constexpr int b_rows = threads / b_across;  // rows that the block copies at once
-    static constexpr int b_places = BlockK / b_rows;
 
     static constexpr int a_elements = BlockK * a_stride, b_elements = BlockK * BlockN;
     static constexpr int stage = a_elements + b_elements;
