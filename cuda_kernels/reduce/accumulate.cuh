@@ -43,20 +43,20 @@ __device__ Twofold<R> merged(Twofold<R> a, Twofold<R> b) {
 }
 template <class R>
 __device__ double total(Twofold<R> sum) {
-    // An error of 0 would turn -0.0 into 0.0; of a sum that is infinite or NaN the error is NaN.
-    const bool exact = sum.low == 0 || !(sum.low - sum.low == 0);
-    return exact ? sum.high : static_cast<double>(sum.high) + static_cast<double>(sum.low);
+    // Of a sum that is infinite or NaN the error is NaN.
+    const bool finite = sum.low - sum.low == 0;
+    return finite ? static_cast<double>(sum.high) + static_cast<double>(sum.low) : sum.high;
 }
 
 __device__ inline void add(double& sum, double x) { sum += x; }
 __device__ inline double merged(double a, double b) { return a + b; }
 __device__ inline double total(double sum) { return sum; }
 
-// The sum of nothing: -0.0, so that a sum of negative zeros is one.
-__device__ inline void clear(double& sum) { sum = -0.0; }
+// The sum of nothing. As NumPy has it, a sum of negative zeros is 0.0.
+__device__ inline void clear(double& sum) { sum = 0; }
 template <class R>
 __device__ void clear(Twofold<R>& sum) {
-    sum = {R(-0.0), R(0)};
+    sum = {R(0), R(0)};
 }
 
 #if __CUDA_ARCH__ >= 800

@@ -1,6 +1,5 @@
-// What a reduction combines with: an identity and an associative, commutative operation, as NumPy means them.
-// A NaN wins over every number in Minimum and Maximum; the identity of a sum of floats is -0.0, since -0.0 +
-// x is x for every x, and 0.0 + -0.0 is not.
+// What a reduction combines with: an identity and an associative, commutative operation, as NumPy means them. A NaN
+// wins over every number in Minimum and Maximum; a sum of negative zeros is 0.0.
 #pragma once
 
 // The ends of a type's order, infinities included.
@@ -27,13 +26,13 @@ template <>
 struct Ends<float> {
     static __device__ float lowest() { return -highest(); }
     static __device__ float highest() { return __int_as_float(0x7f800000); }
-    static __device__ float nothing() { return -0.0f; }
+    static __device__ float nothing() { return 0; }
 };
 template <>
 struct Ends<double> {
     static __device__ double lowest() { return -highest(); }
     static __device__ double highest() { return __longlong_as_double(0x7ff0000000000000LL); }
-    static __device__ double nothing() { return -0.0; }
+    static __device__ double nothing() { return 0; }
 };
 
 struct Sum {
