@@ -44,25 +44,31 @@ template <class P>
 __device__ void reduce_strip(const P& policy, typename P::Value (&values)[strip_columns<P>],
                              const typename P::Element* data, long long distance, long long first,
                              long long length, long long step, int columns) {
-    constexpr int width = strip_columns<P>, rows = 4;
+    constexpr int width = strip_columns<P>;
+    constexpr int rows = width == 4 ? 8 : width < 4 ? 6 : 4;  // under way at once, as registers allow
     long long row = first;
     const bool aligned = reinterpret_cast<unsigned long long>(data) % Strip<P>::bytes == 0 &&
                          distance * sizeof(typename P::Element) % Strip<P>::bytes == 0;
     if (columns == width && aligned) {
         Strip<P> strips[rows];
+        const typename P::Element* next = data + first * distance;
+        const long long stride = step * distance;
         for (; row + (rows - 1) * step < length; row += rows * step) {
 #pragma unroll
-            for (int i = 0; i < rows; ++i) strips[i].load(data + (row + i * step) * distance);
+            for (int i = 0; i < rows; ++i, next += stride) strips[i].load(next);
 #pragma unroll
             for (int i = 0; i < rows; ++i)
 #pragma unroll
                 for (int c = 0; c < width; ++c) policy.add(values[c], strips[i].elements[c], row + i * step);
         }
-        for (; row < length; row += step) {
-            strips[0].load(data + row * distance);
 #pragma unroll
-            for (int c = 0; c < width; ++c) policy.add(values[c], strips[0].elements[c], row);
-        }
+        for (int i = 0; i < rows; ++i, next += stride)
+            if (row + i * step < length) strips[i].load(next);
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+            if (row + i * step < length)
+#pragma unroll
+                for (int c = 0; c < width; ++c) policy.add(values[c], strips[i].elements[c], row + i * step);
         return;
     }
     for (; row < length; row += step) {

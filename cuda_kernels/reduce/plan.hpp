@@ -233,7 +233,7 @@ constexpr int strip_columns(int element_bytes, int value_bytes) {
 // rows are split where tiles of columns are fewer than blocks that the device holds.
 constexpr Launch plan_columns(long long outer, long long length, long long inner, int element_bytes,
                               int value_bytes, int multiprocessors) {
-    constexpr int threads = 256, blocks = 4, rows_a_thread = 16;
+    constexpr int threads = 256, blocks = 3, rows_a_thread = 16;  // blocks a multiprocessor
     const int width = strip_columns(element_bytes, value_bytes);
     const long long strips = (inner + width - 1) / width * outer;
     Launch launch;

@@ -15,7 +15,7 @@ struct SumOf {
     using Element = E;
     using Value = FloatSum;
     using State = FloatSum;
-    static constexpr int loads = 8, chains = 2, column_blocks = sizeof(E) < 4 ? 3 : 4;
+    static constexpr int loads = 8, chains = 2, column_blocks = 3;
     int kind;
 
     __device__ SumOf(unsigned long long, int kind, long long) : kind(kind) {}
@@ -54,7 +54,7 @@ struct Compensated {
     using Element = E;
     using Value = Twofold<double>;
     using State = Value;
-    static constexpr int loads = 6, chains = 2, column_blocks = 4;
+    static constexpr int loads = 6, chains = 2, column_blocks = 3;
     int kind;
 
     __device__ Compensated(unsigned long long, int kind, long long) : kind(kind) {}
@@ -162,7 +162,7 @@ struct SumOf<Complex<R>> {
     using Value = Parts<typename SumOf<R>::Value>;
     using Element = Complex<R>;
     using State = Value;
-    static constexpr int loads = sizeof(R) == 4 ? 4 : 3, chains = 2, column_blocks = 4;
+    static constexpr int loads = sizeof(R) == 4 ? 4 : 3, chains = 2, column_blocks = 3;
     int kind;
 
     __device__ SumOf(unsigned long long, int kind, long long) : kind(kind) {}
