@@ -483,6 +483,18 @@ def test_float_sums_are_no_worse_than_numpy(device: cs.Device, dtype: str) -> No
                 )
 
 
+@pytest.mark.host_only("the model of a device before sm_80, where floats are summed in pairs of floats")
+def test_float_sums_without_double(device: cs.Device) -> None:
+    x = np.random.default_rng(8).normal(size=20003).astype(np.float32)
+    with cs.add_host_device("k20x") as old:
+        kernel = cs.Module.from_file(FAMILIES["sum"])["whole<SumOf<float>>"]
+        out, slots = cs.empty(1, np.float32), cs.zeros(64, np.uint64)
+        for values in (x, np.full(99, -0.0, np.float32), np.full(99, np.inf, np.float32)):
+            kernel[2, 512](cs.to_device(values), out, values.size, 0, TYPES.index("float32"), 1.0, slots)
+            assert out.to_host().tobytes() == np.float32(math.fsum(values) or values[0]).tobytes()
+        old.synchronize()
+
+
 def test_sums_give_the_same_bits_on_every_run(device: cs.Device) -> None:
     d_x = cs.to_device(np.random.default_rng(5).normal(size=100003) * 1e10)
     reduction = Reduction(device, "sum", "float64", processors=20)

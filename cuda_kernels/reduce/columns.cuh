@@ -1,14 +1,14 @@
-// Over the middle axis of a view of three: out[o * inner + c] of in[o * outer_distance + r * distance + c], r
-// < length, for o < outer and c < inner. The last axis is contiguous.
+// Over the middle axis of a view of three: out[o * inner + c] of in[o * outer_distance + r * distance + c],
+// r < length, for o < outer and c < inner. The last axis is contiguous.
 //
 // Each thread owns the columns of 16 bytes (8 for some policies). Such strips are numbered through all of
 // outer; a block of 256 threads takes `lanes` neighbouring strips, with 256 / lanes threads down each, and
 // `splits` blocks share the rows of each tile of strips.
 //
 // Launch (plan.hpp: plan_columns): grid = ceil(strips / lanes) * splits; lanes is a power of two from 1 to
-// 256; no dynamic shared memory. For splits > 1: tickets, one unsigned a tile, zero before the first launch
-// and left zero; partials, lanes * strip_columns<P> * sizeof(Value) bytes a block, aligned to 16 bytes, of
-// any content.
+// 256; no dynamic shared memory. For splits > 1:
+//   tickets       one unsigned a tile, zero before the first launch and left zero
+//   partials      lanes * strip_columns<P> * sizeof(Value) bytes a block, 16-byte aligned, of any content
 #pragma once
 
 #include "exchange.cuh"

@@ -1,12 +1,14 @@
 // The dot product of two contiguous arrays of one type, without a temporary: two streams of 16-byte loads.
 // Complex numbers are not conjugated.
-//   DotOf<__half>, <__nv_bfloat16>, <float>, <double>     kind: a floating output type
-//   DotOf<signed char>, <short>, <int>, <long long>       both signs, and signed char for bool; kind: any
-//   real type DotOf<Complex<float>>, <Complex<double>>              kind: complex64 or complex128
+//   DotOf<__half>, <__nv_bfloat16>, <float>, <double>   kind: a floating output type
+//   DotOf<signed char>, <short>, <int>, <long long>     both signs, and signed char for bool; kind: any real
+//   DotOf<Complex<float>>, <Complex<double>>            kind: complex64 or complex128
 // bits: for signed types of 8 to 32 bits the top bit of an element (plan.hpp: bits_of); else 0.
 //
 // Products of halves and floats are exact (in float, in double), those of doubles have their rounding error
-// added. Launch (plan.hpp: plan_whole): as whole.cuh says.
+// added.
+//
+// Launch (plan.hpp: plan_whole): as whole.cuh says.
 #include "accumulate.cuh"
 #include "span.cuh"
 

@@ -3,13 +3,13 @@
 //
 // Everything takes a *policy* P, which says what is reduced (sum.cu and the others define them):
 //   P::Element, P::Value           what memory holds; what threads hand to each other (trivially copyable)
-//   P(bits, kind, count)           kernel arguments that pick among the types and operations that share the
-//   code identity(), combine(a, b)      of Values; combine is associative and commutative, up to rounding
-//   lift(element, index)           a Value of one element; index counts from the start of the reduced axis
-//   add(value, element, index)     value = combine(value, lift(element, index)), cheaper, index ascending
+//   P(bits, kind, count)           of arguments that pick among the types and operations of an instance
+//   identity(), combine(a, b)      of Values; combine is associative and commutative, up to rounding
+//   lift(element, index)           a Value of one element; index counts along the reduced axis
+//   add(value, element, index)     value = combine(value, lift(element, index)), of ascending indices
 //   State, start(state), absorb(state, vector, index), finish(state)
-//                                  the same for 16 bytes at once, P::chains States a thread, P::loads vectors
-//                                  under way
+//                                  the same of 16 bytes at once, in P::chains States a thread, with
+//                                  P::loads vectors under way
 //   store(out, i, value, divisor)  the result
 #pragma once
 

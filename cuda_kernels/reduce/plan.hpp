@@ -1,12 +1,11 @@
 // How the reductions of this folder are launched: which instance serves an operation on a type, with which
 // arguments, and which grid, block and workspace a shape needs. Plain C++20 without CUDA, for the host side.
 //
-//   whole<P>(in, out, n, bits, kind, divisor, slots)                                    plan_whole
-//   dot<P>(first, second, out, n, bits, kind, slots)                                    plan_whole
-//   rows<P>(in, out, count, length, distance, bits, kind, divisor, lanes, splits, slots) plan_rows
-//   columns<P>(in, out, outer, length, inner, distance, outer_distance, bits, kind, divisor, lanes, splits,
-//   tickets,
-//              partials)                                                                plan_columns
+//   plan_whole    whole<P>(in, out, n, bits, kind, divisor, slots)
+//                 dot<P>(first, second, out, n, bits, kind, slots)
+//   plan_rows     rows<P>(in, out, count, length, distance, bits, kind, divisor, lanes, splits, slots)
+//   plan_columns  columns<P>(in, out, outer, length, inner, distance, outer_distance, bits, kind, divisor,
+//                            lanes, splits, tickets, partials)
 //
 // Lengths and distances are long long and count elements, bits is unsigned long long, kind, lanes and splits
 // are int, divisor is double, the others are pointers to device memory. No kernel takes dynamic shared
@@ -178,14 +177,18 @@ constexpr int value_bytes(Operation operation, Type type) {
     return 0;
 }
 
+constexpr long long power_of_two_from(long long x) {
+    return static_cast<long long>(std::bit_ceil(static_cast<unsigned long long>(x)));
+}
+
 // Slots hold Values of up to 32 bytes, and as much again for flags.
 inline constexpr std::size_t slot_size = 64;
 
 // n elements of so many bytes, in a row: `whole` and `dot`.
 //
-// One block has 64 KiB under way at once, and takes no longer for it than several blocks need to find each
-// other. Above, blocks are as many as have a vector for every thread, up to one a multiprocessor; and two
-// once those would go around more than once.
+// Up to 64 KiB one block is enough: all its loads are under way at once, and it need not wait for others.
+// Above, blocks are as many as have a vector for every thread, up to one a multiprocessor; and two a
+// multiprocessor once those would go around more than once.
 constexpr Launch plan_whole(long long n, int element_bytes, int multiprocessors) {
     constexpr int threads = 512, loads = 8;
     const long long vectors = (n * element_bytes + 15) / 16;
@@ -209,8 +212,7 @@ constexpr Launch plan_rows(long long count, long long length, int element_bytes,
     Launch launch;
     launch.block = threads;
     const auto lanes_for = [&](long long each) {
-        return static_cast<int>(std::min<long long>(
-            threads, std::bit_ceil(static_cast<unsigned long long>((vectors + each - 1) / each))));
+        return static_cast<int>(std::min<long long>(threads, power_of_two_from((vectors + each - 1) / each)));
     };
     launch.lanes = lanes_for(loads);
     while (launch.lanes < lanes_for(1) && count * launch.lanes < at_once * threads) launch.lanes *= 2;
@@ -238,8 +240,7 @@ constexpr Launch plan_columns(long long outer, long long length, long long inner
     const long long strips = (inner + width - 1) / width * outer;
     Launch launch;
     launch.block = threads;
-    launch.lanes =
-        static_cast<int>(std::min<long long>(128, std::bit_ceil(static_cast<unsigned long long>(strips))));
+    launch.lanes = static_cast<int>(std::min(128ll, power_of_two_from(strips)));
     while (launch.lanes < threads && threads / launch.lanes > length) launch.lanes *= 2;
     const long long tiles = (strips + launch.lanes - 1) / launch.lanes;
     const long long at_once = static_cast<long long>(multiprocessors) * blocks;
@@ -250,7 +251,7 @@ constexpr Launch plan_columns(long long outer, long long length, long long inner
     launch.grid = static_cast<unsigned>(tiles * launch.splits);
     if (launch.splits > 1) {
         launch.ticket_bytes = static_cast<std::size_t>(tiles) * sizeof(unsigned);
-        launch.partial_bytes = static_cast<std::size_t>(launch.grid) * launch.lanes * width * value_bytes;
+        launch.partial_bytes = static_cast<std::size_t>(launch.lanes * width * value_bytes) * launch.grid;
     }
     return launch;
 }

@@ -1,7 +1,7 @@
 // Products. Floats are multiplied in double, integers modulo 2^64.
-//   ProductOf<__half>, <__nv_bfloat16>, <float>, <double>  kind: a floating output type
-//   ProductOf<signed char>, <short>, <int>, <long long>    both signs, and signed char for bool; kind: any
-//   real type ProductOf<Complex<float>>, <Complex<double>>           kind: complex64 or complex128
+//   ProductOf<__half>, <__nv_bfloat16>, <float>, <double>   kind: a floating output type
+//   ProductOf<signed char>, <short>, <int>, <long long>     both signs, signed char for bool; kind: any real
+//   ProductOf<Complex<float>>, <Complex<double>>            kind: complex64 or complex128
 // bits: for signed types of 8 to 32 bits the top bit of an element (plan.hpp: bits_of); else 0. divisor: 1.
 #include "accumulate.cuh"
 #include "shapes.cuh"

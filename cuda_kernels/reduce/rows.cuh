@@ -2,9 +2,11 @@
 // at any element, and may overlap.
 //
 // Launch (plan.hpp: plan_rows): blocks of 256 threads; no dynamic shared memory. A row is the work of `lanes`
-// threads, a power of two from 1 to 256, and a block that of 256 / lanes rows: grid = ceil(count * lanes /
-// 256). Where rows are few and long, lanes = 256 and each is the work of `splits` blocks: grid = count *
-// splits. slots: for splits > 1, as in whole.cuh; else not read.
+// threads, a power of two from 1 to 256, and a block that of 256 / lanes rows:
+//   grid = ceil(count * lanes / 256).
+// Where rows are few and long, lanes = 256 and each is the work of `splits` blocks:
+//   grid = count * splits.
+// slots: for splits > 1, as in whole.cuh; else not read.
 #pragma once
 
 #include "span.cuh"

@@ -1,9 +1,9 @@
 // Sums and means. One instance serves several types and every output type:
-//   SumOf<__half>, <__nv_bfloat16>, <float>, <double>    kind: a floating output type
-//   SumOf<signed char>, <short>, <int>, <long long>      both signs, and signed char for bool; kind: any real
-//   type SumOf<Complex<float>>, <Complex<double>>             kind: complex64 or complex128 MeanOf<long
-//   long>, <unsigned long long>              64-bit integers as float64, since their sum may not fit;
-//                                                        kind: a floating type
+//   SumOf<__half>, <__nv_bfloat16>, <float>, <double>   kind: a floating output type
+//   SumOf<signed char>, <short>, <int>, <long long>     both signs, and signed char for bool; kind: any real
+//   SumOf<Complex<float>>, <Complex<double>>            kind: complex64 or complex128
+//   MeanOf<long long>, <unsigned long long>             as float64, since their sum may not fit;
+//                                                       kind: a floating output type
 // bits: for unsigned types of 8 to 32 bits the top bit of each element, eight bytes of it (plan.hpp:
 // bits_of); else 0. divisor: 1, or the count for a mean.
 #include "accumulate.cuh"

@@ -1,6 +1,7 @@
-// Before: in step s only every (2 * s)-th thread works, so each warp walks through the step for a few of its
-// lanes, and % is slow. Here: the first threads of the block work, thread tid on index 2 * s * tid: whole
-// warps are busy or idle.
+// Before: in step s only every (2 * s)-th thread works, so each warp walks through the step for a few of
+// its lanes, and % is slow.
+// Here: the first threads of the block work, thread tid on index 2 * s * tid: whole warps are busy or
+// idle.
 //
 // Blocks of 256 threads, ceil(n / 256) of them; static shared memory.
 #include "operations.cuh"

@@ -1,6 +1,7 @@
 // Before: the last six steps run in one warp, but the whole block meets at a barrier for each of them.
-// Here: once 64 values are left, the first warp goes on alone. The 2007 form of this left out every barrier,
-// because a warp ran in step; since Volta lanes may part, so __syncwarp stands between reading and writing.
+// Here: once 64 values are left, the first warp goes on alone. The 2007 form of this left out every
+// barrier, because a warp ran in step; since Volta lanes may part, so __syncwarp stands between reading
+// and writing.
 //
 // Blocks of 256 threads, ceil(n / 512) of them; static shared memory.
 #include "operations.cuh"

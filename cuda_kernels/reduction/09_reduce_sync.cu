@@ -1,10 +1,10 @@
 // Before: five shuffles and five operations reduce a warp.
 // Here: for 32-bit integers one instruction does, __reduce_add_sync and its kin (sm_80 and later). The
-// block's value goes to out[0] by an atomic operation; out[0] holds the operation's identity before. Integers
-// do not depend on the order.
+// block's value goes to out[0] by an atomic operation; out[0] holds the operation's identity before.
+// Integers do not depend on the order.
 //
-// Blocks of 256 threads, any number of them; static shared memory (8 values). Sum, Minimum, Maximum of int
-// and unsigned.
+// Blocks of 256 threads, any number of them; static shared memory (8 values). Sum, Minimum, Maximum of
+// int and unsigned.
 #include "operations.cuh"
 
 template <class Operation>

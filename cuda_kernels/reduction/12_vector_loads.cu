@@ -1,10 +1,11 @@
-// Before: a thread has one load of 4 bytes under way and waits for it before it adds, so that the memory,
-// which needs some 20 KiB a multiprocessor under way to be busy, is not. Here: eight loads of 16 bytes a
-// thread are issued before the first is used, and go to four accumulators that do not wait for each other.
-// Elements before the first aligned address and behind the last whole vector are taken one by one.
+// Before: a thread has one load of 4 bytes under way and waits for it before it adds: less than what
+// memory could deliver in the time that a load takes.
+// Here: eight loads of 16 bytes a thread are issued before the first is used, and go to four
+// accumulators that do not wait for each other. Elements before the first aligned address and behind the
+// last whole vector are taken one by one.
 //
-// Blocks of 256 threads, best 4 a multiprocessor, fewer than 2^20; partials, ticket and shared memory as
-// in 11.
+// Blocks of 256 threads, made for 4 a multiprocessor, fewer than 2^20; partials, ticket and shared
+// memory as in 11.
 #include "last_block.cuh"
 
 constexpr int block = 256, loads = 8, accumulators = 4;
