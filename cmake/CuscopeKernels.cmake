@@ -6,7 +6,9 @@ set(CUSCOPE_KERNEL_ARCHITECTURES 75 80 90 CACHE STRING "Compute capabilities tha
 
 file(GLOB cuscope_kernels CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels"
      "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/*/*.cu")
-file(GLOB cuscope_kernel_headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/*/*.cuh")
+file(GLOB cuscope_kernel_headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/*/*.cuh"
+     "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/*/*.hpp")
+list(FILTER cuscope_kernel_headers EXCLUDE REGEX "/plan\\.hpp$")  # the host's alone
 file(GLOB_RECURSE cuscope_simt_headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/host/simt/include/*.h")
 
 add_executable(cuscope_compile_kernel "${CMAKE_CURRENT_SOURCE_DIR}/tools/compile_kernel.cpp")
@@ -39,7 +41,7 @@ foreach(kernel IN LISTS cuscope_kernels)
   if(CUSCOPE_HAVE_CUDA AND NOT kernel MATCHES "^host/")
     add_custom_command(
       OUTPUT "${stem}.fatbin"
-      COMMAND ${CMAKE_CUDA_COMPILER} -std=c++20 -O3 -fatbin ${cuscope_gencode} -o "${stem}.fatbin" "${source}"
+      COMMAND ${CMAKE_CUDA_COMPILER} -std=c++20 -O3 -fatbin -compress-mode=size ${cuscope_gencode} -o "${stem}.fatbin" "${source}"
       DEPENDS "${source}" ${cuscope_kernel_headers}
       COMMENT "Compiling ${kernel} for GPUs"
       VERBATIM)

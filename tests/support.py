@@ -38,6 +38,13 @@ def module(device: cs.Device, source: str = BASIC, **arguments) -> cs.Module:
     return cs.Module(source, device=device, **arguments)
 
 
+@functools.cache
+def built_in(device: cs.Device, name: str) -> cs.Module:
+    """The kernels of cuda_kernels/NAME.cu as the package has them, compiled when it was built."""
+    ending = ".image" if device.kind == "host" else ".fatbin"
+    return cs.Module.from_file(Path(cs.__file__).parent / "kernels" / (name + ending), device=device)
+
+
 def spin(device: cs.Device, seconds: float, stream: cs.Stream | None = None) -> None:
     """Keeps one block of the device busy for so long, in the stream."""
     module(device).spin[1, 1, stream](round(seconds * 1e9))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 
 import numpy as np
@@ -10,20 +9,16 @@ import pytest
 
 import cuscope as cs
 from cuscope._check import check_close, poison
+from support import built_in
 
 KERNELS = Path(__file__).resolve().parent.parent / "cuda_kernels"
 TYPES = {"float": np.float32, "double": np.float64, "int": np.int32, "long long": np.int64}
 BY_SIZE = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "uint4"}
 
 
-@functools.cache
-def rung(device: cs.Device, path: str) -> cs.Module:
-    return cs.Module.from_file(KERNELS / path, device=device)
-
-
 def kernel(device: cs.Device, path: str, element: str) -> cs.Kernel:
     name = Path(path).stem.split("_", 1)[1]
-    return rung(device, path)[f"{name}<{element}>"]
+    return built_in(device, path.removesuffix(".cu"))[f"{name}<{element}>"]
 
 
 def numbers(shape, dtype) -> np.ndarray:
@@ -133,7 +128,7 @@ def test_averages_of_any_integers(device, n):
     c = cs.empty(n, np.int32)
     poison(c)
 
-    rung(device, "averaging/01_averaging.cu").averaging[blocks(n, 256), 256](
+    built_in(device, "averaging/01_averaging").averaging[blocks(n, 256), 256](
         cs.to_device(a), cs.to_device(b), c, n
     )
 
@@ -142,7 +137,7 @@ def test_averages_of_any_integers(device, n):
 
 def test_averages_of_twenty_chunks_on_two_streams(device):
     chunks, n = 20, 1 << 12
-    averaging = rung(device, "averaging/01_averaging.cu").averaging
+    averaging = built_in(device, "averaging/01_averaging").averaging
     host_a, host_b, host_c = (cs.pinned_empty((chunks, n), np.int32) for _ in range(3))
     host_a[:], host_b[:] = np.random.default_rng(5).integers(0, 2**31, (2, chunks, n), np.int32)
     poison(host_c)

@@ -24,7 +24,7 @@ DTYPES = [np.bool_, *INTEGERS, np.float16, np.float32, np.float64, np.complex64,
 ALL_DTYPES = ("naive", "coalesced", "shared_tiles")
 FLOATS = ("thread_tile_1d", "thread_tile_2d", "warp_tiles")
 VARIANTS = {
-    **{name: DTYPES for name in ALL_DTYPES},
+    **dict.fromkeys(ALL_DTYPES, DTYPES),
     **{name: [np.float32, np.float64] for name in FLOATS},
     "vectorised": [np.float32],
     "double_buffered": [np.float32],
@@ -78,7 +78,9 @@ def test_variant(device, variant, dtype, shape):
 def problems(draw):
     dtype = np.dtype(draw(st.sampled_from(DTYPES)))
     signature = draw(
-        hnp.mutually_broadcastable_shapes(signature="(m?,k),(k,n?)->(m?,n?)", max_dims=3, min_side=0, max_side=5)
+        hnp.mutually_broadcastable_shapes(
+            signature="(m?,k),(k,n?)->(m?,n?)", max_dims=3, min_side=0, max_side=5
+        )
     )
     a, b = (operand(shape, dtype, seed) for seed, shape in enumerate(signature.input_shapes))
     return strided(draw, a), strided(draw, b)
@@ -119,14 +121,18 @@ def test_auto_takes_views_of_device_arrays(device, data):
     check(result.to_host(), a[:, ::-2, k : 2 * k], b.T)
 
 
-@pytest.mark.parametrize("shapes", [((3,), (3,)), ((3,), (3, 2)), ((4, 3), (3,)), ((2, 4, 3), (3,)), ((3,), (2, 3, 4))])
+@pytest.mark.parametrize(
+    "shapes", [((3,), (3,)), ((3,), (3, 2)), ((4, 3), (3,)), ((2, 4, 3), (3,)), ((3,), (2, 3, 4))]
+)
 def test_vectors(device, shapes):
     a, b = (operand(shape, np.float64, 5) for shape in shapes)
 
     check(cs.matmul(a, b), a, b)
 
 
-@pytest.mark.parametrize("shapes", [((0, 3), (3, 2)), ((2, 0), (0, 3)), ((2, 3), (3, 0)), ((0,), (0,)), ((0, 2, 3), (3, 4))])
+@pytest.mark.parametrize(
+    "shapes", [((0, 3), (3, 2)), ((2, 0), (0, 3)), ((2, 3), (3, 0)), ((0,), (0,)), ((0, 2, 3), (3, 4))]
+)
 def test_nothing(device, shapes):
     a, b = (operand(shape, np.float32, 6) for shape in shapes)
 
@@ -146,7 +152,8 @@ def test_batches_that_no_stride_walks(device):
 
 
 @pytest.mark.parametrize(
-    ("left", "right"), [(np.int8, np.float32), (np.int32, np.uint32), (np.float16, np.float64), (np.float32, np.complex64)]
+    ("left", "right"),
+    [(np.int8, np.float32), (np.int32, np.uint32), (np.float16, np.float64), (np.float32, np.complex64)],
 )
 def test_mixed_dtypes_are_those_of_numpy(device, left, right):
     a, b = operand((5, 6), left, 11), operand((6, 7), right, 12)
@@ -208,15 +215,39 @@ def test_out_may_be_an_operand(device):
 
 BAD = {
     "shapes": (lambda d: cs.matmul(np.ones((2, 3)), np.ones((2, 3))), ValueError, r"last extent of a, 3"),
-    "batches": (lambda d: cs.matmul(np.ones((2, 3, 3)), np.ones((4, 3, 3))), ValueError, "before the last two"),
+    "batches": (
+        lambda d: cs.matmul(np.ones((2, 3, 3)), np.ones((4, 3, 3))),
+        ValueError,
+        "before the last two",
+    ),
     "scalar": (lambda d: cs.matmul(np.ones(()), np.ones(3)), ValueError, "no dimensions"),
     "dtype": (lambda d: cs.matmul(np.ones(3, "M8[s]"), np.ones(3)), TypeError, "datetime64"),
     "places": (lambda d: cs.matmul(np.ones(3), cs.zeros(3)), TypeError, r"cuscope\.to_device\(a\)"),
-    "out shape": (lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), out=np.ones(3)), ValueError, r"\(2, 2\)"),
-    "out dtype": (lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), out=np.ones((2, 2), int)), TypeError, "same_kind"),
-    "out place": (lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), out=cs.zeros((2, 2))), TypeError, "DeviceArray"),
-    "variant": (lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), variant="fast"), ValueError, "shared_tiles"),
-    "variant's dtype": (lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), variant="vectorised"), TypeError, "float64"),
+    "out shape": (
+        lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), out=np.ones(3)),
+        ValueError,
+        r"\(2, 2\)",
+    ),
+    "out dtype": (
+        lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), out=np.ones((2, 2), int)),
+        TypeError,
+        "same_kind",
+    ),
+    "out place": (
+        lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), out=cs.zeros((2, 2))),
+        TypeError,
+        "DeviceArray",
+    ),
+    "variant": (
+        lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), variant="fast"),
+        ValueError,
+        "shared_tiles",
+    ),
+    "variant's dtype": (
+        lambda d: cs.matmul(np.ones((2, 2)), np.ones((2, 2)), variant="vectorised"),
+        TypeError,
+        "float64",
+    ),
 }
 
 
@@ -228,7 +259,9 @@ def test_what_is_refused(device, what):
 
 
 def test_explain_names_a_variant_and_a_reason(device):
-    name, _, reason = cs.matmul.explain(np.ones((300, 200), np.float32), np.ones((200, 100), np.float32)).partition(": ")
+    name, _, reason = cs.matmul.explain(
+        np.ones((300, 200), np.float32), np.ones((200, 100), np.float32)
+    ).partition(": ")
 
     assert name in [variant.name for variant in cs.matmul.variants()]
     assert reason.endswith(".")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from support import TESTS
+from support import TESTS, built_in
 
 FOLDER = TESTS.parent / "cuda_kernels" / "matmul"
 PROBLEM = np.dtype(
@@ -116,7 +116,7 @@ each_instance = pytest.mark.parametrize("kernel", INSTANCES, ids=lambda i: i.nam
 
 @functools.cache
 def rung(device: cs.Device, name: str) -> cs.Module:
-    return cs.Module.from_file(FOLDER / f"{name}.cu", device=device)
+    return built_in(device, f"matmul/{name}")
 
 
 def from_bfloat16(bits: np.ndarray) -> np.ndarray:

@@ -8,7 +8,6 @@ import math
 import shutil
 import subprocess
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cuscope as cs
-from support import TESTS
+from support import TESTS, built_in
 
 KERNELS = TESTS.parent / "cuda_kernels"
 LADDER = {path.stem[3:]: path for path in sorted((KERNELS / "reduction").glob("[0-9]*.cu"))}
@@ -35,17 +34,9 @@ NUMPY = {"Sum": np.sum, "Product": np.prod, "Minimum": np.min, "Maximum": np.max
 
 
 @functools.cache
-def modules(device: cs.Device) -> dict[str, cs.Module]:
-    """Of every file, compiled at the same time."""
-    files = LADDER | FAMILIES
-    with ThreadPoolExecutor(4) as pool:
-        made = pool.map(lambda path: cs.Module.from_file(path, device=device), files.values())
-        return dict(zip(files, made, strict=True))
-
-
-@functools.cache
 def instances(device: cs.Device, file: str) -> dict[str, object]:
-    module = modules(device)[file]
+    path = (LADDER | FAMILIES)[file]
+    module = built_in(device, f"{path.parent.name}/{path.stem}")
     return {name.replace(" ", ""): module[name] for name in module.kernels}
 
 

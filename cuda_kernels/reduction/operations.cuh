@@ -1,5 +1,5 @@
-// What a reduction combines with: an identity and an associative, commutative operation, as NumPy means them. A NaN
-// wins over every number in Minimum and Maximum; a sum of negative zeros is 0.0.
+// What a reduction combines with: an identity and an associative, commutative operation, as NumPy means them.
+// A NaN wins over every number in Minimum and Maximum; a sum of negative zeros is 0.0.
 #pragma once
 
 // The ends of a type's order, infinities included.

@@ -66,7 +66,6 @@ from ._core import (
     zeros,
 )
 from ._errors import CompileError, CudaError, OutOfMemoryError
-
 from ._matmul import Matmul, Variant, matmul
 from ._reduce import Reduce, all, any, argmax, argmin, dot, max, mean, min, prod, reduce, sum
 
@@ -94,6 +93,9 @@ __all__ = [
     "asarray", "from_dlpack",
     # modules and kernels
     "AccessPolicyWindow", "FunctionAttributes", "Kernel", "KernelLaunch", "Module", "Parameter",
+    # operations
+    "Matmul", "Reduce", "Variant", "matmul", "reduce",
+    "all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "sum",
     # errors
     "CompileError", "CudaError", "OutOfMemoryError",
     # about

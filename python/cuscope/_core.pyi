@@ -40,6 +40,7 @@ __all__: list[str] = [
     "cache_description",
     "clock",
     "contract",
+    "convert",
     "copy_batch",
     "current_device",
     "current_stream",
@@ -49,12 +50,18 @@ __all__: list[str] = [
     "empty_managed",
     "empty_pitched",
     "empty_plain",
+    "explain_matmul",
     "from_dlpack",
     "full",
     "host_work",
+    "launch_dot",
+    "launch_matmul",
+    "launch_reduce",
     "live",
+    "matmul_variants",
     "pinned_empty",
     "pointer_attributes",
+    "reduce_variants",
     "register",
     "runtime_answers",
     "set_device",
@@ -635,7 +642,14 @@ class DeviceArray:
         (12, 0)
         """
     def __float__(self) -> bool: ...
-    def __getitem__(self, index: typing.SupportsIndex | slice | types.EllipsisType) -> DeviceArray:
+    def __getitem__(
+        self,
+        index: typing.SupportsIndex
+        | slice
+        | types.EllipsisType
+        | None
+        | tuple[typing.SupportsIndex | slice | types.EllipsisType | None, ...],
+    ) -> DeviceArray:
         """
         A view of items and slices: the same memory, not a copy.
 
@@ -653,7 +667,13 @@ class DeviceArray:
     def __len__(self) -> int: ...
     def __repr__(self) -> str: ...
     def __setitem__(
-        self, index: typing.SupportsIndex | slice | types.EllipsisType, value: typing.Any
+        self,
+        index: typing.SupportsIndex
+        | slice
+        | types.EllipsisType
+        | None
+        | tuple[typing.SupportsIndex | slice | types.EllipsisType | None, ...],
+        value: typing.Any,
     ) -> None:
         """
         Fill a view, or copy an array of its shape and dtype into it, in the current stream.
@@ -2928,6 +2948,13 @@ def contract(device: str) -> Contract:
     The contract of a device's runtime.
     """
 
+def convert(
+    array: DeviceArray, dtype: numpy.typing.DTypeLike, stream: Stream | cuscope._protocols.CudaStream | None
+) -> DeviceArray:
+    """
+    A copy in C order, of another dtype.
+    """
+
 def copy_batch(
     copies: collections.abc.Iterable[tuple[typing.Any, typing.Any]],
     *,
@@ -3090,6 +3117,18 @@ def empty_plain(
     0
     """
 
+def explain_matmul(
+    device: Device,
+    dtype: str,
+    rows: typing.SupportsInt | typing.SupportsIndex,
+    columns: typing.SupportsInt | typing.SupportsIndex,
+    depth: typing.SupportsInt | typing.SupportsIndex,
+    batch: typing.SupportsInt | typing.SupportsIndex,
+) -> tuple[str, str]:
+    """
+    The variant that auto would take, and why.
+    """
+
 def from_dlpack(
     object: typing.Any,
     *,
@@ -3153,9 +3192,44 @@ def host_work(seconds: typing.SupportsFloat | typing.SupportsIndex) -> None:
     >>> cs.host_work(1e-6)
     """
 
+def launch_dot(
+    x: DeviceArray, y: DeviceArray, out: DeviceArray, stream: Stream | cuscope._protocols.CudaStream | None
+) -> tuple[str, str]:
+    """
+    Enqueues out = sum(x * y) of two vectors; returns the variant that was taken, and why.
+    """
+
+def launch_matmul(
+    a: DeviceArray,
+    b: DeviceArray,
+    out: DeviceArray,
+    variant: str,
+    stream: Stream | cuscope._protocols.CudaStream | None,
+) -> tuple[str, str]:
+    """
+    Enqueues out = a @ b; returns the variant that was taken, and why.
+    """
+
+def launch_reduce(
+    op: str,
+    array: DeviceArray,
+    axes: tuple[int, ...],
+    out: DeviceArray,
+    variant: str,
+    stream: Stream | cuscope._protocols.CudaStream | None,
+) -> tuple[str, str]:
+    """
+    Enqueues out = op(array) over the axes; returns the variant that was taken, and why.
+    """
+
 def live() -> dict[str, int]:
     """
     How many of what is alive: for tests that look for leaks.
+    """
+
+def matmul_variants(device: Device) -> list[tuple[str, str, str]]:
+    """
+    Name, needs and idea of each variant.
     """
 
 def pinned_empty(
@@ -3216,6 +3290,11 @@ def pointer_attributes(of: typing.Any, *, device: Device | None = None) -> Point
     >>> import numpy as np, cuscope as cs
     >>> cs.pointer_attributes(cs.empty(3)).type, cs.pointer_attributes(np.zeros(3)).type
     ('device', 'unregistered')
+    """
+
+def reduce_variants(device: Device) -> list[tuple[str, str, str]]:
+    """
+    Name, needs and idea of each variant.
     """
 
 def register(

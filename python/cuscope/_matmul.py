@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _core, _operands
 from ._core import Device, DeviceArray, Stream
@@ -37,7 +36,9 @@ def _plan(a: DeviceArray | HostArray, b: DeviceArray | HostArray) -> _Plan:
     for name, operand in (("a", a), ("b", b)):
         _operands.check_dtype(operand.dtype, f"matmul: {name}")
         if len(operand.shape) == 0:
-            raise ValueError(f"matmul: {name} has no dimensions; allowed are one or more: use * for a product with a number")
+            raise ValueError(
+                f"matmul: {name} has no dimensions; allowed are one or more: use * for a product with a number"
+            )
     left = (1, *a.shape) if len(a.shape) == 1 else tuple(a.shape)
     right = (*b.shape, 1) if len(b.shape) == 1 else tuple(b.shape)
     if left[-1] != right[-2]:

@@ -72,7 +72,11 @@ def operands(stream: Stream | CudaStream | None, **named: Operand) -> Operands:
 
 
 def check_dtype(dtype: np.dtype[Any], operation: str) -> None:
-    if dtype.kind not in "biufc" and dtype.name != "bfloat16" or dtype.itemsize > 16 or dtype.name == "float128":
+    if (
+        (dtype.kind not in "biufc" and dtype.name != "bfloat16")
+        or dtype.itemsize > 16
+        or dtype.name == "float128"
+    ):
         raise TypeError(f"{operation}: dtype {dtype} is none that kernels have; allowed are {DTYPES}")
 
 
@@ -83,7 +87,9 @@ def upload(array: DeviceArray | HostArray, dtype: np.dtype[Any] | None, stream: 
     return to_device(array if dtype is None else array.astype(dtype, copy=False), stream=stream)
 
 
-def check_out(out: DeviceArray | HostArray, shape: tuple[int, ...], dtype: np.dtype[Any], on_host: bool) -> None:
+def check_out(
+    out: DeviceArray | HostArray, shape: tuple[int, ...], dtype: np.dtype[Any], on_host: bool
+) -> None:
     wanted = np.ndarray if on_host else DeviceArray
     if not isinstance(out, wanted):
         raise TypeError(
@@ -93,7 +99,9 @@ def check_out(out: DeviceArray | HostArray, shape: tuple[int, ...], dtype: np.dt
     if tuple(out.shape) != shape:
         raise ValueError(f"out: has shape {tuple(out.shape)}; the result has {shape}")
     if not np.can_cast(dtype, out.dtype, "same_kind"):
-        raise TypeError(f"out: has dtype {out.dtype}, which the result's {dtype} does not cast to (same_kind)")
+        raise TypeError(
+            f"out: has dtype {out.dtype}, which the result's {dtype} does not cast to (same_kind)"
+        )
 
 
 def new_result(shape: tuple[int, ...], dtype: np.dtype[Any], stream: Stream) -> DeviceArray:

@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+try:
+    from numpy.exceptions import AxisError
+except ImportError:  # before NumPy 1.25
+    from numpy import AxisError  # type: ignore[attr-defined, no-redef]
+
 from . import _core, _operands
 from ._core import Device, DeviceArray, Stream
 from ._matmul import Variant, matmul
@@ -19,18 +24,19 @@ __all__ = ["Reduce", "all", "any", "argmax", "argmin", "dot", "max", "mean", "mi
 
 Axis = int | tuple[int, ...] | None
 
+
 def _axes(axis: Axis, dimensions: int, name: str) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(dimensions))
     given = axis if isinstance(axis, tuple) else (axis,)
     result = []
     for number in given:
-        if not isinstance(number, int | np.integer) or isinstance(number, bool):
-            raise TypeError(f"{name}: axis: takes an int, a tuple of ints or None, not {type(number).__name__}")
-        if not -dimensions <= number < dimensions:
-            raise np.exceptions.AxisError(int(number), dimensions) if hasattr(np, "exceptions") else ValueError(
-                f"axis {number} is out of bounds for array of dimension {dimensions}"
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            raise TypeError(
+                f"{name}: axis: takes an int, a tuple of ints or None, not {type(number).__name__}"
             )
+        if not -dimensions <= number < dimensions:
+            raise AxisError(int(number), dimensions)
         result.append(int(number) % dimensions)
     if len(set(result)) != len(result):
         raise ValueError(f"{name}: axis: {axis} names an axis twice")
@@ -67,7 +73,9 @@ def _empty_result(op: str, shape: tuple[int, ...], dtype: np.dtype[Any], stream:
     if op == "mean":
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=5)
         return _core.full(shape, math.nan, dtype, stream=stream)
-    raise ValueError(f"{op}: the array has no elements along the reduced axes, and {op} of nothing is not defined")
+    raise ValueError(
+        f"{op}: the array has no elements along the reduced axes, and {op} of nothing is not defined"
+    )
 
 
 def _reduce(
@@ -83,7 +91,9 @@ def _reduce(
     (array,), on, on_host = _operands.operands(stream, x=x)
     _operands.check_dtype(array.dtype, op)
     if op in ("min", "max", "argmin", "argmax") and array.dtype.kind == "c":
-        raise TypeError(f"{op}: complex numbers have no order here; allowed are real dtypes: pass abs(x), or x.real")
+        raise TypeError(
+            f"{op}: complex numbers have no order here; allowed are real dtypes: pass abs(x), or x.real"
+        )
     shape = tuple(array.shape)
     if op in ("argmin", "argmax") and isinstance(axis, tuple):
         raise TypeError(f"{op}: axis: takes an int or None, not a tuple")
@@ -110,7 +120,7 @@ def _reduce(
             made = final  # rungs with integers of 32 bits compute in those
         result = _operands.new_result(kept, made, on)
         if math.prod(kept):
-            _core.launch_reduce(op, device_array, None, axes, result, variant, on)
+            _core.launch_reduce(op, device_array, axes, result, variant, on)
         if made != final:
             result = _core.convert(result, final, on)
     return _operands.deliver(result.reshape(result_shape), out, on, on_host)
@@ -547,7 +557,7 @@ def dot(
         pair = [_operands.upload(operand, dtype, on) for operand in (left, right)]
         pair = [array if array.dtype == dtype else _core.convert(array, dtype, on) for array in pair]
         result = _operands.new_result((), dtype, on)
-        _core.launch_reduce("dot", pair[0], pair[1], (0,), result, "auto", on)
+        _core.launch_dot(pair[0], pair[1], result, on)
     return _operands.deliver(result, out, on, on_host)
 
 
@@ -560,7 +570,9 @@ def _dot_of_matrices(
 ) -> Any:
     for name, operand in (("x", left), ("y", right)):
         if len(operand.shape) == 0:
-            raise ValueError(f"dot: {name} has no dimensions; allowed are one or more: use * for a product with a number")
+            raise ValueError(
+                f"dot: {name} has no dimensions; allowed are one or more: use * for a product with a number"
+            )
     if len(right.shape) <= 2 or len(left.shape) == 1:
         return matmul(left, right, out, stream=stream)
     # Each row of x with each matrix of y: broadcast, and the axes of x brought before those of y.
@@ -568,16 +580,22 @@ def _dot_of_matrices(
     before, columns = tuple(right.shape[:-2]), right.shape[-1]
     apart = left.reshape((*rows[:-1], *(1 for _ in before), *left.shape[-2:]))
     product = matmul(apart, right, stream=stream)
-    axes = [*range(len(rows) - 1), product.ndim - 2, *range(len(rows) - 1, product.ndim - 2), product.ndim - 1]
+    axes = [
+        *range(len(rows) - 1),
+        product.ndim - 2,
+        *range(len(rows) - 1, product.ndim - 2),
+        product.ndim - 1,
+    ]
     result = product.transpose(*axes)
     assert tuple(result.shape) == (*rows, *before, columns)
     if out is None:
         return result
     _operands.check_out(out, tuple(result.shape), result.dtype, on_host)
-    if on_host:
+    if isinstance(out, np.ndarray):
         np.copyto(out, result, casting="same_kind")
     else:
-        out.copy_from(result if out.dtype == result.dtype else _core.convert(result, out.dtype, stream), stream=stream)
+        same = result if out.dtype == result.dtype else _core.convert(result, out.dtype, stream)
+        out.copy_from(same, stream=stream)
     return out
 
 

@@ -1,6 +1,7 @@
 // Matrix products and reductions of device arrays, as the Python layer asks for them: dtypes and shapes are
 // settled there.
 #include <pybind11/stl.h>
+#include <pybind11/typing.h>
 
 #include "bindings/objects.hpp"
 #include "ops/reduce.hpp"
@@ -21,14 +22,18 @@ ops::Array to_operand(const DeviceArray& array, const core::StreamPtr& stream) {
             {strides.begin(), strides.end()}};
 }
 
-py::list listed(const std::vector<ops::Variant>& variants) {
-    py::list list;
+using Names = py::typing::Tuple<py::str, py::str>;
+using Axes = py::typing::Tuple<py::int_, py::ellipsis>;
+using Table = py::typing::List<py::typing::Tuple<py::str, py::str, py::str>>;
+
+Table listed(const std::vector<ops::Variant>& variants) {
+    Table list;
     for (const ops::Variant& variant : variants)
         list.append(py::make_tuple(variant.name, variant.needs, variant.does));
     return list;
 }
 
-py::tuple choice(const ops::Choice& taken) { return py::make_tuple(taken.variant, taken.reason); }
+Names choice(const ops::Choice& taken) { return py::make_tuple(taken.variant, taken.reason); }
 
 }  // namespace
 
@@ -58,21 +63,30 @@ void bind_operations(py::module_& m) {
         py::arg("device"), "Name, needs and idea of each variant.");
     m.def(
         "launch_reduce",
-        [](const std::string& op, const DeviceArray& array, const DeviceArray* other,
-           const std::vector<std::size_t>& axes, const DeviceArray& out, const std::string& variant,
-           const StreamLike& stream) {
+        [](const std::string& op, const DeviceArray& array, const Axes& axes, const DeviceArray& out,
+           const std::string& variant, const StreamLike& stream) {
             const core::StreamPtr on = stream_or_current(stream, out.device);
             const ops::Operation operation = ops::operation_named(op);
             const ops::Array in = to_operand(array, on), result = to_operand(out, on);
-            const ops::Array second = other == nullptr ? in : to_operand(*other, on);
-            return choice(without_gil([&] {
-                return ops::reduce(operation, in, other == nullptr ? nullptr : &second, axes, result, variant,
-                                   on);
-            }));
+            std::vector<std::size_t> over;
+            for (const py::handle axis : axes) over.push_back(axis.cast<std::size_t>());
+            return choice(
+                without_gil([&] { return ops::reduce(operation, in, nullptr, over, result, variant, on); }));
         },
-        py::arg("op"), py::arg("array"), py::arg("other").none(true), py::arg("axes"), py::arg("out"),
-        py::arg("variant"), py::arg("stream"),
+        py::arg("op"), py::arg("array"), py::arg("axes"), py::arg("out"), py::arg("variant"),
+        py::arg("stream"),
         "Enqueues out = op(array) over the axes; returns the variant that was taken, and why.");
+    m.def(
+        "launch_dot",
+        [](const DeviceArray& x, const DeviceArray& y, const DeviceArray& out, const StreamLike& stream) {
+            const core::StreamPtr on = stream_or_current(stream, out.device);
+            const ops::Array left = to_operand(x, on), right = to_operand(y, on),
+                             result = to_operand(out, on);
+            return choice(without_gil(
+                [&] { return ops::reduce(ops::Operation::dot, left, &right, {0}, result, "auto", on); }));
+        },
+        py::arg("x"), py::arg("y"), py::arg("out"), py::arg("stream"),
+        "Enqueues out = sum(x * y) of two vectors; returns the variant that was taken, and why.");
     m.def(
         "reduce_variants",
         [](const core::DevicePtr& device) { return listed(ops::reduce_variants(*device)); },

@@ -208,7 +208,9 @@ CUSCOPE_SPELLED(HostOrDeviceArray,
                 "cuscope._core.DeviceArray | numpy.typing.ArrayLike | cuscope._protocols.CudaArray | "
                 "cuscope._protocols.DLPackArray")
 CUSCOPE_SPELLED(EventOrStream, "cuscope._core.Event | cuscope._core.Stream | cuscope._protocols.CudaStream")
-CUSCOPE_SPELLED(Index, "typing.SupportsIndex | slice | types.EllipsisType")
+CUSCOPE_SPELLED(Index,
+                "typing.SupportsIndex | slice | types.EllipsisType | None | "
+                "tuple[typing.SupportsIndex | slice | types.EllipsisType | None, ...]")
 CUSCOPE_SPELLED(ShapeTuple, "tuple[int, ...]")
 CUSCOPE_SPELLED(Scalar, "typing.Any")
 CUSCOPE_SPELLED(GridLike, "typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]")

@@ -114,6 +114,8 @@ Array to_packs(const Array& array, const core::StreamPtr& stream) {
     std::vector<std::int64_t> shape = array.shape;
     shape.back() = (shape.back() * size + pack - 1) / pack * pack / size;
     Array copy = allocate(stream, array.type, shape);
+    // What is read beside the rows adds nothing, whatever it is; but it is read.
+    if (shape.back() != array.shape.back()) fill_with(copy, 0, stream);
     copy.shape = array.shape;
     const std::vector<std::size_t> extents(array.shape.begin(), array.shape.end());
     const std::vector<std::ptrdiff_t> to(copy.strides.begin(), copy.strides.end()),
