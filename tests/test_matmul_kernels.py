@@ -335,7 +335,7 @@ def late_rung(device: cs.Device, name: str) -> cs.Module:
     for arguments in re.findall(r"^INSTANCE\((.*)\)", source, re.MULTILINE):
         if not any(i.name.endswith(f"<{arguments}>") for i in LATE_INSTANCES):
             source = source.replace(f"\nINSTANCE({arguments})", "\n")
-    headers = {path.name: path.read_text() for path in FOLDER.glob("*.cuh")} | {"async_copy.cuh": LATE}
+    headers = {path.name: path.read_text() for path in FOLDER.glob("*.[ch]*")} | {"async_copy.cuh": LATE}
     return cs.Module(source, headers=headers, device=device)
 
 

@@ -1,9 +1,9 @@
 """Writes what a benchmark measured into the README of its topic, between the marks for results.
 
-    python benchmarks/matmul_rungs.py --json matmul.json
-    python tools/kernel_results.py matmul matmul.json ...
-    ./reductions > reductions.txt
-    python tools/kernel_results.py reduction reductions.txt
+python benchmarks/matmul_rungs.py --json matmul.json
+python tools/kernel_results.py matmul matmul.json ...
+./reductions > reductions.txt
+python tools/kernel_results.py reduction reductions.txt
 """
 
 from __future__ import annotations
@@ -34,7 +34,11 @@ def of_matmul(paths: list[Path]) -> str:
         ]
         for name, row in rows.items():
             cells = [f"{row[size][0]:.1f} ({row[size][1]:.2f})" if size in row else "" for size in sizes]
-            lines.append(f"| `{name}` | " + " | ".join(cells) + " |" if "<" in name else f"| {name} | " + " | ".join(cells) + " |")
+            lines.append(
+                f"| `{name}` | " + " | ".join(cells) + " |"
+                if "<" in name
+                else f"| {name} | " + " | ".join(cells) + " |"
+            )
         tables.append("\n".join(lines))
     return "\n\n".join(tables)
 

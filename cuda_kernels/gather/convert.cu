@@ -3,6 +3,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "../common/types.hpp"
 #include "place.cuh"
 
 using cuscope::kernels::Layout;

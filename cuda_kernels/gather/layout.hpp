@@ -4,24 +4,6 @@
 
 namespace cuscope::kernels {
 
-enum class Type : int {
-    boolean,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    float16,
-    bfloat16,
-    float32,
-    float64,
-    complex64,
-    complex128,
-};
-
 // Where the elements of an array lie: as many as the product of the extents, in C order, strides in bytes.
 struct Layout {
     static constexpr int most_dimensions = 8;

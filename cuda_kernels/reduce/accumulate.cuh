@@ -9,7 +9,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "types.hpp"
+#include "../common/types.hpp"
 
 template <class R>
 struct alignas(2 * sizeof(R)) Complex {
@@ -113,7 +113,7 @@ __device__ inline double divided(double sum, double divisor) { return divisor ==
 
 // out[i] = value, rounded once, in one of the floating types.
 __device__ inline void store_real(void* out, long long i, double value, int type) {
-    using cuscope::reduce::Type;
+    using cuscope::kernels::Type;
     switch (static_cast<Type>(type)) {
         case Type::float16:
             static_cast<__half*>(out)[i] = __double2half(value);
@@ -131,7 +131,7 @@ __device__ inline void store_real(void* out, long long i, double value, int type
 
 // out[i] = value modulo the output type, or value / divisor in one of the floating types.
 __device__ inline void store_integer(void* out, long long i, long long value, double divisor, int type) {
-    using cuscope::reduce::Type;
+    using cuscope::kernels::Type;
     switch (static_cast<Type>(type)) {
         case Type::int8:
         case Type::uint8:
@@ -158,7 +158,7 @@ __device__ inline void store_integer(void* out, long long i, long long value, do
 }
 
 __device__ inline void store_complex(void* out, long long i, double re, double im, int type) {
-    if (static_cast<cuscope::reduce::Type>(type) == cuscope::reduce::Type::complex64)
+    if (static_cast<cuscope::kernels::Type>(type) == cuscope::kernels::Type::complex64)
         static_cast<Complex<float>*>(out)[i] = {static_cast<float>(re), static_cast<float>(im)};
     else
         static_cast<Complex<double>*>(out)[i] = {re, im};

@@ -21,9 +21,11 @@
 #include <cstddef>
 #include <string_view>
 
-#include "types.hpp"
+#include "../common/types.hpp"
 
 namespace cuscope::reduce {
+
+using kernels::Type;
 
 enum class Operation { sum, mean, product, minimum, maximum, first_minimum, first_maximum, any, all, dot };
 

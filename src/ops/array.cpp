@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/copy.hpp"
+#include "cuda_kernels/gather/layout.hpp"
 #include "ops/launch.hpp"
 
 namespace cuscope::ops {
@@ -19,7 +20,10 @@ struct Known {
 
 // In the order of Type.
 constexpr std::array known{
-    Known{"bool", "Bool", 1},
+    Known{"float16", "__half", 2},
+    Known{"bfloat16", "__nv_bfloat16", 2},
+    Known{"float32", "float", 4},
+    Known{"float64", "double", 8},
     Known{"int8", "signed char", 1},
     Known{"int16", "short", 2},
     Known{"int32", "int", 4},
@@ -28,10 +32,7 @@ constexpr std::array known{
     Known{"uint16", "unsigned short", 2},
     Known{"uint32", "unsigned int", 4},
     Known{"uint64", "unsigned long long", 8},
-    Known{"float16", "__half", 2},
-    Known{"bfloat16", "__nv_bfloat16", 2},
-    Known{"float32", "float", 4},
-    Known{"float64", "double", 8},
+    Known{"bool", "Bool", 1},
     Known{"complex64", "Complex<float>", 8},
     Known{"complex128", "Complex<double>", 16},
 };

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/memory.hpp"
-#include "cuda_kernels/gather/layout.hpp"
+#include "cuda_kernels/common/types.hpp"
 
 namespace cuscope::ops {
 

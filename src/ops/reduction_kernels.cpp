@@ -12,43 +12,6 @@ namespace {
 
 using Grid = cuscope::reduce::Launch;
 
-cuscope::reduce::Type kernel_type(Type type) {
-    using To = cuscope::reduce::Type;
-    switch (type) {
-        case Type::boolean:
-            return To::boolean;
-        case Type::int8:
-            return To::int8;
-        case Type::int16:
-            return To::int16;
-        case Type::int32:
-            return To::int32;
-        case Type::int64:
-            return To::int64;
-        case Type::uint8:
-            return To::uint8;
-        case Type::uint16:
-            return To::uint16;
-        case Type::uint32:
-            return To::uint32;
-        case Type::uint64:
-            return To::uint64;
-        case Type::float16:
-            return To::float16;
-        case Type::bfloat16:
-            return To::bfloat16;
-        case Type::float32:
-            return To::float32;
-        case Type::float64:
-            return To::float64;
-        case Type::complex64:
-            return To::complex64;
-        case Type::complex128:
-            break;
-    }
-    return To::complex128;
-}
-
 struct Known {
     cuscope::reduce::Operation operation;
     const char* file;
@@ -91,12 +54,11 @@ std::string blocks(const Grid& launch) {
 Choice run_reduction(Operation operation, const Array& in, const Array* other, const Array& out,
                      const Extents& extents, const core::StreamPtr& stream) {
     const auto [of, file] = known(operation);
-    const cuscope::reduce::Type type = kernel_type(in.type);
-    const std::string policy(cuscope::reduce::policy_of(of, type));
+    const std::string policy(cuscope::reduce::policy_of(of, in.type));
     if (policy.empty())
         throw core::WrongKind(std::string(name(operation)) + ": complex numbers have no order");
-    const unsigned long long bits = cuscope::reduce::bits_of(of, type);
-    const int kind = cuscope::reduce::kind_of(of, kernel_type(out.type));
+    const unsigned long long bits = cuscope::reduce::bits_of(of, in.type);
+    const int kind = cuscope::reduce::kind_of(of, out.type);
     const double divisor = operation == Operation::mean ? static_cast<double>(extents.length) : 1;
     const int multiprocessors = std::max(1, stream->device().properties().multiprocessor_count);
     const auto element = static_cast<int>(size_of(in.type));
@@ -134,7 +96,7 @@ Choice run_reduction(Operation operation, const Array& in, const Array* other, c
         return {single_launch, "what is reduced lies together: " + blocks(launch) + ", one launch."};
     }
     const Grid launch = cuscope::reduce::plan_columns(
-        outer, length, inner, element, cuscope::reduce::value_bytes(of, type), multiprocessors);
+        outer, length, inner, element, cuscope::reduce::value_bytes(of, in.type), multiprocessors);
     const Workspace tickets(stream, launch.ticket_bytes);
     std::shared_ptr<core::DeviceMemory> partials;
     std::vector<core::Memory*> memories;

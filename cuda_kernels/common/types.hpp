@@ -1,8 +1,8 @@
-// The element types that reductions know, by number: what kernels take as `kind`, and plan.hpp as an
-// argument. Includes nothing, since kernels include it too.
+// The element types of the package's kernels, by number. Includes nothing: the kernels include it, and what
+// launches them.
 #pragma once
 
-namespace cuscope::reduce {
+namespace cuscope::kernels {
 
 enum class Type : int {
     float16,
@@ -22,4 +22,4 @@ enum class Type : int {
     complex128,
 };
 
-}  // namespace cuscope::reduce
+}  // namespace cuscope::kernels
