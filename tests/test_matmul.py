@@ -276,3 +276,23 @@ def test_checker_sees_a_wrong_product():
     wrong[8, 8] = np.nan
     with pytest.raises(AssertionError):
         check(wrong, a, b)
+
+
+def test_out_is_written_in_place(device):
+    a, b = operand((40, 30), np.float32, 25), operand((30, 20), np.float32, 26)
+    whole = cs.zeros((80, 20), np.float32)
+    out = whole[40:]
+
+    assert cs.matmul(cs.to_device(a), cs.to_device(b), out=out) is out
+
+    check(whole[40:].to_host(), a, b)
+    assert not whole[:40].to_host().any()
+
+
+def test_out_that_overlaps_an_operand_is_right(device):
+    memory = cs.to_device(operand((60, 30), np.float32, 27))
+    a, b = memory[:30].to_host(), memory[20:50].to_host()
+
+    cs.matmul(memory[:30], memory[20:50], out=memory[30:60])
+
+    check(memory[30:60].to_host(), a, b)

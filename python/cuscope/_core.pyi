@@ -38,6 +38,7 @@ __all__: list[str] = [
     "asarray",
     "build_config",
     "cache_description",
+    "can_hold_result",
     "clock",
     "contract",
     "convert",
@@ -58,9 +59,13 @@ __all__: list[str] = [
     "launch_matmul",
     "launch_reduce",
     "live",
+    "matmul_instances",
     "matmul_variants",
     "pinned_empty",
     "pointer_attributes",
+    "predict_matmul",
+    "predict_matmul_instance",
+    "predict_reduction",
     "reduce_variants",
     "register",
     "runtime_answers",
@@ -2929,6 +2934,11 @@ def cache_description() -> str:
     The folder of compiled kernels, or why there is none.
     """
 
+def can_hold_result(out: DeviceArray, operands: list[DeviceArray]) -> bool:
+    """
+    May a kernel write its result here? In C order, and apart from the operands.
+    """
+
 def clock() -> float:
     """
     The host's time in seconds, as the runtime of the current device sees it.
@@ -3227,6 +3237,11 @@ def live() -> dict[str, int]:
     How many of what is alive: for tests that look for leaks.
     """
 
+def matmul_instances() -> list[tuple[str, int, int, int]]:
+    """
+    Each kernel, its tile's rows and columns, and how many blocks a multiprocessor holds.
+    """
+
 def matmul_variants(device: Device) -> list[tuple[str, str, str]]:
     """
     Name, needs and idea of each variant.
@@ -3290,6 +3305,40 @@ def pointer_attributes(of: typing.Any, *, device: Device | None = None) -> Point
     >>> import numpy as np, cuscope as cs
     >>> cs.pointer_attributes(cs.empty(3)).type, cs.pointer_attributes(np.zeros(3)).type
     ('device', 'unregistered')
+    """
+
+def predict_matmul(
+    device: Device,
+    variant: str,
+    dtype: str,
+    rows: typing.SupportsInt | typing.SupportsIndex,
+    columns: typing.SupportsInt | typing.SupportsIndex,
+    depth: typing.SupportsInt | typing.SupportsIndex,
+    batch: typing.SupportsInt | typing.SupportsIndex,
+) -> int:
+    """
+    Nanoseconds on a simulated device; -1 if that is not known.
+    """
+
+def predict_matmul_instance(
+    device: Device,
+    kernel: str,
+    rows: typing.SupportsInt | typing.SupportsIndex,
+    columns: typing.SupportsInt | typing.SupportsIndex,
+    depth: typing.SupportsInt | typing.SupportsIndex,
+) -> int:
+    """
+    The same of one of matmul_instances().
+    """
+
+def predict_reduction(
+    device: Device,
+    variant: str,
+    elements: typing.SupportsInt | typing.SupportsIndex,
+    element_bytes: typing.SupportsInt | typing.SupportsIndex,
+) -> int:
+    """
+    Nanoseconds of one launch on a simulated device; -1 if that is not known.
     """
 
 def reduce_variants(device: Device) -> list[tuple[str, str, str]]:

@@ -116,7 +116,7 @@ class Matmul:
         d_left, d_right = _operands.upload(left, plan.dtype, on), _operands.upload(right, plan.dtype, on)
         d_left = d_left[None, :] if len(left.shape) == 1 else d_left
         d_right = d_right[:, None] if len(right.shape) == 1 else d_right
-        product = _operands.new_result(plan.product, plan.dtype, on)
+        product = _operands.result_array(plan.product, plan.dtype, on, out, [d_left, d_right])
         _core.launch_matmul(d_left, d_right, product, variant, on)
         return _operands.deliver(product.reshape(plan.result), out, on, on_host)
 

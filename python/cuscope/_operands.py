@@ -104,7 +104,21 @@ def check_out(
         )
 
 
-def new_result(shape: tuple[int, ...], dtype: np.dtype[Any], stream: Stream) -> DeviceArray:
+def result_array(
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    stream: Stream,
+    out: DeviceArray | HostArray | None,
+    operands: list[DeviceArray],
+) -> DeviceArray:
+    """Where kernels write: `out` itself if they can, else a new array."""
+    if (
+        isinstance(out, DeviceArray)
+        and out.dtype == dtype
+        and out.device == stream.device
+        and _core.can_hold_result(out, operands)
+    ):
+        return out.reshape(shape)
     return empty(shape, dtype, stream=stream)
 
 
@@ -122,6 +136,8 @@ def deliver(
     if out is None:
         return result
     assert isinstance(out, DeviceArray)
+    if result.pointer == out.pointer and result.dtype == out.dtype:
+        return out
     if out.dtype != result.dtype:
         result = _core.convert(result, out.dtype, stream)
     out.copy_from(result, stream=stream)

@@ -118,7 +118,7 @@ def _reduce(
         made = _result_dtype(op, computed)
         if op in ("sum", "prod") and final.kind in "iu" and final.itemsize == 4:
             made = final  # rungs with integers of 32 bits compute in those
-        result = _operands.new_result(kept, made, on)
+        result = _operands.result_array(kept, made, on, out, [device_array])
         if math.prod(kept):
             _core.launch_reduce(op, device_array, axes, result, variant, on)
         if made != final:
@@ -556,7 +556,7 @@ def dot(
     else:
         pair = [_operands.upload(operand, dtype, on) for operand in (left, right)]
         pair = [array if array.dtype == dtype else _core.convert(array, dtype, on) for array in pair]
-        result = _operands.new_result((), dtype, on)
+        result = _operands.result_array((), dtype, on, out, pair)
         _core.launch_dot(pair[0], pair[1], result, on)
     return _operands.deliver(result, out, on, on_host)
 

@@ -4,6 +4,7 @@
 #include <pybind11/typing.h>
 
 #include "bindings/objects.hpp"
+#include "ops/prediction.hpp"
 #include "ops/reduce.hpp"
 
 namespace cuscope::bindings {
@@ -39,6 +40,23 @@ Names choice(const ops::Choice& taken) { return py::make_tuple(taken.variant, ta
 
 void bind_operations(py::module_& m) {
     m.def(
+        "can_hold_result",
+        [](const DeviceArray& out, const py::typing::List<DeviceArray>& operands) {
+            const auto range = [](const DeviceArray& array) {
+                const auto [low, high] = array.reach();
+                return std::pair(array.pointer() + low, array.pointer() + high);
+            };
+            if (!out.contiguous() || out.read_only || out.bytes == 0) return false;
+            for (const py::handle operand : operands) {
+                const auto [low, high] = range(operand.cast<const DeviceArray&>());
+                const auto [out_low, out_high] = range(out);
+                if (low < out_high && out_low < high) return false;
+            }
+            return true;
+        },
+        py::arg("out"), py::arg("operands"),
+        "May a kernel write its result here? In C order, and apart from the operands.");
+    m.def(
         "launch_matmul",
         [](const DeviceArray& a, const DeviceArray& b, const DeviceArray& out, const std::string& variant,
            const StreamLike& stream) {
@@ -57,6 +75,45 @@ void bind_operations(py::module_& m) {
         },
         py::arg("device"), py::arg("dtype"), py::arg("rows"), py::arg("columns"), py::arg("depth"),
         py::arg("batch"), "The variant that auto would take, and why.");
+    m.def(
+        "predict_matmul",
+        [](const core::DevicePtr& device, const std::string& variant, const std::string& dtype,
+           std::int64_t rows, std::int64_t columns, std::int64_t depth, std::int64_t batch) {
+            return ops::predict_matmul(*device, variant, ops::type_named(dtype), rows, columns, depth, batch);
+        },
+        py::arg("device"), py::arg("variant"), py::arg("dtype"), py::arg("rows"), py::arg("columns"),
+        py::arg("depth"), py::arg("batch"), "Nanoseconds on a simulated device; -1 if that is not known.");
+    m.def(
+        "predict_matmul_instance",
+        [](const core::DevicePtr& device, const std::string& kernel, std::int64_t rows, std::int64_t columns,
+           std::int64_t depth) {
+            for (const matmul::Instance& instance : matmul::instances()) {
+                if (instance.kernel == kernel)
+                    return ops::predict_matmul(*device, instance, {rows, columns, depth, 1});
+            }
+            throw std::invalid_argument("kernel: there is no '" + kernel + "'");
+        },
+        py::arg("device"), py::arg("kernel"), py::arg("rows"), py::arg("columns"), py::arg("depth"),
+        "The same of one of matmul_instances().");
+    m.def(
+        "predict_reduction",
+        [](const core::DevicePtr& device, const std::string& variant, std::int64_t elements,
+           std::size_t element_bytes) {
+            return ops::predict_reduction(*device, variant, elements, element_bytes);
+        },
+        py::arg("device"), py::arg("variant"), py::arg("elements"), py::arg("element_bytes"),
+        "Nanoseconds of one launch on a simulated device; -1 if that is not known.");
+    m.def(
+        "matmul_instances",
+        [] {
+            py::typing::List<py::typing::Tuple<py::str, py::int_, py::int_, py::int_>> instances;
+            for (const matmul::Instance& instance : matmul::instances()) {
+                instances.append(
+                    py::make_tuple(instance.kernel, instance.tile_m, instance.tile_n, instance.resident));
+            }
+            return instances;
+        },
+        "Each kernel, its tile's rows and columns, and how many blocks a multiprocessor holds.");
     m.def(
         "matmul_variants",
         [](const core::DevicePtr& device) { return listed(ops::matmul_variants(*device)); },

@@ -10,6 +10,7 @@
 #include "cuda_kernels/matmul/plan.hpp"
 #include "ops/launch.hpp"
 #include "ops/native_matmul.hpp"
+#include "ops/prediction.hpp"
 
 namespace cuscope::ops {
 namespace {
@@ -262,7 +263,8 @@ void run_instance(const plan::Instance& instance, Array a, Array b, const Array&
             const Launch launch{
                 {static_cast<unsigned>(blocks), 1, static_cast<unsigned>(count)},
                 {static_cast<unsigned>(instance.block_x), static_cast<unsigned>(instance.block_y), 1},
-                static_cast<std::size_t>(instance.shared_bytes)};
+                static_cast<std::size_t>(instance.shared_bytes),
+                predict_matmul(stream->device(), instance, {p.m, p.n, p.k, count})};
             const std::array<core::Memory*, 3> memories{x.memory.get(), y.memory.get(), z.memory.get()};
             run(*kernel, launch, stream, memories, x.pointer, y.pointer, z.pointer, p);
         });
@@ -301,9 +303,13 @@ Choice matmul(const Array& a, const Array& b, const Array& c, const std::string&
         if (!device.simulated())
             throw std::invalid_argument(
                 "variant: 'native' is there on simulated devices alone; see matmul.variants()");
-        for_each_batch(broadcast(left, c), broadcast(right, c), c,
-                       [&](const Array& x, const Array& y, const Array& z, const Problem& problem,
-                           int count) { multiply_natively(x, y, z, problem, count, -1, stream); });
+        for_each_batch(
+            broadcast(left, c), broadcast(right, c), c,
+            [&](const Array& x, const Array& y, const Array& z, const Problem& problem, int count) {
+                const std::int64_t duration =
+                    predict_matmul(device, "auto", c.type, problem.m, problem.n, problem.k, count);
+                multiply_natively(x, y, z, problem, count, duration, stream);
+            });
         return {native, "asked for"};
     }
     const bool packs = in_packs(left) && in_packs(right);
@@ -323,6 +329,17 @@ Choice explain_matmul(const core::Device& device, Type type, std::int64_t m, std
         return {native, "the device is simulated: the processor's own way is the fastest."};
     const plan::Choice choice = choose(device, type, {m, n, k, batch}, true);
     return {without_number(choice.instance->rung), choice.reason};
+}
+
+std::int64_t predict_matmul(const core::Device& device, const std::string& variant, Type type, std::int64_t m,
+                            std::int64_t n, std::int64_t k, std::int64_t batch) {
+    const plan::Shape shape{m, n, k, batch};
+    if (variant == "auto" || variant == native) {
+        // What "auto" takes on a GPU.
+        const plan::Choice choice = choose(device, type, shape, true);
+        return choice.instance == nullptr ? -1 : predict_matmul(device, *choice.instance, shape);
+    }
+    return predict_matmul(device, instance_of(variant, shape, type, true, device), shape);
 }
 
 }  // namespace cuscope::ops

@@ -29,4 +29,8 @@ Choice matmul(const Array& a, const Array& b, const Array& c, const std::string&
 Choice explain_matmul(const core::Device& device, Type type, std::int64_t m, std::int64_t n, std::int64_t k,
                       std::int64_t batch);
 
+// Nanoseconds that a variant takes on a simulated device; -1 if that is not known. Throws as matmul() does.
+std::int64_t predict_matmul(const core::Device& device, const std::string& variant, Type type, std::int64_t m,
+                            std::int64_t n, std::int64_t k, std::int64_t batch);
+
 }  // namespace cuscope::ops

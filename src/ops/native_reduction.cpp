@@ -2,14 +2,17 @@
 // of cores, so that the same array gives the same bits everywhere.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/error.hpp"
 #include "ops/accumulators.hpp"
 #include "ops/launch.hpp"
 #include "ops/reduction.hpp"
+#include "ops/workspace.hpp"
 
 namespace cuscope::ops {
 namespace {
@@ -21,7 +24,7 @@ constexpr int lanes = 8;                        // partial results beside each o
 
 struct Operands {
     const void *in, *other;
-    void *out, *partials;
+    void *out, *partials, *ticket;
     Extents extents;
     std::int64_t pieces, tiles;  // of a row's length, of its width
 };
@@ -97,28 +100,6 @@ void reduce_tile(const Source& source, std::int64_t place, std::int64_t step, st
     }
 }
 
-// Pieces [of this block] of the first pass: one partial result for each column of each piece.
-template <class Source>
-void first_pass(const Operands& operands, unsigned block, unsigned blocks) {
-    const Source source(operands);
-    const auto [outer, length, inner] = operands.extents;
-    auto* const partials = static_cast<typename Source::Partial*>(operands.partials);
-    const std::int64_t count = outer * operands.pieces * operands.tiles;
-    for (std::int64_t item = count * block / blocks; item < count * (block + 1) / blocks; ++item) {
-        const std::int64_t tile = item % operands.tiles, piece = item / operands.tiles % operands.pieces;
-        const std::int64_t row = item / operands.tiles / operands.pieces;
-        const std::int64_t first = piece * piece_length, rows = std::min(piece_length, length - first);
-        const std::int64_t column = tile * tile_width, columns = std::min(tile_width, inner - column);
-        const std::int64_t place = (row * length + first) * inner + column;
-        auto* const result = partials + (row * operands.pieces + piece) * inner + column;
-        if (inner == 1) {
-            *result = reduce_run(source, place, first, rows);
-        } else {
-            reduce_tile(source, place, inner, first, rows, columns, result);
-        }
-    }
-}
-
 // What an element of the result is made of.
 template <class Out, class Partial>
 Out finished(const Partial& partial, std::int64_t) {
@@ -143,15 +124,45 @@ struct AsMean {
     }
 };
 
+// This block's share of the pieces: each gives a partial result for each of its columns, which is all there
+// is to it where an element of the result has one piece.
+template <class Source, class Out, class Finish>
+void reduce_pieces(const Operands& operands, unsigned block, unsigned blocks) {
+    using Partial = typename Source::Partial;
+    const Source source(operands);
+    const auto [outer, length, inner] = operands.extents;
+    auto* const partials = static_cast<Partial*>(operands.partials);
+    auto* const out = static_cast<Out*>(operands.out);
+    std::array<Partial, tile_width> result;
+    const std::int64_t count = outer * operands.pieces * operands.tiles;
+    for (std::int64_t item = count * block / blocks; item < count * (block + 1) / blocks; ++item) {
+        const std::int64_t tile = item % operands.tiles, piece = item / operands.tiles % operands.pieces;
+        const std::int64_t row = item / operands.tiles / operands.pieces;
+        const std::int64_t first = piece * piece_length, rows = std::min(piece_length, length - first);
+        const std::int64_t column = tile * tile_width, columns = std::min(tile_width, inner - column);
+        const std::int64_t place = (row * length + first) * inner + column;
+        if (inner == 1) {
+            result[0] = reduce_run(source, place, first, rows);
+        } else {
+            reduce_tile(source, place, inner, first, rows, columns, result.data());
+        }
+        if (operands.pieces == 1) {
+            std::transform(result.begin(), result.begin() + columns, out + row * inner + column,
+                           [length = length](const Partial& partial) { return Finish::of(partial, length); });
+        } else {
+            std::copy_n(result.begin(), columns, partials + (row * operands.pieces + piece) * inner + column);
+        }
+    }
+}
+
 // The pieces of each element of the result, in their order.
 template <class Source, class Out, class Finish>
-void second_pass(const Operands& operands, unsigned block, unsigned blocks) {
+void combine_pieces(const Operands& operands) {
     using Op = typename Source::Op;
     const auto [outer, length, inner] = operands.extents;
     const auto* const partials = static_cast<const typename Source::Partial*>(operands.partials);
     auto* const out = static_cast<Out*>(operands.out);
-    const std::int64_t count = outer * inner;
-    for (std::int64_t i = count * block / blocks; i < count * (block + 1) / blocks; ++i) {
+    for (std::int64_t i = 0; i < outer * inner; ++i) {
         const auto* const first = partials + i / inner * operands.pieces * inner + i % inner;
         auto partial = first[0];
         for (std::int64_t piece = 1; piece < operands.pieces; ++piece)
@@ -160,16 +171,25 @@ void second_pass(const Operands& operands, unsigned block, unsigned blocks) {
     }
 }
 
-using Pass = void (*)(const Operands&, unsigned, unsigned);
+// One launch: the last block to end combines what all have left.
+template <class Source, class Out, class Finish>
+void reduce_share(const Operands& operands, unsigned block, unsigned blocks) {
+    reduce_pieces<Source, Out, Finish>(operands, block, blocks);
+    if (operands.pieces == 1) return;
+    std::atomic_ref<unsigned> ended(*static_cast<unsigned*>(operands.ticket));
+    if (ended.fetch_add(1, std::memory_order_acq_rel) + 1 < blocks) return;
+    ended.store(0, std::memory_order_relaxed);
+    combine_pieces<Source, Out, Finish>(operands);
+}
 
-struct Passes {
-    Pass first = nullptr, second = nullptr;
+struct Way {
+    void (*function)(const Operands&, unsigned, unsigned) = nullptr;
     std::size_t partial_bytes = 0;
 };
 
 template <class Source, class Out, class Finish = Plainly<Out>>
-Passes passes() {
-    return {first_pass<Source>, second_pass<Source, Out, Finish>, sizeof(typename Source::Partial)};
+Way way() {
+    return {reduce_share<Source, Out, Finish>, sizeof(typename Source::Partial)};
 }
 
 // Sums of integers have 64 bits, of the same kind.
@@ -190,20 +210,20 @@ struct Mean : Sum<T> {
 };
 
 template <class T>
-Passes passes_for(Operation operation) {
+Way way_for(Operation operation) {
     switch (operation) {
         case Operation::sum:
-            return passes<Plain<T, Sum<T>>, Widened<T>>();
+            return way<Plain<T, Sum<T>>, Widened<T>>();
         case Operation::prod:
-            return passes<Plain<T, Product<T>>, Widened<T>>();
+            return way<Plain<T, Product<T>>, Widened<T>>();
         case Operation::mean:
-            return passes<Plain<T, Mean<T>>, MeanOf<T>, AsMean<MeanOf<T>>>();
+            return way<Plain<T, Mean<T>>, MeanOf<T>, AsMean<MeanOf<T>>>();
         case Operation::dot:
-            return passes<Products<T>, T>();
+            return way<Products<T>, T>();
         case Operation::any:
-            return passes<Plain<T, Any<T>>, bool>();
+            return way<Plain<T, Any<T>>, bool>();
         case Operation::all:
-            return passes<Plain<T, All<T>>, bool>();
+            return way<Plain<T, All<T>>, bool>();
         default:
             break;
     }
@@ -212,49 +232,49 @@ Passes passes_for(Operation operation) {
     } else {
         switch (operation) {
             case Operation::min:
-                return passes<Plain<T, Minimum<T>>, T>();
+                return way<Plain<T, Minimum<T>>, T>();
             case Operation::max:
-                return passes<Plain<T, Maximum<T>>, T>();
+                return way<Plain<T, Maximum<T>>, T>();
             case Operation::argmin:
-                return passes<Plain<T, Extreme<T, true>>, std::int64_t>();
+                return way<Plain<T, Extreme<T, true>>, std::int64_t>();
             default:
-                return passes<Plain<T, Extreme<T, false>>, std::int64_t>();
+                return way<Plain<T, Extreme<T, false>>, std::int64_t>();
         }
     }
 }
 
-Passes passes_for(Operation operation, Type type) {
+Way way_for(Operation operation, Type type) {
     switch (type) {
         case Type::boolean:
-            return passes_for<bool>(operation);
+            return way_for<bool>(operation);
         case Type::int8:
-            return passes_for<std::int8_t>(operation);
+            return way_for<std::int8_t>(operation);
         case Type::int16:
-            return passes_for<std::int16_t>(operation);
+            return way_for<std::int16_t>(operation);
         case Type::int32:
-            return passes_for<std::int32_t>(operation);
+            return way_for<std::int32_t>(operation);
         case Type::int64:
-            return passes_for<std::int64_t>(operation);
+            return way_for<std::int64_t>(operation);
         case Type::uint8:
-            return passes_for<std::uint8_t>(operation);
+            return way_for<std::uint8_t>(operation);
         case Type::uint16:
-            return passes_for<std::uint16_t>(operation);
+            return way_for<std::uint16_t>(operation);
         case Type::uint32:
-            return passes_for<std::uint32_t>(operation);
+            return way_for<std::uint32_t>(operation);
         case Type::uint64:
-            return passes_for<std::uint64_t>(operation);
+            return way_for<std::uint64_t>(operation);
         case Type::float16:
-            return passes_for<Half>(operation);
+            return way_for<Half>(operation);
         case Type::bfloat16:
-            return passes_for<BFloat16>(operation);
+            return way_for<BFloat16>(operation);
         case Type::float32:
-            return passes_for<float>(operation);
+            return way_for<float>(operation);
         case Type::float64:
-            return passes_for<double>(operation);
+            return way_for<double>(operation);
         case Type::complex64:
-            return passes_for<std::complex<float>>(operation);
+            return way_for<std::complex<float>>(operation);
         default:
-            return passes_for<std::complex<double>>(operation);
+            return way_for<std::complex<double>>(operation);
     }
 }
 
@@ -262,24 +282,28 @@ Passes passes_for(Operation operation, Type type) {
 
 void reduce_natively(Operation operation, const Array& in, const Array* other, const Array& out,
                      const Extents& extents, std::int64_t duration_ns, const core::StreamPtr& stream) {
-    const Passes ways = passes_for(operation, in.type);
+    const Way way = way_for(operation, in.type);
+    const auto [outer, length, inner] = extents;
     Operands operands{
-        in.pointer, other == nullptr ? nullptr : other->pointer, out.pointer, nullptr, extents, 0, 0};
-    operands.pieces = (extents.length + piece_length - 1) / piece_length;
-    operands.tiles = (extents.inner + tile_width - 1) / tile_width;
-    const std::int64_t results = extents.outer * extents.inner;
-    const auto partials = core::DeviceMemory::allocate(
-        stream, static_cast<std::size_t>(results * operands.pieces) * ways.partial_bytes);
-    operands.partials = partials->pointer();
-    const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-    const auto blocks = [&](std::int64_t items) {
-        return static_cast<unsigned>(std::clamp<std::int64_t>(items, 1, 4 * cores));
-    };
-    std::array<core::Memory*, 4> memories{in.memory.get(), out.memory.get(), partials.get(),
-                                          other == nullptr ? partials.get() : other->memory.get()};
-    run_natively(ways.first, operands, blocks(extents.outer * operands.pieces * operands.tiles), duration_ns,
-                 stream, memories);
-    run_natively(ways.second, operands, blocks(results / 1024), duration_ns < 0 ? -1 : 0, stream, memories);
+        in.pointer, other == nullptr ? nullptr : other->pointer, out.pointer, nullptr, nullptr, extents, 0,
+        0};
+    operands.pieces = (length + piece_length - 1) / piece_length;
+    operands.tiles = (inner + tile_width - 1) / tile_width;
+    std::vector<core::Memory*> memories{in.memory.get(), out.memory.get()};
+    if (other != nullptr) memories.push_back(other->memory.get());
+    const Workspace ticket(stream, operands.pieces > 1 ? sizeof(unsigned) : 0);
+    std::shared_ptr<core::DeviceMemory> partials;
+    if (operands.pieces > 1) {
+        const std::int64_t count = outer * inner * operands.pieces;
+        partials = core::DeviceMemory::allocate(stream, static_cast<std::size_t>(count) * way.partial_bytes);
+        memories.push_back(partials.get());
+        operands.partials = partials->pointer();
+        operands.ticket = ticket.pointer();
+        if (ticket.memory() != nullptr) memories.push_back(ticket.memory());
+    }
+    const auto most = static_cast<std::int64_t>(4 * std::max(1U, std::thread::hardware_concurrency()));
+    const auto blocks = std::clamp<std::int64_t>(outer * operands.pieces * operands.tiles, 1, most);
+    run_natively(way.function, operands, static_cast<unsigned>(blocks), duration_ns, stream, memories);
 }
 
 }  // namespace cuscope::ops

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "ops/launch.hpp"
+#include "ops/prediction.hpp"
 #include "ops/reduction_kernels.hpp"
 
 namespace cuscope::ops {
@@ -125,7 +126,11 @@ Choice reduce(Operation operation, const Array& in, const Array* other, const st
     if (simulated && variant != single_launch) {
         const Type made = result_type(operation, in.type);
         const Array result = made == out.type ? out : allocate(stream, made, out.shape);
-        reduce_natively(operation, source, factor, result, extents, -1, stream);
+        // What "auto" takes on a GPU.
+        const std::int64_t elements = in.count() * (other == nullptr ? 1 : 2);
+        const std::int64_t duration =
+            predict_reduction(stream->device(), single_launch, elements, size_of(in.type));
+        reduce_natively(operation, source, factor, result, extents, duration, stream);
         if (made != out.type) copy_into(out, result, stream);
         return {native, "the device is simulated: the processor's own way is the fastest."};
     }

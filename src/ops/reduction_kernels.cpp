@@ -5,6 +5,7 @@
 
 #include "cuda_kernels/reduce/plan.hpp"
 #include "ops/launch.hpp"
+#include "ops/prediction.hpp"
 #include "ops/workspace.hpp"
 
 namespace cuscope::ops {
@@ -63,6 +64,9 @@ Choice run_reduction(Operation operation, const Array& in, const Array* other, c
     const int multiprocessors = std::max(1, stream->device().properties().multiprocessor_count);
     const auto element = static_cast<int>(size_of(in.type));
     const auto [outer, length, inner] = extents;
+    const std::int64_t elements = outer * length * inner * (operation == Operation::dot ? 2 : 1);
+    const std::int64_t duration =
+        predict_reduction(stream->device(), single_launch, elements, size_of(in.type));
     const auto kernel = [&](const char* shape) {
         return KernelLibrary::of(stream->device()).kernel(file, std::string(shape) + "<" + policy + ">");
     };
@@ -70,7 +74,8 @@ Choice run_reduction(Operation operation, const Array& in, const Array* other, c
                               std::vector<core::Memory*> memories, auto... arguments) {
         memories.insert(memories.end(), {in.memory.get(), out.memory.get()});
         if (workspace.memory() != nullptr) memories.push_back(workspace.memory());
-        run(*kernel(shape), {{launch.grid, 1, 1}, {launch.block, 1, 1}}, stream, memories, arguments...);
+        run(*kernel(shape), {{launch.grid, 1, 1}, {launch.block, 1, 1}, 0, duration}, stream, memories,
+            arguments...);
     };
     const void* const from = in.pointer;
     void* const to = out.pointer;

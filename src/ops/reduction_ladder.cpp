@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "ops/launch.hpp"
+#include "ops/prediction.hpp"
 #include "ops/reduction_kernels.hpp"
 
 namespace cuscope::ops {
@@ -159,7 +160,7 @@ class Row {
             case Kind::ticket: {
                 const std::array<core::Memory*, 4> memories{in_.memory.get(), out_.memory.get(),
                                                             partials_.memory.get(), ticket_.memory.get()};
-                return run(kernel_, grid(most_blocks_), stream_, memories, in, out,
+                return run(kernel_, grid(most_blocks_, length_), stream_, memories, in, out,
                            static_cast<long long>(length_), partials_.pointer, ticket_.pointer);
             }
             case Kind::blocks:
@@ -183,13 +184,16 @@ class Row {
         // The second launch is one block.
         return left == length_ ? most_blocks_ : 1;
     }
-    static Launch grid(std::int64_t blocks) {
-        return {{static_cast<unsigned>(blocks), 1, 1}, {threads, 1, 1}};
+    Launch grid(std::int64_t blocks, std::int64_t count) const {
+        return {{static_cast<unsigned>(blocks), 1, 1},
+                {threads, 1, 1},
+                0,
+                predict_reduction(stream_->device(), rung_.name, count, size_of(in_.type))};
     }
     void launch(std::int64_t blocks, const std::byte* in, std::byte* out, std::int64_t count) const {
         std::vector<core::Memory*> memories{in_.memory.get(), out_.memory.get()};
         if (partials_.memory) memories.push_back(partials_.memory.get());
-        run(kernel_, grid(blocks), stream_, memories, in, out, static_cast<long long>(count));
+        run(kernel_, grid(blocks, count), stream_, memories, in, out, static_cast<long long>(count));
     }
 
     const Rung& rung_;

@@ -1,0 +1,74 @@
+#include "ops/prediction.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cuscope::ops {
+namespace {
+
+struct OfMatmul {
+    std::string_view kernel;
+    double fill;         // the rate of a multiprocessor with next to no tile, in that of a full one
+    double picoseconds;  // of a tile for each step along the inner extent, where multiprocessors are full
+};
+
+struct OfReduction {
+    std::string_view variant;
+    double microseconds;  // of a launch
+    double picoseconds;   // of an element of four bytes
+};
+
+#include "ops/calibration.inc"
+
+constexpr double measured_clock = 1980e3, measured_multiprocessors = 132,
+                 measured_bandwidth = 2.0 * 3201e3 * 6016 / 8;
+
+// Of kernels that were not measured: as the same one for float, for as much longer elements.
+const OfMatmul* measured(const matmul::Instance& instance, double* longer) {
+    *longer = 1;
+    for (const OfMatmul& known : of_matmul)
+        if (known.kernel == instance.kernel) return &known;
+    const std::string of_float = instance.kernel.substr(0, instance.kernel.find('<')) + "<float>";
+    for (const OfMatmul& known : of_matmul) {
+        if (known.kernel != of_float) continue;
+        *longer = std::max(1.0, matmul::element(instance.in)->size / 4.0);
+        return &known;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+std::int64_t predict_matmul(const core::Device& device, const matmul::Instance& instance,
+                            const matmul::Shape& shape) {
+    double longer = 1;
+    const OfMatmul* const known = measured(instance, &longer);
+    if (!device.simulated() || known == nullptr) return -1;
+    const DeviceProperties& properties = device.properties();
+    const double blocks =
+        static_cast<double>(instance.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
+    const double each = std::ceil(blocks / std::max(1, properties.multiprocessor_count));
+    const double rate = known->fill + (1 - known->fill) * std::min(1.0, each / instance.resident);
+    const double scale = longer * measured_clock / std::max(1, properties.clock_rate);
+    const double picoseconds = each * static_cast<double>(shape.k) * known->picoseconds * scale / rate;
+    return static_cast<std::int64_t>(matmul_launch_microseconds * 1e3 + picoseconds / 1e3);
+}
+
+std::int64_t predict_reduction(const core::Device& device, std::string_view variant, std::int64_t elements,
+                               std::size_t element_bytes) {
+    if (!device.simulated()) return -1;
+    const DeviceProperties& properties = device.properties();
+    for (const OfReduction& known : of_reduction) {
+        if (known.variant != variant) continue;
+        const double bandwidth = 2.0 * properties.memory_clock_rate * properties.memory_bus_width / 8;
+        const double rate = static_cast<double>(properties.clock_rate) * properties.multiprocessor_count;
+        const double slower = std::max({measured_bandwidth / std::max(1.0, bandwidth),
+                                        measured_clock * measured_multiprocessors / std::max(1.0, rate)});
+        const double each = known.picoseconds * static_cast<double>(element_bytes) / 4 * slower;
+        return static_cast<std::int64_t>(known.microseconds * 1e3 +
+                                         each * static_cast<double>(elements) / 1e3);
+    }
+    return -1;
+}
+
+}  // namespace cuscope::ops
