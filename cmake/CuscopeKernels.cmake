@@ -14,6 +14,14 @@ file(GLOB_RECURSE cuscope_simt_headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE
 add_executable(cuscope_compile_kernel "${CMAKE_CURRENT_SOURCE_DIR}/tools/compile_kernel.cpp")
 target_link_libraries(cuscope_compile_kernel PRIVATE cuscope_common cuscope_runtime cuscope_host)
 
+# A copy that changes only if the compiler does: one that was built again without a change makes nothing anew.
+set(cuscope_kernel_compiler "${CMAKE_CURRENT_BINARY_DIR}/compile_kernel")
+add_custom_command(
+  OUTPUT "${cuscope_kernel_compiler}"
+  COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_FILE:cuscope_compile_kernel> "${cuscope_kernel_compiler}"
+  DEPENDS cuscope_compile_kernel
+  VERBATIM)
+
 set(cuscope_gencode "")
 foreach(architecture IN LISTS CUSCOPE_KERNEL_ARCHITECTURES)
   list(APPEND cuscope_gencode -gencode "arch=compute_${architecture},code=sm_${architecture}")
@@ -31,9 +39,9 @@ foreach(kernel IN LISTS cuscope_kernels)
     OUTPUT "${stem}.image"
     COMMAND
       ${CMAKE_COMMAND} -E env "CUSCOPE_SIMT_INCLUDE=${CMAKE_CURRENT_SOURCE_DIR}/src/host/simt/include"
-      "CUSCOPE_CXX=${CMAKE_CXX_COMPILER}" ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:cuscope_compile_kernel> "${source}"
+      "CUSCOPE_CXX=${CMAKE_CXX_COMPILER}" ASAN_OPTIONS=detect_leaks=0 "${cuscope_kernel_compiler}" "${source}"
       "${stem}.image"
-    DEPENDS cuscope_compile_kernel "${source}" ${cuscope_kernel_headers} ${cuscope_simt_headers}
+    DEPENDS "${cuscope_kernel_compiler}" "${source}" ${cuscope_kernel_headers} ${cuscope_simt_headers}
     COMMENT "Compiling ${kernel} for simulated devices"
     VERBATIM)
   list(APPEND cuscope_compiled_kernels "${stem}.image")

@@ -54,7 +54,8 @@ std::string blocks(const Grid& launch) {
 
 Choice run_reduction(Operation operation, const Array& in, const Array* other, const Array& out,
                      const Extents& extents, const core::StreamPtr& stream) {
-    const auto [of, file] = known(operation);
+    const Known what = known(operation);
+    const cuscope::reduce::Operation of = what.operation;
     const std::string policy(cuscope::reduce::policy_of(of, in.type));
     if (policy.empty())
         throw core::WrongKind(std::string(name(operation)) + ": complex numbers have no order");
@@ -68,7 +69,7 @@ Choice run_reduction(Operation operation, const Array& in, const Array* other, c
     const std::int64_t duration =
         predict_reduction(stream->device(), single_launch, elements, size_of(in.type));
     const auto kernel = [&](const char* shape) {
-        return KernelLibrary::of(stream->device()).kernel(file, std::string(shape) + "<" + policy + ">");
+        return KernelLibrary::of(stream->device()).kernel(what.file, std::string(shape) + "<" + policy + ">");
     };
     const auto run_with = [&](const char* shape, const Grid& launch, const Workspace& workspace,
                               std::vector<core::Memory*> memories, auto... arguments) {
