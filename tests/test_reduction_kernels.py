@@ -588,6 +588,7 @@ def test_small_arrays(device: cs.Device, data: st.DataObject) -> None:
     assert same(reduction.whole(d_x), np.asarray(expected(operation, x.ravel())))
 
 
+@settings(deadline=None)
 @given(
     counts=st.tuples(*[st.integers(1, 1 << 22)] * 3),
     operation=st.sampled_from(OPERATIONS),

@@ -20,7 +20,7 @@ struct PackTiles {
 
     // A stands transposed, so that a thread reads 4 neighbours of a column of A at once, as it does of a row
     // of B.
-    struct Slab {
+    struct alignas(16) Slab {
         T a[depth][a_stride];
         T b[depth][tile];
     };
