@@ -8,8 +8,8 @@ shift
 case $kind in
 address)
     # Python keeps memory on purpose, so leaks are counted by the tests instead, for which what is freed may not be
-    # kept for long. Signals are the runtime's own and Python's.
-    export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0
+    # kept for long. Signals are the runtime's own and Python's. Too much memory is asked for on purpose, too.
+    export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0:allocator_may_return_null=1
     ASAN_OPTIONS+=:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0
     ASAN_OPTIONS+=:quarantine_size_mb=4:thread_local_quarantine_size_kb=64
     export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
