@@ -23,10 +23,12 @@ def generate() -> str:
             path = Path(folder) / "cuscope" / "_core" / "__init__.pyi"
         options = ["--config", str(ROOT / "pyproject.toml")]
         subprocess.run([sys.executable, "-m", "ruff", "format", "-q", *options, str(path)], check=True)
-        # How this build was made is a value, not a type; __new__ is there to refuse.
-        text = re.sub(r"    @staticmethod\n    def __new__\(.*\n", "", path.read_text())
+        # How this build was made is a value, not a type.
         return re.sub(
-            r"build_config: dict = \{.*?\n\}", "build_config: dict[str, str]", text, flags=re.DOTALL
+            r"build_config: dict = \{.*?\n\}",
+            "build_config: dict[str, str]",
+            path.read_text(),
+            flags=re.DOTALL,
         )
 
 

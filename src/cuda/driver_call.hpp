@@ -1,4 +1,5 @@
-// Calls that programs make hundreds of thousands of times a second, and that the library adds a quarter to.
+// Calls that programs make hundreds of thousands of times a second, asked of the driver at once: to a record
+// or a wait the library adds a quarter of what the driver takes.
 #pragma once
 
 #include <optional>
@@ -11,6 +12,8 @@
 namespace cuscope::cuda {
 
 // What failed because of a capture has spoilt it: asked a second time, it answers otherwise.
+static_assert(static_cast<int>(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) == cudaErrorStreamCaptureUnsupported &&
+              static_cast<int>(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) == cudaErrorStreamCaptureWrongThread);
 constexpr bool is_capture_error(int status) {
     return status >= cudaErrorStreamCaptureUnsupported && status <= cudaErrorStreamCaptureWrongThread;
 }
