@@ -34,9 +34,9 @@ class CudaRuntime final : public Runtime {
     template <class Call>
     Status make(Call&& call) {
         if (forked_after_use()) return failed(Status::initialization_error);
-        const auto status = static_cast<Status>(std::forward<Call>(call)());
-        return status == Status::success ? status : failed(status);
+        return answered(static_cast<Status>(std::forward<Call>(call)()));
     }
+    Status answered(Status status) { return status == Status::success ? status : failed(status); }
 
     // Remembers what is known about a failed call of this thread, for error_detail().
     Status failed(Status status);

@@ -125,7 +125,7 @@ Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
             launch_plainly, reinterpret_cast<CUfunction>(native(kernel)), config.grid.x, config.grid.y,
             config.grid.z, config.block.x, config.block.y, config.block.z,
             static_cast<unsigned>(config.dynamic_shared_bytes), native(config.stream), arguments, nullptr);
-        if (status) return *status;
+        if (status) return answered(*status);
     }
     return make([&] {
         const NativeConfig configured(config);
