@@ -38,7 +38,8 @@ Status CudaRuntime::stream_query(StreamHandle stream) {
 
 Status CudaRuntime::stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags) {
     if (flags == 0 && !is_default(stream)) {
-        if (const auto status = driver_call(stream_wait, native(stream), native(event), 0u)) return answered(*status);
+        if (const auto status = driver_call(stream_wait, native(stream), native(event), 0u))
+            return answered(*status);
     }
     return make([&] { return cudaStreamWaitEvent(native(stream), native(event), flags); });
 }
@@ -78,7 +79,8 @@ Status CudaRuntime::event_destroy(EventHandle event) {
 
 Status CudaRuntime::event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) {
     if (flags == 0 && !is_default(stream)) {
-        if (const auto status = driver_call(event_record, native(event), native(stream))) return answered(*status);
+        if (const auto status = driver_call(event_record, native(event), native(stream)))
+            return answered(*status);
     }
     return make([&] { return cudaEventRecordWithFlags(native(event), native(stream), flags); });
 }
