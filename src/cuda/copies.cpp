@@ -4,6 +4,7 @@
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/driver_function.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/parameters.hpp"
 #include "cuda/printing.hpp"
 #include "cuda/wait.hpp"
 
@@ -47,19 +48,6 @@ cudaError_t driver_memset(DriverFunction<Function>& function, void* pointer, std
     // The numbers of CUresult and cudaError_t are the same for what a memset answers.
     return static_cast<cudaError_t>(
         set(reinterpret_cast<CUdeviceptr>(pointer), pitch, value, width, height, stream));
-}
-
-cudaMemcpy3DParms library_parameters(const Memcpy3DParameters& p) {
-    cudaMemcpy3DParms real{};
-    real.srcArray = native(p.source_array);
-    real.srcPos = {p.source_position.x, p.source_position.y, p.source_position.z};
-    real.srcPtr = native(p.source);
-    real.dstArray = native(p.destination_array);
-    real.dstPos = {p.destination_position.x, p.destination_position.y, p.destination_position.z};
-    real.dstPtr = native(p.destination);
-    real.extent = {p.extent.width, p.extent.height, p.extent.depth};
-    real.kind = static_cast<cudaMemcpyKind>(p.kind);
-    return real;
 }
 
 // Waits as the library would inside an asynchronous copy from or to pageable memory, but so that Ctrl-C ends

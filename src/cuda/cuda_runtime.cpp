@@ -153,7 +153,9 @@ Status CudaRuntime::device_get_attribute(int* value, DeviceAttribute attribute, 
 
 Status CudaRuntime::device_synchronize() {
     if (forked_after_use()) return failed(Status::initialization_error);
-    if (wait_for_device() == cudaErrorNotReady) return Status::not_ready;
+    const cudaError_t waited = wait_for_device();
+    if (waited == cudaErrorNotReady) return Status::not_ready;
+    if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
     const PrintCapture capture;
     return make([] { return cudaDeviceSynchronize(); });
 }

@@ -130,6 +130,10 @@ static __device__ __forceinline__ void cudaTriggerProgrammaticLaunchCompletion()
 }
 )";
 
+constexpr const char* conditional_nodes = R"(#pragma once
+extern "C" __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+)";
+
 // NVRTC knows printf, assert, malloc, memcpy, size_t and the like without a header.
 constexpr const char* known = "#pragma once\n";
 
@@ -137,13 +141,28 @@ constexpr const char* known = "#pragma once\n";
 
 const std::vector<std::pair<std::string, std::string>>& builtin_headers() {
     static const std::vector<std::pair<std::string, std::string>> headers = {
-        {"stdint.h", integers},  {"cstdint", integers},  {"limits.h", limits},
-        {"climits", limits},     {"float.h", floats},    {"cfloat", floats},
-        {"math.h", mathematics}, {"cmath", mathematics}, {"stdio.h", known},
-        {"cstdio", known},       {"stdlib.h", known},    {"cstdlib", known},
-        {"string.h", known},     {"cstring", known},     {"stddef.h", known},
-        {"cstddef", known},      {"assert.h", known},    {"cassert", known},
-        {"time.h", known},       {"ctime", known},       {"cuscope_dependent_launches.h", dependent_launches},
+        {"stdint.h", integers},
+        {"cstdint", integers},
+        {"limits.h", limits},
+        {"climits", limits},
+        {"float.h", floats},
+        {"cfloat", floats},
+        {"math.h", mathematics},
+        {"cmath", mathematics},
+        {"stdio.h", known},
+        {"cstdio", known},
+        {"stdlib.h", known},
+        {"cstdlib", known},
+        {"string.h", known},
+        {"cstring", known},
+        {"stddef.h", known},
+        {"cstddef", known},
+        {"assert.h", known},
+        {"cassert", known},
+        {"time.h", known},
+        {"ctime", known},
+        {"cuscope_dependent_launches.h", dependent_launches},
+        {"cuscope_conditional_nodes.h", conditional_nodes},
     };
     return headers;
 }
@@ -162,6 +181,7 @@ const std::vector<std::pair<std::string, std::string>>& implied_headers() {
                          "LONG_MAX", "ULONG_MAX", "LLONG_MIN", "LLONG_MAX", "ULLONG_MAX"});
         add("cuscope_dependent_launches.h",
             {"cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion"});
+        add("cuscope_conditional_nodes.h", {"cudaGraphSetConditional"});
         add("float.h", {"FLT_EPSILON", "FLT_MIN", "FLT_MAX", "DBL_EPSILON", "DBL_MIN", "DBL_MAX"});
         add("stdint.h", {"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
                          "uint64_t", "intptr_t", "uintptr_t"});

@@ -87,6 +87,35 @@ static_assert(same(FunctionAttribute::max_dynamic_shared_size, cudaFuncAttribute
 static_assert(same(FunctionAttribute::preferred_shared_memory_carveout,
                    cudaFuncAttributePreferredSharedMemoryCarveout));
 
+static_assert(same(CaptureMode::global, cudaStreamCaptureModeGlobal));
+static_assert(same(CaptureMode::thread_local_, cudaStreamCaptureModeThreadLocal));
+static_assert(same(CaptureMode::relaxed, cudaStreamCaptureModeRelaxed));
+static_assert(same(CaptureStatus::active, cudaStreamCaptureStatusActive));
+static_assert(same(CaptureStatus::invalidated, cudaStreamCaptureStatusInvalidated));
+static_assert(same(GraphNodeType::kernel, cudaGraphNodeTypeKernel));
+static_assert(same(GraphNodeType::memcpy, cudaGraphNodeTypeMemcpy));
+static_assert(same(GraphNodeType::memset, cudaGraphNodeTypeMemset));
+static_assert(same(GraphNodeType::host, cudaGraphNodeTypeHost));
+static_assert(same(GraphNodeType::graph, cudaGraphNodeTypeGraph));
+static_assert(same(GraphNodeType::empty, cudaGraphNodeTypeEmpty));
+static_assert(same(GraphNodeType::wait_event, cudaGraphNodeTypeWaitEvent));
+static_assert(same(GraphNodeType::event_record, cudaGraphNodeTypeEventRecord));
+static_assert(same(GraphNodeType::mem_alloc, cudaGraphNodeTypeMemAlloc));
+static_assert(same(GraphNodeType::mem_free, cudaGraphNodeTypeMemFree));
+static_assert(same(GraphNodeType::conditional, cudaGraphNodeTypeConditional));
+static_assert(same(DependencyType::programmatic, cudaGraphDependencyTypeProgrammatic));
+static_assert(same(ports::kernel_programmatic, cudaGraphKernelNodePortProgrammatic));
+static_assert(same(ports::kernel_launch_order, cudaGraphKernelNodePortLaunchCompletion));
+static_assert(same(ConditionalType::while_, cudaGraphCondTypeWhile));
+static_assert(same(ConditionalType::switch_, cudaGraphCondTypeSwitch));
+static_assert(same(GraphExecUpdateResult::attributes_changed, cudaGraphExecUpdateErrorAttributesChanged));
+static_assert(same(GraphExecUpdateResult::topology_changed, cudaGraphExecUpdateErrorTopologyChanged));
+static_assert(same(flags::graph_auto_free_on_launch, cudaGraphInstantiateFlagAutoFreeOnLaunch));
+static_assert(same(flags::graph_use_node_priority, cudaGraphInstantiateFlagUseNodePriority));
+static_assert(same(flags::capture_set_dependencies, cudaStreamSetCaptureDependencies));
+static_assert(same(flags::condition_assign_default, cudaGraphCondAssignDefault));
+static_assert(sizeof(ConditionalHandle) == sizeof(cudaGraphConditionalHandle));
+
 #define CUSCOPE_ATTRIBUTE(ours, theirs)                             \
     static_assert(same(DeviceAttribute::ours, cudaDevAttr##theirs), \
                   "DeviceAttribute differs from cudaDeviceAttr");

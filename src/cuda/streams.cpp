@@ -68,6 +68,15 @@ Status CudaRuntime::launch_host_func(StreamHandle stream, HostFunction function,
     return make([&] { return cudaLaunchHostFunc(native(stream), function, data); });
 }
 
+Status CudaRuntime::stream_add_callback(StreamHandle stream, StreamCallback callback, void* data,
+                                        unsigned flags) {
+    // A stream and a status are a pointer and an int on both sides.
+    return make([&] {
+        return cudaStreamAddCallback(native(stream), reinterpret_cast<cudaStreamCallback_t>(callback), data,
+                                     flags);
+    });
+}
+
 Status CudaRuntime::event_create_with_flags(EventHandle* event, unsigned flags) {
     clear(event);
     return make([&] { return cudaEventCreateWithFlags(native(event), flags); });
@@ -91,7 +100,9 @@ Status CudaRuntime::event_query(EventHandle event) {
 
 Status CudaRuntime::event_synchronize(EventHandle event) {
     if (forked_after_use()) return failed(Status::initialization_error);
-    if (wait_for_event(native(event)) == cudaErrorNotReady) return Status::not_ready;
+    const cudaError_t waited = wait_for_event(native(event));
+    if (waited == cudaErrorNotReady) return Status::not_ready;
+    if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
     const PrintCapture capture;
     return make([&] { return cudaEventSynchronize(native(event)); });
 }

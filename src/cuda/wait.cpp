@@ -8,6 +8,7 @@
 #include <chrono>
 #include <thread>
 
+#include "cuda/driver_call.hpp"
 #include "cuda/driver_function.hpp"
 #include "runtime/process.hpp"
 
@@ -109,11 +110,13 @@ cudaError_t wait_for_device() {
     if (current_context == nullptr || record == nullptr) return cudaSuccess;
     const TemporaryEvent event;  // this also makes the device's context current
     CUcontext context = nullptr;
-    if (event.get() == nullptr || current_context(&context) != CUDA_SUCCESS || context == nullptr ||
-        record(context, event.get()) != CUDA_SUCCESS) {
+    if (event.get() == nullptr || current_context(&context) != CUDA_SUCCESS || context == nullptr) {
         return cudaSuccess;
     }
-    return wait_for_event(event.get());
+    // A capture on the device has been spoilt by this already.
+    const CUresult recorded = record(context, event.get());
+    if (is_capture_error(static_cast<int>(recorded))) return static_cast<cudaError_t>(recorded);
+    return recorded == CUDA_SUCCESS ? wait_for_event(event.get()) : cudaSuccess;
 }
 
 cudaError_t wait_for_legacy_stream() {

@@ -12,7 +12,7 @@ namespace cuscope::cuda {
 cudaError_t wait_for_stream(cudaStream_t stream);
 cudaError_t wait_for_event(cudaEvent_t event);
 // Everything that was issued to the current device so far. Where the driver cannot tell (older than 12.5) it
-// is done at once.
+// is done at once. A capture on the device, which this spoils, is an error of captures.
 cudaError_t wait_for_device();
 // What the legacy default stream waits for: itself and all blocking streams. Done at once while a stream is
 // being captured that this would spoil.

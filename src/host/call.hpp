@@ -58,6 +58,11 @@ class HostRuntime::KernelEffect final : public Effect {
     void run() override { outcome = simt::run(launch, control); }
     Time elapsed() const override { return outcome.elapsed_ns; }
     bool stalled() const override { return control.stalled.load(); }
+    std::unique_ptr<Effect> copy() const override {
+        auto made = std::make_unique<KernelEffect>();
+        made->launch = launch;
+        return made;
+    }
 };
 
 class HostRuntime::HostFunctionEffect final : public Effect {
@@ -75,6 +80,9 @@ class HostRuntime::HostFunctionEffect final : public Effect {
         state.in_host_function = false;
     }
     Time elapsed() const override { return elapsed_; }
+    std::unique_ptr<Effect> copy() const override {
+        return std::make_unique<HostFunctionEffect>(function_, data_, overhead_);
+    }
 
   private:
     HostFunction function_;

@@ -59,8 +59,9 @@ Status HostRuntime::check_copy(const Box& destination, const Box& source, const 
     return Status::success;
 }
 
-Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent,
-                         MemcpyKind kind, Stream& stream, bool synchronous, bool stage) {
+Status HostRuntime::make_copy(const Box& destination, const Box& source, const Extent& extent,
+                              MemcpyKind kind, Stream& stream, const CopyRequest& request, Command** made,
+                              bool* wait) {
     const Allocation *to = nullptr, *from = nullptr;
     if (Status status = check_copy(destination, source, extent, kind, &to, &from); status != Status::success)
         return status;
@@ -93,19 +94,43 @@ Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, 
     // A pageable source is small and taken along, or the call returns when it has been read; a pageable
     // destination has been written when the call returns. Between two devices, or on one, nothing waits; a
     // copy within the host's memory has always been done.
-    bool wait =
-        pageable_destination || (!to_device && !from_device) || (synchronous && !(to_device && from_device));
-    if (pageable_source && to_device) {
+    // In a graph they are read and written when it runs.
+    *wait = pageable_destination || (!to_device && !from_device) ||
+            (request.synchronous && !(to_device && from_device));
+    if (request.node) {
+        *wait = false;
+    } else if (pageable_source && to_device) {
         if (bytes <= most_staged) {
             effect->stage();
-            wait = false;
+            *wait = false;
         } else {
-            wait = true;
+            *wait = true;
         }
-    } else if (stage) {
+    } else if (request.stage) {
         effect->stage();
     }
     command->effect = std::move(effect);
+    *made = command;
+    return Status::success;
+}
+
+Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent,
+                         MemcpyKind kind, Stream& stream, const CopyRequest& given) {
+    if (Status status = admit(stream); status != Status::success) return status;
+    if (given.synchronous) {
+        if (Status status = forbidden(); status != Status::success) return status;
+    }
+    CopyRequest request = given;
+    request.node = stream.capture != nullptr;
+    Command* command = nullptr;
+    bool wait = false;
+    if (Status status = make_copy(destination, source, extent, kind, stream, request, &command, &wait);
+        status != Status::success) {
+        return status;
+    }
+    if (command == nullptr) return Status::success;
+    if (stream.capture != nullptr)
+        return capture_copy(stream, destination, source, extent, kind, request.parameters, command);
     const CommandRef keep(timeline_.pool(), command);
     commit(command);
     if (!wait) {
@@ -123,7 +148,7 @@ Status HostRuntime::memcpy(void* destination, const void* source, std::size_t by
     Call call(*this, &CallCosts::memcpy_async);
     if (call.refused()) return call.status();
     return copy(call.lock(), box_of(destination), box_of(source), {bytes, 1, 1}, kind, *device().legacy,
-                true);
+                {.synchronous = true});
 }
 
 Status HostRuntime::memcpy_async(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
@@ -132,7 +157,7 @@ Status HostRuntime::memcpy_async(void* destination, const void* source, std::siz
     if (call.refused()) return call.status();
     Stream* found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    return copy(call.lock(), box_of(destination), box_of(source), {bytes, 1, 1}, kind, *found, false);
+    return copy(call.lock(), box_of(destination), box_of(source), {bytes, 1, 1}, kind, *found, {});
 }
 
 Status HostRuntime::copy_2d(Lock& lock, void* destination, std::size_t destination_pitch, const void* source,
@@ -146,7 +171,7 @@ Status HostRuntime::copy_2d(Lock& lock, void* destination, std::size_t destinati
                                                      std::to_string(width) + ", to " + std::to_string(most));
     }
     return copy(lock, box_of(destination, destination_pitch), box_of(source, source_pitch),
-                {width, height, 1}, kind, stream, synchronous);
+                {width, height, 1}, kind, stream, {.synchronous = synchronous});
 }
 
 Status HostRuntime::memcpy_2d(void* destination, std::size_t destination_pitch, const void* source,
@@ -171,8 +196,8 @@ Status HostRuntime::memcpy_2d_async(void* destination, std::size_t destination_p
 
 // ---- three dimensions, and arrays
 
-Status HostRuntime::copy_3d(Lock& lock, const Memcpy3DParameters* parameters, Stream& stream,
-                            bool synchronous) {
+Status HostRuntime::boxes_of(const Memcpy3DParameters* parameters, Box* destination, Box* source,
+                             Extent* whole_extent) {
     if (parameters == nullptr) return fail(Status::invalid_value);
     const Memcpy3DParameters& p = *parameters;
     const auto given = [](ArrayHandle array, const PitchedPointer& pitched) {
@@ -192,6 +217,7 @@ Status HostRuntime::copy_3d(Lock& lock, const Memcpy3DParameters* parameters, St
     const std::size_t element = from != nullptr ? from->element : to != nullptr ? to->element : 1;
     Extent extent = p.extent;
     extent.width *= element;
+    *whole_extent = extent;
     if (bytes_of(extent) == 0) return Status::success;
 
     Status status = Status::success;
@@ -227,11 +253,20 @@ Status HostRuntime::copy_3d(Lock& lock, const Memcpy3DParameters* parameters, St
         const Box whole = box_of(pitched.pointer, pitched.pitch, slice);
         return {whole.row(at.y, at.z) + at.x, whole.pitch, whole.slice};
     };
-    const Box destination = side(to, p.destination, p.destination_position, "destination");
+    *destination = side(to, p.destination, p.destination_position, "destination");
     if (status != Status::success) return status;
-    const Box source = side(from, p.source, p.source_position, "source");
-    if (status != Status::success) return status;
-    return copy(lock, destination, source, extent, p.kind, stream, synchronous);
+    *source = side(from, p.source, p.source_position, "source");
+    return status;
+}
+
+Status HostRuntime::copy_3d(Lock& lock, const Memcpy3DParameters* parameters, Stream& stream,
+                            bool synchronous) {
+    Box destination, source;
+    Extent extent;
+    if (Status status = boxes_of(parameters, &destination, &source, &extent); status != Status::success)
+        return status;
+    return copy(lock, destination, source, extent, parameters->kind, stream,
+                {.synchronous = synchronous, .parameters = parameters});
 }
 
 Status HostRuntime::memcpy_3d(const Memcpy3DParameters* parameters) {
@@ -261,7 +296,7 @@ Status HostRuntime::copy_peer(Lock& lock, void* destination, int destination_dev
         return fail(Status::invalid_value, "the addresses are not memory of the devices that were named");
     }
     return copy(lock, box_of(destination), box_of(source), {bytes, 1, 1}, MemcpyKind::by_address, stream,
-                synchronous);
+                {.synchronous = synchronous});
 }
 
 Status HostRuntime::memcpy_peer(void* destination, int destination_device, const void* source,
@@ -319,7 +354,7 @@ Status HostRuntime::memcpy_batch_async(void* const* destinations, const void* co
         while (group + 1 < attribute_count && attribute_indices[group + 1] <= i) ++group;
         const bool stage = attributes[group].source_access_order == SourceAccessOrder::during_api_call;
         if (Status status = copy(call.lock(), box_of(destinations[i]), box_of(sources[i]), {sizes[i], 1, 1},
-                                 MemcpyKind::by_address, *found, false, stage);
+                                 MemcpyKind::by_address, *found, {.stage = stage});
             status != Status::success) {
             return status;
         }
@@ -329,20 +364,36 @@ Status HostRuntime::memcpy_batch_async(void* const* destinations, const void* co
 
 // ---- sets
 
-// Waits where the memory is page-locked memory of the host, and nowhere else.
-Status HostRuntime::set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element,
-                        const Extent& extent, Stream& stream, bool synchronous) {
+Status HostRuntime::make_set(const Box& box, std::uint32_t value, std::size_t element, const Extent& extent,
+                             Stream& stream, Command** made) {
     const std::size_t bytes = bytes_of(extent);
     if (bytes == 0) return Status::success;
     const Allocation* found = nullptr;
     if (Status status = check_box(box, extent, "memory", &found); status != Status::success) return status;
     if (found == nullptr) return fail(Status::invalid_value, "the address is no device memory");
     const DeviceModel& model = *devices_[stream.device]->model;
-    const bool wait = synchronous && found->type == MemoryType::host;
     Command* command = begin(stream, Engine::copy_on_device);
     command->observable = found->type != MemoryType::device;
     command->duration = model.device_copy_latency_ns + transfer(bytes, model.memset_rate);
     command->effect = std::make_unique<SetEffect>(box, value, element, extent);
+    *made = command;
+    return Status::success;
+}
+
+// Waits where the memory is page-locked memory of the host, and nowhere else.
+Status HostRuntime::set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element,
+                        const Extent& extent, Stream& stream, bool synchronous) {
+    if (Status status = admit(stream); status != Status::success) return status;
+    if (synchronous) {
+        if (Status status = forbidden(); status != Status::success) return status;
+    }
+    Command* command = nullptr;
+    if (Status status = make_set(box, value, element, extent, stream, &command); status != Status::success)
+        return status;
+    if (command == nullptr) return Status::success;
+    if (stream.capture != nullptr) return capture_set(stream, box, value, element, extent, command);
+    const Allocation* const found = memory_.find(box.base);
+    const bool wait = synchronous && found != nullptr && found->type == MemoryType::host;
     const CommandRef keep(timeline_.pool(), command);
     commit(command);
     if (wait) return wait_for(lock, command);
@@ -365,10 +416,8 @@ Status HostRuntime::memset_async(void* pointer, int value, std::size_t bytes, St
     return set(call.lock(), box_of(pointer), static_cast<std::uint8_t>(value), 1, {bytes, 1, 1}, *found);
 }
 
-// The width is in bytes.
-Status HostRuntime::set_2d(Lock& lock, void* pointer, std::size_t pitch, std::uint32_t value,
-                           std::size_t element, std::size_t width, std::size_t height, Stream& stream,
-                           bool synchronous) {
+Status HostRuntime::check_set_2d(const void* pointer, std::size_t pitch, std::size_t element,
+                                 std::size_t width, std::size_t height) {
     if (height > 1 && pitch < width) {
         return fail(Status::invalid_value, "a pitch of " + std::to_string(pitch) +
                                                " bytes is less than the width, " + std::to_string(width));
@@ -377,6 +426,15 @@ Status HostRuntime::set_2d(Lock& lock, void* pointer, std::size_t pitch, std::ui
         return fail(Status::invalid_value, "the address and the pitch are multiples of the pattern's " +
                                                std::to_string(element) + " bytes");
     }
+    return Status::success;
+}
+
+// The width is in bytes.
+Status HostRuntime::set_2d(Lock& lock, void* pointer, std::size_t pitch, std::uint32_t value,
+                           std::size_t element, std::size_t width, std::size_t height, Stream& stream,
+                           bool synchronous) {
+    if (Status status = check_set_2d(pointer, pitch, element, width, height); status != Status::success)
+        return status;
     return set(lock, box_of(pointer, pitch), value, element, {width, height, 1}, stream, synchronous);
 }
 

@@ -32,14 +32,21 @@ class HostRuntime::CopyEffect final : public Effect {
     void stage() {
         staged_.resize(bytes_of(extent_));
         const Box packed{staged_.data(), extent_.width, extent_.width * extent_.height};
-        copy(packed, source_);
+        move(packed, source_);
         source_ = packed;
     }
-    void run() override { copy(destination_, source_); }
+    void run() override { move(destination_, source_); }
     bool quick() const override { return bytes_of(extent_) <= most_quick_bytes; }
+    // Of what is not staged.
+    std::unique_ptr<Effect> copy() const override {
+        return std::make_unique<CopyEffect>(destination_, source_, extent_);
+    }
+    const Box& destination() const { return destination_; }
+    const Box& source() const { return source_; }
+    const Extent& extent() const { return extent_; }
 
   private:
-    void copy(const Box& destination, const Box& source) const {
+    void move(const Box& destination, const Box& source) const {
         for (std::size_t z = 0; z < extent_.depth; ++z) {
             for (std::size_t y = 0; y < extent_.height; ++y) {
                 std::memmove(destination.row(y, z), source.row(y, z), extent_.width);
@@ -63,6 +70,11 @@ class HostRuntime::SetEffect final : public Effect {
         }
     }
     bool quick() const override { return bytes_of(extent_) <= most_quick_bytes; }
+    std::unique_ptr<Effect> copy() const override {
+        return std::make_unique<SetEffect>(destination_, value_, element_, extent_);
+    }
+    const Box& destination() const { return destination_; }
+    const Extent& extent() const { return extent_; }
 
   private:
     void set_row(std::byte* row) const {

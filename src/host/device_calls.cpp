@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host/call.hpp"
+#include "host/graph.hpp"
 #include "host/host_runtime.hpp"
 
 namespace cuscope::host {
@@ -105,6 +106,7 @@ Status HostRuntime::device_synchronize() {
     Call call(*this, &CallCosts::synchronize);
     if (call.refused()) return call.status();
     const int index = thread().device;
+    if (Status status = graphs_->spoil_device(*this, index); status != Status::success) return status;
     const Status status = wait_for_device(call.lock(), index);
     flush_printed(call.lock());
     if (status != Status::success) return status;
@@ -120,6 +122,7 @@ Status HostRuntime::device_reset() {
     if (call.refused()) return call.status();
     const int index = thread().device;
     Device& reset = *devices_[index];
+    if (Status status = graphs_->spoil_device(*this, index); status != Status::success) return status;
     for (KernelEffect* kernel : running_kernels_) kernel->control.abort = true;
     if (const Status status = wait_for_device(call.lock(), index); status != Status::success) return status;
     if (reset.lost != Status::success) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "host/call.hpp"
+#include "host/graph.hpp"
 #include "runtime/registry.hpp"
 
 namespace cuscope::host {
@@ -58,10 +59,15 @@ HostRuntime::HostRuntime()
                         lose(command->device, kernel->outcome.status, kernel->outcome.detail);
                     }
                 }}) {
+    graphs_ = std::make_unique<Graphs>();
     const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
     launch_blocking_ = blocking != nullptr && std::atoi(blocking) != 0;
     int ordinal = 0;
     add_model(*find_device_model("h200"), &ordinal);
+}
+
+HostRuntime::~HostRuntime() {
+    for (const auto& [address, memory] : graphs_->memory) memory->base = nullptr;
 }
 
 HostRuntime::ThreadState& HostRuntime::thread() {
@@ -96,12 +102,16 @@ Command* HostRuntime::begin(Stream& stream, Engine engine) {
     return command;
 }
 
-void HostRuntime::commit(Command* command, Command* after) {
+void HostRuntime::watch(Command* command) {
     if (auto* kernel = dynamic_cast<KernelEffect*>(command->effect.get())) {
         kernel->index = running_kernels_.size();
         running_kernels_.push_back(kernel);
     }
-    timeline_.enqueue(command, after);
+}
+
+void HostRuntime::commit(Command* command, Command* after) {
+    watch(command);
+    timeline_.enqueue(command, {&after, std::size_t{after != nullptr}});
     start_background();
 }
 

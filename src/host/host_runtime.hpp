@@ -34,6 +34,7 @@ struct Box;
 class HostRuntime final : public Runtime {
   public:
     HostRuntime();
+    ~HostRuntime() override;  // where Graphs is complete
 
     std::string kind() const override { return "host"; }
     bool simulated() const override { return true; }
@@ -48,6 +49,18 @@ class HostRuntime final : public Runtime {
     void shut_down() noexcept override;
 
   private:
+    // Graphs, and captures under way: graph.hpp.
+    struct Capture;
+    struct Graph;
+    struct GraphNode;
+    struct GraphExec;
+    struct GraphCondition;
+    struct GraphStep;
+    struct GraphSteps;
+    struct GraphPlan;
+    struct GraphMemory;
+    struct Graphs;
+
     struct Stream : SimStream {
         unsigned flags = 0;
         unsigned long long id = 0;
@@ -57,10 +70,17 @@ class HostRuntime final : public Runtime {
         int synchronization_policy = -1;  // never set: automatic
         int domain = 0;
         unsigned char default_domain = 0, remote_domain = 1;
+        // What the next captured node depends on, while the stream is being captured.
+        Capture* capture = nullptr;
+        std::vector<GraphNode*> tips;
+        std::vector<GraphEdgeData> tip_edges;
     };
     struct Event {
         unsigned flags = 0;
         CommandRef record;
+        unsigned long long capture = 0;  // in which it was last recorded; 0: in none
+        std::vector<GraphNode*> tips;
+        std::vector<GraphEdgeData> tip_edges;
     };
     // What the attributes of a launch ask for.
     struct LaunchRequest {
@@ -70,6 +90,7 @@ class HostRuntime final : public Runtime {
         bool overlaps = false;  // programmatic stream serialization
         Event* programmatic_event = nullptr;
         bool trigger_at_block_start = false;
+        bool node = false;  // of a graph
         Event* completion_event = nullptr;
     };
     struct Library;
@@ -130,6 +151,7 @@ class HostRuntime final : public Runtime {
         Status last = Status::success;
         std::string detail;
         unsigned long long id = 0;
+        CaptureMode capture_mode = CaptureMode::global;
         bool in_host_function = false;
         Time host_function_time = 0;
     };
@@ -168,19 +190,34 @@ class HostRuntime final : public Runtime {
     // Commands
     Command* begin(Stream& stream, Engine engine);
     void commit(Command* command, Command* after = nullptr);
+    void watch(Command* command);  // before it is enqueued
     Status check_box(const Box& box, const Extent& extent, const char* what, const Allocation** allocation);
     Status check_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
                       const Allocation** to, const Allocation** from);
+    // The command of a copy, and whether the call that makes it waits. `parameters` are for a graph's node;
+    // they are made up of the boxes where there are none.
+    struct CopyRequest {
+        bool synchronous = false, stage = false, node = false;
+        const Memcpy3DParameters* parameters = nullptr;
+    };
+    Status make_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
+                     Stream& stream, const CopyRequest& request, Command** made, bool* wait);
     Status copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
-                Stream& stream, bool synchronous, bool stage = false);
+                Stream& stream, const CopyRequest& request);
+    // What the parameters of a three-dimensional copy mean; an extent of no bytes has no boxes.
+    Status boxes_of(const Memcpy3DParameters* parameters, Box* destination, Box* source, Extent* extent);
     Status copy_2d(Lock& lock, void* destination, std::size_t destination_pitch, const void* source,
                    std::size_t source_pitch, std::size_t width, std::size_t height, MemcpyKind kind,
                    Stream& stream, bool synchronous);
     Status copy_3d(Lock& lock, const Memcpy3DParameters* parameters, Stream& stream, bool synchronous);
     Status copy_peer(Lock& lock, void* destination, int destination_device, const void* source,
                      int source_device, std::size_t bytes, Stream& stream, bool synchronous);
+    Status make_set(const Box& box, std::uint32_t value, std::size_t element, const Extent& extent,
+                    Stream& stream, Command** made);
     Status set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element, const Extent& extent,
                Stream& stream, bool synchronous = false);
+    Status check_set_2d(const void* pointer, std::size_t pitch, std::size_t element, std::size_t width,
+                        std::size_t height);
     Status set_2d(Lock& lock, void* pointer, std::size_t pitch, std::uint32_t value, std::size_t element,
                   std::size_t width, std::size_t height, Stream& stream, bool synchronous = false);
     Status set_3d(Lock& lock, const PitchedPointer& pitched, int value, const Extent& extent, Stream& stream,
@@ -198,6 +235,9 @@ class HostRuntime final : public Runtime {
     Status cluster_of(const LaunchConfig& config, const LaunchRequest& request, const Kernel& kernel,
                       const cuscope_simt::KernelEntry& entry, Dim3* cluster);
     Status check_launch(const LaunchConfig& config, Kernel& kernel, const cuscope_simt::KernelEntry& entry);
+    // The command of a launch in a stream, or of a graph's node.
+    Status make_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments, Stream& stream,
+                       LaunchRequest* request, Command** made);
     Status instance(Library& library, int device, std::shared_ptr<simt::Image>* image);
     int max_dynamic_shared(const Kernel& kernel, const cuscope_simt::KernelEntry& entry) const;
     Status out_of_memory(std::size_t bytes);
@@ -211,6 +251,79 @@ class HostRuntime final : public Runtime {
     Status make_array(Lock& lock, ArrayHandle* array, const ChannelFormat* format, const Extent& extent,
                       unsigned flags);
     Status check_resource(const ResourceDescription& resource, ChannelFormat* format);
+
+    // Capture. Calls that a capture refuses spoil it.
+    Status spoil(Capture& capture, Status status, const std::string& detail);
+    Status forbidden();              // of calls that may not be safe while something is captured
+    Status admit(Stream& stream);    // of what is put in a stream
+    Status inquire(Stream& stream);  // of what asks a stream, or waits for it
+    Status inquire(Event& event);
+    Status begin_capture(StreamHandle stream, CaptureMode mode, Graph* into,
+                         const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
+                         std::size_t count);
+    void leave_capture(Capture& capture);
+    void join(Stream& stream, const std::vector<GraphNode*>& tips, const std::vector<GraphEdgeData>& edges);
+    GraphNode& add_captured(Stream& stream, GraphNodeParameters parameters, Command* command);
+    Status capture_wait(Stream& stream, Event& event, bool external);
+    Status capture_record(Stream& stream, Event& event, EventHandle handle, bool external);
+    Status capture_copy(Stream& stream, const Box& destination, const Box& source, const Extent& extent,
+                        MemcpyKind kind, const Memcpy3DParameters* parameters, Command* command);
+    Status capture_set(Stream& stream, const Box& box, std::uint32_t value, std::size_t element,
+                       const Extent& extent, Command* command);
+    Status capture_kernel(Stream& stream, const LaunchConfig& config, KernelHandle kernel,
+                          const LaunchRequest& request, Command* command);
+    Status capture_host(Stream& stream, HostFunction function, void* data, Command* command);
+    Status capture_alloc(Stream& stream, void** pointer, std::size_t bytes, int device);
+    Status capture_free(Stream& stream, void* pointer);
+
+    // Graphs
+    Graph* find_graph(GraphHandle handle);
+    GraphNode* find_node(GraphNodeHandle handle);
+    GraphExec* find_exec(GraphExecHandle handle);
+    CommandRef adopt(Command* command);
+    std::unique_ptr<Graph> new_graph();
+    std::unique_ptr<Graph> copy_graph(const Graph& graph, bool hidden);
+    void forget_nodes(Graph& graph);
+    // The command of a node's parameters; null for those that have none.
+    Status make_node_command(const GraphNodeParameters& parameters,
+                             const std::vector<LaunchAttribute>& attributes, Command** made);
+    Status make_host_command(const HostNodeParameters& parameters, Stream& stream, Command** made);
+    struct NewEdge {
+        GraphNode *from, *to;
+        GraphEdgeData data;
+    };
+    // Those of a call; refused where one of them makes no sense.
+    Status read_edges(GraphHandle graph, const GraphNodeHandle* from, const GraphNodeHandle* to,
+                      const GraphEdgeData* edge_data, std::size_t count, std::vector<NewEdge>* edges);
+    Status check_edge(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data);
+    static GraphNode& append(Graph& graph, std::unique_ptr<GraphNode> node);
+    static void connect(GraphNode& from, GraphNode& to, const GraphEdgeData& data);
+    static Status give_nodes(HostRuntime& runtime, const std::vector<GraphNode*>& found,
+                             GraphNodeHandle* nodes, std::size_t* count);
+    Status give_edges(const std::vector<NewEdge>& edges, bool from_side, bool to_side, GraphNodeHandle* from,
+                      GraphNodeHandle* to, GraphEdgeData* edge_data, std::size_t* count);
+    void forget_node(const GraphNode& node);
+    Status fill_node(GraphNode& node, GraphNodeParameters& parameters);
+    Status set_node(GraphNode& node, GraphNodeParameters& parameters);
+    void keep_arguments(GraphNode& node);
+    Status make_graph_memory(AllocNodeParameters& parameters, std::shared_ptr<GraphMemory>* made);
+    Status fill_conditional(GraphNode& node, ConditionalNodeParameters& parameters);
+    void make_plan(GraphPlan& plan);
+    std::shared_ptr<GraphPlan> plan_of(const Graph& graph);
+    GraphPlan& changeable(GraphExec& exec);
+    static void plan_graph(Graph& graph, GraphSteps& steps, const std::vector<int>& begins,
+                           std::vector<int>* ends);
+    Status check_plan(const GraphExec& exec);
+    GraphExecUpdateInfo difference(const Graph& have, const Graph& want);
+    void take_parameters(Graph& have, const Graph& want);
+    // Where a launch is enqueued.
+    struct GraphRun;
+    void enqueue_steps(const GraphRun& run, const GraphSteps& steps, Command* begin, bool now,
+                       std::vector<Command*>* ends);
+    void decide(const GraphRun& run, const GraphStep& step, Command* join, std::vector<Command*> after,
+                bool now);
+    void retire_graph_memory(const GraphMemory& memory);
+    void sweep_graph_memory();
 
     std::mutex mutex_;
     std::condition_variable changed_;     // an effect is done
@@ -231,6 +344,7 @@ class HostRuntime final : public Runtime {
     std::map<const void*, std::unique_ptr<Array>> arrays_;
     std::map<unsigned long long, std::unique_ptr<cuscope_simt::Texture>> textures_;  // and surfaces
     std::map<const void*, ManagedRanges> managed_;                                   // by address
+    std::unique_ptr<Graphs> graphs_;
     std::string printed_;
     std::vector<KernelEffect*> running_kernels_;
     unsigned long long next_stream_id_ = 1;

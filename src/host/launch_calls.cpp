@@ -102,20 +102,15 @@ Status HostRuntime::cluster_of(const LaunchConfig& config, const LaunchRequest& 
     return Status::success;
 }
 
-Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
-    Call call(*this, &CallCosts::launch);
-    if (call.refused()) return call.status();
+Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments,
+                                Stream& stream, LaunchRequest* made_request, Command** made) {
     Kernel* found = find_kernel(kernel);
     if (found == nullptr) return invalid_handle("kernel");
-    Stream* stream = find_stream(config.stream);
-    if (stream == nullptr) return invalid_handle("stream");
-    if (stream->device != thread().device)
-        return fail(Status::invalid_resource_handle, "a stream of another device");
     std::shared_ptr<simt::Image> image;
     if (Status status = instance(*found->library, thread().device, &image); status != Status::success)
         return status;
     const auto& entry = *image->kernel(found->lowered);
-    LaunchRequest request;
+    LaunchRequest& request = *made_request;
     if (Status status = read_attributes(config, &request); status != Status::success) return status;
     if (Status status = check_launch(config, *found, entry); status != Status::success) return status;
     Dim3 cluster;
@@ -177,12 +172,13 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
     const Time modelled = std::max(
         model.minimum_kernel_ns,
         model.kernel_latency_ns + static_cast<Time>(static_cast<double>(array_bytes) / model.kernel_rate));
-    const Time whole = config.duration_ns >= 0 ? config.duration_ns : modelled;
+    const Time saved = request.node ? model.minimum_kernel_ns - model.graph_kernel_ns : 0;
+    const Time whole = config.duration_ns >= 0 ? config.duration_ns : modelled - saved;
 
     const unsigned flags = image->table().flags;
     owner.has_printed |= (flags & cuscope_simt::uses_print) != 0;
     owner.has_allocated |= (flags & cuscope_simt::uses_heap) != 0;
-    Command* command = begin(*stream, Engine::compute);
+    Command* command = begin(stream, Engine::compute);
     if (request.priority) command->priority = *request.priority;
     command->duration = std::max<Time>(1, whole / waves);
     command->duration_from_effect = config.duration_ns < 0 && (flags & cuscope_simt::uses_clock) != 0;
@@ -196,6 +192,27 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
     // Rounded down: as many blocks fit on the device as the model says.
     command->block_units = Timeline::units_per_multiprocessor / per_multiprocessor;
     command->effect = std::move(effect);
+    *made = command;
+    return Status::success;
+}
+
+Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
+    Call call(*this, &CallCosts::launch);
+    if (call.refused()) return call.status();
+    if (find_kernel(kernel) == nullptr) return invalid_handle("kernel");
+    Stream* stream = find_stream(config.stream);
+    if (stream == nullptr) return invalid_handle("stream");
+    if (stream->device != thread().device)
+        return fail(Status::invalid_resource_handle, "a stream of another device");
+    if (Status status = admit(*stream); status != Status::success) return status;
+    LaunchRequest request;
+    request.node = stream->capture != nullptr;
+    Command* command = nullptr;
+    if (Status status = make_kernel(config, kernel, arguments, *stream, &request, &command);
+        status != Status::success) {
+        return status;
+    }
+    if (stream->capture != nullptr) return capture_kernel(*stream, config, kernel, request, command);
     const CommandRef keep(timeline_.pool(), command);
     commit(command);
     if (request.completion_event != nullptr)

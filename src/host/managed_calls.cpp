@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "host/call.hpp"
+#include "host/graph.hpp"
 #include "host/host_runtime.hpp"
 
 namespace cuscope::host {
@@ -23,6 +24,7 @@ bool same(const PageState& a, const PageState& b, MemRangeAttribute attribute) {
 Status HostRuntime::malloc_managed(void** pointer, std::size_t bytes, unsigned flags) {
     Call call(*this, &CallCosts::malloc);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     if (pointer == nullptr || (flags != flags::mem_attach_global && flags != flags::mem_attach_host)) {
         return fail(Status::invalid_value, "managed memory is attached globally (1) or to the host (2)");
     }
@@ -42,6 +44,7 @@ Status HostRuntime::malloc_managed(void** pointer, std::size_t bytes, unsigned f
 Status HostRuntime::host_register(void* pointer, std::size_t bytes, unsigned flags) {
     Call call(*this, &CallCosts::host_alloc);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     constexpr unsigned known = flags::host_register_portable | flags::host_register_mapped |
                                flags::host_register_io_memory | flags::host_register_read_only;
     if (pointer == nullptr || bytes == 0 || (flags & ~known) != 0) return fail(Status::invalid_value);
@@ -62,6 +65,7 @@ Status HostRuntime::host_register(void* pointer, std::size_t bytes, unsigned fla
 Status HostRuntime::host_unregister(void* pointer) {
     Call call(*this, &CallCosts::free_host);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     if (pointer == nullptr) return fail(Status::invalid_value);
     const auto found = [&] {
         const Allocation* allocation = memory_.find_base(pointer);
@@ -113,6 +117,10 @@ Status HostRuntime::mem_prefetch_async(const void* pointer, std::size_t bytes, M
     const bool known = place_of(location, device_count_, &place);
     if (!known && location.type == MemLocationType::device) return fail(Status::invalid_device);
     if (!known || flags != 0 || bytes == 0) return fail(Status::invalid_value);
+    if (Status status = admit(*found); status != Status::success) return status;
+    if (found->capture != nullptr) {
+        return spoil(*found->capture, Status::stream_capture_unsupported, "a prefetch is not captured");
+    }
     const Allocation* allocation = memory_.find_range(pointer, bytes);
     if (allocation == nullptr || allocation->type != MemoryType::managed) {
         return fail(Status::invalid_value, "the range is no managed memory");

@@ -32,6 +32,7 @@ std::byte* HostRuntime::allocate(Device& device, std::size_t bytes) {
 Status HostRuntime::malloc(void** pointer, std::size_t bytes) {
     Call call(*this, &CallCosts::malloc);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
     if (bytes == 0) return Status::success;
@@ -47,6 +48,7 @@ Status HostRuntime::malloc(void** pointer, std::size_t bytes) {
 Status HostRuntime::free(void* pointer) {
     Call call(*this, &CallCosts::free);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     if (pointer == nullptr) return Status::success;
     const Allocation* found = memory_.find_base(pointer);
     if (found == nullptr || found->type == MemoryType::host || found->fixed) {
@@ -86,6 +88,7 @@ Status HostRuntime::malloc_pitch(void** pointer, std::size_t* pitch, std::size_t
 Status HostRuntime::malloc_3d(PitchedPointer* pitched, Extent extent) {
     Call call(*this, &CallCosts::malloc);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     if (pitched == nullptr) return fail(Status::invalid_value);
     *pitched = {};
     if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return Status::success;
@@ -106,6 +109,7 @@ Status HostRuntime::malloc_3d(PitchedPointer* pitched, Extent extent) {
 Status HostRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags) {
     Call call(*this, &CallCosts::host_alloc);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     constexpr unsigned known =
         flags::host_alloc_portable | flags::host_alloc_mapped | flags::host_alloc_write_combined;
     if (pointer == nullptr || (flags & ~known) != 0) return fail(Status::invalid_value);
@@ -125,6 +129,7 @@ Status HostRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags
 Status HostRuntime::free_host(void* pointer) {
     Call call(*this, &CallCosts::free_host);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     if (pointer == nullptr) return Status::success;
     const Allocation* found = memory_.find_base(pointer);
     if (found == nullptr || found->type != MemoryType::host || found->registered) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "host/call.hpp"
+#include "host/graph.hpp"
 #include "host/host_runtime.hpp"
 
 namespace cuscope::host {
@@ -96,6 +97,8 @@ Status HostRuntime::malloc_async(void** pointer, std::size_t bytes, StreamHandle
     Stream* found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (bytes == 0) return Status::success;
+    if (Status status = admit(*found); status != Status::success) return status;
+    if (found->capture != nullptr) return capture_alloc(*found, pointer, bytes, found->device);
     return malloc_from(call.lock(), pointer, bytes, *devices_[found->device]->pool, *found);
 }
 
@@ -110,6 +113,8 @@ Status HostRuntime::malloc_from_pool_async(void** pointer, std::size_t bytes, Me
     Stream* found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (bytes == 0) return Status::success;
+    if (Status status = admit(*found); status != Status::success) return status;
+    if (found->capture != nullptr) return capture_alloc(*found, pointer, bytes, from->device);
     return malloc_from(call.lock(), pointer, bytes, *from, *found);
 }
 
@@ -119,7 +124,15 @@ Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
     Stream* found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (pointer == nullptr) return Status::success;
+    if (Status status = admit(*found); status != Status::success) return status;
+    if (found->capture != nullptr) return capture_free(*found, pointer);
     const Allocation* allocation = memory_.find_base(pointer);
+    if (GraphMemory* memory = graphs_->memory_at(pointer); memory != nullptr && memory->allocated) {
+        memory->allocated = false;
+        commit(begin(*found, Engine::none));
+        relieve(call.lock());
+        return Status::success;
+    }
     if (allocation == nullptr || allocation->pool == nullptr) {
         return fail(Status::invalid_value,
                     "the address is not one that malloc_async returned, or it was freed before");

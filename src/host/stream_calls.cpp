@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "host/call.hpp"
+#include "host/graph.hpp"
 #include "host/host_runtime.hpp"
 
 namespace cuscope::host {
@@ -51,6 +52,14 @@ Status HostRuntime::stream_destroy(StreamHandle stream) {
     if (call.refused()) return call.status();
     if (!live_.contains(stream)) return invalid_handle("stream");
     Stream* found = find_stream(stream);
+    if (found->capture != nullptr) {
+        // What was begun in it cannot be ended any more.
+        Capture& capture = *found->capture;
+        spoil(capture, Status::success, "a stream that took part in it was destroyed");
+        std::erase(capture.streams, found);
+        found->capture = nullptr;
+        if (capture.origin == found) leave_capture(capture);
+    }
     live_.erase(stream);
     Device& owner = *devices_[found->device];
     const auto place = std::find_if(owner.streams.begin(), owner.streams.end(),
@@ -76,7 +85,8 @@ Status HostRuntime::stream_synchronize(StreamHandle stream) {
     Stream* found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     const int index = found->device;
-    Status status = Status::success;
+    Status status = inquire(*found);
+    if (status != Status::success) return status;
     if (found->legacy) {
         // What it would wait for if something was issued to it now.
         for (const SimStream* other : std::vector<SimStream*>(timeline_.streams(index))) {
@@ -100,6 +110,7 @@ Status HostRuntime::stream_query(StreamHandle stream) {
     if (call.refused()) return call.status();
     Stream* found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
+    if (Status status = inquire(*found); status != Status::success) return status;
     const int index = found->device;
     bool done = true;
     if (found->legacy) {
@@ -122,6 +133,8 @@ Status HostRuntime::stream_wait_event(StreamHandle stream, EventHandle event, un
     if (found == nullptr) return invalid_handle("stream");
     if (awaited == nullptr) return invalid_handle("event");
     if ((flags & ~flags::event_wait_external) != 0) return fail(Status::invalid_value);
+    if (Status status = admit(*found); status != Status::success) return status;
+    if (found->capture != nullptr || awaited->capture != 0) return capture_wait(*found, *awaited, flags != 0);
     if (!awaited->record) return Status::success;
     commit(begin(*found, Engine::none), awaited->record.get());
     relieve(call.lock());
@@ -173,12 +186,63 @@ Status HostRuntime::launch_host_func(StreamHandle stream, HostFunction function,
     if (call.refused()) return call.status();
     Stream* found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    if (function == nullptr) return fail(Status::invalid_value);
-    Command* command = begin(*found, Engine::host);
-    command->duration = devices_[found->device]->model->host_function_ns;
+    if (Status status = admit(*found); status != Status::success) return status;
+    Command* command = nullptr;
+    if (Status status = make_host_command({function, data}, *found, &command); status != Status::success)
+        return status;
+    if (found->capture != nullptr) return capture_host(*found, function, data, command);
+    commit(command);
+    relieve(call.lock());
+    return Status::success;
+}
+
+Status HostRuntime::make_host_command(const HostNodeParameters& parameters, Stream& stream, Command** made) {
+    if (parameters.function == nullptr) return fail(Status::invalid_value, "the function is null");
+    Command* command = begin(stream, Engine::host);
+    command->duration = devices_[stream.device]->model->host_function_ns;
     command->duration_from_effect = true;
     command->observable = true;
-    command->effect = std::make_unique<HostFunctionEffect>(function, data, command->duration);
+    command->effect =
+        std::make_unique<HostFunctionEffect>(parameters.function, parameters.data, command->duration);
+    *made = command;
+    return Status::success;
+}
+
+namespace {
+
+struct Callback {
+    StreamHandle stream;
+    StreamCallback callback;
+    void* data;
+};
+
+void call_back(void* data) {
+    const std::unique_ptr<Callback> callback(static_cast<Callback*>(data));
+    callback->callback(callback->stream, static_cast<int>(Status::success), callback->data);
+}
+
+}  // namespace
+
+// No capture takes one.
+Status HostRuntime::stream_add_callback(StreamHandle stream, StreamCallback callback, void* data,
+                                        unsigned flags) {
+    Call call(*this, &CallCosts::host_function);
+    if (call.refused()) return call.status();
+    Stream* found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    if (callback == nullptr || flags != 0) return fail(Status::invalid_value);
+    if (Status status = admit(*found); status != Status::success) return status;
+    if (found->capture != nullptr) {
+        return spoil(*found->capture, Status::stream_capture_unsupported,
+                     "a callback of this kind is not captured: launch a host function");
+    }
+    Command* command = nullptr;
+    auto packed = std::make_unique<Callback>(Callback{stream, callback, data});
+    if (Status status = make_host_command({call_back, packed.get()}, *found, &command);
+        status != Status::success) {
+        return status;
+    }
+    packed.release();
     commit(command);
     relieve(call.lock());
     return Status::success;
@@ -219,10 +283,13 @@ Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
     if (recorded == nullptr) return invalid_handle("event");
     if (found == nullptr) return invalid_handle("stream");
     if ((flags & ~flags::event_record_external) != 0) return fail(Status::invalid_value);
+    if (Status status = admit(*found); status != Status::success) return status;
+    if (found->capture != nullptr) return capture_record(*found, *recorded, event, flags != 0);
     // Outside of a capture there is nothing that an external record could be external to.
     if (flags != 0) return fail(Status::illegal_state);
     Command* command = begin(*found, Engine::none);
     recorded->record = CommandRef(timeline_.pool(), command);
+    recorded->capture = 0;
     commit(command);
     relieve(call.lock());
     return Status::success;
@@ -233,6 +300,7 @@ Status HostRuntime::event_query(EventHandle event) {
     if (call.refused()) return call.status();
     Event* asked = find_event(event);
     if (asked == nullptr) return invalid_handle("event");
+    if (Status status = inquire(*asked); status != Status::success) return status;
     const CommandRef record = asked->record;
     const bool done = is_done(call.lock(), record.get());
     if (device().lost != Status::success) return fail(device().lost, device().lost_detail);
@@ -244,6 +312,7 @@ Status HostRuntime::event_synchronize(EventHandle event) {
     if (call.refused()) return call.status();
     Event* awaited = find_event(event);
     if (awaited == nullptr) return invalid_handle("event");
+    if (Status status = inquire(*awaited); status != Status::success) return status;
     const CommandRef record = awaited->record;
     const Status status = wait_for(call.lock(), record.get());
     flush_printed(call.lock());
@@ -256,10 +325,14 @@ Status HostRuntime::event_synchronize(EventHandle event) {
 Status HostRuntime::event_elapsed_time(float* milliseconds, EventHandle start, EventHandle end) {
     Call call(*this, &CallCosts::elapsed_time);
     if (call.refused()) return call.status();
-    const Event* first = find_event(start);
-    const Event* second = find_event(end);
+    Event* first = find_event(start);
+    Event* second = find_event(end);
     if (first == nullptr || second == nullptr) return invalid_handle("event");
     if (milliseconds == nullptr) return fail(Status::invalid_value);
+    for (Event* event : {first, second}) {
+        if (event->capture == 0) continue;
+        if (Status status = inquire(*event); status != Status::success) return status;
+    }
     if (((first->flags | second->flags) & flags::event_disable_timing) != 0) {
         return fail(Status::invalid_resource_handle, "an event made without timing has no time");
     }

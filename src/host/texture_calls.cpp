@@ -81,6 +81,7 @@ Status HostRuntime::malloc_array(ArrayHandle* array, const ChannelFormat* format
                                  std::size_t height, unsigned flags) {
     Call call(*this, &CallCosts::malloc);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     return make_array(call.lock(), array, format, {width, height, 0}, flags);
 }
 
@@ -88,12 +89,14 @@ Status HostRuntime::malloc_3d_array(ArrayHandle* array, const ChannelFormat* for
                                     unsigned flags) {
     Call call(*this, &CallCosts::malloc);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     return make_array(call.lock(), array, format, extent, flags);
 }
 
 Status HostRuntime::free_array(ArrayHandle array) {
     Call call(*this, &CallCosts::free);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     if (array == nullptr) return Status::success;
     Array* found = find_array(array);
     if (found == nullptr) return invalid_handle("array");

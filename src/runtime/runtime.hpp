@@ -195,6 +195,75 @@ class Runtime {
     virtual Status stream_copy_attributes(StreamHandle destination, StreamHandle source) = 0;
     // arguments[i] points to the value of the i-th parameter; the values are copied before the call returns.
     virtual Status launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) = 0;
+    virtual Status stream_add_callback(StreamHandle stream, StreamCallback callback, void* data,
+                                       unsigned flags) = 0;
+
+    // Capture. As in CUDA, a call that a capture refuses spoils it, and the capture answers so from then on.
+    virtual Status stream_begin_capture(StreamHandle stream, CaptureMode mode) = 0;
+    virtual Status stream_begin_capture_to_graph(StreamHandle stream, GraphHandle graph,
+                                                 const GraphNodeHandle* dependencies,
+                                                 const GraphEdgeData* edge_data, std::size_t count,
+                                                 CaptureMode mode) = 0;
+    virtual Status stream_end_capture(StreamHandle stream, GraphHandle* graph) = 0;
+    virtual Status stream_is_capturing(StreamHandle stream, CaptureStatus* status) = 0;
+    virtual Status stream_get_capture_info(StreamHandle stream, CaptureStatus* status, unsigned long long* id,
+                                           GraphHandle* graph, const GraphNodeHandle** dependencies,
+                                           const GraphEdgeData** edge_data, std::size_t* count) = 0;
+    virtual Status stream_update_capture_dependencies(StreamHandle stream,
+                                                      const GraphNodeHandle* dependencies,
+                                                      const GraphEdgeData* edge_data, std::size_t count,
+                                                      unsigned flags) = 0;
+    virtual Status thread_exchange_stream_capture_mode(CaptureMode* mode) = 0;
+
+    // Graphs. A node's handle is good until the node or its graph is destroyed. Out-arrays and their counts
+    // are used as in CUDA: a null array asks for the count. get_params and set_params stand for the functions
+    // of each type; an argument array that get_params gives belongs to the node.
+    virtual Status graph_create(GraphHandle* graph, unsigned flags) = 0;
+    virtual Status graph_destroy(GraphHandle graph) = 0;
+    virtual Status graph_clone(GraphHandle* clone, GraphHandle original) = 0;
+    virtual Status graph_add_node(GraphNodeHandle* node, GraphHandle graph,
+                                  const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
+                                  std::size_t count, GraphNodeParameters* parameters) = 0;
+    virtual Status graph_destroy_node(GraphNodeHandle node) = 0;
+    virtual Status graph_add_dependencies(GraphHandle graph, const GraphNodeHandle* from,
+                                          const GraphNodeHandle* to, const GraphEdgeData* edge_data,
+                                          std::size_t count) = 0;
+    virtual Status graph_remove_dependencies(GraphHandle graph, const GraphNodeHandle* from,
+                                             const GraphNodeHandle* to, const GraphEdgeData* edge_data,
+                                             std::size_t count) = 0;
+    virtual Status graph_get_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) = 0;
+    virtual Status graph_get_root_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) = 0;
+    virtual Status graph_get_edges(GraphHandle graph, GraphNodeHandle* from, GraphNodeHandle* to,
+                                   GraphEdgeData* edge_data, std::size_t* count) = 0;
+    virtual Status graph_node_get_type(GraphNodeHandle node, GraphNodeType* type) = 0;
+    virtual Status graph_node_get_dependencies(GraphNodeHandle node, GraphNodeHandle* dependencies,
+                                               GraphEdgeData* edge_data, std::size_t* count) = 0;
+    virtual Status graph_node_get_dependent_nodes(GraphNodeHandle node, GraphNodeHandle* dependents,
+                                                  GraphEdgeData* edge_data, std::size_t* count) = 0;
+    virtual Status graph_node_get_params(GraphNodeHandle node, GraphNodeParameters* parameters) = 0;
+    virtual Status graph_node_set_params(GraphNodeHandle node, GraphNodeParameters* parameters) = 0;
+    virtual Status graph_node_find_in_clone(GraphNodeHandle* node, GraphNodeHandle original,
+                                            GraphHandle clone) = 0;
+    virtual Status graph_kernel_node_set_attribute(GraphNodeHandle node, LaunchAttributeId id,
+                                                   const LaunchAttribute* value) = 0;
+    virtual Status graph_kernel_node_get_attribute(GraphNodeHandle node, LaunchAttributeId id,
+                                                   LaunchAttribute* value) = 0;
+    virtual Status graph_kernel_node_copy_attributes(GraphNodeHandle destination, GraphNodeHandle source) = 0;
+    virtual Status graph_conditional_handle_create(ConditionalHandle* handle, GraphHandle graph,
+                                                   unsigned default_value, unsigned flags) = 0;
+    virtual Status graph_debug_dot_print(GraphHandle graph, const char* path, unsigned flags) = 0;
+
+    // Executables
+    virtual Status graph_instantiate(GraphExecHandle* exec, GraphHandle graph, unsigned long long flags) = 0;
+    virtual Status graph_exec_destroy(GraphExecHandle exec) = 0;
+    virtual Status graph_exec_get_flags(GraphExecHandle exec, unsigned long long* flags) = 0;
+    virtual Status graph_exec_update(GraphExecHandle exec, GraphHandle graph, GraphExecUpdateInfo* info) = 0;
+    virtual Status graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHandle node,
+                                              GraphNodeParameters* parameters) = 0;
+    virtual Status graph_node_set_enabled(GraphExecHandle exec, GraphNodeHandle node, unsigned enabled) = 0;
+    virtual Status graph_node_get_enabled(GraphExecHandle exec, GraphNodeHandle node, unsigned* enabled) = 0;
+    virtual Status graph_upload(GraphExecHandle exec, StreamHandle stream) = 0;
+    virtual Status graph_launch(GraphExecHandle exec, StreamHandle stream) = 0;
 
     // What CUDA has no runtime function for.
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/graph_types.hpp"
 #include "runtime/launch_types.hpp"
 #include "runtime/memory_types.hpp"
 
@@ -21,8 +22,6 @@ using KernelHandle = struct KernelT*;
 // cudaStreamLegacy and cudaStreamPerThread. A null StreamHandle means the legacy default stream, as in CUDA.
 inline const StreamHandle stream_legacy = reinterpret_cast<StreamHandle>(std::uintptr_t{1});
 inline const StreamHandle stream_per_thread = reinterpret_cast<StreamHandle>(std::uintptr_t{2});
-
-using HostFunction = void (*)(void* data);
 
 namespace flags {
 inline constexpr unsigned stream_default = 0x0, stream_non_blocking = 0x1;

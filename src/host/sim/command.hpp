@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -27,10 +28,12 @@ class Effect {
     virtual bool quick() const { return false; }
     // It waits for something outside the device.
     virtual bool stalled() const { return false; }
+    // The same work once more, for another command; null where there is only one of it.
+    virtual std::unique_ptr<Effect> copy() const { return nullptr; }
 };
 
 enum class Engine : int {
-    none,            // event records and waits: over as soon as they are reached
+    none,            // event records and waits, a graph's begin: take their time and nothing else
     copy_to_device,  // also between devices
     copy_to_host,
     copy_on_device,  // also memset
@@ -86,7 +89,26 @@ struct Command {
     std::unique_ptr<Effect> effect;
     bool effect_done = true;
 
+    // Called, if it is there, when the command has ended on the timeline: enqueues what comes next, which
+    // depends on what its effect found out.
+    std::function<void(Command*)> next;
+
     int references = 0;
+
+    // What `model` is and takes: all but when, where and for whom.
+    void imitate(const Command& model) {
+        engine = model.engine;
+        duration = model.duration;
+        duration_from_effect = model.duration_from_effect;
+        observable = model.observable;
+        blocks_waiting = model.blocks_waiting;
+        blocks_left = model.blocks_left;
+        block_units = model.block_units;
+        triggers_at_once = model.triggers_at_once;
+        may_trigger = model.may_trigger;
+        tail = model.tail;
+        if (model.effect) effect = model.effect->copy();
+    }
 };
 
 // Hands out commands and takes them back.

@@ -50,7 +50,11 @@ constexpr CallCosts h200_costs{.launch = 3150,
                                .host_function = 1000,
                                .synchronize = 350,
                                .elapsed_time = 300,
-                               .other = 100};
+                               .other = 100,
+                               .graph_launch = 1130,
+                               .graph_launch_node = 2,
+                               .graph_instantiate = 30000,
+                               .graph_instantiate_node = 3400};
 
 // Hosts and drivers of the older devices' time: calls take two to three times as long.
 constexpr CallCosts early_costs{.launch = 6000,
@@ -73,7 +77,11 @@ constexpr CallCosts early_costs{.launch = 6000,
                                 .host_function = 3000,
                                 .synchronize = 1000,
                                 .elapsed_time = 1000,
-                                .other = 200};
+                                .other = 200,
+                                .graph_launch = 6000,
+                                .graph_launch_node = 0,
+                                .graph_instantiate = 30000,
+                                .graph_instantiate_node = 3400};
 
 DeviceModel h200() {
     DeviceProperties p = common_properties();
@@ -111,6 +119,8 @@ DeviceModel h200() {
             .device_copy_latency_ns = 4000,
             .kernel_latency_ns = 1500,
             .minimum_kernel_ns = 2000,
+            .graph_start_ns = 1240,
+            .graph_kernel_ns = 500,
             .host_function_ns = 2600,
             .wake_up_ns = 2500,
             .copy_engines = 3,
@@ -155,6 +165,8 @@ DeviceModel k20x() {
             .device_copy_latency_ns = 6000,
             .kernel_latency_ns = 3000,
             .minimum_kernel_ns = 4000,
+            .graph_start_ns = 0,
+            .graph_kernel_ns = 4000,
             .host_function_ns = 5000,
             .wake_up_ns = 6000,
             .copy_engines = 2,
@@ -197,6 +209,8 @@ DeviceModel fermi() {
             .device_copy_latency_ns = 7000,
             .kernel_latency_ns = 4000,
             .minimum_kernel_ns = 5000,
+            .graph_start_ns = 0,
+            .graph_kernel_ns = 5000,
             .host_function_ns = 6000,
             .wake_up_ns = 8000,
             .copy_engines = 2,
@@ -245,6 +259,8 @@ DeviceModel c1060() {
             .device_copy_latency_ns = 9000,
             .kernel_latency_ns = 5000,
             .minimum_kernel_ns = 6000,
+            .graph_start_ns = 0,
+            .graph_kernel_ns = 6000,
             .host_function_ns = 6000,
             .wake_up_ns = 8000,
             .copy_engines = 1,

@@ -16,7 +16,8 @@ namespace cuscope::host {
 struct CallCosts {
     std::int64_t launch, event_record, stream_wait, stream_query, event_query, stream_create, stream_destroy,
         event_create, event_destroy, malloc, free, malloc_async, free_async, host_alloc, free_host,
-        memcpy_async, memset_async, host_function, synchronize, elapsed_time, other;
+        memcpy_async, memset_async, host_function, synchronize, elapsed_time, other, graph_launch,
+        graph_launch_node, graph_instantiate, graph_instantiate_node;
 };
 
 struct DeviceModel {
@@ -38,6 +39,8 @@ struct DeviceModel {
     std::int64_t device_copy_latency_ns;  // the same on the device: copies and memsets
     std::int64_t kernel_latency_ns;       // a kernel's start-up, before its first byte
     std::int64_t minimum_kernel_ns;       // no kernel is over sooner, start-up included
+    std::int64_t graph_start_ns;          // from a graph's turn in its stream to its first nodes
+    std::int64_t graph_kernel_ns;         // minimum_kernel_ns, of a kernel in a graph
     std::int64_t host_function_ns;        // around a host function that does nothing
     std::int64_t wake_up_ns;              // from a completion to the host that waited for it
 

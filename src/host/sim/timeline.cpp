@@ -80,7 +80,7 @@ void Timeline::depend(Command* command, Command* on) {
     ++command->unmet;
 }
 
-void Timeline::enqueue(Command* command, Command* after) {
+void Timeline::enqueue(Command* command, std::span<Command* const> after) {
     SimStream& stream = *command->stream;
     Device& device = *devices_[stream.device];
     command->queue = queue_of(device, *command);
@@ -98,7 +98,7 @@ void Timeline::enqueue(Command* command, Command* after) {
     } else if (stream.blocking) {
         depend(command, device.streams.front()->last.get());
     }
-    depend(command, after);
+    for (Command* on : after) depend(command, on);
 
     if (device.model->signal_delay && command->engine != Engine::none) {
         if (command->engine == Engine::compute) {
@@ -115,6 +115,35 @@ void Timeline::enqueue(Command* command, Command* after) {
     stream.last = CommandRef(pool_, command);
     device.arrivals.push_back(command);
     ++pending_;
+}
+
+void Timeline::enqueue_node(Command* command, std::span<Command* const> after, Command* overlapped) {
+    command->queue = -1;
+    if (overlapped != nullptr && overlapped->may_trigger && overlapped->ended < 0) {
+        command->overlaps = true;
+        depend_on_trigger(command, overlapped);
+    } else {
+        depend(command, overlapped);
+    }
+    for (Command* on : after) depend(command, on);
+    command->resolved = !command->duration_from_effect;
+    devices_[command->device]->arrivals.push_back(command);
+    ++pending_;
+}
+
+void Timeline::enqueue_now(Command* command, std::span<Command* const> after) {
+    command->queue = -1;
+    for (Command* on : after) depend(command, on);
+    command->resolved = !command->duration_from_effect;
+    command->issued = time_;
+    command->arrived = true;
+    ++pending_;
+    if (command->unmet == 0) now_ready(command);
+}
+
+void Timeline::release_hold(Command* command, std::span<Command* const> after) {
+    for (Command* on : after) depend(command, on);
+    if (--command->unmet == 0 && command->arrived) now_ready(command);
 }
 
 void Timeline::enqueue_beside(Command* command, Command* kernel, Moment moment) {
@@ -240,17 +269,18 @@ void Timeline::settle() {
             to_look_at_.pop_back();
             look_at_queue(*devices_[device], queue);
         }
-        while (!loose_.empty()) {
-            Command* command = loose_.back();
-            loose_.pop_back();
+        for (std::size_t i = 0; i < loose_.size(); ++i) {  // which may grow meanwhile
+            Command* command = loose_[i];
             Device& device = *devices_[command->device];
             if (command->engine == Engine::none) {
-                command->started = time_;
-                end(command);
+                pass(command);
+            } else if (command->engine == Engine::compute) {
+                add_grid(device, command);
             } else {
                 begin(device, *copy_engine(device, command->engine), command);
             }
         }
+        loose_.clear();
         if (!to_place_.empty()) {
             const int device = to_place_.back();
             to_place_.pop_back();
@@ -266,21 +296,36 @@ void Timeline::look_at_queue(Device& device, int index) {
         if (command->unmet > 0 || command->handed_over) return;
         if (command->engine == Engine::none) {
             queue.pop_front();
-            command->started = time_;
-            end(command);
+            pass(command);
         } else if (command->engine == Engine::compute) {
-            command->handed_over = true;
-            const auto after = std::upper_bound(
-                device.grids.begin(), device.grids.end(), command,
-                [](const Command* a, const Command* b) { return a->priority < b->priority; });
-            device.grids.insert(after, command);
-            to_place_.push_back(command->device);
+            add_grid(device, command);
         } else {
             begin(device, *copy_engine(device, command->engine), command);
             // It left the queue if its engine was free, and so brought the queue up again.
             return;
         }
     }
+}
+
+// What needs no engine.
+void Timeline::pass(Command* command) {
+    command->started = time_;
+    if (!command->resolved) {
+        unresolved_.push_back(command);
+    } else if (command->duration > 0) {
+        happenings_.push({time_ + command->duration, command->sequence, command, 0, 0});
+    } else {
+        end(command);
+    }
+}
+
+void Timeline::add_grid(Device& device, Command* command) {
+    command->handed_over = true;
+    const auto after =
+        std::upper_bound(device.grids.begin(), device.grids.end(), command,
+                         [](const Command* a, const Command* b) { return a->priority < b->priority; });
+    device.grids.insert(after, command);
+    to_place_.push_back(command->device);
 }
 
 Timeline::CopyEngine* Timeline::copy_engine(Device& device, Engine engine) {
@@ -454,6 +499,10 @@ void Timeline::happen(const Happening& happening) {
         end(command);
         return;
     }
+    if (command->engine == Engine::none) {
+        end(command);
+        return;
+    }
     CopyEngine& engine = *copy_engine(device, command->engine);
     engine.running = nullptr;
     end(command);
@@ -482,6 +531,7 @@ void Timeline::end(Command* command) {
             return true;
         });
     }
+    if (command->next) command->next(command);
     const bool deferred = command->signalled_with != nullptr;
     signal(command, true, !deferred);
     if (deferred) {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <queue>
+#include <span>
 #include <vector>
 
 #include "host/sim/command.hpp"
@@ -45,8 +46,17 @@ class Timeline {
     // A command for `stream`, issued now. The caller fills in engine, duration, blocks, effect; then enqueues
     // it.
     Command* make(SimStream& stream);
-    // Adds the order of streams, and of `after` (an event's record) if given. Keeps its own reference.
-    void enqueue(Command* command, Command* after = nullptr);
+    // Adds the order of streams, and of `after` (an event's record, ends of a graph) if given. Keeps its own
+    // reference.
+    void enqueue(Command* command, std::span<Command* const> after = {});
+    // Adds a node of a graph, in no stream's order and in no hardware queue. `overlapped` is a kernel that it
+    // waits for only until that triggers.
+    void enqueue_node(Command* command, std::span<Command* const> after, Command* overlapped);
+    // While simulating, when something has ended: such a node begins no later than now.
+    void enqueue_now(Command* command, std::span<Command* const> after);
+    // Adds to what a command waits for that was enqueued with a hold, and takes the hold off.
+    void release_hold(Command* command, std::span<Command* const> after);
+    void hold(Command* command) { ++command->unmet; }
     // Adds a command of no engine beside a kernel, in no stream's order: it ends when the kernel's last block
     // has started, or when all of them have let dependents start.
     enum class Moment { begun, triggered };
@@ -116,6 +126,8 @@ class Timeline {
     void arrive(Device& device);
     void now_ready(Command* command);
     void look_at_queue(Device& device, int queue);
+    void pass(Command* command);
+    void add_grid(Device& device, Command* command);
     void settle();
     void depend(Command* command, Command* on);
     void begin(Device& device, CopyEngine& engine, Command* command);

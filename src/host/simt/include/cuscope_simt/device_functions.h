@@ -95,6 +95,12 @@ CUSCOPE_INLINE void cudaGridDependencySynchronize() {
     asm volatile("" ::: "memory");
 }
 
+// The handle is the address of the number that the node looks at.
+using cudaGraphConditionalHandle = unsigned long long;
+CUSCOPE_INLINE void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value) {
+    __atomic_store_n(reinterpret_cast<unsigned*>(handle), value, __ATOMIC_RELAXED);
+}
+
 namespace cuscope_simt {
 // The compiler driver writes these for malloc and free.
 CUSCOPE_INLINE void* heap_malloc(unsigned long bytes) {

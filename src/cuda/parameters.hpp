@@ -1,0 +1,79 @@
+// Parameters of copies and launches as the library wants them, and back.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/handles.hpp"
+
+namespace cuscope::cuda {
+
+inline dim3 dimensions(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
+
+// Of those that are one number the value lies where that of any other does: at the union's begin.
+inline cudaLaunchAttributeValue value_of(const LaunchAttribute& attribute, LaunchAttributeId id) {
+    cudaLaunchAttributeValue value{};
+    switch (id) {
+        case LaunchAttributeId::access_policy_window:
+            value.accessPolicyWindow.base_ptr = attribute.window.base;
+            value.accessPolicyWindow.num_bytes = attribute.window.bytes;
+            value.accessPolicyWindow.hitRatio = attribute.window.hit_ratio;
+            value.accessPolicyWindow.hitProp = static_cast<cudaAccessProperty>(attribute.window.hit);
+            value.accessPolicyWindow.missProp = static_cast<cudaAccessProperty>(attribute.window.miss);
+            break;
+        case LaunchAttributeId::cluster_dimension:
+            value.clusterDim = {attribute.cluster.x, attribute.cluster.y, attribute.cluster.z};
+            break;
+        case LaunchAttributeId::preferred_cluster_dimension:
+            value.preferredClusterDim = {attribute.cluster.x, attribute.cluster.y, attribute.cluster.z};
+            break;
+        case LaunchAttributeId::programmatic_event:
+            value.programmaticEvent = {native(attribute.event), attribute.event_flags,
+                                       attribute.trigger_at_block_start ? 1 : 0};
+            break;
+        case LaunchAttributeId::launch_completion_event:
+            value.launchCompletionEvent = {native(attribute.event), attribute.event_flags};
+            break;
+        case LaunchAttributeId::mem_sync_domain_map:
+            value.memSyncDomainMap.default_ = attribute.default_domain;
+            value.memSyncDomainMap.remote = attribute.remote_domain;
+            break;
+        default:
+            value.cooperative = attribute.value;
+    }
+    return value;
+}
+
+inline LaunchAttribute ours(const cudaLaunchAttributeValue& value, LaunchAttributeId id) {
+    LaunchAttribute attribute;
+    attribute.id = id;
+    switch (id) {
+        case LaunchAttributeId::access_policy_window:
+            attribute.window = {value.accessPolicyWindow.base_ptr, value.accessPolicyWindow.num_bytes,
+                                value.accessPolicyWindow.hitRatio,
+                                static_cast<AccessProperty>(value.accessPolicyWindow.hitProp),
+                                static_cast<AccessProperty>(value.accessPolicyWindow.missProp)};
+            break;
+        case LaunchAttributeId::mem_sync_domain_map:
+            attribute.default_domain = value.memSyncDomainMap.default_;
+            attribute.remote_domain = value.memSyncDomainMap.remote;
+            break;
+        default:
+            attribute.value = value.cooperative;
+    }
+    return attribute;
+}
+
+inline cudaMemcpy3DParms library_parameters(const Memcpy3DParameters& p) {
+    cudaMemcpy3DParms real{};
+    real.srcArray = native(p.source_array);
+    real.srcPos = {p.source_position.x, p.source_position.y, p.source_position.z};
+    real.srcPtr = native(p.source);
+    real.dstArray = native(p.destination_array);
+    real.dstPos = {p.destination_position.x, p.destination_position.y, p.destination_position.z};
+    real.dstPtr = native(p.destination);
+    real.extent = {p.extent.width, p.extent.height, p.extent.depth};
+    real.kind = static_cast<cudaMemcpyKind>(p.kind);
+    return real;
+}
+
+}  // namespace cuscope::cuda

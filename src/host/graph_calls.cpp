@@ -1,0 +1,684 @@
+// The host runtime's graphs: nodes, what they do, and the edges between them.
+#include <algorithm>
+
+#include "host/call.hpp"
+#include "host/copy_effects.hpp"
+#include "host/graph.hpp"
+
+namespace cuscope::host {
+
+HostRuntime::Graph* HostRuntime::find_graph(GraphHandle handle) {
+    return graphs_->alive.contains(handle) ? reinterpret_cast<Graph*>(handle) : nullptr;
+}
+
+HostRuntime::GraphNode* HostRuntime::find_node(GraphNodeHandle handle) {
+    const auto found = graphs_->nodes.find(handle);
+    return found == graphs_->nodes.end() ? nullptr : found->second;
+}
+
+CommandRef HostRuntime::adopt(Command* command) {
+    CommandRef kept(timeline_.pool(), command);
+    timeline_.pool().release(command);
+    return kept;
+}
+
+std::unique_ptr<HostRuntime::Graph> HostRuntime::new_graph() {
+    auto made = std::make_unique<Graph>();
+    made->number = ++graphs_->last_graph;
+    return made;
+}
+
+void HostRuntime::forget_node(const GraphNode& node) {
+    graphs_->nodes.erase(&node);
+    for (const auto& body : node.bodies) {
+        graphs_->alive.erase(body.get());
+        forget_nodes(*body);
+    }
+}
+
+void HostRuntime::forget_nodes(Graph& graph) {
+    for (const auto& node : graph.nodes) forget_node(*node);
+}
+
+// ---- graphs
+
+Status HostRuntime::graph_create(GraphHandle* graph, unsigned flags) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    if (graph == nullptr || flags != 0) return fail(Status::invalid_value, "flags of a graph are 0");
+    auto made = new_graph();
+    *graph = reinterpret_cast<GraphHandle>(made.get());
+    graphs_->alive.insert(made.get());
+    graphs_->graphs.emplace(made.get(), std::move(made));
+    return Status::success;
+}
+
+Status HostRuntime::graph_destroy(GraphHandle graph) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const auto owned = graphs_->graphs.find(graph);
+    if (owned == graphs_->graphs.end()) {
+        return fail(Status::invalid_value, find_graph(graph) == nullptr
+                                               ? "the graph does not exist, or was destroyed"
+                                               : "the graph belongs to a node or to a capture");
+    }
+    for (const auto& [id, capture] : graphs_->captures) {
+        if (capture->graph == owned->second.get())
+            return fail(Status::invalid_value, "a stream is being captured to the graph");
+    }
+    forget_nodes(*owned->second);
+    graphs_->alive.erase(graph);
+    graphs_->graphs.erase(owned);
+    sweep_graph_memory();
+    return Status::success;
+}
+
+std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, bool hidden) {
+    auto made = hidden ? std::make_unique<Graph>() : new_graph();
+    made->hidden = hidden;
+    made->next_node = graph.next_node;
+    made->conditions = graph.conditions;
+    std::unordered_map<const GraphNode*, GraphNode*> copies;
+    for (const auto& node : graph.nodes) {
+        auto copy = std::make_unique<GraphNode>();
+        copy->graph = made.get();
+        copy->number = node->number;
+        copy->serial = ++graphs_->last_serial;
+        copy->origin = node->serial;
+        copy->device = node->device;
+        copy->parameters = node->parameters;
+        copy->attributes = node->attributes;
+        copy->name = node->name;
+        copy->command = node->command;
+        copy->memory = node->memory;
+        for (const auto& body : node->bodies) {
+            auto inner = copy_graph(*body, hidden);
+            inner->parent = copy.get();
+            if (!hidden) graphs_->alive.insert(inner.get());
+            copy->body_handles.push_back(reinterpret_cast<GraphHandle>(inner.get()));
+            copy->bodies.push_back(std::move(inner));
+        }
+        if (node->parameters.type == GraphNodeType::graph)
+            copy->parameters.graph = copy->body_handles.front();
+        copy->parameters.conditional.bodies = copy->body_handles.data();
+        keep_arguments(*copy);
+        copies.emplace(node.get(), copy.get());
+        if (!hidden) graphs_->nodes.emplace(copy.get(), copy.get());
+        made->nodes.push_back(std::move(copy));
+    }
+    for (const auto& node : graph.nodes) {
+        GraphNode& copy = *copies[node.get()];
+        for (const GraphNode::Edge& edge : node->dependencies)
+            copy.dependencies.push_back({copies[edge.node], edge.data});
+        for (const GraphNode::Edge& edge : node->dependents)
+            copy.dependents.push_back({copies[edge.node], edge.data});
+    }
+    return made;
+}
+
+Status HostRuntime::graph_clone(GraphHandle* clone, GraphHandle original) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const Graph* graph = find_graph(original);
+    if (graph == nullptr || clone == nullptr)
+        return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
+    for (const auto& node : graph->nodes) {
+        const GraphNodeType type = node->parameters.type;
+        if (type == GraphNodeType::mem_alloc || type == GraphNodeType::mem_free ||
+            type == GraphNodeType::conditional) {
+            return fail(Status::not_supported,
+                        "a graph with conditional nodes, or that allocates memory, is not cloned");
+        }
+    }
+    auto made = copy_graph(*graph, false);
+    *clone = reinterpret_cast<GraphHandle>(made.get());
+    graphs_->alive.insert(made.get());
+    graphs_->graphs.emplace(made.get(), std::move(made));
+    return Status::success;
+}
+
+Status HostRuntime::graph_node_find_in_clone(GraphNodeHandle* node, GraphNodeHandle original,
+                                             GraphHandle clone) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const GraphNode* wanted = find_node(original);
+    const Graph* graph = find_graph(clone);
+    if (node == nullptr || wanted == nullptr || graph == nullptr) return fail(Status::invalid_value);
+    *node = nullptr;
+    for (const auto& other : graph->nodes) {
+        if (other->origin == wanted->serial) *node = reinterpret_cast<GraphNodeHandle>(other.get());
+    }
+    return *node != nullptr ? Status::success
+                            : fail(Status::invalid_value, "the graph has no clone of the node");
+}
+
+// ---- what a node does
+
+// Arguments as get_params gives them: where the command has their values.
+void HostRuntime::keep_arguments(GraphNode& node) {
+    node.arguments.clear();
+    if (node.parameters.type != GraphNodeType::kernel || !node.command) return;
+    const auto& launch = static_cast<const KernelEffect&>(*node.command->effect).launch;
+    for (unsigned i = 0; i < launch.kernel->parameter_count; ++i) {
+        const std::byte* const value = launch.arguments.data() + launch.kernel->parameters[i].offset;
+        node.arguments.push_back(const_cast<std::byte*>(value));
+    }
+    node.parameters.kernel.arguments = node.arguments.data();
+}
+
+Status HostRuntime::make_node_command(const GraphNodeParameters& parameters,
+                                      const std::vector<LaunchAttribute>& attributes, Command** made) {
+    *made = nullptr;
+    Stream& stream = *device().legacy;  // only what is of the device counts
+    switch (parameters.type) {
+        case GraphNodeType::kernel: {
+            const KernelNodeParameters& given = parameters.kernel;
+            LaunchConfig config;
+            config.grid = given.grid;
+            config.block = given.block;
+            config.dynamic_shared_bytes = given.dynamic_shared_bytes;
+            config.duration_ns = given.duration_ns;
+            config.array_bytes = given.array_bytes;
+            config.attributes = attributes;
+            LaunchRequest request;
+            request.node = true;
+            return make_kernel(config, given.kernel, given.arguments, stream, &request, made);
+        }
+        case GraphNodeType::memcpy: {
+            Box destination, source;
+            Extent extent;
+            bool wait = false;
+            const Memcpy3DParameters& given = parameters.memcpy;
+            if (Status status = boxes_of(&given, &destination, &source, &extent); status != Status::success)
+                return status;
+            return make_copy(destination, source, extent, given.kind, stream, {.node = true}, made, &wait);
+        }
+        case GraphNodeType::memset: {
+            const MemsetNodeParameters& given = parameters.memset;
+            const std::size_t element = given.element_bytes;
+            if (element != 1 && element != 2 && element != 4) {
+                return fail(Status::invalid_value,
+                            "elements of " + std::to_string(element) + " bytes; allowed are 1, 2 and 4");
+            }
+            if (element < 4 && given.value >> (8 * element) != 0) {
+                return fail(Status::invalid_value, "the value has more than the " + std::to_string(element) +
+                                                       " bytes of an element");
+            }
+            const std::size_t width = given.width * element;
+            const std::size_t pitch = given.height > 1 ? given.pitch : width;
+            if (Status status = check_set_2d(given.pointer, pitch, element, width, given.height);
+                status != Status::success) {
+                return status;
+            }
+            return make_set({static_cast<std::byte*>(given.pointer), pitch, 0}, given.value, element,
+                            {width, given.height, 1}, stream, made);
+        }
+        case GraphNodeType::host:
+            return make_host_command(parameters.host, stream, made);
+        default:
+            return Status::success;
+    }
+}
+
+// Takes the parameters over; refused, the node is as it was.
+Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) {
+    switch (parameters.type) {
+        case GraphNodeType::kernel:
+        case GraphNodeType::memcpy:
+        case GraphNodeType::memset:
+        case GraphNodeType::host:
+        case GraphNodeType::empty:
+            break;
+        case GraphNodeType::graph: {
+            const Graph* child = find_graph(parameters.graph);
+            if (child == nullptr)
+                return fail(Status::invalid_value, "the child graph does not exist, or was destroyed");
+            if (child == node.graph) return fail(Status::invalid_value, "a graph within itself");
+            for (const auto& inner : child->nodes) {
+                const GraphNodeType type = inner->parameters.type;
+                if (type == GraphNodeType::mem_alloc || type == GraphNodeType::mem_free ||
+                    type == GraphNodeType::conditional) {
+                    return fail(Status::not_supported,
+                                "a child graph has no conditional nodes and allocates no memory");
+                }
+            }
+            auto body = copy_graph(*child, false);
+            body->parent = &node;
+            for (const auto& old : node.bodies) {
+                graphs_->alive.erase(old.get());
+                forget_nodes(*old);
+            }
+            graphs_->alive.insert(body.get());
+            node.body_handles = {reinterpret_cast<GraphHandle>(body.get())};
+            node.bodies.clear();
+            node.bodies.push_back(std::move(body));
+            node.parameters = parameters;
+            node.parameters.graph = node.body_handles.front();
+            return Status::success;
+        }
+        case GraphNodeType::wait_event:
+        case GraphNodeType::event_record:
+            if (find_event(parameters.event) == nullptr) return invalid_handle("event");
+            break;
+        case GraphNodeType::mem_alloc: {
+            std::shared_ptr<GraphMemory> memory;
+            if (Status status = make_graph_memory(parameters.alloc, &memory); status != Status::success)
+                return status;
+            node.memory = std::move(memory);
+            node.parameters = parameters;
+            node.parameters.alloc.access = nullptr;
+            node.parameters.alloc.access_count = 0;
+            return Status::success;
+        }
+        case GraphNodeType::mem_free: {
+            GraphMemory* const memory = graphs_->memory_at(parameters.free);
+            if (memory == nullptr) {
+                return fail(Status::invalid_value, "the address is not one that a node of a graph allocates");
+            }
+            for (const auto& other : node.graph->nodes) {
+                if (other->parameters.type == GraphNodeType::mem_free && other->memory.get() == memory)
+                    return fail(Status::invalid_value, "another node of the graph frees the memory");
+            }
+            node.memory = memory->shared_from_this();
+            node.parameters = parameters;
+            return Status::success;
+        }
+        default:
+            return fail(Status::not_supported,
+                        "a node of type " + std::to_string(static_cast<int>(parameters.type)));
+    }
+    Command* command = nullptr;
+    if (Status status = make_node_command(parameters, node.attributes, &command); status != Status::success)
+        return status;
+    node.command = command == nullptr ? CommandRef() : adopt(command);
+    node.parameters = parameters;
+    if (parameters.type == GraphNodeType::kernel) node.name = find_kernel(parameters.kernel.kernel)->lowered;
+    keep_arguments(node);
+    return Status::success;
+}
+
+Status HostRuntime::set_node(GraphNode& node, GraphNodeParameters& parameters) {
+    if (parameters.type != node.parameters.type) {
+        return fail(Status::invalid_value, "the parameters are of another type than the node");
+    }
+    if (node.parameters.type == GraphNodeType::mem_alloc || node.parameters.type == GraphNodeType::mem_free ||
+        node.parameters.type == GraphNodeType::conditional) {
+        return fail(Status::not_supported, "the parameters of a node of this type are set for good");
+    }
+    return fill_node(node, parameters);
+}
+
+Status HostRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* type) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const GraphNode* found = find_node(node);
+    if (found == nullptr || type == nullptr) return fail(Status::invalid_value);
+    *type = found->parameters.type;
+    return Status::success;
+}
+
+Status HostRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    GraphNode* found = find_node(node);
+    if (found == nullptr || parameters == nullptr) return fail(Status::invalid_value);
+    if (found->parameters.type == GraphNodeType::kernel && found->arguments.empty()) keep_arguments(*found);
+    *parameters = found->parameters;
+    return Status::success;
+}
+
+Status HostRuntime::graph_node_set_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    GraphNode* found = find_node(node);
+    if (found == nullptr || parameters == nullptr) return fail(Status::invalid_value);
+    return set_node(*found, *parameters);
+}
+
+Status HostRuntime::graph_kernel_node_set_attribute(GraphNodeHandle node, LaunchAttributeId id,
+                                                    const LaunchAttribute* value) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    GraphNode* found = find_node(node);
+    if (found == nullptr || value == nullptr || found->parameters.type != GraphNodeType::kernel)
+        return fail(Status::invalid_value);
+    std::vector<LaunchAttribute> attributes = found->attributes;
+    std::erase_if(attributes, [&](const LaunchAttribute& other) { return other.id == id; });
+    attributes.push_back(*value);
+    attributes.back().id = id;
+    std::swap(found->attributes, attributes);
+    GraphNodeParameters parameters = found->parameters;
+    const Status status = fill_node(*found, parameters);
+    if (status != Status::success) std::swap(found->attributes, attributes);
+    return status;
+}
+
+Status HostRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, LaunchAttributeId id,
+                                                    LaunchAttribute* value) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const GraphNode* found = find_node(node);
+    if (found == nullptr || value == nullptr || found->parameters.type != GraphNodeType::kernel)
+        return fail(Status::invalid_value);
+    *value = {};
+    value->id = id;
+    for (const LaunchAttribute& attribute : found->attributes) {
+        if (attribute.id == id) *value = attribute;
+    }
+    return Status::success;
+}
+
+Status HostRuntime::graph_kernel_node_copy_attributes(GraphNodeHandle destination, GraphNodeHandle source) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    GraphNode* to = find_node(destination);
+    const GraphNode* from = find_node(source);
+    if (to == nullptr || from == nullptr || to->parameters.type != GraphNodeType::kernel ||
+        from->parameters.type != GraphNodeType::kernel) {
+        return fail(Status::invalid_value);
+    }
+    std::vector<LaunchAttribute> attributes = from->attributes;
+    std::swap(to->attributes, attributes);
+    GraphNodeParameters parameters = to->parameters;
+    const Status status = fill_node(*to, parameters);
+    if (status != Status::success) std::swap(to->attributes, attributes);
+    return status;
+}
+
+// ---- nodes and edges
+
+HostRuntime::GraphNode& HostRuntime::append(Graph& graph, std::unique_ptr<GraphNode> node) {
+    node->graph = &graph;
+    node->number = graph.next_node++;
+    graph.nodes.push_back(std::move(node));
+    return *graph.nodes.back();
+}
+
+void HostRuntime::connect(GraphNode& from, GraphNode& to, const GraphEdgeData& data) {
+    from.dependents.push_back({&to, data});
+    to.dependencies.push_back({&from, data});
+}
+
+Status HostRuntime::check_edge(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data) {
+    if (data == GraphEdgeData{}) return Status::success;
+    const bool kernel = from.parameters.type == GraphNodeType::kernel;
+    if (data.type == DependencyType::full) {
+        if (data.to_port == 0 && kernel && data.from_port <= ports::kernel_launch_order)
+            return Status::success;
+        return fail(Status::invalid_value, "only kernel nodes have other ports than 0");
+    }
+    if (data.type != DependencyType::programmatic || data.to_port != 0 || !kernel ||
+        to.parameters.type != GraphNodeType::kernel ||
+        (data.from_port != ports::kernel_programmatic && data.from_port != ports::kernel_launch_order)) {
+        return fail(Status::invalid_value,
+                    "a programmatic edge leads from port 1 or 2 of a kernel node to a kernel node");
+    }
+    return Status::success;
+}
+
+Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
+                                   const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
+                                   std::size_t count, GraphNodeParameters* parameters) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    Graph* into = find_graph(graph);
+    if (node == nullptr || into == nullptr || parameters == nullptr ||
+        (dependencies == nullptr && count > 0)) {
+        return fail(Status::invalid_value);
+    }
+    *node = nullptr;
+    auto made = std::make_unique<GraphNode>();
+    made->graph = into;
+    made->serial = ++graphs_->last_serial;
+    made->device = thread().device;
+    made->parameters.type = parameters->type;
+    std::unordered_set<const GraphNode*> seen;
+    for (std::size_t i = 0; i < count; ++i) {
+        const GraphNode* from = find_node(dependencies[i]);
+        if (from == nullptr || from->graph != into)
+            return fail(Status::invalid_value, "a dependency that is no node of the graph");
+        if (!seen.insert(from).second) return fail(Status::invalid_value, "a dependency that is given twice");
+        if (edge_data == nullptr) continue;
+        if (Status status = check_edge(*from, *made, edge_data[i]); status != Status::success) return status;
+    }
+    if (parameters->type == GraphNodeType::conditional) {
+        if (Status status = fill_conditional(*made, parameters->conditional); status != Status::success)
+            return status;
+    } else if (Status status = fill_node(*made, *parameters); status != Status::success) {
+        return status;
+    }
+    GraphNode& added = append(*into, std::move(made));
+    for (std::size_t i = 0; i < count; ++i) {
+        connect(*find_node(dependencies[i]), added, edge_data == nullptr ? GraphEdgeData{} : edge_data[i]);
+    }
+    graphs_->nodes.emplace(&added, &added);
+    *node = reinterpret_cast<GraphNodeHandle>(&added);
+    return Status::success;
+}
+
+Status HostRuntime::graph_destroy_node(GraphNodeHandle handle) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    GraphNode* node = find_node(handle);
+    if (node == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
+    if (node->parameters.type == GraphNodeType::mem_alloc || node->parameters.type == GraphNodeType::mem_free)
+        return fail(Status::not_supported, "nodes that allocate or free memory stay");
+    const auto leads_here = [&](const GraphNode::Edge& edge) { return edge.node == node; };
+    for (const GraphNode::Edge& edge : node->dependencies) std::erase_if(edge.node->dependents, leads_here);
+    for (const GraphNode::Edge& edge : node->dependents) std::erase_if(edge.node->dependencies, leads_here);
+    const auto forget = [&](std::vector<GraphNode*>& tips, std::vector<GraphEdgeData>& edges) {
+        for (std::size_t i = tips.size(); i-- > 0;) {
+            if (tips[i] != node) continue;
+            tips.erase(tips.begin() + static_cast<std::ptrdiff_t>(i));
+            edges.erase(edges.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    };
+    for (const auto& [id, capture] : graphs_->captures) {
+        if (capture->graph != node->graph) continue;
+        for (Stream* stream : capture->streams) forget(stream->tips, stream->tip_edges);
+        for (const auto& [address, event] : events_) {
+            if (event->capture == id) forget(event->tips, event->tip_edges);
+        }
+    }
+    forget_node(*node);
+    std::erase_if(node->graph->nodes, [&](const auto& other) { return other.get() == node; });
+    return Status::success;
+}
+
+Status HostRuntime::read_edges(GraphHandle graph, const GraphNodeHandle* from, const GraphNodeHandle* to,
+                               const GraphEdgeData* edge_data, std::size_t count,
+                               std::vector<NewEdge>* edges) {
+    const Graph* of = find_graph(graph);
+    if (of == nullptr || ((from == nullptr || to == nullptr) && count > 0))
+        return fail(Status::invalid_value);
+    for (std::size_t i = 0; i < count; ++i) {
+        GraphNode *first = find_node(from[i]), *second = find_node(to[i]);
+        if (first == nullptr || second == nullptr || first->graph != of || second->graph != of)
+            return fail(Status::invalid_value, "an edge whose ends are not nodes of the graph");
+        edges->push_back({first, second, edge_data == nullptr ? GraphEdgeData{} : edge_data[i]});
+    }
+    return Status::success;
+}
+
+namespace {
+
+template <class Node>
+bool leads_to(const Node* from, const Node* to) {
+    std::unordered_set<const Node*> seen;
+    std::vector<const Node*> stack{from};
+    while (!stack.empty()) {
+        const Node* node = stack.back();
+        stack.pop_back();
+        if (node == to) return true;
+        if (!seen.insert(node).second) continue;
+        for (const auto& edge : node->dependents) stack.push_back(edge.node);
+    }
+    return false;
+}
+
+}  // namespace
+
+Status HostRuntime::graph_add_dependencies(GraphHandle graph, const GraphNodeHandle* from,
+                                           const GraphNodeHandle* to, const GraphEdgeData* edge_data,
+                                           std::size_t count) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    std::vector<NewEdge> edges;
+    if (Status status = read_edges(graph, from, to, edge_data, count, &edges); status != Status::success)
+        return status;
+    std::size_t added = 0;
+    const auto refuse = [&](Status status) {
+        for (std::size_t i = 0; i < added; ++i) {
+            edges[i].from->dependents.pop_back();
+            edges[i].to->dependencies.pop_back();
+        }
+        return status;
+    };
+    // Backwards, so that each pops what it pushed.
+    const auto undo = [&](Status status) {
+        std::reverse(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(added));
+        return refuse(status);
+    };
+    for (const NewEdge& edge : edges) {
+        if (edge.from == edge.to) return undo(fail(Status::invalid_value, "a node cannot depend on itself"));
+        const bool there = std::any_of(edge.from->dependents.begin(), edge.from->dependents.end(),
+                                       [&](const GraphNode::Edge& other) { return other.node == edge.to; });
+        if (there) return undo(fail(Status::invalid_value, "the edge is there already"));
+        if (Status status = check_edge(*edge.from, *edge.to, edge.data); status != Status::success)
+            return undo(status);
+        if (leads_to<GraphNode>(edge.to, edge.from))
+            return undo(fail(Status::invalid_value, "the edge would close a cycle"));
+        connect(*edge.from, *edge.to, edge.data);
+        ++added;
+    }
+    return Status::success;
+}
+
+Status HostRuntime::graph_remove_dependencies(GraphHandle graph, const GraphNodeHandle* from,
+                                              const GraphNodeHandle* to, const GraphEdgeData* edge_data,
+                                              std::size_t count) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    std::vector<NewEdge> edges;
+    if (Status status = read_edges(graph, from, to, edge_data, count, &edges); status != Status::success)
+        return status;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        const NewEdge& edge = edges[i];
+        const bool there = std::any_of(
+            edge.from->dependents.begin(), edge.from->dependents.end(),
+            [&](const GraphNode::Edge& other) { return other.node == edge.to && other.data == edge.data; });
+        const bool twice =
+            std::any_of(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(i),
+                        [&](const NewEdge& other) { return other.from == edge.from && other.to == edge.to; });
+        if (!there || twice) return fail(Status::invalid_value, "there is no such edge");
+    }
+    for (const NewEdge& edge : edges) {
+        std::erase_if(edge.from->dependents, [&](const auto& other) { return other.node == edge.to; });
+        std::erase_if(edge.to->dependencies, [&](const auto& other) { return other.node == edge.from; });
+    }
+    return Status::success;
+}
+
+// ---- queries
+
+Status HostRuntime::give_nodes(HostRuntime& runtime, const std::vector<GraphNode*>& found,
+                               GraphNodeHandle* nodes, std::size_t* count) {
+    if (count == nullptr) return runtime.fail(Status::invalid_value);
+    if (nodes == nullptr) {
+        *count = found.size();
+        return Status::success;
+    }
+    const std::size_t room = *count;
+    for (std::size_t i = 0; i < room; ++i)
+        nodes[i] = i < found.size() ? reinterpret_cast<GraphNodeHandle>(found[i]) : nullptr;
+    *count = std::min(room, found.size());
+    return Status::success;
+}
+
+Status HostRuntime::give_edges(const std::vector<NewEdge>& edges, bool from_side, bool to_side,
+                               GraphNodeHandle* from, GraphNodeHandle* to, GraphEdgeData* edge_data,
+                               std::size_t* count) {
+    if (count == nullptr || (from_side && to_side && (from == nullptr) != (to == nullptr)))
+        return fail(Status::invalid_value);
+    if ((!from_side || from == nullptr) && (!to_side || to == nullptr)) {
+        if (edge_data != nullptr) return fail(Status::invalid_value);
+        *count = edges.size();
+        return Status::success;
+    }
+    const std::size_t room = *count;
+    if (edge_data == nullptr) {
+        const bool plain = std::all_of(edges.begin(), edges.end(),
+                                       [](const NewEdge& edge) { return edge.data == GraphEdgeData{}; });
+        if (!plain)
+            return fail(Status::lossy_query,
+                        "an edge has data that the answer would not hold: ask for it too");
+    }
+    for (std::size_t i = 0; i < room; ++i) {
+        const bool there = i < edges.size();
+        if (from_side) from[i] = there ? reinterpret_cast<GraphNodeHandle>(edges[i].from) : nullptr;
+        if (to_side) to[i] = there ? reinterpret_cast<GraphNodeHandle>(edges[i].to) : nullptr;
+        if (edge_data != nullptr) edge_data[i] = there ? edges[i].data : GraphEdgeData{};
+    }
+    *count = std::min(room, edges.size());
+    return Status::success;
+}
+
+Status HostRuntime::graph_get_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const Graph* of = find_graph(graph);
+    if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
+    std::vector<GraphNode*> found;
+    for (const auto& node : of->nodes) found.push_back(node.get());
+    return give_nodes(*this, found, nodes, count);
+}
+
+Status HostRuntime::graph_get_root_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const Graph* of = find_graph(graph);
+    if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
+    std::vector<GraphNode*> found;
+    for (const auto& node : of->nodes) {
+        if (node->dependencies.empty()) found.push_back(node.get());
+    }
+    return give_nodes(*this, found, nodes, count);
+}
+
+Status HostRuntime::graph_get_edges(GraphHandle graph, GraphNodeHandle* from, GraphNodeHandle* to,
+                                    GraphEdgeData* edge_data, std::size_t* count) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const Graph* of = find_graph(graph);
+    if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
+    std::vector<NewEdge> found;
+    for (const auto& node : of->nodes) {
+        for (const GraphNode::Edge& edge : node->dependents)
+            found.push_back({node.get(), edge.node, edge.data});
+    }
+    return give_edges(found, true, true, from, to, edge_data, count);
+}
+
+Status HostRuntime::graph_node_get_dependencies(GraphNodeHandle node, GraphNodeHandle* dependencies,
+                                                GraphEdgeData* edge_data, std::size_t* count) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    GraphNode* of = find_node(node);
+    if (of == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
+    std::vector<NewEdge> found;
+    for (const GraphNode::Edge& edge : of->dependencies) found.push_back({edge.node, of, edge.data});
+    return give_edges(found, true, false, dependencies, nullptr, edge_data, count);
+}
+
+Status HostRuntime::graph_node_get_dependent_nodes(GraphNodeHandle node, GraphNodeHandle* dependents,
+                                                   GraphEdgeData* edge_data, std::size_t* count) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    GraphNode* of = find_node(node);
+    if (of == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
+    std::vector<NewEdge> found;
+    for (const GraphNode::Edge& edge : of->dependents) found.push_back({of, edge.node, edge.data});
+    return give_edges(found, false, true, nullptr, dependents, edge_data, count);
+}
+
+}  // namespace cuscope::host
