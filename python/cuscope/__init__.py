@@ -22,12 +22,17 @@ from typing import TYPE_CHECKING
 from ._arrays import empty_like, zeros_like
 from ._core import (
     AccessPolicyWindow,
+    Capture,
     CudaArray,
     Device,
     DeviceArray,
     DeviceProperties,
     Event,
     FunctionAttributes,
+    Graph,
+    GraphExec,
+    GraphNode,
+    GraphUpdate,
     Kernel,
     KernelLaunch,
     MemoryInfo,
@@ -65,14 +70,14 @@ from ._core import (
     to_device,
     zeros,
 )
-from ._errors import CompileError, CudaError, OutOfMemoryError
+from ._errors import CaptureError, CompileError, CudaError, OutOfMemoryError
 from ._matmul import Matmul, Variant, matmul
 from ._reduce import Reduce, all, any, argmax, argmin, dot, max, mean, min, prod, reduce, sum
 
 if TYPE_CHECKING:
     from ._info import Info
 
-for _error in (CudaError, OutOfMemoryError, CompileError):
+for _error in (CudaError, OutOfMemoryError, CaptureError, CompileError):
     _error.__module__ = __name__  # what a traceback calls them
 del _error
 
@@ -93,11 +98,13 @@ __all__ = [
     "asarray", "from_dlpack",
     # modules and kernels
     "AccessPolicyWindow", "FunctionAttributes", "Kernel", "KernelLaunch", "Module", "Parameter",
+    # graphs
+    "Capture", "Graph", "GraphExec", "GraphNode", "GraphUpdate",
     # operations
     "Matmul", "Reduce", "Variant", "matmul", "reduce",
     "all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "sum",
     # errors
-    "CompileError", "CudaError", "OutOfMemoryError",
+    "CaptureError", "CompileError", "CudaError", "OutOfMemoryError",
     # about
     "__version__", "info",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CompileError", "CudaError", "OutOfMemoryError"]
+__all__ = ["CaptureError", "CompileError", "CudaError", "OutOfMemoryError"]
 
 
 class CudaError(RuntimeError):
@@ -68,6 +68,27 @@ class OutOfMemoryError(CudaError, MemoryError):
     ... except MemoryError as error:
     ...     error.name
     'cudaErrorMemoryAllocation'
+    """
+
+
+class CaptureError(CudaError):
+    """A stream is being captured, and the call has no place in a graph; or a capture came to nothing.
+
+    What cuscope can see to be illegal it refuses before the runtime hears of it, and the capture goes on. What the runtime
+    refuses spoils the capture: the error of its end names the call that did, and the line of the program.
+
+    Attributes are those of CudaError. See CUDA C++ Programming Guide, "Prohibited and Unhandled Operations".
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> stream = cs.Stream()
+    >>> with stream.capture() as graph:
+    ...     try:
+    ...         stream.synchronize()
+    ...     except cs.CaptureError as error:
+    ...         error.name
+    'cudaErrorStreamCaptureUnsupported'
     """
 
 

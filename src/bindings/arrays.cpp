@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bindings/foreign.hpp"
+#include "core/capture.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -71,6 +72,12 @@ NDArray to_host(const DeviceArray& self, const py::object& out, const StreamLike
     const core::StreamPtr on = stream_or_current(stream, self.device);
     if (!out.is_none() && !py::isinstance<py::array>(out)) {
         throw core::WrongKind(std::string("out: takes a NumPy array, not ") + Py_TYPE(out.ptr())->tp_name);
+    }
+    if (on->capturing()) {
+        core::refuse_in_capture(
+            Status::stream_capture_unsupported, "cudaMemcpyAsync",
+            "to_host() waits for the elements, and what is captured does not run: "
+            "copy_to(array) captures a copy, or call to_host() once the graph was launched");
     }
     py::array result = out.is_none() ? py::array(self.dtype, self.shape) : py::array(out);
     if (!out.is_none()) {

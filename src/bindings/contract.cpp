@@ -203,6 +203,7 @@ void bind_contract(py::module_& m) {
     bind_stream_calls(contract);
     bind_module_calls(contract);
     bind_contract_launches(contract);
+    bind_contract_graphs(contract);
     m.def(
         "contract",
         [](const std::string& device) {

@@ -53,7 +53,8 @@ inline py::str answer(Status status) { return py::str(name(status)); }
 template <class T>
 constexpr bool is_handle =
     std::is_same_v<T, StreamHandle> || std::is_same_v<T, EventHandle> || std::is_same_v<T, LibraryHandle> ||
-    std::is_same_v<T, KernelHandle> || std::is_same_v<T, MemPoolHandle> || std::is_same_v<T, ArrayHandle>;
+    std::is_same_v<T, KernelHandle> || std::is_same_v<T, GraphHandle> || std::is_same_v<T, GraphNodeHandle> ||
+    std::is_same_v<T, GraphExecHandle> || std::is_same_v<T, MemPoolHandle> || std::is_same_v<T, ArrayHandle>;
 
 template <class P>
 constexpr bool is_output =
@@ -130,5 +131,6 @@ auto contract_method(Status (Runtime::*method)(P...)) {
 
 void bind_contract_memory(py::class_<Contract>& contract);
 void bind_contract_launches(py::class_<Contract>& contract);
+void bind_contract_graphs(py::class_<Contract>& contract);
 
 }  // namespace cuscope::bindings

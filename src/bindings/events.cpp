@@ -14,11 +14,11 @@ std::string repr(const EventObject& self) {
     return text + ">";
 }
 
-EventSelf record(const py::object& self, const StreamLike& stream) {
+EventSelf record(const py::object& self, const StreamLike& stream, bool external) {
     const auto& object = self.cast<const EventObject&>();
     const std::shared_ptr<core::Event> event = object.open();
     const core::StreamPtr on = stream_or_current(stream, object.device);
-    without_gil([&] { event->record(*on); });
+    without_gil([&] { event->record(*on, external); });
     return self;
 }
 
@@ -82,11 +82,12 @@ True
              }),
              py::kw_only(), py::arg("timing") = true, py::arg("blocking_sync") = false,
              py::arg("device") = py::none())
-        .def("record", record, py::arg("stream") = py::none(),
+        .def("record", record, py::arg("stream") = py::none(), py::kw_only(), py::arg("external") = false,
              R"(Record the event behind what a stream was given so far; returns the event itself.
 
 The stream is the current one unless given. Recording again moves the event. Raises ValueError for a stream of another
-device. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
+device. In a stream that is being captured the event stands for a place in the graph, which other streams may wait for to
+take part; with ``external`` it becomes a node that records the event whenever the graph runs. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
 
 >>> import cuscope as cs
 >>> event = cs.Event().record()

@@ -36,6 +36,9 @@ PYBIND11_MODULE(_core, m) {
     bind_interop(m, classes);
     bind_kernels(m);
     bind_modules(m);
+    bind_graphs(m, classes);
+    bind_graph_execs(m);
+    bind_captures(m, classes);
     bind_operations(m);
     bind_contract(m);
     bind_faults(m);

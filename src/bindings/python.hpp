@@ -100,6 +100,8 @@ class Closable {
     explicit operator bool() const { return held_ != nullptr; }
     T* operator->() const { return held_.get(); }
 
+    // What was not there yet.
+    void fill(std::shared_ptr<T> held) { held_ = std::move(held); }
     void close() {
         std::shared_ptr<T> last = std::move(held_);
         if (!last) return;
@@ -185,6 +187,9 @@ CUSCOPE_ANNOTATED(Text)
 CUSCOPE_ANNOTATED(Texts)
 CUSCOPE_ANNOTATED(CountDict)
 CUSCOPE_ANNOTATED(AnswerDict)
+CUSCOPE_ANNOTATED(AfterLike)
+CUSCOPE_ANNOTATED(NodeList)
+CUSCOPE_ANNOTATED(HostOrDeviceMemory)
 #undef CUSCOPE_ANNOTATED
 using AnyArgs = py::Args<Scalar>;
 using AnyKeywords = py::KWArgs<Scalar>;
@@ -238,4 +243,8 @@ CUSCOPE_SPELLED(Text, "str")
 CUSCOPE_SPELLED(Texts, "collections.abc.Sequence[str]")
 CUSCOPE_SPELLED(CountDict, "dict[str, int]")
 CUSCOPE_SPELLED(AnswerDict, "dict[str, typing.Any]")
+CUSCOPE_SPELLED(AfterLike,
+                "cuscope._core.GraphNode | collections.abc.Iterable[cuscope._core.GraphNode] | None")
+CUSCOPE_SPELLED(NodeList, "list[cuscope._core.GraphNode]")
+CUSCOPE_SPELLED(HostOrDeviceMemory, "cuscope._core.DeviceArray | numpy.typing.NDArray[typing.Any]")
 #undef CUSCOPE_SPELLED

@@ -35,13 +35,14 @@ int parse_priority(py::handle value) {
     return static_cast<int>(std::clamp(priority, greatest, least));
 }
 
-void wait(const StreamObject& self, const EventOrStream& what) {
+void wait(const StreamObject& self, const EventOrStream& what, bool external) {
     const core::StreamPtr stream = self.open();
     if (py::isinstance<EventObject>(what)) {
         const std::shared_ptr<core::Event> event = what.cast<const EventObject&>().open();
-        without_gil([&] { stream->wait(*event); });
+        without_gil([&] { stream->wait(*event, external); });
         return;
     }
+    if (external) throw std::invalid_argument("external: only events are waited for like that");
     const StreamObjectPtr foreign =
         py::isinstance<StreamObject>(what) ? nullptr : foreign_stream(what, self.device);
     if (!foreign && !py::isinstance<StreamObject>(what)) {
@@ -207,11 +208,13 @@ See cudaStreamQuery: CUDA C++ Programming Guide, "Explicit Synchronization".
 >>> cs.Stream().query()
 True
 )")
-        .def("wait", wait, py::arg("what"),
+        .def("wait", wait, py::arg("what"), py::kw_only(), py::arg("external") = false,
              R"(Let the stream wait for an event, or for all that another stream was given so far.
 
 The calling thread does not wait. An event that was never recorded is not waited for. The event may belong to another
-device. See cudaStreamWaitEvent: CUDA C++ Programming Guide, "Explicit Synchronization".
+device. A stream that waits for what is being captured takes part in the capture from then on. With ``external``, which
+is for streams that are being captured, the wait is a node of the graph: it waits, whenever the graph runs, for what the
+event was recorded behind by then. See cudaStreamWaitEvent: CUDA C++ Programming Guide, "Explicit Synchronization".
 
 >>> import cuscope as cs
 >>> first, second = cs.Stream(), cs.Stream()

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/capture.hpp"
 #include "core/staging.hpp"
 #include "core/stream_mark.hpp"
 
@@ -16,6 +17,7 @@ constexpr std::size_t fill_seed_bytes = 64 << 10;
 void check_stream(const DeviceSpan& span, const Stream& stream) {
     stream.check_usable();
     span.memory->check_usable();
+    refuse_legacy_in_capture(stream, "cudaMemcpyAsync");
     if (&stream.device() == &span.memory->device()) return;
     throw std::invalid_argument("the array is on " + span.memory->device().name() + ", the stream on " +
                                 stream.device().name() + ": use a stream of the array's device");
@@ -35,7 +37,7 @@ bool is_pageable(Runtime& runtime, const void* host) {
 bool copy_staged(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
                  const Stream& stream) {
     Device& device = stream.device();
-    if (bytes < staging_threshold || device.simulated()) return false;
+    if (bytes < staging_threshold || device.simulated() || stream.capturing()) return false;
     if (kind == MemcpyKind::host_to_device && is_pageable(device.runtime(), source)) {
         return device.staging().to_device(destination, source, bytes, stream);
     }
@@ -59,6 +61,7 @@ void enqueue_copy(void* destination, const void* source, std::size_t bytes, Memc
         if (!pinned && keep_alive) keep_until_done(stream, keep_alive());
         throw;
     }
+    if (stream->capturing()) keep_host(*stream, pinned != nullptr, keep_alive);
     device.sweep();
 }
 
@@ -96,6 +99,7 @@ void check_copy_on_device(const DeviceSpan& destination, const DeviceSpan& sourc
                                     ", which share no memory: copy source.to_host()");
     }
     stream.check_usable();
+    refuse_legacy_in_capture(stream, "cudaMemcpyAsync");
     source.memory->check_usable();
     destination.memory->check_usable();
     if (&stream.device() != &to && &stream.device() != &from) {

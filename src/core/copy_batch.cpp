@@ -1,5 +1,7 @@
 #include "core/copy_batch.hpp"
 
+#include "core/capture.hpp"
+
 namespace cuscope::core {
 
 void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
@@ -36,6 +38,11 @@ void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
         sizes.push_back(copy.bytes);
     }
     if (sizes.empty()) return;
+    if (wait && stream->capturing()) {
+        refuse_in_capture(Status::stream_capture_unsupported, "cudaMemcpyBatchAsync",
+                          "copies of pageable host memory are over when the call returns, which those of a "
+                          "capture are not: use page-locked memory, or single copies");
+    }
     if (stream->handle() == stream_legacy) {
         // The one stream that takes no batches.
         for (std::size_t i = 0; i < sizes.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/capture.hpp"
 #include "core/host_task.hpp"
 #include "core/mem_pool.hpp"
 #include "core/staging.hpp"
@@ -151,6 +152,7 @@ std::vector<int> Device::reached_by() const {
 }
 
 void Device::synchronize() {
+    refuse_while_captured(*this, "cudaDeviceSynchronize");
     const DeviceScope scope(*this);
     check_wait(runtime_->device_synchronize(), "cudaDeviceSynchronize");
     sweep();
@@ -158,6 +160,7 @@ void Device::synchronize() {
 }
 
 void Device::reset() {
+    refuse_while_captured(*this, "cudaDeviceReset");
     const DeviceScope scope(*this);
     const Status status = runtime_->device_reset();
     ++generation_;
@@ -205,6 +208,7 @@ void Device::fail(Status status, const std::string& call, std::string detail, st
     } else if (const std::string more = runtime_->error_detail(); !more.empty()) {
         detail += " (" + more + ")";
     }
+    Capture::note_failure(status, call, detail);
     if (!in_host_function()) runtime_->get_last_error();  // the exception carries it from here on
     if (is_sticky(status)) drop_host_tasks(this);         // none of them will run any more
     throw Error(status, call, std::move(detail), std::move(hint));
@@ -219,7 +223,7 @@ bool Device::releasable(unsigned generation) const noexcept {
     return generation == this->generation() && !process_exiting() && !forked_after_use();
 }
 
-bool Device::must_defer() noexcept { return in_host_function(); }
+bool Device::must_defer() noexcept { return in_host_function() || captures_underway() > 0; }
 
 void Device::defer(std::function<void()> release) noexcept {
     const std::lock_guard lock(mutex_);
@@ -239,7 +243,7 @@ std::size_t Device::retired() {
 }
 
 void Device::sweep() {
-    if (!has_work_.load(std::memory_order_relaxed) || in_host_function()) return;
+    if (!has_work_.load(std::memory_order_relaxed) || must_defer()) return;
     std::vector<std::function<void()>> deferred;
     std::vector<std::function<bool()>> retired;
     {

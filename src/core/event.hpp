@@ -17,18 +17,31 @@ struct EventTraits {
 class Event {
   public:
     static std::shared_ptr<Event> create(const DevicePtr& device, unsigned flags);
-    Event(const DevicePtr& device, EventHandle handle) : handle_(device, handle) {}
+    Event(const DevicePtr& device, EventHandle handle)
+        : handle_(std::make_shared<unique_handle<EventTraits>>(device, handle)) {}
 
-    Device& device() const { return handle_.device(); }
-    EventHandle handle() const { return handle_.get(); }
-    void check_usable() const { device().check_generation(handle_.generation(), "Event"); }
+    Device& device() const { return handle_->device(); }
+    EventHandle handle() const { return handle_->get(); }
+    void check_usable() const { device().check_generation(handle_->generation(), "Event"); }
 
-    void record(const Stream& stream);
+    // An external record is a node of the graph that the stream is being captured to.
+    void record(const Stream& stream, bool external = false);
+    // Was it last recorded in a capture? In which, if that is under way.
+    bool captured() const { return captured_.load(std::memory_order_relaxed); }
+    std::shared_ptr<Capture> capture() const;
+    // What keeps the handle.
+    std::shared_ptr<void> keeper() const { return handle_; }
     bool query() const;
     void synchronize() const;
 
   private:
-    unique_handle<EventTraits> handle_;
+    friend float elapsed_ms(const Event& start, const Event& stop);
+    void record_in_capture(const Stream& stream, bool external);
+    void refuse_if_captured(const char* call) const;
+
+    std::shared_ptr<unique_handle<EventTraits>> handle_;  // also of graphs that record it
+    std::atomic<bool> captured_{false};
+    std::weak_ptr<Capture> capture_;             // under a lock of all events
     std::atomic<unsigned long long> stream_{0};  // serial number of the stream it was last recorded in
 };
 

@@ -75,6 +75,66 @@ void drop_host_tasks(Device* device) {
     }
 }
 
+namespace {
+
+struct GraphEntry {
+    DevicePtr device;
+    std::shared_ptr<HostTask> task;
+    unsigned long long stream = 0;
+};
+
+struct GraphTable {
+    std::mutex mutex;
+    std::uintptr_t last = 0;
+    std::unordered_map<std::uintptr_t, GraphEntry> entries;
+};
+
+GraphTable& graph_table() {
+    static GraphTable* const instance = new GraphTable;
+    return *instance;
+}
+
+}  // namespace
+
+GraphTask::GraphTask(Device& device, std::unique_ptr<HostTask> task) {
+    const std::lock_guard lock(graph_table().mutex);
+    const std::uintptr_t number = ++graph_table().last;
+    graph_table().entries.emplace(number, GraphEntry{device.shared_from_this(), std::move(task), 0});
+    ticket_ = reinterpret_cast<void*>(number);
+}
+
+GraphTask::~GraphTask() {
+    GraphEntry last;  // whose end, which may call anything, comes after the lock's
+    const std::lock_guard lock(graph_table().mutex);
+    auto node = graph_table().entries.extract(reinterpret_cast<std::uintptr_t>(ticket_));
+    if (node) last = std::move(node.mapped());
+}
+
+void GraphTask::launched_in(unsigned long long stream) const {
+    const std::lock_guard lock(graph_table().mutex);
+    graph_table().entries.at(reinterpret_cast<std::uintptr_t>(ticket_)).stream = stream;
+}
+
+void run_graph_task(void* ticket) {
+    if (process_exiting()) return;
+    const HostFunctionScope scope;
+    GraphEntry entry;
+    {
+        const std::lock_guard lock(graph_table().mutex);
+        const auto found = graph_table().entries.find(reinterpret_cast<std::uintptr_t>(ticket));
+        if (found == graph_table().entries.end()) return;
+        entry = found->second;
+    }
+    const CurrentDeviceScope current(entry.device);
+    try {
+        entry.task->run();
+    } catch (const abi::__forced_unwind&) {
+        throw;  // the thread itself is being ended
+    } catch (...) {
+        entry.device->store_failure(entry.stream, std::current_exception());
+    }
+}
+
 std::size_t pending_host_tasks() {
     const std::lock_guard lock(table().mutex);
     return table().entries.size();

@@ -26,4 +26,20 @@ void drop_host_task(void* ticket);
 void drop_host_tasks(Device* device);  // null: of all devices
 std::size_t pending_host_tasks();
 
+// The task of a graph's node, which runs whenever the graph does. It can be run as long as this lives.
+class GraphTask {
+  public:
+    GraphTask(Device& device, std::unique_ptr<HostTask> task);
+    GraphTask(const GraphTask&) = delete;
+    GraphTask& operator=(const GraphTask&) = delete;
+    ~GraphTask();
+    void* ticket() const { return ticket_; }
+    // The graph was launched there: what the task throws is raised by its next synchronisation.
+    void launched_in(unsigned long long stream) const;
+
+  private:
+    void* ticket_;
+};
+void run_graph_task(void* ticket);
+
 }  // namespace cuscope::core

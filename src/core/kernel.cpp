@@ -1,5 +1,6 @@
 #include <sstream>
 
+#include "core/capture.hpp"
 #include "core/module.hpp"
 
 namespace cuscope::core {
@@ -79,9 +80,14 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     config.stream = stream->handle();
     config.array_bytes = array_bytes;
     const DeviceScope scope(*device_);
+    const bool captures = captures_underway() > 0;
+    if (captures) refuse_legacy_in_capture(*stream, "cudaLaunchKernel");
     for (Memory* memory : memories) memory->use(stream);
     const Status status = device_->runtime().launch_kernel(config, handle_, pointers);
-    if (status == Status::success) return;
+    if (status == Status::success) {
+        if (captures && stream->capturing()) stream->capture()->keep(keeper());
+        return;
+    }
     std::string hint;
     FunctionAttributes attributes;
     if (status == Status::cooperative_launch_too_large) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 
+#include "core/capture.hpp"
 #include "core/mem_pool.hpp"
 #include "core/stream_mark.hpp"
 
@@ -19,6 +20,7 @@ constexpr std::size_t prune_at = 16;
 bool is_idle(const Stream& stream) {
     Device& device = stream.device();
     const DeviceScope scope(device);
+    const RelaxedCapture relaxed(device);
     const Status status = device.runtime().stream_query(stream.handle());
     if (status != Status::success && status != Status::not_ready) device.runtime().get_last_error();
     return status == Status::success;
@@ -69,12 +71,23 @@ std::vector<StreamPtr> Uses::list() {
     return streams_;
 }
 
+void Memory::use_in_capture(const StreamPtr& stream) {
+    if (const auto capture = stream->capture()) capture->keep(shared_from_this());
+}
+
 LiveCounts live_counts() noexcept { return {live_device_memory.load(), live_pinned_memory.load()}; }
 
 std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, std::size_t bytes,
                                                      const std::shared_ptr<MemPool>& pool) {
     stream->check_usable();
     Device& device = stream->device();
+    // What is allocated while a graph is made is there at once, and is the graph's too.
+    if (const auto capture = stream->capture()) {
+        auto memory = allocate_plain(device.shared_from_this(), bytes);
+        capture->keep(std::static_pointer_cast<Memory>(memory));
+        return memory;
+    }
+    refuse_legacy_in_capture(*stream, "cudaMallocAsync");
     const DeviceScope scope(device);
     device.sweep();
     Allocation allocation;
@@ -106,6 +119,7 @@ std::shared_ptr<DeviceMemory> make_memory(const DevicePtr& device, std::size_t b
                                           const char* name, Call&& call) {
     const DeviceScope scope(*device);
     device->sweep();
+    const RelaxedCapture relaxed(*device);
     DeviceMemory::Allocation allocation;
     allocation.bytes = bytes;
     allocation.stream = device->legacy_stream();
@@ -197,7 +211,7 @@ DeviceMemory::DeviceMemory(Allocation allocation, unsigned generation)
     ++live_device_memory;
 }
 
-void DeviceMemory::use(const StreamPtr& stream) {
+void DeviceMemory::used_in(const StreamPtr& stream) {
     check_usable();
     if (allocation_.used != nullptr) {
         allocation_.used->use(stream);
@@ -395,6 +409,7 @@ std::shared_ptr<PinnedMemory> PinnedMemory::allocate(const DevicePtr& device, st
                                                      unsigned flags) {
     const DeviceScope scope(*device);
     device->sweep();
+    const RelaxedCapture relaxed(*device);
     Runtime& runtime = device->runtime();
     void* pointer = nullptr;
     const Status status = runtime.host_alloc(&pointer, bytes, flags);
@@ -409,6 +424,7 @@ std::shared_ptr<PinnedMemory> PinnedMemory::register_memory(const DevicePtr& dev
                                                             std::shared_ptr<void> owner) {
     const DeviceScope scope(*device);
     device->sweep();
+    const RelaxedCapture relaxed(*device);
     Runtime& runtime = device->runtime();
     const Status status = runtime.host_register(pointer, bytes, flags);
     if (status != Status::success) {
@@ -463,7 +479,7 @@ PinnedMemory::PinnedMemory(const DevicePtr& device, void* pointer, std::size_t b
     ++live_pinned_memory;
 }
 
-void PinnedMemory::use(const StreamPtr& stream) {
+void PinnedMemory::used_in(const StreamPtr& stream) {
     check_usable();
     uses_.add(stream);
 }

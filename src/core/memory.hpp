@@ -30,7 +30,7 @@ class Uses {
     std::vector<StreamPtr> streams_;
 };
 
-class Memory {
+class Memory : public std::enable_shared_from_this<Memory> {
   public:
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
@@ -38,13 +38,24 @@ class Memory {
 
     virtual Device& device() const = 0;
     virtual std::size_t bytes() const = 0;
-    // To be called before work that uses the memory is enqueued, with the device of the stream current.
-    virtual void use(const StreamPtr& stream) = 0;
+    // To be called before work that uses the memory is enqueued, with the device of the stream current. In a
+    // capture the memory is the graph's from then on, and is told of the streams that this is launched in.
+    void use(const StreamPtr& stream) {
+        if (stream->capturing()) {
+            use_in_capture(stream);
+        } else {
+            used_in(stream);
+        }
+    }
+    virtual void used_in(const StreamPtr& stream) = 0;
     // The streams whose work may still use the memory.
     virtual std::vector<StreamPtr> users() = 0;
 
   protected:
     Memory() = default;
+
+  private:
+    void use_in_capture(const StreamPtr& stream);
 };
 
 // What kernels know by an address of the device.
@@ -81,7 +92,7 @@ class DeviceMemory final : public Memory {
         return allocation_.device ? *allocation_.device : allocation_.stream->device();
     }
     std::size_t bytes() const override { return allocation_.bytes; }
-    void use(const StreamPtr& stream) override;
+    void used_in(const StreamPtr& stream) override;
     std::vector<StreamPtr> users() override;
     // Orders what `later` is given from now on after all that the memory was used for so far.
     void make_wait(const StreamPtr& later);
@@ -153,7 +164,7 @@ class PinnedMemory final : public Memory {
 
     Device& device() const override { return *device_; }
     std::size_t bytes() const override { return bytes_; }
-    void use(const StreamPtr& stream) override;
+    void used_in(const StreamPtr& stream) override;
     std::vector<StreamPtr> users() override { return uses_.list(); }
     void check_usable() const {
         device_->check_generation(generation_, "page-locked memory");

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "core/capture.hpp"
 #include "runtime/signature.hpp"
 
 namespace cuscope::core {
@@ -22,6 +23,7 @@ std::string without_spaces(std::string text) {
 std::shared_ptr<Library> load_library(const DevicePtr& device, const std::string& image,
                                       const std::string& origin) {
     LibraryHandle handle = nullptr;
+    const RelaxedCapture relaxed(*device);
     const Status status = device->runtime().library_load_data(&handle, image.data(), image.size());
     if (status != Status::success) device->fail(status, "cudaLibraryLoadData", origin, {});
     return std::make_shared<Library>(device, handle);

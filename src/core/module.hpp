@@ -53,6 +53,10 @@ class Kernel {
     void launch(LaunchConfig config, const StreamPtr& stream, void** pointers,
                 std::span<Memory* const> memories, std::int64_t array_bytes) const;
 
+    KernelHandle handle() const { return handle_; }
+    // What keeps the handle.
+    std::shared_ptr<void> keeper() const { return library_; }
+
   private:
     void load_parameters(std::vector<Parameter> known);
     void check_usable() const { device_->check_generation(library_->generation(), "Kernel"); }

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "core/capture.hpp"
 #include "core/devices.hpp"
 #include "core/event.hpp"
 #include "core/host_task.hpp"
@@ -175,9 +176,57 @@ bool Stream::implicitly_ordered_with(const Stream& other) const {
     return legacy && ((flags_ | other.flags_) & flags::stream_non_blocking) == 0;
 }
 
+namespace {
+
+std::mutex& capture_mutex() {
+    static std::mutex* const instance = new std::mutex;  // outlives static destructors
+    return *instance;
+}
+
+StreamPtr shared_from(Stream& stream) {
+    if (stream.handle() == stream_legacy) return stream.device().legacy_stream();
+    if (stream.handle() == stream_per_thread) return stream.device().per_thread_stream();
+    return stream.shared_from_this();
+}
+
+[[noreturn]] void refuse_wait(const char* call) {
+    refuse_in_capture(Status::stream_capture_unsupported, call,
+                      "the stream is being captured, and what is captured does not run: there is nothing to "
+                      "wait for before the graph is launched");
+}
+
+}  // namespace
+
+std::shared_ptr<Capture> Stream::capture() const {
+    if (!capturing()) return nullptr;
+    const std::lock_guard lock(capture_mutex());
+    return capture_;
+}
+
+void Stream::set_capture(std::shared_ptr<Capture> capture) {
+    const std::lock_guard lock(capture_mutex());
+    capturing_ = capture != nullptr;
+    capture_.swap(capture);
+}
+
+CaptureStatus Stream::capture_status(unsigned long long* id) const {
+    check_usable();
+    const HandleScope scope(device_, is_default());
+    CaptureStatus status = CaptureStatus::none;
+    Runtime& runtime = device_.runtime();
+    if (runtime.stream_get_capture_info(handle_, &status, id, nullptr, nullptr, nullptr, nullptr) !=
+        Status::success) {
+        runtime.get_last_error();
+    }
+    return status;
+}
+
 void Stream::synchronize() {
     check_usable();
+    if (capturing()) refuse_wait("cudaStreamSynchronize");
+    refuse_legacy_in_capture(*this, "cudaStreamSynchronize");
     const DeviceScope scope(device_);
+    const RelaxedCapture relaxed(device_);
     device_.check_wait(device_.runtime().stream_synchronize(handle_), "cudaStreamSynchronize");
     device_.sweep();
     device_.raise_failure(serial_);
@@ -185,7 +234,10 @@ void Stream::synchronize() {
 
 bool Stream::query() {
     check_usable();
+    if (capturing()) refuse_wait("cudaStreamQuery");
+    refuse_legacy_in_capture(*this, "cudaStreamQuery");
     const HandleScope scope(device_, is_default());
+    const RelaxedCapture relaxed(device_);
     const Status status = device_.runtime().stream_query(handle_);
     if (status == Status::not_ready) return false;
     device_.check(status, "cudaStreamQuery");
@@ -193,19 +245,72 @@ bool Stream::query() {
     return true;
 }
 
-void Stream::wait(const Event& event) {
+void Stream::wait(const Event& event, bool external) {
     check_usable();
     event.check_usable();
     check_same_runtime(device_, event.device(), "an event");
+    const bool captured = capturing() || event.captured();
+    if (captured || external) {
+        wait_in_capture(event, external);
+        return;
+    }
     const HandleScope scope(device_, is_default());
     device_.check(device_.runtime().stream_wait_event(handle_, event.handle(), 0), "cudaStreamWaitEvent");
+}
+
+void Stream::wait_in_capture(const Event& event, bool external) {
+    const std::shared_ptr<Capture> own = capture(), recorded = event.capture();
+    if (external) {
+        if (!own) {
+            throw std::invalid_argument(
+                "external: the stream is not being captured, and any wait of it is an ordinary one");
+        }
+    } else if (!recorded && event.captured()) {
+        refuse_in_capture(Status::invalid_value, "cudaStreamWaitEvent",
+                          "the event was last recorded in a capture that has ended: record it again");
+    } else if (own && own != recorded) {
+        refuse_in_capture(
+            recorded ? Status::stream_capture_merge : Status::stream_capture_isolation, "cudaStreamWaitEvent",
+            recorded
+                ? "the event was recorded in another capture: two captures cannot become one"
+                : "the event was not recorded in this capture: record it in a stream that takes part, or "
+                  "wait(event, external=True) for a node that waits whenever the graph runs");
+    } else if (!own && handle_ == stream_legacy) {
+        refuse_in_capture(Status::stream_capture_implicit, "cudaStreamWaitEvent",
+                          "the legacy default stream takes part in no capture: use another stream");
+    }
+    const HandleScope scope(device_, is_default());
+    device_.check(device_.runtime().stream_wait_event(handle_, event.handle(),
+                                                      external ? flags::event_wait_external : 0),
+                  "cudaStreamWaitEvent");
+    if (!own) recorded->join(shared_from(*this));
+    if (external) own->keep(event.keeper());
 }
 
 void Stream::wait(const Stream& other) {
     check_usable();
     other.check_usable();
     check_same_runtime(device_, other.device(), "a stream");
+    const std::shared_ptr<Capture> own = capture(), others = other.capture();
+    if (own != others) {
+        if (own && others) {
+            refuse_in_capture(
+                Status::stream_capture_merge, "cudaStreamWaitEvent",
+                "the other stream takes part in another capture: two captures cannot become one");
+        }
+        if (own) {
+            refuse_in_capture(Status::stream_capture_isolation, "cudaStreamWaitEvent",
+                              "the other stream takes no part in the capture: what it does is no node of the "
+                              "graph. Let it wait for a captured stream first, or wait for it before the "
+                              "capture begins");
+        }
+        if (handle_ == stream_legacy) {
+            refuse_in_capture(Status::stream_capture_implicit, "cudaStreamWaitEvent",
+                              "the legacy default stream takes part in no capture: use another stream");
+        }
+    }
     device_.check(order(*this, other), "cudaStreamWaitEvent");
+    if (!own && others) others->join(shared_from(*this));
 }
 
 Status order(const Stream& later, const Stream& earlier) {
@@ -230,7 +335,15 @@ Status order(const Stream& later, const Stream& earlier) {
 
 void Stream::add_host_task(std::unique_ptr<HostTask> task) {
     check_usable();
+    refuse_legacy_in_capture(*this, "cudaLaunchHostFunc");
     const DeviceScope scope(device_);
+    if (const std::shared_ptr<Capture> own = capture()) {
+        const auto kept = std::make_shared<GraphTask>(device_, std::move(task));
+        device_.check(device_.runtime().launch_host_func(handle_, run_graph_task, kept->ticket()),
+                      "cudaLaunchHostFunc");
+        own->keep(kept);
+        return;
+    }
     device_.sweep();
     void* const ticket = register_host_task(device_, serial_, std::move(task));
     const Status status = device_.runtime().launch_host_func(handle_, run_host_task, ticket);

@@ -10,6 +10,7 @@
 
 namespace cuscope::core {
 
+class Capture;
 class Event;
 class HostTask;
 
@@ -19,7 +20,7 @@ struct StreamTraits {
     static Status destroy(Runtime& runtime, Handle handle) { return runtime.stream_destroy(handle); }
 };
 
-class Stream {
+class Stream : public std::enable_shared_from_this<Stream> {
   public:
     static std::shared_ptr<Stream> create(const DevicePtr& device, unsigned flags, int priority);
     // The stream of a handle that something else made and `owner` keeps alive. The default streams are those
@@ -55,9 +56,17 @@ class Stream {
     // All work of this stream is ordered against all of the other by CUDA's own rule for default streams.
     bool implicitly_ordered_with(const Stream& other) const;
 
+    // Is it being captured, as far as this package began it?
+    bool capturing() const { return capturing_.load(std::memory_order_relaxed); }
+    std::shared_ptr<Capture> capture() const;  // null: no
+    void set_capture(std::shared_ptr<Capture> capture);
+    // As the runtime says; `id` is the capture's.
+    CaptureStatus capture_status(unsigned long long* id = nullptr) const;
+
     void synchronize();
     bool query();
-    void wait(const Event& event);
+    // An external wait is a node of the graph that the stream is being captured to.
+    void wait(const Event& event, bool external = false);
     void wait(const Stream& other);  // for all that was enqueued there so far
     void add_host_task(std::unique_ptr<HostTask> task);
 
@@ -71,6 +80,7 @@ class Stream {
   private:
     static std::shared_ptr<Stream> enter(const std::shared_ptr<Stream>& stream);
     void ask_what_it_is();
+    void wait_in_capture(const Event& event, bool external);
 
     Device& device_;
     unique_handle<StreamTraits> owned_;  // keeps the device too; empty for a stream that nobody here owns
@@ -81,7 +91,8 @@ class Stream {
     std::atomic<int> priority_{0};
     unsigned generation_;
     unsigned long long id_ = 0, serial_;
-    std::atomic<bool> abandoned_{false};
+    std::atomic<bool> abandoned_{false}, capturing_{false};
+    std::shared_ptr<Capture> capture_;  // under a lock of all streams
 };
 
 using StreamPtr = std::shared_ptr<Stream>;

@@ -1,5 +1,7 @@
 #include "core/stream_mark.hpp"
 
+#include "core/capture.hpp"
+
 namespace cuscope::core {
 
 StreamMark mark(const StreamPtr& stream) noexcept {
@@ -40,6 +42,10 @@ bool is_past(const StreamMark& mark) noexcept {
 }
 
 void keep_until_done(const StreamPtr& stream, std::shared_ptr<void> thing) {
+    if (const auto capture = stream->capture()) {
+        capture->keep(thing);
+        return;
+    }
     stream->device().retire([mark = mark(stream), thing = std::move(thing)] { return is_past(mark); });
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 
+#include "core/capture.hpp"
 #include "core/stream_mark.hpp"
 
 namespace cuscope::core {
@@ -185,6 +186,7 @@ void copy_strided(const StridedSide& to, const StridedSide& from, const CopyPlan
         if (host != nullptr && !pinned && keep_alive) keep_until_done(stream, keep_alive());
         throw;
     }
+    if (stream->capturing() && host != nullptr) keep_host(*stream, pinned != nullptr, keep_alive);
     device.sweep();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/capture.hpp"
 #include "core/stream_mark.hpp"
 
 namespace cuscope::core {
@@ -44,7 +45,7 @@ ArrayMemory::~ArrayMemory() {
 
 std::size_t ArrayMemory::element_bytes() const { return element_size(format_); }
 
-void ArrayMemory::use(const StreamPtr& stream) {
+void ArrayMemory::used_in(const StreamPtr& stream) {
     check_usable();
     uses_.add(stream);
 }
@@ -86,6 +87,7 @@ void ArrayMemory::copy(bool from_array, const PitchedPointer& other,
         if (!memory && !pinned && keep_alive) keep_until_done(stream, keep_alive());
         throw;
     }
+    if (stream->capturing() && !memory) keep_host(*stream, pinned != nullptr, keep_alive);
     on.sweep();
 }
 
@@ -131,7 +133,7 @@ TextureObject::~TextureObject() {
                        });
 }
 
-void TextureObject::use(const StreamPtr& stream) {
+void TextureObject::used_in(const StreamPtr& stream) {
     device_->check_generation(generation_, is_surface_ ? "Surface" : "Texture");
     source_->use(stream);
     uses_.add(stream);

@@ -17,7 +17,7 @@ class ArrayMemory final : public Memory {
 
     Device& device() const override { return *device_; }
     std::size_t bytes() const override { return bytes_; }
-    void use(const StreamPtr& stream) override;
+    void used_in(const StreamPtr& stream) override;
     std::vector<StreamPtr> users() override { return uses_.list(); }
     void check_usable() const { device_->check_generation(generation_, "CudaArray"); }
     ArrayHandle handle() const { return handle_; }
@@ -55,7 +55,7 @@ class TextureObject final : public Memory {
 
     Device& device() const override { return *device_; }
     std::size_t bytes() const override { return source_->bytes(); }
-    void use(const StreamPtr& stream) override;
+    void used_in(const StreamPtr& stream) override;
     std::vector<StreamPtr> users() override { return uses_.list(); }
     unsigned long long handle() const { return handle_; }
 

@@ -1,7 +1,10 @@
 #include "ops/workspace.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
+
+#include "core/capture.hpp"
 
 namespace cuscope::ops {
 namespace {
@@ -58,6 +61,15 @@ void* kept(const core::StreamPtr& stream) {
 
 Workspace::Workspace(const core::StreamPtr& stream, std::size_t bytes) {
     if (bytes == 0) return;
+    if (const auto capture = stream->capture()) {
+        // The graph's own: it may run in another stream, while this one does other things. Every run of the
+        // graph sets it to zero once.
+        bool fresh = false;
+        own_ = capture->own_memory(stream, std::max(bytes, kept_bytes), &fresh);
+        if (fresh) zeroed(stream, own_);
+        pointer_ = own_->pointer();
+        return;
+    }
     if (bytes <= kept_bytes) pointer_ = kept(stream);
     if (pointer_ != nullptr) return;
     own_ = zeroed(stream, core::DeviceMemory::allocate(stream, bytes));

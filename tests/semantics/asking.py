@@ -24,6 +24,7 @@ __global__ void spin(long long ns) {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t0));
   do { asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); } while ((long long)(t - t0) < ns);
 }
+__global__ void inc(int* p) { if (p) atomicAdd(p, 1); }
 __global__ void store(int* p, int v) { *p = v; }
 __global__ void oob(int* p) { p[1LL << 40] = 1; }
 __global__ void misaligned(char* p) { *(int*)(p + 1) = 1; }
@@ -31,7 +32,17 @@ __global__ void assert_() { assert(threadIdx.x == 99); }
 __global__ void dyn(float* p) { extern __shared__ float s[]; s[threadIdx.x] = 1; if (p) *p = s[0]; }
 """
 
+CONDITIONS = r"""
+__global__ void cond_dec(cudaGraphConditionalHandle h, int* p) {
+  int v = atomicSub(p, 1) - 1;
+  cudaGraphSetConditional(h, v > 0);
+}
+"""
+
 LEGACY, PER_THREAD = 1, 2
+STATUSES = ("none", "active", "invalidated")
+KERNEL, COPY, MEMSET, HOST, CHILD, EMPTY, EVENT_WAIT, EVENT_RECORD = range(8)
+ALLOC, FREE, CONDITIONAL = 10, 11, 13
 Question = tuple[str, object]
 Case = Callable[["Runtime"], Iterator[Question]]
 CASES: dict[str, Case] = {}
@@ -62,17 +73,17 @@ class Runtime:
         self.c.set_device(int(device.partition(":")[2]))
         self.c.get_last_error()
 
-    @functools.cached_property
-    def _library(self) -> tuple[int, dict[str, str]]:
-        status, image, names, log = self.c.compile(KERNELS)
+    @functools.cache  # noqa: B019 - lives as long as the process' one asker
+    def _library(self, source: str) -> tuple[int, dict[str, str]]:
+        status, image, names, log = self.c.compile(source)
         assert status == "cudaSuccess", log
         status, library = self.c.library_load_data(image)
         assert status == "cudaSuccess", status
         return library, dict(names)
 
     @functools.cache  # noqa: B019 - lives as long as the process' one asker
-    def kernel(self, name: str) -> int:
-        library, names = self._library
+    def kernel(self, name: str, source: str = KERNELS) -> int:
+        library, names = self._library(source)
         status, kernel = self.c.library_get_kernel(library, names[name])
         assert status == "cudaSuccess", status
         return kernel
@@ -121,15 +132,51 @@ class Runtime:
     def record(self, event: int, stream: int = 0) -> str:
         return self.c.event_record_with_flags(event, stream, 0)
 
+    def capture_status(self, stream: int) -> str:
+        status, capture = self.c.stream_is_capturing(stream)
+        return STATUSES[capture] if status == "cudaSuccess" else status
+
+    def graph(self) -> int:
+        status, graph = self.c.graph_create(0)
+        assert status == "cudaSuccess", status
+        return graph
+
+    def empty_node(self, graph: int, after: tuple[int, ...] = ()) -> int:
+        return self.c.graph_add_node(graph, {"type": EMPTY}, after)[1]
+
+    def inc_node(self, graph: int, pointer: int, after: tuple[int, ...] = (), block: int = 1) -> int:
+        parameters = {
+            "type": KERNEL,
+            "kernel": self.kernel("inc"),
+            "block": block,
+            "arguments": [struct.pack("P", pointer)],
+        }
+        status, node, *_ = self.c.graph_add_node(graph, parameters, after)
+        assert status == "cudaSuccess", status
+        return node
+
+    def instantiate(self, graph: int, flags: int = 0) -> int:
+        status, exe = self.c.graph_instantiate(graph, flags)
+        assert status == "cudaSuccess", status
+        return exe
+
+    def nodes(self, graph: int) -> str:
+        """How many nodes and edges there are, and the nodes' types."""
+        count = self.c.graph_get_nodes(graph)[1]
+        found = self.c.graph_get_nodes(graph, count)[2]
+        edges = self.c.graph_get_edges(graph)[1]
+        types = "".join(f" {self.c.graph_node_get_type(node)[1]}" for node in found)
+        return f"{count} nodes {edges} edges:{types}"
+
 
 def ask(device: str, name: str) -> list[str]:
     """The answers of a runtime, written as the file writes them."""
     runtime = Runtime(device)
     runtime.kernel("spin")  # compiled and loaded before the clock of a case starts
-    return [f"{label}={value}" for label, value in CASES[name](runtime)]
+    return [label if value is None else f"{label}={value}" for label, value in CASES[name](runtime)]
 
 
 def load_cases() -> dict[str, Case]:
-    from . import cases_errors, cases_memory, cases_order  # noqa: F401 - they fill CASES
+    from . import cases_capture, cases_errors, cases_graphs, cases_memory, cases_order  # noqa: F401 - they fill CASES
 
     return CASES

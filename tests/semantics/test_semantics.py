@@ -19,6 +19,7 @@ NOT_ASKED: dict[str, str] = {}
 OWN_PROCESS = {
     "alignment",
     "device_edges",
+    "graph_dot",  # counts the graphs of the process
     "launch_blocking_env",
     "launch_config",
     "mem_info",

@@ -1,0 +1,248 @@
+#include "core/capture.hpp"
+
+#include <algorithm>
+
+#include "core/graph.hpp"
+
+namespace cuscope::core {
+namespace {
+
+// Those under way, so that failures can be matched with them.
+struct Underway {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<Capture>> captures;
+};
+
+Underway& underway() {
+    static Underway* const instance = new Underway;  // outlives static destructors
+    return *instance;
+}
+
+thread_local std::weak_ptr<Capture> last_spoilt;
+
+std::vector<std::shared_ptr<Capture>> captures() {
+    const std::lock_guard lock(underway().mutex);
+    return underway().captures;
+}
+
+const char* const refused = "Nothing was captured of it, and the capture goes on.";
+
+}  // namespace
+
+void Keepers::keep(const std::shared_ptr<Memory>& memory) {
+    if (memory && seen_.insert(memory.get()).second) memories_.push_back(memory);
+}
+
+void Keepers::keep(const std::shared_ptr<void>& thing) {
+    if (thing && seen_.insert(thing.get()).second) things_.push_back(thing);
+}
+
+void Keepers::keep(const std::shared_ptr<GraphTask>& task) {
+    if (task && seen_.insert(task.get()).second) tasks_.push_back(task);
+}
+
+void Keepers::keep(const Keepers& others) {
+    for (const auto& memory : others.memories_) keep(memory);
+    for (const auto& task : others.tasks_) keep(task);
+    for (const auto& thing : others.things_) keep(thing);
+}
+
+RelaxedCapture::RelaxedCapture(Device& device) {
+    if (captures_underway() == 0) return;
+    if (device.runtime().thread_exchange_stream_capture_mode(&mode_) == Status::success) {
+        runtime_ = &device.runtime();
+    } else {
+        device.runtime().get_last_error();
+    }
+}
+
+RelaxedCapture::~RelaxedCapture() {
+    if (runtime_ != nullptr) runtime_->thread_exchange_stream_capture_mode(&mode_);
+}
+
+void refuse_in_capture(Status status, const std::string& call, const std::string& detail) {
+    throw Error(status, call, detail, refused);
+}
+
+void refuse_while_captured(const Device& device, const char* call) {
+    if (captures_underway() == 0) return;
+    for (const auto& capture : captures()) {
+        if (&capture->origin()->device() != &device) continue;
+        refuse_in_capture(Status::stream_capture_unsupported, call,
+                          "a stream of " + device.name() +
+                              " is being captured, and what is captured does not run: end the capture first");
+    }
+}
+
+void refuse_legacy_in_capture(const Stream& stream, const char* call) {
+    if (stream.handle() != stream_legacy || captures_underway() == 0) return;
+    for (const auto& capture : captures()) {
+        const Stream& origin = *capture->origin();
+        if (&origin.device() != &stream.device() || (origin.flags() & flags::stream_non_blocking) != 0)
+            continue;
+        refuse_in_capture(Status::stream_capture_implicit, call,
+                          "the legacy default stream of " + stream.device().name() +
+                              " would wait for a stream that is being captured: use another stream (stream=, "
+                              "or with stream:), or capture one made with non_blocking=True");
+    }
+}
+
+void keep_host(const Stream& stream, bool pinned, const std::function<std::shared_ptr<void>()>& keep_alive) {
+    if (pinned || !keep_alive) return;
+    if (const auto capture = stream.capture()) capture->keep(keep_alive());
+}
+
+// ---- begin and end
+
+void Capture::enter(const StreamPtr& stream, CaptureMode mode, std::shared_ptr<Graph> into) {
+    const auto made = std::make_shared<Capture>(stream, mode, std::move(into));
+    {
+        const std::lock_guard lock(underway().mutex);
+        underway().captures.push_back(made);
+        ++capture_count;
+    }
+    made->join(stream);
+}
+
+void Capture::begin(const StreamPtr& stream, CaptureMode mode) {
+    stream->check_usable();
+    Device& device = stream->device();
+    const DeviceScope scope(device);
+    device.sweep();
+    device.check(device.runtime().stream_begin_capture(stream->handle(), mode), "cudaStreamBeginCapture");
+    enter(stream, mode, nullptr);
+}
+
+void Capture::begin(const StreamPtr& stream, CaptureMode mode, const std::shared_ptr<Graph>& graph,
+                    const std::vector<GraphNodeHandle>& after) {
+    stream->check_usable();
+    Device& device = stream->device();
+    if (&graph->device() != &device) {
+        throw std::invalid_argument("the graph is on " + graph->device().name() + ", the stream on " +
+                                    device.name() + ": capture a stream of the graph's device");
+    }
+    const DeviceScope scope(device);
+    device.sweep();
+    device.check(device.runtime().stream_begin_capture_to_graph(stream->handle(), graph->handle(),
+                                                                after.data(), nullptr, after.size(), mode),
+                 "cudaStreamBeginCaptureToGraph");
+    enter(stream, mode, graph);
+}
+
+void Capture::join(const StreamPtr& stream) {
+    const std::lock_guard lock(mutex_);
+    streams_.push_back(stream);
+    stream->set_capture(shared_from_this());
+}
+
+void Capture::leave() {
+    {
+        const std::lock_guard lock(mutex_);
+        for (const StreamPtr& stream : streams_) stream->set_capture(nullptr);
+        streams_.clear();
+    }
+    const std::lock_guard lock(underway().mutex);
+    std::erase_if(underway().captures, [&](const auto& other) { return other.get() == this; });
+    --capture_count;
+}
+
+std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
+    Device& device = stream->device();
+    const std::shared_ptr<Capture> capture = stream->capture();
+    Runtime& runtime = device.runtime();
+    GraphHandle handle = nullptr;
+    Status status = Status::success;
+    {
+        const DeviceScope scope(device);
+        status = runtime.stream_end_capture(stream->handle(), &handle);
+    }
+    // Not the one to end it, or not the thread: it goes on.
+    const bool goes_on = status == Status::stream_capture_unmatched ||
+                         status == Status::stream_capture_wrong_thread || status == Status::illegal_state;
+    const bool ours =
+        capture && (!goes_on || (status == Status::illegal_state && capture->origin_ == stream));
+    if (ours) capture->leave();
+    if (status != Status::success) {
+        std::string detail, hint;
+        if (capture && status == Status::stream_capture_invalidated) {
+            const std::lock_guard lock(capture->mutex_);
+            detail = capture->spoilt_by_.empty()
+                         ? "the capture was spoilt by a call that cuscope did not make"
+                         : "the capture was spoilt by " + capture->spoilt_by_;
+            if (!capture->place_.empty()) detail += " at " + capture->place_;
+            if (!capture->why_.empty()) detail += ": " + capture->why_;
+        } else if (status == Status::stream_capture_unjoined) {
+            hint =
+                "Before the capture ends, let its first stream wait for each stream that was forked off: "
+                "first.wait(other).";
+        }
+        if (quietly) {
+            runtime.get_last_error();
+            device.sweep();
+            return nullptr;
+        }
+        device.fail(status, "cudaStreamEndCapture", detail, hint);
+    }
+    std::shared_ptr<Graph> graph;
+    if (capture && capture->into_) {
+        graph = capture->into_;
+    } else {
+        graph = std::make_shared<Graph>(device.shared_from_this(), handle);
+    }
+    if (capture) {
+        const std::lock_guard lock(capture->mutex_);
+        graph->keep(capture->keepers_);
+    }
+    device.sweep();
+    return graph;
+}
+
+std::shared_ptr<DeviceMemory> Capture::own_memory(const StreamPtr& stream, std::size_t bytes, bool* fresh) {
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = own_.find(stream.get());
+        *fresh = found == own_.end() || found->second->bytes() < bytes;
+        if (!*fresh) return found->second;
+    }
+    auto made = DeviceMemory::allocate_plain(stream->device().shared_from_this(), bytes);
+    keep(std::static_pointer_cast<Memory>(made));
+    const std::lock_guard lock(mutex_);
+    own_[stream.get()] = made;
+    return made;
+}
+
+// ---- what spoilt it
+
+void Capture::note_failure(Status status, const std::string& call, const std::string& detail) noexcept {
+    if (captures_underway() == 0 || status == Status::stream_capture_invalidated) return;
+    try {
+        for (const auto& capture : captures()) {
+            {
+                const std::lock_guard lock(capture->mutex_);
+                if (!capture->spoilt_by_.empty()) continue;
+            }
+            Runtime& runtime = capture->origin_->device().runtime();
+            CaptureStatus now = CaptureStatus::none;
+            if (runtime.stream_is_capturing(capture->origin_->handle(), &now) != Status::success ||
+                now != CaptureStatus::invalidated) {
+                continue;
+            }
+            const std::lock_guard lock(capture->mutex_);
+            capture->spoilt_by_ = call + " (" + name(status) + ")";
+            capture->why_ = detail;
+            last_spoilt = capture;
+        }
+    } catch (...) {
+        // Nobody learns then who it was.
+    }
+}
+
+void Capture::note_place(const std::string& place) {
+    const std::shared_ptr<Capture> spoilt = last_spoilt.lock();
+    last_spoilt.reset();
+    if (!spoilt) return;
+    const std::lock_guard lock(spoilt->mutex_);
+    if (spoilt->place_.empty()) spoilt->place_ = place;
+}
+
+}  // namespace cuscope::core

@@ -1,0 +1,493 @@
+#include "core/graph.hpp"
+
+#include <algorithm>
+
+#include "runtime/signature.hpp"
+
+namespace cuscope::core {
+
+const char* name_of(GraphNodeType type) {
+    switch (type) {
+        case GraphNodeType::kernel:
+            return "kernel";
+        case GraphNodeType::memcpy:
+            return "copy";
+        case GraphNodeType::memset:
+            return "memset";
+        case GraphNodeType::host:
+            return "host";
+        case GraphNodeType::graph:
+            return "child";
+        case GraphNodeType::empty:
+            return "empty";
+        case GraphNodeType::wait_event:
+            return "event_wait";
+        case GraphNodeType::event_record:
+            return "event_record";
+        case GraphNodeType::external_semaphore_signal:
+            return "semaphore_signal";
+        case GraphNodeType::external_semaphore_wait:
+            return "semaphore_wait";
+        case GraphNodeType::mem_alloc:
+            return "alloc";
+        case GraphNodeType::mem_free:
+            return "free";
+        case GraphNodeType::conditional:
+            return "conditional";
+    }
+    return "unknown";
+}
+
+// ---- nodes
+
+void GraphNode::check_usable() const {
+    graph_->check_usable();
+    if (destroyed()) throw std::invalid_argument("the node was destroyed");
+}
+
+GraphNode::GraphNode(std::shared_ptr<Graph> graph, GraphNodeHandle handle)
+    : graph_(std::move(graph)), handle_(handle) {
+    graph_->device().check(graph_->device().runtime().graph_node_get_type(handle_, &type_),
+                           "cudaGraphNodeGetType");
+}
+
+GraphNodeType GraphNode::type() const {
+    check_usable();
+    return type_;
+}
+
+GraphNodeParameters GraphNode::parameters() const {
+    check_usable();
+    GraphNodeParameters parameters;
+    graph_->device().check(graph_->device().runtime().graph_node_get_params(handle_, &parameters),
+                           "cudaGraphNodeGetParams");
+    if (parameters.type == GraphNodeType::conditional) {
+        const std::lock_guard lock(graph_->mutex_);
+        if (const auto found = graph_->conditionals_.find(handle_); found != graph_->conditionals_.end())
+            parameters.conditional = found->second;
+    }
+    return parameters;
+}
+
+LaunchAttribute GraphNode::attribute(LaunchAttributeId id) const {
+    check_usable();
+    LaunchAttribute value;
+    graph_->device().check(graph_->device().runtime().graph_kernel_node_get_attribute(handle_, id, &value),
+                           "cudaGraphKernelNodeGetAttribute");
+    return value;
+}
+
+void GraphNode::set_attribute(LaunchAttributeId id, const LaunchAttribute& value) {
+    check_usable();
+    const DeviceScope scope(graph_->device());
+    graph_->device().check(graph_->device().runtime().graph_kernel_node_set_attribute(handle_, id, &value),
+                           "cudaGraphKernelNodeSetAttribute");
+}
+
+namespace {
+
+template <class Ask>
+std::vector<GraphNodeHandle> handles(Device& device, const char* call, Ask ask) {
+    std::size_t count = 0;
+    device.check(ask(nullptr, nullptr, &count), call);
+    std::vector<GraphNodeHandle> found(count);
+    std::vector<GraphEdgeData> data(count);
+    if (count > 0) device.check(ask(found.data(), data.data(), &count), call);
+    found.resize(count);
+    return found;
+}
+
+GraphNodes nodes_of(Graph& graph, const std::vector<GraphNodeHandle>& handles) {
+    GraphNodes nodes;
+    for (GraphNodeHandle handle : handles) nodes.push_back(graph.node(handle));
+    return nodes;
+}
+
+}  // namespace
+
+GraphNodes GraphNode::dependencies() const {
+    check_usable();
+    Runtime& runtime = graph_->device().runtime();
+    return nodes_of(*graph_, handles(graph_->device(), "cudaGraphNodeGetDependencies",
+                                     [&](GraphNodeHandle* nodes, GraphEdgeData* data, std::size_t* count) {
+                                         return runtime.graph_node_get_dependencies(handle_, nodes, data,
+                                                                                    count);
+                                     }));
+}
+
+GraphNodes GraphNode::dependents() const {
+    check_usable();
+    Runtime& runtime = graph_->device().runtime();
+    return nodes_of(*graph_, handles(graph_->device(), "cudaGraphNodeGetDependentNodes",
+                                     [&](GraphNodeHandle* nodes, GraphEdgeData* data, std::size_t* count) {
+                                         return runtime.graph_node_get_dependent_nodes(handle_, nodes, data,
+                                                                                       count);
+                                     }));
+}
+
+std::vector<std::shared_ptr<Graph>> GraphNode::bodies() const {
+    const GraphNodeParameters found = parameters();
+    std::vector<std::shared_ptr<Graph>> bodies;
+    if (found.type == GraphNodeType::graph) {
+        bodies.push_back(std::make_shared<Graph>(graph_, found.graph));
+    } else if (found.type == GraphNodeType::conditional && found.conditional.bodies != nullptr) {
+        for (unsigned i = 0; i < found.conditional.size; ++i)
+            bodies.push_back(std::make_shared<Graph>(graph_, found.conditional.bodies[i]));
+    }
+    return bodies;
+}
+
+void GraphNode::destroy() {
+    check_usable();
+    graph_->device().check(graph_->device().runtime().graph_destroy_node(handle_), "cudaGraphDestroyNode");
+    destroyed_ = true;
+    const std::lock_guard lock(graph_->mutex_);
+    graph_->nodes_.erase(handle_);
+    graph_->conditionals_.erase(handle_);
+}
+
+// ---- graphs
+
+std::shared_ptr<Graph> Graph::create(const DevicePtr& device) {
+    const DeviceScope scope(*device);
+    device->sweep();
+    GraphHandle handle = nullptr;
+    device->check(device->runtime().graph_create(&handle, 0), "cudaGraphCreate");
+    return std::make_shared<Graph>(device, handle);
+}
+
+Graph::Graph(const DevicePtr& device, GraphHandle handle)
+    : device_(device), owned_(device, handle), handle_(handle), generation_(device->generation()) {}
+
+Graph::Graph(std::shared_ptr<Graph> parent, GraphHandle handle)
+    : device_(parent->device_),
+      parent_(std::move(parent)),
+      handle_(handle),
+      generation_(parent_->generation_) {}
+
+void Graph::check_usable() const { device_->check_generation(generation_, "Graph"); }
+
+Keepers Graph::keepers() const {
+    Keepers all;
+    const std::lock_guard lock(mutex_);
+    all.keep(keepers_);
+    return all;
+}
+
+GraphNodePtr Graph::node(GraphNodeHandle handle) {
+    if (handle == nullptr) return nullptr;
+    const std::lock_guard lock(mutex_);
+    std::weak_ptr<GraphNode>& known = nodes_[handle];
+    if (GraphNodePtr node = known.lock()) return node;
+    const auto made = std::make_shared<GraphNode>(shared_from_this(), handle);
+    known = made;
+    return made;
+}
+
+void Graph::check_of_here(const GraphNode& node, const char* what) const {
+    node.check_usable();
+    if (node.graph()->handle_ == handle_ && &node.graph()->device() == device_.get()) return;
+    throw std::invalid_argument(std::string(what) + ": the node is of another graph");
+}
+
+std::vector<GraphNodeHandle> Graph::handles_of(const GraphNodes& nodes, const char* what) const {
+    std::vector<GraphNodeHandle> handles;
+    for (const GraphNodePtr& node : nodes) {
+        check_of_here(*node, what);
+        handles.push_back(node->handle());
+    }
+    return handles;
+}
+
+GraphNodePtr Graph::add(GraphNodeParameters parameters, const GraphNodes& after, const char* call) {
+    check_usable();
+    const std::vector<GraphNodeHandle> dependencies = handles_of(after, "after");
+    const DeviceScope scope(*device_);
+    GraphNodeHandle handle = nullptr;
+    device_->check(device_->runtime().graph_add_node(&handle, handle_, dependencies.data(), nullptr,
+                                                     dependencies.size(), &parameters),
+                   call);
+    if (parameters.type == GraphNodeType::conditional) set_conditional(handle, parameters.conditional);
+    return node(handle);
+}
+
+void Graph::set_conditional(GraphNodeHandle node, const ConditionalNodeParameters& parameters) {
+    const std::lock_guard lock(mutex_);
+    conditionals_[node] = parameters;
+}
+
+GraphNodeParameters kernel_parameters(const Kernel& kernel, const LaunchConfig& config, void** arguments,
+                                      std::int64_t array_bytes) {
+    GraphNodeParameters parameters;
+    parameters.type = GraphNodeType::kernel;
+    parameters.kernel = {kernel.handle(), config.grid,        config.block, config.dynamic_shared_bytes,
+                         arguments,       config.duration_ns, array_bytes};
+    return parameters;
+}
+
+GraphNodeParameters copy_parameters(void* destination, const void* source, std::size_t bytes,
+                                    MemcpyKind kind) {
+    GraphNodeParameters parameters;
+    parameters.type = GraphNodeType::memcpy;
+    parameters.memcpy.destination = {destination, bytes, bytes, 1};
+    parameters.memcpy.source = {const_cast<void*>(source), bytes, bytes, 1};
+    parameters.memcpy.extent = {bytes, 1, 1};
+    parameters.memcpy.kind = kind;
+    return parameters;
+}
+
+GraphNodePtr Graph::add_kernel(const Kernel& kernel, const LaunchConfig& config, void** arguments,
+                               std::span<Memory* const> memories, std::int64_t array_bytes,
+                               const GraphNodes& after) {
+    if (kernel.device().get() != device_.get()) {
+        throw std::invalid_argument("the kernel " + kernel.name() + " is on " + kernel.device()->name() +
+                                    ", the graph on " + device_->name());
+    }
+    const GraphNodePtr made =
+        add(kernel_parameters(kernel, config, arguments, array_bytes), after, "cudaGraphAddKernelNode");
+    keep(kernel.keeper());
+    for (Memory* memory : memories) keep(memory->shared_from_this());
+    std::vector<LaunchAttribute> attributes(config.attributes.begin(), config.attributes.end());
+    if (config.cooperative) {
+        attributes.emplace_back();
+        attributes.back().id = LaunchAttributeId::cooperative;
+        attributes.back().value = 1;
+    }
+    if (config.cluster.x != 0) {
+        attributes.emplace_back();
+        attributes.back().id = LaunchAttributeId::cluster_dimension;
+        attributes.back().cluster = config.cluster;
+    }
+    try {
+        for (const LaunchAttribute& attribute : attributes) made->set_attribute(attribute.id, attribute);
+    } catch (...) {
+        made->destroy();
+        throw;
+    }
+    return made;
+}
+
+GraphNodePtr Graph::add_host(std::unique_ptr<HostTask> task, const GraphNodes& after) {
+    const auto kept = std::make_shared<GraphTask>(*device_, std::move(task));
+    GraphNodeParameters parameters;
+    parameters.type = GraphNodeType::host;
+    parameters.host = {run_graph_task, kept->ticket()};
+    const GraphNodePtr made = add(parameters, after, "cudaGraphAddHostNode");
+    keep(kept);
+    return made;
+}
+
+GraphNodePtr Graph::add_child(const Graph& child, const GraphNodes& after) {
+    child.check_usable();
+    if (child.device_ != device_) {
+        throw std::invalid_argument("the child graph is on " + child.device_->name() + ", the graph on " +
+                                    device_->name());
+    }
+    GraphNodeParameters parameters;
+    parameters.type = GraphNodeType::graph;
+    parameters.graph = child.handle_;
+    const GraphNodePtr made = add(parameters, after, "cudaGraphAddChildGraphNode");
+    keep(child.keepers());
+    return made;
+}
+
+GraphNodePtr Graph::add_event(const Event& event, bool record, const GraphNodes& after) {
+    event.check_usable();
+    GraphNodeParameters parameters;
+    parameters.type = record ? GraphNodeType::event_record : GraphNodeType::wait_event;
+    parameters.event = event.handle();
+    const GraphNodePtr made =
+        add(parameters, after, record ? "cudaGraphAddEventRecordNode" : "cudaGraphAddEventWaitNode");
+    keep(event.keeper());
+    return made;
+}
+
+ConditionalHandle Graph::add_condition(unsigned default_value, bool assign) {
+    check_usable();
+    const DeviceScope scope(*device_);
+    ConditionalHandle handle = 0;
+    device_->check(device_->runtime().graph_conditional_handle_create(
+                       &handle, handle_, default_value, assign ? flags::condition_assign_default : 0),
+                   "cudaGraphConditionalHandleCreate");
+    return handle;
+}
+
+GraphNodes Graph::nodes() {
+    check_usable();
+    return nodes_of(*this, handles(*device_, "cudaGraphGetNodes",
+                                   [&](GraphNodeHandle* nodes, GraphEdgeData*, std::size_t* count) {
+                                       return device_->runtime().graph_get_nodes(handle_, nodes, count);
+                                   }));
+}
+
+GraphNodes Graph::roots() {
+    check_usable();
+    return nodes_of(*this, handles(*device_, "cudaGraphGetRootNodes",
+                                   [&](GraphNodeHandle* nodes, GraphEdgeData*, std::size_t* count) {
+                                       return device_->runtime().graph_get_root_nodes(handle_, nodes, count);
+                                   }));
+}
+
+std::vector<Graph::Edge> Graph::edges() {
+    check_usable();
+    Runtime& runtime = device_->runtime();
+    std::size_t count = 0;
+    device_->check(runtime.graph_get_edges(handle_, nullptr, nullptr, nullptr, &count), "cudaGraphGetEdges");
+    std::vector<GraphNodeHandle> from(count), to(count);
+    std::vector<GraphEdgeData> data(count);
+    if (count > 0) {
+        device_->check(runtime.graph_get_edges(handle_, from.data(), to.data(), data.data(), &count),
+                       "cudaGraphGetEdges");
+    }
+    std::vector<Edge> edges;
+    for (std::size_t i = 0; i < count; ++i) edges.push_back({node(from[i]), node(to[i]), data[i]});
+    return edges;
+}
+
+void Graph::connect(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data) {
+    check_of_here(from, "from");
+    check_of_here(to, "to");
+    const GraphNodeHandle first = from.handle(), second = to.handle();
+    device_->check(device_->runtime().graph_add_dependencies(handle_, &first, &second,
+                                                             data == GraphEdgeData{} ? nullptr : &data, 1),
+                   "cudaGraphAddDependencies");
+}
+
+void Graph::disconnect(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data) {
+    check_of_here(from, "from");
+    check_of_here(to, "to");
+    const GraphNodeHandle first = from.handle(), second = to.handle();
+    device_->check(device_->runtime().graph_remove_dependencies(handle_, &first, &second,
+                                                                data == GraphEdgeData{} ? nullptr : &data, 1),
+                   "cudaGraphRemoveDependencies");
+}
+
+std::shared_ptr<Graph> Graph::clone() {
+    check_usable();
+    const DeviceScope scope(*device_);
+    GraphHandle handle = nullptr;
+    device_->check(device_->runtime().graph_clone(&handle, handle_), "cudaGraphClone");
+    auto made = std::make_shared<Graph>(device_, handle);
+    made->keep(keepers());
+    return made;
+}
+
+GraphNodePtr Graph::find_clone(const GraphNode& original) {
+    check_usable();
+    original.check_usable();
+    GraphNodeHandle found = nullptr;
+    device_->check(device_->runtime().graph_node_find_in_clone(&found, original.handle(), handle_),
+                   "cudaGraphNodeFindInClone");
+    return node(found);
+}
+
+std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags) {
+    check_usable();
+    const DeviceScope scope(*device_);
+    device_->sweep();
+    const RelaxedCapture relaxed(*device_);
+    GraphExecHandle handle = nullptr;
+    device_->check(device_->runtime().graph_instantiate(&handle, handle_, flags), "cudaGraphInstantiate");
+    return std::make_shared<GraphExec>(device_, handle, keepers());
+}
+
+// ---- executables
+
+GraphExec::GraphExec(const DevicePtr& device, GraphExecHandle handle, Keepers keepers)
+    : device_(device),
+      handle_(handle),
+      generation_(device->generation()),
+      keepers_(std::make_shared<Keepers>(std::move(keepers))) {}
+
+// What a launch in flight uses stays until that has ended.
+GraphExec::~GraphExec() {
+    release_after_uses(device_, generation_, "cudaGraphExecDestroy", uses_.take(),
+                       [handle = handle_, keepers = std::move(keepers_)](Runtime& runtime) {
+                           return runtime.graph_exec_destroy(handle);
+                       });
+}
+
+void GraphExec::launch(const StreamPtr& stream) {
+    check_usable();
+    stream->check_usable();
+    const DeviceScope scope(*device_);
+    if (captures_underway() > 0) {
+        refuse_legacy_in_capture(*stream, "cudaGraphLaunch");
+        if (const auto capture = stream->capture()) {
+            device_->check(device_->runtime().graph_launch(handle_, stream->handle()), "cudaGraphLaunch");
+            const std::lock_guard lock(mutex_);
+            capture->keep_all(*keepers_);
+            return;
+        }
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        if (last_.lock() != stream) {
+            for (const auto& memory : keepers_->memories()) memory->use(stream);
+            for (const auto& task : keepers_->tasks()) task->launched_in(stream->serial());
+            uses_.add(stream);
+            last_ = stream;
+        }
+    }
+    device_->check(device_->runtime().graph_launch(handle_, stream->handle()), "cudaGraphLaunch");
+}
+
+void GraphExec::upload(const StreamPtr& stream) {
+    check_usable();
+    stream->check_usable();
+    const DeviceScope scope(*device_);
+    device_->check(device_->runtime().graph_upload(handle_, stream->handle()), "cudaGraphUpload");
+}
+
+unsigned long long GraphExec::flags() const {
+    check_usable();
+    unsigned long long flags = 0;
+    device_->check(device_->runtime().graph_exec_get_flags(handle_, &flags), "cudaGraphExecGetFlags");
+    return flags;
+}
+
+GraphExec::Update GraphExec::update(Graph& graph) {
+    check_usable();
+    graph.check_usable();
+    if (&graph.device() != device_.get()) {
+        throw std::invalid_argument("the graph is on " + graph.device().name() + ", the executable on " +
+                                    device_->name());
+    }
+    const DeviceScope scope(*device_);
+    GraphExecUpdateInfo info;
+    const Status status = device_->runtime().graph_exec_update(handle_, graph.handle(), &info);
+    if (status == Status::graph_exec_update_failure) {
+        device_->runtime().get_last_error();
+        return {info.result, graph.node(info.error_node), graph.node(info.error_from_node)};
+    }
+    device_->check(status, "cudaGraphExecUpdate");
+    // What earlier launches use stays as well: they may still run.
+    keep(graph.keepers());
+    return {};
+}
+
+void GraphExec::set_parameters(const GraphNode& node, GraphNodeParameters parameters, const char* call) {
+    check_usable();
+    node.check_usable();
+    const DeviceScope scope(*device_);
+    device_->check(device_->runtime().graph_exec_node_set_params(handle_, node.handle(), &parameters), call);
+}
+
+void GraphExec::set_enabled(const GraphNode& node, bool enabled) {
+    check_usable();
+    node.check_usable();
+    const DeviceScope scope(*device_);
+    device_->check(device_->runtime().graph_node_set_enabled(handle_, node.handle(), enabled ? 1 : 0),
+                   "cudaGraphNodeSetEnabled");
+}
+
+bool GraphExec::enabled(const GraphNode& node) const {
+    check_usable();
+    node.check_usable();
+    unsigned enabled = 0;
+    device_->check(device_->runtime().graph_node_get_enabled(handle_, node.handle(), &enabled),
+                   "cudaGraphNodeGetEnabled");
+    return enabled != 0;
+}
+
+}  // namespace cuscope::core

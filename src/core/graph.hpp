@@ -1,0 +1,176 @@
+// Graphs: nodes and edges, captured or made one by one, and executables of them. A graph keeps what its nodes
+// use; an executable keeps it too, until every launch has ended.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/capture.hpp"
+#include "core/copy.hpp"
+#include "core/event.hpp"
+#include "core/host_task.hpp"
+#include "core/module.hpp"
+#include "core/unique_handle.hpp"
+
+namespace cuscope::core {
+
+struct GraphTraits {
+    using Handle = GraphHandle;
+    static constexpr const char* call = "cudaGraphDestroy";
+    static Status destroy(Runtime& runtime, Handle handle) { return runtime.graph_destroy(handle); }
+};
+
+class Graph;
+class GraphExec;
+
+// A node, while its graph is there and it was not destroyed. There is one of these for a node.
+class GraphNode {
+  public:
+    GraphNode(std::shared_ptr<Graph> graph, GraphNodeHandle handle);
+
+    const std::shared_ptr<Graph>& graph() const { return graph_; }
+    GraphNodeHandle handle() const { return handle_; }
+    bool destroyed() const { return destroyed_.load(); }
+    void check_usable() const;
+
+    GraphNodeType type() const;
+    GraphNodeType known_type() const { return type_; }  // asks nobody
+    // Pointers in it are the runtime's, as long as the node does not change.
+    GraphNodeParameters parameters() const;
+    LaunchAttribute attribute(LaunchAttributeId id) const;
+    void set_attribute(LaunchAttributeId id, const LaunchAttribute& value);
+    std::vector<std::shared_ptr<GraphNode>> dependencies() const;
+    std::vector<std::shared_ptr<GraphNode>> dependents() const;
+    // The graph of a child; the bodies of a conditional.
+    std::vector<std::shared_ptr<Graph>> bodies() const;
+    void destroy();
+
+  private:
+    friend class Graph;
+    std::shared_ptr<Graph> graph_;
+    GraphNodeHandle handle_;
+    GraphNodeType type_ = GraphNodeType::empty;
+    std::atomic<bool> destroyed_{false};
+};
+
+using GraphNodePtr = std::shared_ptr<GraphNode>;
+using GraphNodes = std::vector<GraphNodePtr>;
+
+class Graph : public std::enable_shared_from_this<Graph> {
+  public:
+    static std::shared_ptr<Graph> create(const DevicePtr& device);
+    Graph(const DevicePtr& device, GraphHandle handle);
+    // One that belongs to a node of another.
+    Graph(std::shared_ptr<Graph> parent, GraphHandle handle);
+
+    Device& device() const { return *device_; }
+    GraphHandle handle() const { return handle_; }
+    void check_usable() const;
+
+    // What nodes use and the runtime does not keep.
+    template <class Thing>
+    void keep(const Thing& thing) {
+        const std::lock_guard lock(mutex_);
+        keepers_.keep(thing);
+    }
+    Keepers keepers() const;
+
+    // Nodes are added behind those of `after`, all of this graph. `keep` is told what the node uses.
+    GraphNodePtr add(GraphNodeParameters parameters, const GraphNodes& after, const char* call);
+    GraphNodePtr add_kernel(const Kernel& kernel, const LaunchConfig& config, void** arguments,
+                            std::span<Memory* const> memories, std::int64_t array_bytes,
+                            const GraphNodes& after);
+    GraphNodePtr add_host(std::unique_ptr<HostTask> task, const GraphNodes& after);
+    GraphNodePtr add_child(const Graph& child, const GraphNodes& after);
+    GraphNodePtr add_event(const Event& event, bool record, const GraphNodes& after);
+    // The runtime's handle of a condition, good in this graph and the bodies of its nodes.
+    ConditionalHandle add_condition(unsigned default_value, bool assign);
+
+    GraphNodes nodes();
+    GraphNodes roots();
+    struct Edge {
+        GraphNodePtr from, to;
+        GraphEdgeData data;
+    };
+    std::vector<Edge> edges();
+    void connect(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data);
+    void disconnect(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data);
+    std::shared_ptr<Graph> clone();
+    GraphNodePtr find_clone(const GraphNode& original);
+    std::shared_ptr<GraphExec> instantiate(unsigned long long flags);
+    // In the language of Graphviz.
+    std::string to_dot();
+
+    GraphNodePtr node(GraphNodeHandle handle);
+    void check_of_here(const GraphNode& node, const char* what) const;
+
+  private:
+    friend class GraphNode;
+    void set_conditional(GraphNodeHandle node, const ConditionalNodeParameters& parameters);
+    std::vector<GraphNodeHandle> handles_of(const GraphNodes& nodes, const char* what) const;
+
+    DevicePtr device_;
+    unique_handle<GraphTraits> owned_;  // empty: a part of the parent
+    std::shared_ptr<Graph> parent_;
+    GraphHandle handle_;
+    unsigned generation_;
+    mutable std::mutex mutex_;  // of everything below
+    Keepers keepers_;
+    std::map<GraphNodeHandle, std::weak_ptr<GraphNode>> nodes_;
+    std::map<GraphNodeHandle, ConditionalNodeParameters> conditionals_;
+};
+
+class GraphExec {
+  public:
+    GraphExec(const DevicePtr& device, GraphExecHandle handle, Keepers keepers);
+    GraphExec(const GraphExec&) = delete;
+    GraphExec& operator=(const GraphExec&) = delete;
+    ~GraphExec();
+
+    Device& device() const { return *device_; }
+    GraphExecHandle handle() const { return handle_; }
+    void check_usable() const { device_->check_generation(generation_, "GraphExec"); }
+
+    void launch(const StreamPtr& stream);
+    void upload(const StreamPtr& stream);
+    unsigned long long flags() const;
+    // What differs, if the update is refused; the executable is as it was then. The nodes are `graph`'s.
+    struct Update {
+        GraphExecUpdateResult result = GraphExecUpdateResult::success;
+        GraphNodePtr node, from;
+    };
+    Update update(Graph& graph);
+    void set_parameters(const GraphNode& node, GraphNodeParameters parameters, const char* call);
+    void set_enabled(const GraphNode& node, bool enabled);
+    bool enabled(const GraphNode& node) const;
+    // From now on also what changed nodes use.
+    template <class Thing>
+    void keep(const Thing& thing) {
+        const std::lock_guard lock(mutex_);
+        keepers_->keep(thing);
+        last_.reset();
+    }
+
+  private:
+    DevicePtr device_;
+    GraphExecHandle handle_;
+    unsigned generation_;
+    Uses uses_;
+    std::mutex mutex_;  // of everything below
+    std::shared_ptr<Keepers> keepers_;
+    std::weak_ptr<Stream> last_;  // that all of the memory was told of
+};
+
+// A kernel's node, as launches have it.
+GraphNodeParameters kernel_parameters(const Kernel& kernel, const LaunchConfig& config, void** arguments,
+                                      std::int64_t array_bytes);
+// Copies of so many bytes on end.
+GraphNodeParameters copy_parameters(void* destination, const void* source, std::size_t bytes,
+                                    MemcpyKind kind);
+const char* name_of(GraphNodeType type);
+
+}  // namespace cuscope::core

@@ -1,0 +1,121 @@
+// A graph in the language of Graphviz.
+#include <map>
+#include <sstream>
+
+#include "core/graph.hpp"
+#include "runtime/signature.hpp"
+
+namespace cuscope::core {
+namespace {
+
+std::string escaped(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '"' || c == '\\') result += '\\';
+        result += c;
+    }
+    return result;
+}
+
+std::string dims(const Dim3& d) {
+    std::string text = std::to_string(d.x);
+    if (d.y != 1 || d.z != 1) text += ", " + std::to_string(d.y);
+    if (d.z != 1) text += ", " + std::to_string(d.z);
+    return d.y != 1 || d.z != 1 ? "(" + text + ")" : text;
+}
+
+const char* direction(Device& device, const Memcpy3DParameters& copy) {
+    const auto on_device = [&](ArrayHandle array, const PitchedPointer& pitched) {
+        if (array != nullptr) return true;
+        PointerAttributes attributes;
+        if (device.runtime().pointer_get_attributes(&attributes, pitched.pointer) != Status::success) {
+            device.runtime().get_last_error();
+            return false;
+        }
+        return attributes.type == MemoryType::device || attributes.type == MemoryType::managed;
+    };
+    const bool from = on_device(copy.source_array, copy.source);
+    const bool to = on_device(copy.destination_array, copy.destination);
+    return from ? to ? "device to device" : "device to host" : to ? "host to device" : "host to host";
+}
+
+std::string label(Device& device, const GraphNode& node) {
+    const GraphNodeParameters p = node.parameters();
+    std::ostringstream text;
+    switch (p.type) {
+        case GraphNodeType::kernel: {
+            const char* name = nullptr;
+            if (device.runtime().func_get_name(&name, p.kernel.kernel) != Status::success) {
+                device.runtime().get_last_error();
+                name = "kernel";
+            }
+            std::string plain = demangle(name);
+            if (const auto end = plain.find('('); end != std::string::npos) plain.resize(end);
+            if (plain.starts_with("void ")) plain.erase(0, 5);
+            text << plain << "\\n[" << dims(p.kernel.grid) << ", " << dims(p.kernel.block) << "]";
+            break;
+        }
+        case GraphNodeType::memcpy:
+            text << "copy " << direction(device, p.memcpy) << "\\n"
+                 << p.memcpy.extent.width * p.memcpy.extent.height * p.memcpy.extent.depth
+                 << (p.memcpy.source_array != nullptr || p.memcpy.destination_array != nullptr ? " elements"
+                                                                                               : " bytes");
+            break;
+        case GraphNodeType::memset:
+            text << "memset\\n" << p.memset.width * p.memset.height * p.memset.element_bytes << " bytes";
+            break;
+        default:
+            text << name_of(p.type);
+            break;
+    }
+    return escaped(text.str());
+}
+
+struct Writer {
+    Device& device;
+    std::ostringstream text;
+    int next = 0;
+
+    void write(Graph& graph, const std::string& indent) {
+        std::map<const GraphNode*, int> numbers;
+        const GraphNodes nodes = graph.nodes();
+        for (const GraphNodePtr& node : nodes) {
+            const int number = numbers[node.get()] = next++;
+            const GraphNodeType type = node->type();
+            const char* const shape = type == GraphNodeType::kernel   ? "box"
+                                      : type == GraphNodeType::memcpy ? "cds"
+                                      : type == GraphNodeType::empty  ? "circle"
+                                                                      : "ellipse";
+            std::string shown = label(device, *node);
+            // Line ends are the language's own escapes.
+            for (std::size_t at = 0; (at = shown.find("\\\\n", at)) != std::string::npos;) shown.erase(at, 1);
+            text << indent << "n" << number << " [shape=" << shape << ", label=\"" << shown << "\"];\n";
+            int body = 0;
+            for (const auto& inner : node->bodies()) {
+                text << indent << "subgraph cluster_" << number << "_" << body++ << " {\n";
+                text << indent << "  label=\"" << name_of(type) << "\"; style=dashed;\n";
+                write(*inner, indent + "  ");
+                text << indent << "}\n";
+            }
+        }
+        for (const Graph::Edge& edge : graph.edges()) {
+            text << indent << "n" << numbers[edge.from.get()] << " -> n" << numbers[edge.to.get()];
+            if (edge.data.type == DependencyType::programmatic) text << " [style=dashed]";
+            text << ";\n";
+        }
+    }
+};
+
+}  // namespace
+
+std::string Graph::to_dot() {
+    check_usable();
+    const DeviceScope scope(*device_);
+    Writer writer{*device_, {}, 0};
+    writer.text << "digraph graph_ {\n";
+    writer.write(*this, "  ");
+    writer.text << "}\n";
+    return writer.text.str();
+}
+
+}  // namespace cuscope::core

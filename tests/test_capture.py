@@ -1,0 +1,463 @@
+"""Stream capture: what becomes of what is put in a stream, what cannot be captured, and who is told."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import itertools
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+from support import MS, module, spin
+
+ADD = "__global__ void add(int* x, int v) { x[threadIdx.x] += v; }"
+
+
+@pytest.fixture
+def add(device):
+    return module(device, ADD).add
+
+
+@pytest.fixture
+def x(device):
+    return cs.zeros(4, np.int32)
+
+
+def types(graph):
+    return [node.type for node in graph.nodes]
+
+
+def test_nothing_runs_until_the_graph_is_launched(device, add, x):
+    s = cs.Stream()
+    with s.capture() as graph:
+        add[1, 4](x, 1)
+    s.synchronize()
+    assert x.to_host().tolist() == [0] * 4
+
+    graph.instantiate().launch(s)
+
+    assert x.to_host(stream=s).tolist() == [1] * 4
+
+
+def test_the_stream_is_the_current_one_inside(device):
+    s = cs.Stream()
+    with s.capture():
+        assert cs.current_stream() is s
+    assert cs.current_stream() is not s
+
+
+@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
+def test_every_mode_captures(device, x, mode):
+    s = cs.Stream()
+    with s.capture(mode) as graph:
+        x.fill(3)
+    assert types(graph) == ["memset"]
+
+
+def test_each_operation_becomes_its_node(device, add, x):
+    s, event = cs.Stream(), cs.Event()
+    pinned = cs.pinned_empty(4, np.int32)
+    with s.capture() as graph:
+        x.copy_from(pinned)
+        add[1, 4](x, 1)
+        x.fill(0)
+        s.host_function(print)
+        event.record(s, external=True)
+        s.wait(event, external=True)
+        x.copy_to(pinned)
+    assert types(graph) == ["copy", "kernel", "memset", "host", "event_record", "event_wait", "copy"]
+    nodes = graph.nodes
+    assert graph.edges == list(itertools.pairwise(nodes))
+
+
+def test_streams_fork_and_join_through_events_and_streams(device, add, x):
+    y = cs.zeros(4, np.int32)
+    a, b = cs.Stream(), cs.Stream()
+    x.to_host(stream=a), y.to_host(stream=b)
+    with a.capture() as graph:
+        add[1, 4](x, 1)
+        b.wait(a)
+        assert b.capture_status == "active"
+        add[1, 4, b](y, 2)
+        add[1, 4, a](x, 1)
+        a.wait(b.record())
+        add[1, 4](x, 1)
+    assert (a.capture_status, b.capture_status) == ("none", "none")
+    first, fork, middle, last = graph.nodes
+    assert set(graph.edges) == {(first, fork), (first, middle), (fork, last), (middle, last)}
+    graph.instantiate().launch(a)
+    a.synchronize()
+    assert (x.to_host()[0], y.to_host()[0]) == (3, 2)
+
+
+def test_the_diamond_captured_equals_the_one_built(device, add):
+    arrays = [cs.zeros(4, np.int32) for _ in range(4)]
+    device.synchronize()
+    g = cs.Graph()
+    a = g.add_kernel(add[1, 4], args=(arrays[0], 1))
+    b = g.add_kernel(add[1, 4], args=(arrays[1], 1), after=a)
+    c = g.add_kernel(add[1, 4], args=(arrays[2], 1), after=a)
+    g.add_kernel(add[1, 4], args=(arrays[3], 1), after=[b, c])
+    s, t = cs.Stream(), cs.Stream()
+    with s.capture() as captured:
+        add[1, 4](arrays[0], 1)
+        t.wait(s)
+        add[1, 4](arrays[1], 1)
+        add[1, 4, t](arrays[2], 1)
+        s.wait(t)
+        add[1, 4](arrays[3], 1)
+
+    assert captured.to_dot() == g.to_dot()
+
+
+def test_a_loop_of_kernels_captured_once_runs_as_often_as_launched(device, add, x):
+    s = cs.Stream()
+    with s.capture() as graph:
+        for _ in range(20):
+            add[1, 4](x, 1)
+    exe = graph.instantiate()
+    for _ in range(10):
+        exe.launch(s)
+    assert x.to_host(stream=s).tolist() == [200] * 4
+
+
+def test_capture_adds_to_a_graph_behind_nodes_of_it(device, x):
+    graph, s = cs.Graph(), cs.Stream()
+    first = graph.add_empty()
+    with s.capture(graph=graph, after=first) as same:
+        x.fill(1)
+    assert same is graph
+    assert graph.edges == [(first, graph.nodes[1])]
+
+
+def test_begin_and_end_do_what_the_context_does(device, x):
+    s = cs.Stream()
+    s.begin_capture()
+    assert s.capture_status == "active"
+    x.fill(1, stream=s)
+    assert types(s.end_capture()) == ["memset"]
+    assert s.capture_status == "none"
+
+
+def test_input_read_when_it_runs_is_what_the_host_holds_then(device, x):
+    host, s = np.arange(4, dtype=np.int32), cs.Stream()
+    with s.capture() as graph:
+        x.copy_from(host)
+    exe = graph.instantiate()
+    host += 10
+    exe.launch(s)
+    assert x.to_host(stream=s).tolist() == [10, 11, 12, 13]
+
+
+def test_memory_allocated_inside_is_there_at_once_and_stays(device, add):
+    s = cs.Stream()
+    with s.capture() as graph:
+        made = cs.full(4, 5, np.int32)
+        add[1, 4](made, 1)
+    exe = graph.instantiate()
+    graph.close()
+    exe.launch(s)
+    exe.launch(s)
+    assert made.to_host(stream=s).tolist() == [6] * 4
+
+
+# ---- what is refused
+
+
+def refused(call, name):
+    with pytest.raises(cs.CaptureError) as caught:
+        call()
+    assert caught.value.name == name
+    assert "goes on" in str(caught.value)
+
+
+def test_what_the_package_sees_to_be_illegal_spoils_nothing(device, x):
+    s, event = cs.Stream(), cs.Event()
+    outside = cs.Event().record()
+    with s.capture() as graph:
+        event.record(s)
+        refused(s.synchronize, "cudaErrorStreamCaptureUnsupported")
+        refused(s.query, "cudaErrorStreamCaptureUnsupported")
+        refused(device.synchronize, "cudaErrorStreamCaptureUnsupported")
+        refused(event.query, "cudaErrorCapturedEvent")
+        refused(event.synchronize, "cudaErrorCapturedEvent")
+        refused(lambda: event - event, "cudaErrorCapturedEvent")
+        refused(lambda: s.wait(outside), "cudaErrorStreamCaptureIsolation")
+        refused(lambda: s.wait(cs.Stream()), "cudaErrorStreamCaptureIsolation")
+        refused(x.to_host, "cudaErrorStreamCaptureUnsupported")
+        assert s.capture_status == "active"
+        x.fill(1)
+    assert types(graph) == ["memset"]
+
+
+def test_the_legacy_stream_is_refused_beside_a_blocking_one(device, add, x):
+    s = cs.Stream()
+    legacy = cs.current_stream()
+    with s.capture() as graph:
+        refused(lambda: add[1, 4, legacy](x, 1), "cudaErrorStreamCaptureImplicit")
+        refused(legacy.synchronize, "cudaErrorStreamCaptureImplicit")
+        refused(lambda: legacy.wait(s), "cudaErrorStreamCaptureImplicit")
+        x.fill(1)
+    assert types(graph) == ["memset"]
+
+
+def test_two_captures_cannot_become_one(device):
+    a, b = cs.Stream(), cs.Stream()
+    with a.capture():
+        with b.capture():
+            refused(lambda: b.wait(a), "cudaErrorStreamCaptureMerge")
+    assert (a.capture_status, b.capture_status) == ("none", "none")
+
+
+def test_what_spoils_a_capture_is_named_with_its_line(device, contract):
+    s = cs.Stream()
+    with pytest.raises(cs.CaptureError) as caught:
+        with s.capture():
+            assert contract.stream_query(s.handle) == "cudaErrorStreamCaptureUnsupported"
+    assert caught.value.name == "cudaErrorStreamCaptureInvalidated"
+    assert "cuscope did not make" in str(caught.value)
+
+
+def test_the_call_of_the_package_that_spoils_a_capture_is_named(device, x):
+    s = cs.Stream()
+    managed = cs.empty_managed(4, np.int32)
+    device.synchronize()
+
+    def spoilt():
+        with s.capture(), contextlib.suppress(cs.CudaError):
+            managed.prefetch(device)
+
+    with pytest.raises(cs.CaptureError) as caught:
+        spoilt()
+    assert "cudaMemPrefetchAsync" in str(caught.value)
+    assert "test_capture.py" in str(caught.value)
+
+
+def test_streams_that_were_not_joined_are_named_and_usable(device, x):
+    s, t = cs.Stream(), cs.Stream()
+    captured = []
+
+    def unjoined():
+        with s.capture() as graph:
+            captured.append(graph)
+            t.wait(s)
+            x.fill(1, stream=t)
+
+    with pytest.raises(cs.CaptureError, match="Unjoined") as caught:
+        unjoined()
+    assert "wait" in caught.value.hint
+    with pytest.raises(ValueError, match="its capture failed"):
+        _ = captured[0].nodes
+    t.synchronize()
+    s.synchronize()
+
+
+def test_a_body_that_raises_ends_the_capture(device, x):
+    s = cs.Stream()
+    captured = []
+
+    def raises():
+        with s.capture() as graph:
+            captured.append(graph)
+            x.fill(1)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        raises()
+    assert s.capture_status == "none"
+    assert "failed" in repr(captured[0])
+    s.synchronize()
+
+
+def test_a_graph_is_not_there_before_its_capture_has_ended(device):
+    s = cs.Stream()
+    with s.capture() as graph:
+        with pytest.raises(ValueError, match="being captured"):
+            graph.instantiate()
+    assert graph.nodes == []
+
+
+def test_beginning_twice_and_ending_nothing_are_errors(device):
+    s = cs.Stream()
+    with pytest.raises(cs.CudaError, match="cudaErrorIllegalState"):
+        s.end_capture()
+    with s.capture():
+        with pytest.raises(cs.CudaError, match="cudaErrorIllegalState"):
+            s.begin_capture()
+
+
+def test_modes_are_checked(device):
+    with pytest.raises(ValueError, match="'global', 'thread_local' or 'relaxed'"):
+        cs.Stream().capture("everything")
+    with pytest.raises(TypeError):
+        cs.Stream().capture(1)
+
+
+def test_an_event_of_a_capture_stands_for_no_moment_afterwards(device):
+    s, event = cs.Stream(), cs.Event()
+    with s.capture():
+        event.record(s)
+    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+        event.query()
+    event.record(s).synchronize()
+    assert event.query()
+
+
+# ---- what goes on beside a capture
+
+
+def test_other_threads_work_while_one_captures(device, add):
+    s, t = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
+    mine, other = cs.zeros(4, np.int32), cs.zeros(4, np.int32)
+    device.synchronize()
+    failures = []
+
+    def work():
+        try:
+            with cs.Device(device.name):
+                for _ in range(20):
+                    made = cs.zeros(1024, stream=t)
+                    add[1, 4, t](other, 1)
+                    t.synchronize()
+                    cs.Event().record(t).query()
+                    del made
+        except cs.CudaError as error:
+            failures.append(error)
+
+    with s.capture() as graph:
+        add[1, 4](mine, 1)
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        add[1, 4](mine, 1)
+    assert failures == []
+    graph.instantiate().launch(s)
+    assert (mine.to_host(stream=s)[0], other.to_host(stream=t)[0]) == (2, 20)
+
+
+def test_what_is_dropped_during_a_capture_spoils_nothing(device, add, x):
+    s = cs.Stream()
+    arrays = [cs.zeros(1 << 16, stream=s) for _ in range(8)]
+    s.synchronize()
+    with s.capture() as graph:
+        add[1, 4](x, 1)
+        arrays.clear()
+        gc.collect()
+        add[1, 4](x, 1)
+    assert len(graph.nodes) == 2
+    graph.instantiate().launch(s)
+    assert x.to_host(stream=s)[0] == 2
+
+
+# ---- what a graph keeps
+
+
+def test_arrays_and_callables_live_as_long_as_an_executable(device, add):
+    s, seen = cs.Stream(), []
+
+    class Call:
+        def __call__(self):
+            seen.append(1)
+
+    call = Call()
+    gone = weakref.ref(call)
+    array = cs.zeros(4, np.int32, stream=s)
+    with s.capture() as graph:
+        add[1, 4](array, 1)
+        s.host_function(call)
+    exe = graph.instantiate()
+    del array, call, graph
+    gc.collect()
+    exe.launch(s)
+    s.synchronize()
+    assert seen == [1]
+    assert gone() is not None
+    exe.close()
+    device.synchronize()
+    gc.collect()
+    device.synchronize()
+    assert gone() is None
+
+
+def test_a_launch_in_flight_outlives_its_executable(device, add, x):
+    s = cs.Stream()
+    with s.capture() as graph:
+        spin(device, 20 * MS, s)
+        add[1, 4](x, 1)
+    exe = graph.instantiate()
+    exe.launch(s)
+    exe.close()
+    graph.close()
+    del exe, graph
+    gc.collect()
+    assert x.to_host(stream=s)[0] == 1
+
+
+def test_what_a_host_node_raises_is_raised_where_it_was_launched(device):
+    s = cs.Stream()
+    with s.capture() as graph:
+        s.host_function(lambda: 1 / 0)
+    exe = graph.instantiate()
+    exe.launch(s)
+    with pytest.raises(ZeroDivisionError):
+        s.synchronize()
+    exe.launch(s)
+    with pytest.raises(ZeroDivisionError):
+        s.synchronize()
+
+
+# ---- operations of the package
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "mean", "argmax"])
+def test_reductions_are_captured_and_replayed_with_other_input(device, name):
+    s = cs.Stream()
+    values = np.random.default_rng(0).random(1 << 16, dtype=np.float32)
+    given = cs.to_device(values, stream=s)
+    s.synchronize()
+    with s.capture() as graph:
+        made = getattr(cs, name)(given)
+    exe = graph.instantiate()
+    for _ in range(3):
+        values = np.random.default_rng(1).permutation(values)
+        given.copy_from(values, stream=s)
+        exe.launch(s)
+        with s:
+            plain = getattr(cs, name)(given)
+        assert made.to_host(stream=s) == plain.to_host(stream=s)
+
+
+def test_products_are_captured_and_replayed_with_other_input(device):
+    s = cs.Stream()
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-4, 4, (96, 96)).astype(np.float32) for _ in range(2))
+    d_a, d_b = cs.to_device(a, stream=s), cs.to_device(b, stream=s)
+    s.synchronize()
+    with s.capture() as graph:
+        product = cs.matmul(d_a, d_b)
+        again = cs.matmul(product, d_b)
+    exe = graph.instantiate()
+    for factor in (1, 2):
+        d_a.copy_from(a * factor, stream=s)
+        exe.launch(s)
+        assert np.array_equal(again.to_host(stream=s), a * factor @ b @ b)
+
+
+def test_captured_and_plain_reductions_share_no_workspace(device):
+    s, t = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
+    given = cs.full(1 << 20, 1, np.int32)
+    device.synchronize()
+    with s.capture() as graph:
+        made = cs.sum(given)
+    exe = graph.instantiate()
+    plain = []
+    for _ in range(10):
+        exe.launch(t)
+        with s:
+            plain.append(cs.sum(given))
+    assert made.to_host(stream=t) == 1 << 20
+    assert [int(p.to_host(stream=s)) for p in plain] == [1 << 20] * 10
