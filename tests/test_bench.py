@@ -82,7 +82,24 @@ def test_calls_are_measured(device, capsys):
         assert not (device.simulated and row["ratio"])
 
 
-@pytest.mark.parametrize("subject", ["copy", "launch"])
+@MEASURES
+def test_graphs_are_measured(device, capsys):
+    report = bench(capsys, "graph", "--device", device.name, "--sizes", "4,20", "--seconds", "0.1")
+
+    names = [
+        "replay, until done",
+        "kernel by kernel, until done",
+        "launch of the graph",
+        "capture, per kernel",
+    ]
+    assert [(row["case"], row["size"]) for row in report["rows"]] == [(n, s) for s in (4, 20) for n in names]
+    times = {(row["case"], row["size"]): row["microseconds"][OURS] for row in report["rows"]}
+    assert min(times.values()) > 0
+    if device.simulated:
+        assert times[names[0], 20] < times[names[1], 20]
+
+
+@pytest.mark.parametrize("subject", ["copy", "launch", "graph"])
 def test_simulated_times_are_the_same_on_every_run(capsys, subject):
     once, twice = (bench(capsys, subject, "--device", "host:0", "--sizes", "16,4K") for _ in range(2))
 

@@ -20,7 +20,7 @@ import numpy as np
 
 import cuscope as cs
 
-__all__ = ["CALLS", "PEERS", "Peer", "microseconds", "of_cuscope"]
+__all__ = ["CALLS", "PEERS", "Calls", "Peer", "microseconds", "of_cuscope", "serve"]
 
 SOURCE = 'extern "C" __global__ void four(const float* a, const float* b, float* c, int n) {}'
 CALLS = ("launch", "event_record", "stream_wait", "stream_query")
@@ -128,10 +128,15 @@ def microseconds(
 
 
 class Peer:
-    """A package in a process of its own, on the GPU of that number; `missing` says why it is not there."""
+    """A package in a process of its own, on the GPU of that number; `missing` says why it is not there.
 
-    def __init__(self, name: str, count: int, number: int = 0) -> None:
-        command = [sys.executable, "-m", "cuscope.bench._calls", name, str(count), str(number)]
+    `module` is what the process runs: one that calls serve().
+    """
+
+    def __init__(
+        self, name: str, count: int, number: int = 0, *, module: str = "cuscope.bench._calls"
+    ) -> None:
+        command = [sys.executable, "-m", module, name, str(count), str(number)]
         self._name = name
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._process.stdin is not None
@@ -154,7 +159,7 @@ class Peer:
         self._process.communicate()
 
 
-def _serve(peer: str, count: int, number: int) -> None:
+def serve(of_peer: Callable[[], Calls], count: int, *, batches: int = BATCHES) -> None:
     """Measures the call that each line of the input names. The first answer is what there is, or why nothing is."""
 
     def answer(value: object) -> None:
@@ -162,14 +167,14 @@ def _serve(peer: str, count: int, number: int) -> None:
         sys.stdout.flush()
 
     try:
-        calls = PEERS[peer](number)
+        calls = of_peer()
     except Exception as error:  # another package's, whatever it is, does not end the measurement
         answer({"missing": f"{type(error).__name__}: {error}", "calls": []})
         return
     answer({"missing": "", "calls": list(calls)})
     for line in sys.stdin:
-        answer(microseconds(*calls[line.strip()], count))
+        answer(microseconds(*calls[line.strip()], count, batches=batches))
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    serve(lambda: PEERS[sys.argv[1]](int(sys.argv[3])), int(sys.argv[2]))

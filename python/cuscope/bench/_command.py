@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import cuscope as cs
-from cuscope.bench import _plot, copy, launch, matmul, reduce
+from cuscope.bench import _plot, copy, graph, launch, matmul, reduce
 from cuscope.bench._clocks import clocks
 from cuscope.bench._progress import progress
 from cuscope.bench._report import Report
@@ -17,7 +17,8 @@ from cuscope.bench._subject import Run, Subject
 __all__ = ["SUBJECTS", "add_arguments", "run"]
 
 SUBJECTS: dict[str, Subject] = {
-    subject.name: subject for subject in (matmul.SUBJECT, reduce.SUBJECT, copy.SUBJECT, launch.SUBJECT)
+    subject.name: subject
+    for subject in (matmul.SUBJECT, reduce.SUBJECT, copy.SUBJECT, launch.SUBJECT, graph.SUBJECT)
 }
 _POWERS = {"": 0, "K": 10, "M": 20, "G": 30}
 

@@ -103,7 +103,7 @@ class Subject:
     help: str
     sizes: tuple[int, ...]
     """What is measured unless --sizes says it."""
-    size_kind: Literal["bytes", "elements", "n", "calls"]
+    size_kind: Literal["bytes", "elements", "n", "calls", "kernels"]
     rows: Callable[[Run], Iterable[Row]]
     """Measures; `_measure.rows_of` makes it of a function that gives cases."""
     unit: str = ""

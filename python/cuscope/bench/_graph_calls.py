@@ -1,0 +1,89 @@
+"""What a chain of kernels takes as a graph and without one: in this process, or by each package in one of its own.
+
+``python -m cuscope.bench._graph_calls`` is such a process; see _calls.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+
+import numpy as np
+
+import cuscope as cs
+from cuscope.bench._calls import SOURCE, Calls, serve
+
+__all__ = ["BATCHES", "CALLS", "PEERS", "REPEATS", "of_cuscope"]
+
+# Of a chain of kernels: all of it done as one graph, and as single launches; what it costs the host to launch the
+# graph, and to capture it.
+CALLS = ("replay", "plain", "launch", "capture")
+BATCHES = 11
+REPEATS = 4  # in a row, of which the time of one is taken
+
+
+def of_cuscope(device: cs.Device, kernels: int) -> Calls:
+    cs.set_device(device)
+    stream = cs.Stream()
+    a = cs.zeros(256, np.float32, stream=stream)
+    launch = cs.Module(SOURCE).four[1, 32, stream]
+    stream.begin_capture()
+    for _ in range(kernels):
+        launch(a, a, a, 256)
+    names = {
+        "launch": launch,
+        "a": a,
+        "chain": range(kernels),
+        "stream": stream,
+        "exe": stream.end_capture().instantiate(),
+    }
+    chain = "for _ in chain: launch(a, a, a, 256)"
+    wait = stream.synchronize
+    return {
+        "replay": ("exe.launch(stream); stream.synchronize()", names, wait),
+        "plain": (f"{chain}\nstream.synchronize()", names, wait),
+        "launch": ("exe.launch(stream)", names, wait),
+        "capture": (f"stream.begin_capture()\n{chain}\nstream.end_capture()", names, wait),
+    }
+
+
+def _of_cupy(number: int, kernels: int) -> Calls:
+    cupy = importlib.import_module("cupy")
+    cupy.cuda.Device(number).use()
+    stream = cupy.cuda.Stream(non_blocking=False)
+    stream.use()
+    a = cupy.zeros(256, cupy.float32)
+    kernel = cupy.RawKernel(SOURCE, "four")
+    names = {
+        "kernel": kernel,
+        "grid": (1,),
+        "block": (32,),
+        "arguments": (a, a, a, np.int32(256)),
+        "chain": range(kernels),
+        "stream": stream,
+    }
+    kernel((1,), (32,), names["arguments"])
+    stream.synchronize()
+    stream.begin_capture()
+    for _ in range(kernels):
+        kernel((1,), (32,), names["arguments"])
+    names["graph"] = stream.end_capture()
+    chain = "for _ in chain: kernel(grid, block, arguments)"
+    wait = stream.synchronize
+    return {
+        "replay": ("graph.launch(stream); stream.synchronize()", names, wait),
+        "plain": (f"{chain}\nstream.synchronize()", names, wait),
+        "launch": ("graph.launch(stream)", names, wait),
+        "capture": (f"stream.begin_capture()\n{chain}\nstream.end_capture()", names, wait),
+    }
+
+
+PEERS: dict[str, Callable[[int, int], Calls]] = {
+    "cuscope": lambda number, kernels: of_cuscope(cs.Device(f"cuda:{number}"), kernels),
+    "cupy": _of_cupy,
+}
+
+
+if __name__ == "__main__":
+    serve(lambda: PEERS[sys.argv[1]](int(sys.argv[3]), int(sys.argv[2])), REPEATS, batches=BATCHES)
