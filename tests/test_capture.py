@@ -461,3 +461,14 @@ def test_captured_and_plain_reductions_share_no_workspace(device):
             plain.append(cs.sum(given))
     assert made.to_host(stream=t) == 1 << 20
     assert [int(p.to_host(stream=s)) for p in plain] == [1 << 20] * 10
+
+
+def test_a_thread_says_which_captures_it_minds(device, contract):
+    s = cs.Stream()
+    with s.capture():
+        assert cs.exchange_capture_mode("relaxed") == "global"
+        status, pointer = contract.malloc(16)
+        assert cs.exchange_capture_mode("global") == "relaxed"
+        assert s.capture_status == "active"
+    assert status == "cudaSuccess"
+    contract.free(pointer)

@@ -600,3 +600,120 @@ def test_a_graph_takes_the_same_simulated_time_on_every_run(device, kernels, x):
     assert len(set(times)) == 1
     assert times[0] == pytest.approx(56.0e3, rel=0.1)  # an H200 took 56.0 us: launch and synchronize
     assert times[0] * 1e-9 < MS
+
+
+# ---- memory of graphs
+
+
+def test_memory_of_a_node_is_for_the_nodes_behind_it(device, kernels):
+    y = cs.zeros(4, np.int32)
+    g = cs.Graph()
+    made, x = g.add_alloc(4, np.int32)
+    filled = g.add_memset(x, 0, after=made)
+    added = g.add_kernel(kernels.add[1, 4], args=(x, 5), after=filled)
+    copied = g.add_copy(y, x, after=added)
+    freed = g.add_free(x, after=copied)
+    assert (made.type, made.params["nbytes"], freed.params["pointer"]) == ("alloc", 16, x.pointer)
+    exe = g.instantiate()
+    for _ in range(3):
+        y.fill(0)
+        exe.launch()
+        assert y.to_host()[0] == 5
+
+
+def test_memory_that_is_not_freed_forbids_another_launch(device):
+    g, freeing = cs.Graph(), cs.Graph()
+    made, x = g.add_alloc(4, np.int32)
+    g.add_memset(x, 7, after=made)
+    freeing.add_free(x)
+    exe, free = g.instantiate(), freeing.instantiate()
+    exe.launch()
+    assert x.to_host()[0] == 7
+    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+        exe.launch()
+    free.launch()
+    exe.launch()
+    free.launch()
+    device.synchronize()
+
+
+def test_memory_is_freed_by_itself_where_the_executable_says_so(device):
+    g = cs.Graph()
+    g.add_alloc(1 << 20)
+    exe = g.instantiate(auto_free_on_launch=True)
+    assert exe.flags == 1
+    for _ in range(5):
+        exe.launch()
+    device.synchronize()
+
+
+def test_memory_nodes_cannot_be_everything(device):
+    g = cs.Graph()
+    made, x = g.add_alloc(4)
+    g.add_free(x, after=made)
+    with pytest.raises(cs.CudaError):
+        g.add_free(x, after=made)
+    with pytest.raises(cs.CudaError):
+        g.add_free(cs.zeros(4))
+    with pytest.raises(cs.CudaError):
+        g.add_alloc(0)
+    with pytest.raises(cs.CudaError, match="cudaErrorNotSupported"):
+        g.clone()
+
+
+@pytest.mark.host_only("what one address holds is the simulation's own affair")
+def test_memory_of_nodes_comes_back(device, settled):
+    before = device.memory_info().free
+    for _ in range(50):
+        g = cs.Graph()
+        g.add_alloc(1 << 20)
+        exe = g.instantiate(auto_free_on_launch=True)
+        exe.launch()
+        del g, exe
+    settled()
+    cs.Graph().add_alloc(4)
+    gc.collect()
+    assert before - device.memory_info().free <= 1 << 21
+
+
+# ---- programmatic edges
+
+
+TRIGGERS = r"""
+__global__ void first(int* x) { x[0] += 1; cudaTriggerProgrammaticLaunchCompletion(); }
+__global__ void second(int* x) { cudaGridDependencySynchronize(); x[1] = x[0]; }
+"""
+
+
+def test_a_programmatic_launch_is_captured_as_such_an_edge(device):
+    mod = module(device, TRIGGERS)
+    x, s = cs.zeros(2, np.int32), cs.Stream()
+    with s.capture() as graph:
+        mod.first[1, 1](x)
+        mod.second.launch(x, grid=1, block=1, programmatic=True)
+    assert graph.programmatic_edges == graph.edges == [tuple(graph.nodes)]
+    exe = graph.instantiate()
+    for i in range(3):
+        exe.launch(s)
+        assert x.to_host(stream=s).tolist() == [i + 1, i + 1]
+
+
+@pytest.mark.host_only("a simulated device's times show the overlap")
+def test_a_programmatic_edge_overlaps_in_simulated_time(device):
+    mod = module(device, TRIGGERS)
+    x, s = cs.zeros(2, np.int32), cs.Stream()
+
+    def time(programmatic):
+        g = cs.Graph()
+        a = g.add_kernel(mod.first.configure(grid=1, block=1, duration=100e-6), args=(x,))
+        b = g.add_kernel(mod.second.configure(grid=1, block=1, duration=100e-6), args=(x,))
+        g.add_dependency(a, b, programmatic=programmatic)
+        exe = g.instantiate()
+        exe.launch(s)
+        s.synchronize()
+        begin = cs.clock()
+        exe.launch(s)
+        s.synchronize()
+        return cs.clock() - begin
+
+    assert time(True) < time(False)

@@ -59,6 +59,7 @@ from ._core import (
     empty_managed,
     empty_pitched,
     empty_plain,
+    exchange_capture_mode,
     from_dlpack,
     full,
     host_work,
@@ -99,7 +100,7 @@ __all__ = [
     # modules and kernels
     "AccessPolicyWindow", "FunctionAttributes", "Kernel", "KernelLaunch", "Module", "Parameter",
     # graphs
-    "Capture", "Graph", "GraphExec", "GraphNode", "GraphUpdate",
+    "Capture", "Graph", "GraphExec", "GraphNode", "GraphUpdate", "exchange_capture_mode",
     # operations
     "Matmul", "Reduce", "Variant", "matmul", "reduce",
     "all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "sum",

@@ -56,6 +56,7 @@ __all__: list[str] = [
     "empty_managed",
     "empty_pitched",
     "empty_plain",
+    "exchange_capture_mode",
     "explain_matmul",
     "from_dlpack",
     "full",
@@ -1977,6 +1978,7 @@ class Kernel:
         | None = None,
         cluster_scheduling_policy: str | None = None,
         priority: typing.SupportsIndex | None = None,
+        programmatic: bool = False,
         programmatic_stream_serialization: bool = False,
         programmatic_event: Event | None = None,
         trigger_at_block_start: bool = False,
@@ -2011,8 +2013,8 @@ class Kernel:
             'default', 'spread' or 'load_balancing'.
         priority : int, optional
             Of this launch, instead of the stream's: smaller numbers go first, clamped to device.stream_priority_range.
-        programmatic_stream_serialization : bool
-            The kernel may start as soon as the kernel before it in the stream triggers, cudaTriggerProgrammaticLaunchCompletion,
+        programmatic, programmatic_stream_serialization : bool
+            Two names of one thing: the kernel may start as soon as the kernel before it in the stream triggers, cudaTriggerProgrammaticLaunchCompletion,
             and waits for it by itself, cudaGridDependencySynchronize.
         programmatic_event : Event, optional
             Recorded when all blocks have triggered, or at the start of the last with ``trigger_at_block_start``. Without timing.
@@ -2059,6 +2061,7 @@ class Kernel:
         | None = None,
         cluster_scheduling_policy: str | None = None,
         priority: typing.SupportsIndex | None = None,
+        programmatic: bool = False,
         programmatic_stream_serialization: bool = False,
         programmatic_event: Event | None = None,
         trigger_at_block_start: bool = False,
@@ -2390,6 +2393,11 @@ class GraphNode:
         The graph that it is of.
         """
     @property
+    def label(self) -> str:
+        """
+        What a drawing says of it: a kernel's name and size, a copy's direction and bytes.
+        """
+    @property
     def params(self) -> dict[str, typing.Any]:
         """
         What it does it with, a dictionary by its type.
@@ -2429,6 +2437,35 @@ class Graph:
     """
     def __init__(self, *, device: Device | None = None) -> None: ...
     def __repr__(self) -> str: ...
+    def _repr_svg_(self) -> typing.Any: ...
+    def add_alloc(
+        self,
+        shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        dtype: numpy.typing.DTypeLike = ...,
+        *,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> tuple[GraphNode, DeviceArray]:
+        """
+        Add a node that allocates memory when the graph runs; returns it and an array over that memory.
+
+        The array is for nodes behind this one, and for the streams that the graph was launched in, until a node frees it, of this
+        graph or another (add_free). A second launch before that is refused, unless the executable was instantiated with
+        ``auto_free_on_launch``. Nobody may use the array before the graph has run, or once it is freed, or the graph and its
+        executables are gone.
+
+        Raises CudaError where there is no room. See cudaGraphAddMemAllocNode: CUDA C++ Programming Guide, "Graph Memory Nodes".
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> made, x = g.add_alloc(4)
+        >>> filled = g.add_memset(x, 1, after=made)
+        >>> y = cs.zeros(4)
+        >>> copied = g.add_copy(y, x, after=filled)
+        >>> freed = g.add_free(x, after=copied)
+        >>> g.instantiate().launch()
+        >>> y.to_host()
+        array([1., 1., 1., 1.], dtype=float32)
+        """
     def add_child(
         self, graph: Graph, *, after: GraphNode | collections.abc.Iterable[GraphNode] | None = None
     ) -> GraphNode:
@@ -2506,6 +2543,20 @@ class Graph:
         >>> import cuscope as cs
         >>> cs.Graph().add_event_wait(cs.Event()).type
         'event_wait'
+        """
+    def add_free(
+        self, array: DeviceArray, *, after: GraphNode | collections.abc.Iterable[GraphNode] | None = None
+    ) -> GraphNode:
+        """
+        Add a node that frees what a node of a graph allocated.
+
+        Raises CudaError for memory that no node allocates, or that another node of the graph frees. See cudaGraphAddMemFreeNode.
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> made, x = g.add_alloc(4)
+        >>> g.add_free(x, after=made).type
+        'free'
         """
     def add_host(
         self,
@@ -2755,6 +2806,11 @@ class Graph:
     def nodes(self) -> list[GraphNode]:
         """
         All nodes, in the order in which they were made.
+        """
+    @property
+    def programmatic_edges(self) -> list[tuple[GraphNode, GraphNode]]:
+        """
+        Those of the edges where the second waits only until the first kernel says that it may start.
         """
     @property
     def roots(self) -> list[GraphNode]:
@@ -4061,6 +4117,20 @@ def empty_plain(
     >>> import cuscope as cs
     >>> cs.empty_plain(3).pointer % 256
     0
+    """
+
+def exchange_capture_mode(mode: str) -> str:
+    """
+    Say which captures refuse this thread's calls that are not safe during a capture; returns what it was.
+
+    'global', as threads begin: its own, and those that other threads began as 'global'; 'thread_local': its own; 'relaxed':
+    none. A capture that was itself begun as 'relaxed' refuses none. See cudaThreadExchangeStreamCaptureMode.
+
+    >>> import cuscope as cs
+    >>> cs.exchange_capture_mode("relaxed")
+    'global'
+    >>> cs.exchange_capture_mode("global")
+    'relaxed'
     """
 
 def explain_matmul(

@@ -96,6 +96,29 @@ Examples
         .def("__enter__", enter)
         .def("__exit__",
              [](CaptureScope& self, const Scalar& type, const Scalar&, const Scalar&) { leave(self, type); });
+    m.def(
+        "exchange_capture_mode",
+        [](const Text& mode) {
+            CaptureMode exchanged = parse_mode(mode);
+            const core::DevicePtr device = current_device();
+            without_gil([&] {
+                device->check(device->runtime().thread_exchange_stream_capture_mode(&exchanged),
+                              "cudaThreadExchangeStreamCaptureMode");
+            });
+            return modes[static_cast<std::size_t>(exchanged)];
+        },
+        py::arg("mode"),
+        R"(Say which captures refuse this thread's calls that are not safe during a capture; returns what it was.
+
+'global', as threads begin: its own, and those that other threads began as 'global'; 'thread_local': its own; 'relaxed':
+none. A capture that was itself begun as 'relaxed' refuses none. See cudaThreadExchangeStreamCaptureMode.
+
+>>> import cuscope as cs
+>>> cs.exchange_capture_mode("relaxed")
+'global'
+>>> cs.exchange_capture_mode("global")
+'relaxed'
+)");
     classes.stream
         .def(
             "capture",

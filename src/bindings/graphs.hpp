@@ -43,6 +43,9 @@ struct GraphExecObject {
 };
 
 GraphObjectPtr wrap(std::shared_ptr<core::Graph> graph);
+using GraphType = py::class_<GraphObject, py::smart_holder>;
+void bind_additions(GraphType& type);
+void bind_graph_memory(GraphType& type);
 core::GraphNodes parse_after(const AfterLike& after);
 
 // Parameters of nodes from Python's values, and what they refer to.

@@ -56,28 +56,29 @@ Examples
     const GridLike &grid, const GridLike &block, const StreamLike &stream, const IntLike &shared, \
         const std::optional<double>&duration, bool cooperative, const OptionalGrid &cluster,      \
         const OptionalGrid &preferred_cluster, const OptionalText &cluster_scheduling_policy,     \
-        const OptionalInt &priority, bool programmatic_stream_serialization,                      \
+        const OptionalInt &priority, bool programmatic, bool programmatic_stream_serialization,   \
         const EventLike &programmatic_event, bool trigger_at_block_start,                         \
         const EventLike &launch_completion_event, const OptionalText &mem_sync_domain,            \
         const OptionalMap &mem_sync_domain_map, const WindowLike &access_policy_window,           \
         const OptionalInt &preferred_shared_memory_carveout, bool nvlink_util_centric_scheduling
-#define LAUNCH_NAMES                                                                             \
-    grid, block, stream, shared, duration, {                                                     \
-        cooperative, cluster, preferred_cluster, cluster_scheduling_policy, priority,            \
-            programmatic_stream_serialization, programmatic_event, trigger_at_block_start,       \
-            launch_completion_event, mem_sync_domain, mem_sync_domain_map, access_policy_window, \
-            preferred_shared_memory_carveout, nvlink_util_centric_scheduling                     \
+#define LAUNCH_NAMES                                                                                       \
+    grid, block, stream, shared, duration, {                                                               \
+        cooperative, cluster, preferred_cluster, cluster_scheduling_policy, priority,                      \
+            programmatic || programmatic_stream_serialization, programmatic_event, trigger_at_block_start, \
+            launch_completion_event, mem_sync_domain, mem_sync_domain_map, access_policy_window,           \
+            preferred_shared_memory_carveout, nvlink_util_centric_scheduling                               \
     }
-#define LAUNCH_ARGUMENTS                                                                              \
-    py::kw_only(), py::arg("grid"), py::arg("block"),                                                 \
-        py::arg("stream") = py::none(), py::arg("shared") = 0, py::arg("duration") = py::none(),      \
-        py::arg("cooperative") = false, py::arg("cluster") = py::none(),                              \
-        py::arg("preferred_cluster") = py::none(), py::arg("cluster_scheduling_policy") = py::none(), \
-        py::arg("priority") = py::none(), py::arg("programmatic_stream_serialization") = false,       \
-        py::arg("programmatic_event") = py::none(), py::arg("trigger_at_block_start") = false,        \
-        py::arg("launch_completion_event") = py::none(), py::arg("mem_sync_domain") = py::none(),     \
-        py::arg("mem_sync_domain_map") = py::none(), py::arg("access_policy_window") = py::none(),    \
-        py::arg("preferred_shared_memory_carveout") = py::none(),                                     \
+#define LAUNCH_ARGUMENTS                                                                                  \
+    py::kw_only(), py::arg("grid"), py::arg("block"),                                                     \
+        py::arg("stream") = py::none(), py::arg("shared") = 0, py::arg("duration") = py::none(),          \
+        py::arg("cooperative") = false, py::arg("cluster") = py::none(),                                  \
+        py::arg("preferred_cluster") = py::none(), py::arg("cluster_scheduling_policy") = py::none(),     \
+        py::arg("priority") = py::none(), py::arg("programmatic") = false,                                \
+        py::arg("programmatic_stream_serialization") = false, py::arg("programmatic_event") = py::none(), \
+        py::arg("trigger_at_block_start") = false, py::arg("launch_completion_event") = py::none(),       \
+        py::arg("mem_sync_domain") = py::none(), py::arg("mem_sync_domain_map") = py::none(),             \
+        py::arg("access_policy_window") = py::none(),                                                     \
+        py::arg("preferred_shared_memory_carveout") = py::none(),                                         \
         py::arg("nvlink_util_centric_scheduling") = false
 
 KernelLaunch configure_by_name(const KernelPtr& kernel, const GridLike& grid, const GridLike& block,
@@ -202,8 +203,8 @@ cluster_scheduling_policy : str, optional
     'default', 'spread' or 'load_balancing'.
 priority : int, optional
     Of this launch, instead of the stream's: smaller numbers go first, clamped to device.stream_priority_range.
-programmatic_stream_serialization : bool
-    The kernel may start as soon as the kernel before it in the stream triggers, cudaTriggerProgrammaticLaunchCompletion,
+programmatic, programmatic_stream_serialization : bool
+    Two names of one thing: the kernel may start as soon as the kernel before it in the stream triggers, cudaTriggerProgrammaticLaunchCompletion,
     and waits for it by itself, cudaGridDependencySynchronize.
 programmatic_event : Event, optional
     Recorded when all blocks have triggered, or at the start of the last with ``trigger_at_block_start``. Without timing.

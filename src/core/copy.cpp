@@ -50,6 +50,7 @@ bool copy_staged(void* destination, const void* source, std::size_t bytes, Memcp
 void enqueue_copy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind, const void* host,
                   const StreamPtr& stream, const KeepAlive& keep_alive) {
     Device& device = stream->device();
+    const RelaxedCapture relaxed(device);  // of others: copies of pageable memory wait inside
     const auto pinned = PinnedMemory::find(device, host, bytes);
     if (pinned) pinned->use(stream);
     try {

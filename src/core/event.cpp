@@ -17,6 +17,7 @@ std::mutex& capture_mutex() {
 std::shared_ptr<Event> Event::create(const DevicePtr& device, unsigned flags) {
     const DeviceScope scope(*device);
     device->sweep();
+    const RelaxedCapture relaxed(*device);
     EventHandle handle = nullptr;
     device->check(device->runtime().event_create_with_flags(&handle, flags), "cudaEventCreateWithFlags");
     return std::make_shared<Event>(device, handle);

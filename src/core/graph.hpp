@@ -104,6 +104,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
     std::shared_ptr<GraphExec> instantiate(unsigned long long flags);
     // In the language of Graphviz.
     std::string to_dot();
+    // What a drawing says of a node, in lines: "add", "[4, 256]".
+    std::string label(const GraphNode& node) const;
 
     GraphNodePtr node(GraphNodeHandle handle);
     void check_of_here(const GraphNode& node, const char* what) const;

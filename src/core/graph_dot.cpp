@@ -12,7 +12,7 @@ std::string escaped(const std::string& text) {
     std::string result;
     for (const char c : text) {
         if (c == '"' || c == '\\') result += '\\';
-        result += c;
+        result += c == '\n' ? std::string("\\n") : std::string(1, c);
     }
     return result;
 }
@@ -39,7 +39,7 @@ const char* direction(Device& device, const Memcpy3DParameters& copy) {
     return from ? to ? "device to device" : "device to host" : to ? "host to device" : "host to host";
 }
 
-std::string label(Device& device, const GraphNode& node) {
+std::string text_of(Device& device, const GraphNode& node) {
     const GraphNodeParameters p = node.parameters();
     std::ostringstream text;
     switch (p.type) {
@@ -52,23 +52,23 @@ std::string label(Device& device, const GraphNode& node) {
             std::string plain = demangle(name);
             if (const auto end = plain.find('('); end != std::string::npos) plain.resize(end);
             if (plain.starts_with("void ")) plain.erase(0, 5);
-            text << plain << "\\n[" << dims(p.kernel.grid) << ", " << dims(p.kernel.block) << "]";
+            text << plain << "\n[" << dims(p.kernel.grid) << ", " << dims(p.kernel.block) << "]";
             break;
         }
         case GraphNodeType::memcpy:
-            text << "copy " << direction(device, p.memcpy) << "\\n"
+            text << "copy " << direction(device, p.memcpy) << "\n"
                  << p.memcpy.extent.width * p.memcpy.extent.height * p.memcpy.extent.depth
                  << (p.memcpy.source_array != nullptr || p.memcpy.destination_array != nullptr ? " elements"
                                                                                                : " bytes");
             break;
         case GraphNodeType::memset:
-            text << "memset\\n" << p.memset.width * p.memset.height * p.memset.element_bytes << " bytes";
+            text << "memset\n" << p.memset.width * p.memset.height * p.memset.element_bytes << " bytes";
             break;
         default:
             text << name_of(p.type);
             break;
     }
-    return escaped(text.str());
+    return text.str();
 }
 
 struct Writer {
@@ -86,9 +86,7 @@ struct Writer {
                                       : type == GraphNodeType::memcpy ? "cds"
                                       : type == GraphNodeType::empty  ? "circle"
                                                                       : "ellipse";
-            std::string shown = label(device, *node);
-            // Line ends are the language's own escapes.
-            for (std::size_t at = 0; (at = shown.find("\\\\n", at)) != std::string::npos;) shown.erase(at, 1);
+            const std::string shown = escaped(graph.label(*node));
             text << indent << "n" << number << " [shape=" << shape << ", label=\"" << shown << "\"];\n";
             int body = 0;
             for (const auto& inner : node->bodies()) {
@@ -107,6 +105,11 @@ struct Writer {
 };
 
 }  // namespace
+
+std::string Graph::label(const GraphNode& node) const {
+    check_of_here(node, "node");
+    return text_of(*device_, node);
+}
 
 std::string Graph::to_dot() {
     check_usable();

@@ -90,6 +90,7 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, st
     refuse_legacy_in_capture(*stream, "cudaMallocAsync");
     const DeviceScope scope(device);
     device.sweep();
+    const RelaxedCapture relaxed(device);
     Allocation allocation;
     allocation.bytes = bytes;
     allocation.stream = stream;

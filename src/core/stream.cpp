@@ -83,6 +83,7 @@ StreamPtr Stream::adopt(const DevicePtr& near, StreamHandle handle, std::shared_
 std::shared_ptr<Stream> Stream::create(const DevicePtr& device, unsigned flags, int priority) {
     const DeviceScope scope(*device);
     device->sweep();
+    const RelaxedCapture relaxed(*device);
     StreamHandle handle = nullptr;
     device->check(device->runtime().stream_create_with_priority(&handle, flags, priority),
                   "cudaStreamCreateWithPriority");

@@ -158,6 +158,7 @@ void copy_strided(const StridedSide& to, const StridedSide& from, const CopyPlan
     Device& device = stream->device();
     const DeviceScope scope(device);
     for (const auto& memory : memories) memory->use(stream);
+    const RelaxedCapture relaxed(device);
     const auto pinned = host != nullptr ? PinnedMemory::find(device, host, host_bytes) : nullptr;
     if (pinned) pinned->use(stream);
     Runtime& runtime = device.runtime();

@@ -20,6 +20,7 @@ std::shared_ptr<ArrayMemory> ArrayMemory::allocate(const DevicePtr& device, cons
                                                    const Extent& extent, unsigned flags) {
     const DeviceScope scope(*device);
     device->sweep();
+    const RelaxedCapture relaxed(*device);
     Runtime& runtime = device->runtime();
     ArrayHandle handle = nullptr;
     const bool volume = extent.depth > 0;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cuda/cuda_runtime.hpp"
+#include "cuda/driver_call.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/parameters.hpp"
 #include "cuda/printing.hpp"
@@ -139,6 +140,10 @@ cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNo
             return cudaErrorNotSupported;
     }
 }
+
+// The library knows the kernels that it registered itself; those of libraries the driver knows.
+DriverFunction<CUresult (*)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)> kernel_node_get_params(
+    "cuGraphKernelNodeGetParams", 12000);
 
 Memcpy3DParameters ours(const cudaMemcpy3DParms& real) {
     const auto pitched = [](const cudaPitchedPtr& p) -> PitchedPointer {
@@ -350,9 +355,19 @@ Status CudaRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParamet
     return make([&]() -> cudaError_t {
         switch (parameters->type) {
             case GraphNodeType::kernel: {
+                KernelNodeParameters& kernel = parameters->kernel;
+                CUDA_KERNEL_NODE_PARAMS_v2 known{};
+                if (driver_call(kernel_node_get_params, native(node), &known) == Status::success) {
+                    kernel.kernel = known.func != nullptr ? reinterpret_cast<KernelHandle>(known.func)
+                                                          : reinterpret_cast<KernelHandle>(known.kern);
+                    kernel.grid = {known.gridDimX, known.gridDimY, known.gridDimZ};
+                    kernel.block = {known.blockDimX, known.blockDimY, known.blockDimZ};
+                    kernel.dynamic_shared_bytes = known.sharedMemBytes;
+                    kernel.arguments = known.kernelParams;
+                    return cudaSuccess;
+                }
                 cudaKernelNodeParams real{};
                 const cudaError_t status = cudaGraphKernelNodeGetParams(native(node), &real);
-                KernelNodeParameters& kernel = parameters->kernel;
                 kernel.kernel = static_cast<KernelHandle>(real.func);
                 kernel.grid = {real.gridDim.x, real.gridDim.y, real.gridDim.z};
                 kernel.block = {real.blockDim.x, real.blockDim.y, real.blockDim.z};

@@ -3,12 +3,18 @@
 #include <string>
 
 #include "cuda/cuda_runtime.hpp"
+#include "cuda/driver_call.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/image.hpp"
 #include "cuda/nvrtc.hpp"
 #include "cuda/printing.hpp"
 
 namespace cuscope::cuda {
+namespace {
+
+DriverFunction<CUresult (*)(const char**, CUfunction)> function_get_name("cuFuncGetName", 12030);
+
+}  // namespace
 
 Status CudaRuntime::library_load_data(LibraryHandle* library, const void* image, std::size_t bytes) {
     clear(library);
@@ -52,7 +58,13 @@ Status CudaRuntime::library_get_global(void** pointer, std::size_t* bytes, Libra
 
 Status CudaRuntime::func_get_name(const char** name, KernelHandle kernel) {
     clear(name);
-    return make([&] { return cudaFuncGetName(name, function(kernel)); });
+    const Status status = make([&] { return cudaFuncGetName(name, function(kernel)); });
+    // A node of a graph may say its kernel as the driver's function.
+    if (status == Status::success || name == nullptr || kernel == nullptr) return status;
+    if (driver_call(function_get_name, name, reinterpret_cast<CUfunction>(native(kernel))) != Status::success)
+        return status;
+    cudaGetLastError();
+    return Status::success;
 }
 
 Status CudaRuntime::func_get_param_info(KernelHandle kernel, std::size_t index, std::size_t* offset,

@@ -1,0 +1,181 @@
+"""Graphs as pictures for notebooks: layers of boxes, drawn here; or by Graphviz's dot, where there are many."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._core import Graph
+
+__all__ = ["svg"]
+
+MOST_NODES = 150  # of which layers drawn here can still be read
+LINE, CHARACTER, PAD = 14, 6.4, 8  # pixels
+GAP_X, GAP_Y = 18, 30
+COLOURS = {"kernel": "#d7e8fa", "copy": "#fdebd0", "memset": "#fdebd0", "host": "#e3f4dd"}
+DOT_SECONDS = 20
+ARROW = (
+    '<defs><marker id="cuscope-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+    'orient="auto"><path d="M0 0 8 4 0 8z" fill="#555"/></marker></defs>'
+)
+
+
+@dataclass
+class _Box:
+    lines: list[str]
+    colour: str
+    bodies: list[_Layout] = field(default_factory=list)
+    width: float = 0
+    height: float = 0
+    x: float = 0
+    y: float = 0
+
+
+@dataclass
+class _Layout:
+    boxes: list[_Box]
+    edges: list[tuple[int, int, bool]]  # from, to, programmatic
+    width: float = 0
+    height: float = 0
+
+
+def svg(graph: Graph) -> str | None:
+    """The drawing; None, and the notebook shows the repr, where it cannot be drawn."""
+    try:
+        if _count(graph) > MOST_NODES:
+            return _by_dot(graph)
+        layout = _layout(graph)
+    except (ValueError, RuntimeError):
+        return None
+    size = f"{layout.width:.0f}", f"{layout.height:.0f}"
+    shape = f'width="{size[0]}" height="{size[1]}" viewBox="0 0 {size[0]} {size[1]}"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {shape} font-family="monospace" font-size="11">',
+        ARROW,
+        *_draw(layout, 0, 0),
+        "</svg>",
+    ]
+    return "\n".join(parts)
+
+
+def _count(graph: Graph) -> int:
+    nodes = graph.nodes
+    return len(nodes) + sum(_count(body) for node in nodes for body in node.bodies)
+
+
+def _by_dot(graph: Graph) -> str | None:
+    program = shutil.which("dot")
+    if program is None:
+        return None
+    try:
+        drawn = subprocess.run(
+            [program, "-Tsvg"],
+            input=graph.to_dot(),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=DOT_SECONDS,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return drawn.stdout[drawn.stdout.find("<svg") :]
+
+
+def _layout(graph: Graph) -> _Layout:
+    nodes = graph.nodes
+    numbers = {node: i for i, node in enumerate(nodes)}
+    dashed = set(graph.programmatic_edges)
+    edges = [(numbers[a], numbers[b], (a, b) in dashed) for a, b in graph.edges]
+    boxes = []
+    for node in nodes:
+        bodies = [_layout(body) for body in node.bodies]
+        box = _Box(node.label.split("\n"), COLOURS.get(node.type, "#f2f2f2"), bodies)
+        text = max(map(len, box.lines)) * CHARACTER
+        inner = sum(body.width for body in bodies) + PAD * max(len(bodies) - 1, 0)
+        box.width = max(text, inner) + 2 * PAD
+        box.height = len(box.lines) * LINE + PAD
+        if bodies:
+            box.height += max(body.height for body in bodies) + PAD
+        boxes.append(box)
+    layout = _Layout(boxes, edges)
+    _place(layout)
+    return layout
+
+
+def _place(layout: _Layout) -> None:
+    """Layers by the longest way from a root; within one, each box near the middle of what it waits for."""
+    before: list[list[int]] = [[] for _ in layout.boxes]
+    after: list[list[int]] = [[] for _ in layout.boxes]
+    for a, b, _ in layout.edges:
+        before[b].append(a)
+        after[a].append(b)
+    layer = [0] * len(layout.boxes)
+    waits = [len(b) for b in before]
+    ready = [i for i, count in enumerate(waits) if count == 0]
+    for i in ready:
+        for j in after[i]:
+            layer[j] = max(layer[j], layer[i] + 1)
+            waits[j] -= 1
+            if waits[j] == 0:
+                ready.append(j)
+    layers: list[list[int]] = [[] for _ in range(max(layer, default=-1) + 1)]
+    for i in range(len(layout.boxes)):
+        layers[layer[i]].append(i)
+    y = float(PAD)
+    for row in layers:
+        row.sort(key=lambda i: sum(_middle(layout.boxes[j]) for j in before[i]) / max(len(before[i]), 1))
+        x = float(PAD)
+        for i in row:
+            box = layout.boxes[i]
+            box.x, box.y = x, y
+            x += box.width + GAP_X
+        layout.width = max(layout.width, x - GAP_X + PAD)
+        y += max(layout.boxes[i].height for i in row) + GAP_Y
+    layout.height = max(y - GAP_Y + PAD, 2 * PAD)
+    layout.width = max(layout.width, 2 * PAD)
+    for row in layers:
+        free = layout.width - sum(layout.boxes[i].width for i in row) - GAP_X * (len(row) - 1) - 2 * PAD
+        for i in row:
+            layout.boxes[i].x += free / 2
+
+
+def _middle(box: _Box) -> float:
+    return box.x + box.width / 2
+
+
+def _draw(layout: _Layout, left: float, top: float) -> Iterator[str]:
+    for a, b, programmatic in layout.edges:
+        begin, end = layout.boxes[a], layout.boxes[b]
+        x1, y1 = left + _middle(begin), top + begin.y + begin.height
+        x2, y2 = left + _middle(end), top + end.y
+        bend = max((y2 - y1) / 2, GAP_Y / 2)
+        dash = ' stroke-dasharray="4 3"' if programmatic else ""
+        yield (
+            f'<path d="M{x1:.1f} {y1:.1f}C{x1:.1f} {y1 + bend:.1f} {x2:.1f} {y2 - bend:.1f} {x2:.1f} {y2:.1f}" '
+            f'fill="none" stroke="#555"{dash} marker-end="url(#cuscope-arrow)"/>'
+        )
+    for box in layout.boxes:
+        x, y = left + box.x, top + box.y
+        yield (
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="4" '
+            f'fill="{box.colour}" stroke="#555"/>'
+        )
+        for i, line in enumerate(box.lines):
+            yield (
+                f'<text x="{x + box.width / 2:.1f}" y="{y + PAD / 2 + (i + 0.8) * LINE:.1f}" '
+                f'text-anchor="middle" fill="#222">{escape(line)}</text>'
+            )
+        inner = x + PAD
+        for body in box.bodies:
+            y_body = y + len(box.lines) * LINE + PAD
+            yield (
+                f'<rect x="{inner:.1f}" y="{y_body:.1f}" width="{body.width:.1f}" height="{body.height:.1f}" '
+                f'rx="4" fill="white" stroke="#999" stroke-dasharray="2 2"/>'
+            )
+            yield from _draw(body, inner, y_body)
+            inner += body.width + PAD

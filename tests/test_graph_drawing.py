@@ -1,0 +1,100 @@
+"""What a notebook shows of a graph."""
+
+from __future__ import annotations
+
+import shutil
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+from support import module
+
+SOURCE = r"""
+__global__ void add(int* x, int v) { x[threadIdx.x] += v; }
+template <class T> __global__ void scale(T* x, T by) { x[threadIdx.x] *= by; }
+"""
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(graph):
+    text = graph._repr_svg_()
+    assert "<script" not in text
+    root = ET.fromstring(text)
+    assert root.tag == f"{SVG}svg"
+    return root
+
+
+def test_boxes_arrows_and_texts(device):
+    mod = module(device, SOURCE, name_expressions=("scale<float>",))
+    x = cs.zeros(4, np.int32)
+    g = cs.Graph()
+    copy = g.add_copy(x, np.zeros(4, np.int32))
+    a = g.add_kernel(mod.add[1, 4], args=(x, 1), after=copy)
+    b = g.add_kernel(mod["scale<float>"][1, 4], args=(cs.zeros(4), 2), after=copy)
+    g.add_empty(after=[a, b])
+    root = drawn(g)
+
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert texts == ["copy host to device", "16 bytes", "add", "[1, 4]", "scale<float>", "[1, 4]", "empty"]
+    assert len(root.findall(f"{SVG}rect")) == 4
+    assert len(root.findall(f"{SVG}path")) == 4
+
+
+def test_programmatic_edges_are_dashed(device):
+    add = module(device, SOURCE, name_expressions=("scale<float>",)).add
+    x = cs.zeros(4, np.int32)
+    g = cs.Graph()
+    a, b, c = (g.add_kernel(add[1, 4], args=(x, 1)) for _ in range(3))
+    g.add_dependency(a, b, programmatic=True)
+    g.add_dependency(b, c)
+    assert g.programmatic_edges == [(a, b)]
+    assert [path.get("stroke-dasharray") is not None for path in drawn(g).findall(f"{SVG}path")] == [
+        True,
+        False,
+    ]
+
+
+def test_bodies_are_boxes_within_their_node(device):
+    g = cs.Graph()
+    node = g.add_if(g.conditional_handle(), with_else=True)
+    node.bodies[0].add_empty()
+    assert len(drawn(g).findall(f"{SVG}rect")) == 4
+
+
+def test_an_empty_graph_is_an_empty_picture(device):
+    assert drawn(cs.Graph()).findall(f"{SVG}rect") == []
+
+
+def test_what_cannot_be_drawn_is_not(device):
+    g = cs.Graph()
+    g.close()
+    assert g._repr_svg_() is None
+
+
+def test_large_graphs_are_left_to_dot(device, monkeypatch):
+    g = cs.Graph()
+    for _ in range(200):
+        g.add_empty()
+    if shutil.which("dot"):
+        assert g._repr_svg_().startswith("<svg")
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert g._repr_svg_() is None
+
+
+def test_the_repr_says_where_it_is(device):
+    g = cs.Graph()
+    node = g.add_empty()
+    assert (repr(g), repr(node)) == (f"<Graph of {device.name}>", f"<GraphNode empty of {device.name}>")
+    node.destroy()
+    assert repr(node) == f"<GraphNode destroyed of {device.name}>"
+    assert repr(g.instantiate()) == f"<GraphExec of {device.name}>"
+
+
+@pytest.mark.parametrize("text", ["a_kernel", "<&>"])
+def test_texts_are_escaped(device, text):
+    from cuscope._drawing import _Box, _draw, _Layout
+
+    layout = _Layout([_Box([text], "white")], [])
+    assert ET.fromstring(f"<g>{''.join(_draw(layout, 0, 0))}</g>").find("text").text == text
