@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
+from others import Interface
 from support import MS, module, spin
 
 ADD = "__global__ void add(int* x, int v) { x[threadIdx.x] += v; }"
@@ -301,8 +302,9 @@ def test_an_event_of_a_capture_stands_for_no_moment_afterwards(device):
     s, event = cs.Stream(), cs.Event()
     with s.capture():
         event.record(s)
-    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue") as caught:
         event.query()
+    assert "external" in caught.value.hint
     event.record(s).synchronize()
     assert event.query()
 
@@ -472,3 +474,50 @@ def test_a_thread_says_which_captures_it_minds(device, contract):
         assert s.capture_status == "active"
     assert status == "cudaSuccess"
     contract.free(pointer)
+
+
+def test_a_stream_that_goes_takes_its_capture_along(device, x):
+    s = cs.Stream()
+    s.begin_capture()
+    x.fill(1, stream=s)
+    del s
+    gc.collect()
+    t = cs.Stream()
+    t.begin_capture()
+    x.fill(1, stream=t)
+    t.close()
+    device.synchronize()  # which a capture under way would refuse
+    assert x.to_host().tolist() == [0] * 4
+
+
+def test_a_stream_that_only_the_capture_knows_is_captured(device, x):
+    with cs.Stream().capture() as graph:
+        assert cs.current_stream().capture_status == "active"
+        gc.collect()
+        x.fill(1)
+    assert types(graph) == ["memset"]
+
+
+def test_the_legacy_stream_is_refused_beside_a_fork_that_is_blocking(device, x):
+    s, t = cs.Stream(non_blocking=True), cs.Stream()
+    legacy = cs.current_stream()
+    with s.capture() as graph:
+        x.fill(1)
+        legacy.synchronize()
+        t.wait(s)
+        refused(legacy.synchronize, "cudaErrorStreamCaptureImplicit")
+        s.wait(t)
+    assert len(graph.nodes) == 1
+
+
+def test_arrays_of_others_spoil_no_capture_and_are_waited_for_at_the_launch(device, add):
+    s, theirs = cs.Stream(), cs.Stream(non_blocking=True)
+    array = cs.zeros(4, np.int32)
+    device.synchronize()
+    with s.capture() as graph:
+        add[1, 4](Interface(array, stream=1), 1)
+        add[1, 4](Interface(array, stream=theirs.handle), 1)
+    assert types(graph) == ["kernel", "kernel"]
+    exe = graph.instantiate()
+    exe.launch(s)
+    assert array.to_host(stream=s).tolist() == [2] * 4

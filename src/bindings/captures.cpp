@@ -30,6 +30,7 @@ void begin(const core::StreamPtr& stream, CaptureMode mode, const std::shared_pt
 // What `with stream.capture()` holds.
 struct CaptureScope {
     core::StreamPtr stream;
+    StreamObjectPtr object;  // whose end would be that of the capture
     CaptureMode mode;
     GraphObjectPtr into;  // null: a new graph
     core::GraphNodes after;
@@ -131,8 +132,8 @@ none. A capture that was itself begun as 'relaxed' refuses none. See cudaThreadE
                     }
                     into = graph.cast<GraphObjectPtr>();
                 }
-                return ending_without_gil(std::make_shared<CaptureScope>(
-                    CaptureScope{self.open(), parse_mode(mode), into, parse_after(after), nullptr}));
+                return ending_without_gil(std::make_shared<CaptureScope>(CaptureScope{
+                    self.open(), wrap(self.open()), parse_mode(mode), into, parse_after(after), nullptr}));
             },
             py::arg("mode") = "global", py::kw_only(), py::arg("graph") = py::none(),
             py::arg("after") = py::none(),

@@ -7,6 +7,7 @@
 #include "bindings/fast_calls.hpp"
 #include "bindings/foreign.hpp"
 #include "bindings/host_function.hpp"
+#include "core/graph.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -113,13 +114,33 @@ StreamObject::StreamObject(const core::StreamPtr& made)
     made->set_abandoned(false);
 }
 
+namespace {
+
+// Nobody is left who could end what was begun in the stream.
+void abandon(const core::StreamPtr& stream) {
+    stream->set_abandoned(true);
+    if (!stream->capturing() || process_exiting()) return;
+    const auto capture = stream->capture();
+    if (!capture || capture->origin() != stream) return;
+    try {
+        core::Capture::end(stream, true);
+    } catch (const core::Error&) {
+        // The runtime answers nothing: nothing is captured either.
+    }
+}
+
+}  // namespace
+
 StreamObject::~StreamObject() {
-    if (stream && name.empty()) stream->set_abandoned(true);
+    if (stream && name.empty()) abandon(stream.get());
 }
 
 void StreamObject::close() {
     if (!name.empty()) throw std::invalid_argument("a default stream cannot be closed: nobody owns it");
-    if (stream) stream->set_abandoned(true);
+    if (stream) {
+        const core::StreamPtr last = stream.get();
+        without_gil([&] { abandon(last); });
+    }
     stream.close();
 }
 

@@ -25,12 +25,22 @@ std::vector<std::shared_ptr<Capture>> captures() {
     return underway().captures;
 }
 
+// The answers of an end that captures know.
+bool ends_or_goes_on(Status status) {
+    return status == Status::illegal_state ||
+           (status >= Status::stream_capture_unsupported && status <= Status::stream_capture_wrong_thread);
+}
+
 const char* const refused = "Nothing was captured of it, and the capture goes on.";
 
 }  // namespace
 
 void Keepers::keep(const std::shared_ptr<Memory>& memory) {
     if (memory && seen_.insert(memory.get()).second) memories_.push_back(memory);
+}
+
+void Keepers::keep(Memory& memory) {
+    if (seen_.insert(&memory).second) memories_.push_back(memory.shared_from_this());
 }
 
 void Keepers::keep(const std::shared_ptr<void>& thing) {
@@ -49,15 +59,18 @@ void Keepers::keep(const Keepers& others) {
 
 RelaxedCapture::RelaxedCapture(Device& device) {
     if (captures_underway() == 0) return;
-    if (device.runtime().thread_exchange_stream_capture_mode(&mode_) == Status::success) {
-        runtime_ = &device.runtime();
-    } else {
-        device.runtime().get_last_error();
-    }
+    // Where it is refused, the call would spoil the capture.
+    device.check(device.runtime().thread_exchange_stream_capture_mode(&mode_),
+                 "cudaThreadExchangeStreamCaptureMode");
+    runtime_ = &device.runtime();
 }
 
 RelaxedCapture::~RelaxedCapture() {
-    if (runtime_ != nullptr) runtime_->thread_exchange_stream_capture_mode(&mode_);
+    if (runtime_ == nullptr || runtime_->thread_exchange_stream_capture_mode(&mode_) == Status::success)
+        return;
+    // The thread is not to stay as it is, whatever kept the call from being made.
+    runtime_->get_last_error();
+    runtime_->thread_exchange_stream_capture_mode(&mode_);
 }
 
 void refuse_in_capture(Status status, const std::string& call, const std::string& detail) {
@@ -77,9 +90,7 @@ void refuse_while_captured(const Device& device, const char* call) {
 void refuse_legacy_in_capture(const Stream& stream, const char* call) {
     if (stream.handle() != stream_legacy || captures_underway() == 0) return;
     for (const auto& capture : captures()) {
-        const Stream& origin = *capture->origin();
-        if (&origin.device() != &stream.device() || (origin.flags() & flags::stream_non_blocking) != 0)
-            continue;
+        if (!capture->has_blocking_stream_of(stream.device())) continue;
         refuse_in_capture(Status::stream_capture_implicit, call,
                           "the legacy default stream of " + stream.device().name() +
                               " would wait for a stream that is being captured: use another stream (stream=, "
@@ -90,6 +101,19 @@ void refuse_legacy_in_capture(const Stream& stream, const char* call) {
 void keep_host(const Stream& stream, bool pinned, const std::function<std::shared_ptr<void>()>& keep_alive) {
     if (pinned || !keep_alive) return;
     if (const auto capture = stream.capture()) capture->keep(keep_alive());
+}
+
+bool Capture::has_blocking_stream_of(const Device& device) {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(streams_.begin(), streams_.end(), [&](const StreamPtr& stream) {
+        return &stream->device() == &device && (stream->flags() & flags::stream_non_blocking) == 0;
+    });
+}
+
+void Capture::keep(std::span<Memory* const> memories, const std::shared_ptr<void>& kernel) {
+    const std::lock_guard lock(mutex_);
+    for (Memory* memory : memories) keepers_.keep(*memory);
+    keepers_.keep(kernel);
 }
 
 // ---- begin and end
@@ -155,6 +179,18 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
     {
         const DeviceScope scope(device);
         status = runtime.stream_end_capture(stream->handle(), &handle);
+    }
+    if (status != Status::success && !ends_or_goes_on(status)) {
+        // Whatever it was, the stream is to be usable.
+        CaptureStatus now = CaptureStatus::none;
+        GraphHandle left = nullptr;
+        const DeviceScope scope(device);
+        if (runtime.stream_is_capturing(stream->handle(), &now) == Status::success &&
+            now != CaptureStatus::none &&
+            runtime.stream_end_capture(stream->handle(), &left) == Status::success &&
+            !(capture && capture->into_)) {
+            runtime.graph_destroy(left);
+        }
     }
     // Not the one to end it, or not the thread: it goes on.
     const bool goes_on = status == Status::stream_capture_unmatched ||

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -22,6 +23,7 @@ class GraphTask;
 class Keepers {
   public:
     void keep(const std::shared_ptr<Memory>& memory);
+    void keep(Memory& memory);
     void keep(const std::shared_ptr<void>& thing);
     void keep(const std::shared_ptr<GraphTask>& task);
     void keep(const Keepers& others);
@@ -51,6 +53,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
         const std::lock_guard lock(mutex_);
         keepers_.keep(thing);
     }
+    // What a launch uses.
+    void keep(std::span<Memory* const> memories, const std::shared_ptr<void>& kernel);
     void keep_all(const Keepers& others) {
         const std::lock_guard lock(mutex_);
         keepers_.keep(others);
@@ -60,6 +64,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
     // Another stream takes part.
     void join(const StreamPtr& stream);
     const StreamPtr& origin() const { return origin_; }
+    // Does a stream take part that the legacy default stream of its device waits for?
+    bool has_blocking_stream_of(const Device& device);
 
     // A call has failed on this thread: was a capture spoilt by it? Looks, where it can be.
     static void note_failure(Status status, const std::string& call, const std::string& detail) noexcept;

@@ -53,12 +53,15 @@ void Event::record_in_capture(const Stream& stream, bool external) {
 
 void Event::refuse_if_captured(const char* call) const {
     if (!captured()) return;
-    const bool active = capture() != nullptr;
-    refuse_in_capture(active ? Status::captured_event : Status::invalid_value, call,
-                      active
-                          ? "the event was recorded in a stream that is being captured: nothing has happened"
-                          : "the event was last recorded in a capture: it stands for no moment. "
-                            "record(external=True) makes a node that records it whenever the graph runs");
+    if (capture() != nullptr) {
+        refuse_in_capture(Status::captured_event, call,
+                          "the event was recorded in a stream that is being captured: nothing has happened");
+    }
+    throw Error(
+        Status::invalid_value, call,
+        "the event was last recorded in a capture, which has ended: it stands for no moment",
+        "record(external=True) makes a node that records it whenever the graph runs; or record it again "
+        "outside of a capture.");
 }
 
 void Event::record(const Stream& stream, bool external) {

@@ -45,12 +45,6 @@ void GraphNode::check_usable() const {
     if (destroyed()) throw std::invalid_argument("the node was destroyed");
 }
 
-GraphNode::GraphNode(std::shared_ptr<Graph> graph, GraphNodeHandle handle)
-    : graph_(std::move(graph)), handle_(handle) {
-    graph_->device().check(graph_->device().runtime().graph_node_get_type(handle_, &type_),
-                           "cudaGraphNodeGetType");
-}
-
 GraphNodeType GraphNode::type() const {
     check_usable();
     return type_;
@@ -176,10 +170,22 @@ Keepers Graph::keepers() const {
 
 GraphNodePtr Graph::node(GraphNodeHandle handle) {
     if (handle == nullptr) return nullptr;
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto known = nodes_.find(handle); known != nodes_.end()) {
+            if (GraphNodePtr node = known->second.lock()) return node;
+        }
+    }
+    GraphNodeType type = GraphNodeType::empty;
+    device_->check(device_->runtime().graph_node_get_type(handle, &type), "cudaGraphNodeGetType");
+    return node(handle, type);
+}
+
+GraphNodePtr Graph::node(GraphNodeHandle handle, GraphNodeType type) {
     const std::lock_guard lock(mutex_);
     std::weak_ptr<GraphNode>& known = nodes_[handle];
     if (GraphNodePtr node = known.lock()) return node;
-    const auto made = std::make_shared<GraphNode>(shared_from_this(), handle);
+    auto made = std::make_shared<GraphNode>(shared_from_this(), handle, type);
     known = made;
     return made;
 }
@@ -208,7 +214,7 @@ GraphNodePtr Graph::add(GraphNodeParameters parameters, const GraphNodes& after,
                                                      dependencies.size(), &parameters),
                    call);
     if (parameters.type == GraphNodeType::conditional) set_conditional(handle, parameters.conditional);
-    return node(handle);
+    return node(handle, parameters.type);
 }
 
 void Graph::set_conditional(GraphNodeHandle node, const ConditionalNodeParameters& parameters) {
@@ -407,9 +413,16 @@ GraphExec::~GraphExec() {
                        });
 }
 
-void GraphExec::launch(const StreamPtr& stream) {
+void GraphExec::check_stream(const Stream& stream) const {
     check_usable();
-    stream->check_usable();
+    stream.check_usable();
+    if (&stream.device() == device_.get()) return;
+    throw std::invalid_argument("the executable is on " + device_->name() + ", the stream on " +
+                                stream.device().name() + ": use a stream of the executable's device");
+}
+
+void GraphExec::launch(const StreamPtr& stream) {
+    check_stream(*stream);
     const DeviceScope scope(*device_);
     if (captures_underway() > 0) {
         refuse_legacy_in_capture(*stream, "cudaGraphLaunch");
@@ -433,8 +446,7 @@ void GraphExec::launch(const StreamPtr& stream) {
 }
 
 void GraphExec::upload(const StreamPtr& stream) {
-    check_usable();
-    stream->check_usable();
+    check_stream(*stream);
     const DeviceScope scope(*device_);
     device_->check(device_->runtime().graph_upload(handle_, stream->handle()), "cudaGraphUpload");
 }

@@ -30,7 +30,8 @@ class GraphExec;
 // A node, while its graph is there and it was not destroyed. There is one of these for a node.
 class GraphNode {
   public:
-    GraphNode(std::shared_ptr<Graph> graph, GraphNodeHandle handle);
+    GraphNode(std::shared_ptr<Graph> graph, GraphNodeHandle handle, GraphNodeType type)
+        : graph_(std::move(graph)), handle_(handle), type_(type) {}
 
     const std::shared_ptr<Graph>& graph() const { return graph_; }
     GraphNodeHandle handle() const { return handle_; }
@@ -53,7 +54,7 @@ class GraphNode {
     friend class Graph;
     std::shared_ptr<Graph> graph_;
     GraphNodeHandle handle_;
-    GraphNodeType type_ = GraphNodeType::empty;
+    GraphNodeType type_;
     std::atomic<bool> destroyed_{false};
 };
 
@@ -107,11 +108,12 @@ class Graph : public std::enable_shared_from_this<Graph> {
     // What a drawing says of a node, in lines: "add", "[4, 256]".
     std::string label(const GraphNode& node) const;
 
-    GraphNodePtr node(GraphNodeHandle handle);
+    GraphNodePtr node(GraphNodeHandle handle);  // null for a null handle
     void check_of_here(const GraphNode& node, const char* what) const;
 
   private:
     friend class GraphNode;
+    GraphNodePtr node(GraphNodeHandle handle, GraphNodeType type);
     void set_conditional(GraphNodeHandle node, const ConditionalNodeParameters& parameters);
     std::vector<GraphNodeHandle> handles_of(const GraphNodes& nodes, const char* what) const;
 
@@ -158,6 +160,8 @@ class GraphExec {
     }
 
   private:
+    void check_stream(const Stream& stream) const;
+
     DevicePtr device_;
     GraphExecHandle handle_;
     unsigned generation_;

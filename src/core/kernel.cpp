@@ -82,12 +82,14 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     const DeviceScope scope(*device_);
     const bool captures = captures_underway() > 0;
     if (captures) refuse_legacy_in_capture(*stream, "cudaLaunchKernel");
-    for (Memory* memory : memories) memory->use(stream);
-    const Status status = device_->runtime().launch_kernel(config, handle_, pointers);
-    if (status == Status::success) {
-        if (captures && stream->capturing()) stream->capture()->keep(keeper());
-        return;
+    const auto capture = captures ? stream->capture() : nullptr;
+    if (capture) {
+        capture->keep(memories, keeper());
+    } else {
+        for (Memory* memory : memories) memory->use(stream);
     }
+    const Status status = device_->runtime().launch_kernel(config, handle_, pointers);
+    if (status == Status::success) return;
     std::string hint;
     FunctionAttributes attributes;
     if (status == Status::cooperative_launch_too_large) {

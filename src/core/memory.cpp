@@ -198,6 +198,12 @@ std::shared_ptr<DeviceMemory> DeviceMemory::adopt(const DevicePtr& device, void*
     auto memory = std::make_shared<DeviceMemory>(std::move(allocation), device->generation());
     if (!ready) return memory;
     ready->check_usable();
+    // A record in a stream of others could spoil a capture: what uses the memory waits for that stream then,
+    // if it is still to be had.
+    if (captures_underway() > 0) {
+        if (!ready->lasts()) memory->allocation_.ready = nullptr;
+        return memory;
+    }
     Device& from = ready->device();
     const DeviceScope scope(from);
     EventHandle& event = memory->allocation_.allocated;
@@ -219,7 +225,12 @@ void DeviceMemory::used_in(const StreamPtr& stream) {
         return;
     }
     if (allocation_.kind == Kind::pooled && stream == allocation_.stream) return;
-    if (!uses_.add(stream) || allocation_.allocated == nullptr) return;
+    if (!uses_.add(stream)) return;
+    if (allocation_.allocated == nullptr) {
+        if (allocation_.ready && !stream->implicitly_ordered_with(*allocation_.ready))
+            stream->device().check(order(*stream, *allocation_.ready), "cudaStreamWaitEvent");
+        return;
+    }
     if (stream->implicitly_ordered_with(first_stream())) return;
     Device& device = stream->device();
     device.check(device.runtime().stream_wait_event(stream->handle(), allocation_.allocated, 0),

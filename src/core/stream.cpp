@@ -267,8 +267,8 @@ void Stream::wait_in_capture(const Event& event, bool external) {
                 "external: the stream is not being captured, and any wait of it is an ordinary one");
         }
     } else if (!recorded && event.captured()) {
-        refuse_in_capture(Status::invalid_value, "cudaStreamWaitEvent",
-                          "the event was last recorded in a capture that has ended: record it again");
+        throw Error(Status::invalid_value, "cudaStreamWaitEvent",
+                    "the event was last recorded in a capture, which has ended", "Record it again.");
     } else if (own && own != recorded) {
         refuse_in_capture(
             recorded ? Status::stream_capture_merge : Status::stream_capture_isolation, "cudaStreamWaitEvent",

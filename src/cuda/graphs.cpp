@@ -145,6 +145,8 @@ cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNo
 DriverFunction<CUresult (*)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)> kernel_node_get_params(
     "cuGraphKernelNodeGetParams", 12000);
 
+DriverFunction<CUresult (*)(CUgraphExec, CUstream)> launch_graph("cuGraphLaunch", 10000);
+
 Memcpy3DParameters ours(const cudaMemcpy3DParms& real) {
     const auto pitched = [](const cudaPitchedPtr& p) -> PitchedPointer {
         return {p.ptr, p.pitch, p.xsize, p.ysize};
@@ -566,6 +568,10 @@ Status CudaRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
 
 Status CudaRuntime::graph_launch(GraphExecHandle exec, StreamHandle stream) {
     const PrintCapture capture;  // a launch shows what was printed before
+    if (!is_default(stream)) {
+        if (const auto status = driver_call(launch_graph, native(exec), native(stream)))
+            return answered(*status);
+    }
     return make([&] { return cudaGraphLaunch(native(exec), native(stream)); });
 }
 

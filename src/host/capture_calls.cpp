@@ -39,6 +39,7 @@ Status HostRuntime::forbidden() {
     const char* const detail = "a call that is not safe while a stream is captured";
     for (const auto& [id, capture] : graphs_->captures) {
         if (capture->mode == CaptureMode::relaxed) continue;
+        if (devices_[capture->origin->device]->lost != Status::success) continue;  // nobody can end it
         const bool own = capture->thread == thread().id;
         const bool others =
             capture->mode == CaptureMode::global && thread().capture_mode == CaptureMode::global;

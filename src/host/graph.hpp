@@ -53,6 +53,21 @@ struct HostRuntime::GraphNode {
 };
 
 struct HostRuntime::Graph {
+    // Of such a graph there is one executable at a time, and no clone.
+    bool unique() const {
+        for (const auto& node : nodes) {
+            if (node->parameters.type == GraphNodeType::conditional) return true;
+        }
+        return allocates();
+    }
+    // Of such a graph nothing is taken away.
+    bool allocates() const {
+        for (const auto& node : nodes) {
+            if (node->memory) return true;
+        }
+        return false;
+    }
+
     std::vector<std::unique_ptr<GraphNode>> nodes;  // in the order in which they were made
     unsigned number = 0;                            // for drawings
     unsigned next_node = 0;

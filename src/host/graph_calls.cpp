@@ -122,13 +122,9 @@ Status HostRuntime::graph_clone(GraphHandle* clone, GraphHandle original) {
     const Graph* graph = find_graph(original);
     if (graph == nullptr || clone == nullptr)
         return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
-    for (const auto& node : graph->nodes) {
-        const GraphNodeType type = node->parameters.type;
-        if (type == GraphNodeType::mem_alloc || type == GraphNodeType::mem_free ||
-            type == GraphNodeType::conditional) {
-            return fail(Status::not_supported,
-                        "a graph with conditional nodes, or that allocates memory, is not cloned");
-        }
+    if (graph->unique()) {
+        return fail(Status::not_supported,
+                    "a graph with conditional nodes, or that allocates memory, is not cloned");
     }
     auto made = copy_graph(*graph, false);
     *clone = reinterpret_cast<GraphHandle>(made.get());
@@ -234,13 +230,9 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
             if (child == nullptr)
                 return fail(Status::invalid_value, "the child graph does not exist, or was destroyed");
             if (child == node.graph) return fail(Status::invalid_value, "a graph within itself");
-            for (const auto& inner : child->nodes) {
-                const GraphNodeType type = inner->parameters.type;
-                if (type == GraphNodeType::mem_alloc || type == GraphNodeType::mem_free ||
-                    type == GraphNodeType::conditional) {
-                    return fail(Status::not_supported,
-                                "a child graph has no conditional nodes and allocates no memory");
-                }
+            if (child->unique()) {
+                return fail(Status::not_supported,
+                            "a child graph has no conditional nodes and allocates no memory");
             }
             auto body = copy_graph(*child, false);
             body->parent = &node;
@@ -461,8 +453,8 @@ Status HostRuntime::graph_destroy_node(GraphNodeHandle handle) {
     if (call.refused()) return call.status();
     GraphNode* node = find_node(handle);
     if (node == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
-    if (node->parameters.type == GraphNodeType::mem_alloc || node->parameters.type == GraphNodeType::mem_free)
-        return fail(Status::not_supported, "nodes that allocate or free memory stay");
+    if (node->graph->allocates())
+        return fail(Status::not_supported, "of a graph that allocates memory nothing is taken away");
     const auto leads_here = [&](const GraphNode::Edge& edge) { return edge.node == node; };
     for (const GraphNode::Edge& edge : node->dependencies) std::erase_if(edge.node->dependents, leads_here);
     for (const GraphNode::Edge& edge : node->dependents) std::erase_if(edge.node->dependencies, leads_here);
@@ -562,6 +554,8 @@ Status HostRuntime::graph_remove_dependencies(GraphHandle graph, const GraphNode
     std::vector<NewEdge> edges;
     if (Status status = read_edges(graph, from, to, edge_data, count, &edges); status != Status::success)
         return status;
+    if (find_graph(graph)->allocates())
+        return fail(Status::not_supported, "of a graph that allocates memory nothing is taken away");
     for (std::size_t i = 0; i < edges.size(); ++i) {
         const NewEdge& edge = edges[i];
         const bool there = std::any_of(

@@ -130,6 +130,16 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph, 
     if ((flags & ~known) != 0) {
         return fail(Status::invalid_value, "flags of " + std::to_string(flags) + "; allowed are 0 to 15");
     }
+    if (from->unique()) {
+        for (const auto& [address, other] : graphs_->execs) {
+            if (other->source == from->number) {
+                return fail(
+                    Status::not_supported,
+                    "a graph with conditional nodes, or that allocates memory, has one executable at a "
+                    "time: destroy the other first");
+            }
+        }
+    }
     auto made = std::make_unique<GraphExec>();
     made->plan = plan_of(*from);
     made->flags = flags;

@@ -227,6 +227,99 @@ def calls_of(faults, use, made) -> dict[str, int]:
     return {m: faults.calls(m) - before[m] for m in METHODS if faults.calls(m) > before[m]}
 
 
+def captured(g, work):
+    with g["stream"].capture() as graph:
+        work()
+    return graph
+
+
+def build(g) -> cs.Graph:
+    graph = cs.Graph()
+    a = graph.add_memset(g["y"], 3)
+    b = graph.add_copy(g["locked"], g["y"], after=a)
+    c = graph.add_kernel(g["module"].nothing.configure(grid=2, block=1, cluster=2), after=b)
+    d = graph.add_host(list, after=c)
+    e = graph.add_event_record(g["event"], after=d)
+    f = graph.add_event_wait(g["event"], after=e)
+    graph.add_child(graph.clone(), after=f)
+    return graph
+
+
+def launch_graph(g) -> None:
+    graph = cs.Graph()
+    node = graph.add_memset(g["y"], 3)
+    exe = graph.instantiate()
+    exe.set_memset(node, g["y"], 4)
+    exe.set_enabled(node, True)
+    exe.is_enabled(node)
+    exe.upload(g["stream"])
+    exe.launch(g["stream"])
+    exe.update(graph)
+    g["stream"].synchronize()
+
+
+def edit_graph(g) -> None:
+    graph = cs.Graph()
+    a, b = graph.add_empty(), graph.add_empty()
+    graph.add_dependency(a, b)
+    assert (graph.nodes, graph.roots, graph.edges) == ([a, b], [a], [(a, b)])
+    assert (a.dependents, b.dependencies, a.params) == ([b], [a], {})
+    graph.remove_dependency(a, b)
+    a.destroy()
+    graph.clone()
+
+
+def decide(g) -> None:
+    graph = cs.Graph()
+    graph.add_if(graph.conditional_handle(default=1)).bodies[0].add_empty()
+    made, x = graph.add_alloc(4)
+    graph.add_free(x, after=made)
+
+
+USES |= {
+    # graphs
+    "capture": lambda g: captured(g, lambda: g["y"].fill(3)),
+    "capture a host function": lambda g: captured(g, lambda: g["stream"].host_function(list)),
+    "capture a fork": lambda g: captured(
+        g, lambda: (g["other"].wait(g["stream"]), g["y"].fill(3), g["stream"].wait(g["other"]))
+    ),
+    "capture an allocation": lambda g: captured(g, lambda: cs.zeros(1000)),
+    "build a graph": build,
+    "draw a graph": lambda g: build(g).to_dot(),
+    "launch a graph": launch_graph,
+    "edit a graph": edit_graph,
+    "decide in a graph": decide,
+}
+METHODS += [
+    "stream_begin_capture",
+    "stream_end_capture",
+    "stream_is_capturing",
+    "thread_exchange_stream_capture_mode",
+    "graph_create",
+    "graph_clone",
+    "graph_add_node",
+    "graph_destroy_node",
+    "graph_add_dependencies",
+    "graph_remove_dependencies",
+    "graph_get_nodes",
+    "graph_get_root_nodes",
+    "graph_get_edges",
+    "graph_node_get_type",
+    "graph_node_get_dependencies",
+    "graph_node_get_dependent_nodes",
+    "graph_node_get_params",
+    "graph_kernel_node_set_attribute",
+    "graph_conditional_handle_create",
+    "graph_instantiate",
+    "graph_exec_update",
+    "graph_exec_node_set_params",
+    "graph_node_set_enabled",
+    "graph_node_get_enabled",
+    "graph_upload",
+    "graph_launch",
+]
+
+
 UNSEEN = pytest.mark.no_initcheck("it does not see what a batch of copies writes")
 
 
@@ -294,14 +387,26 @@ def test_other_failures_are_cuda_errors_of_their_name(faults, broken):
 
 
 @pytest.mark.parametrize(
-    "method", ["stream_destroy", "event_destroy", "free_async", "free", "free_host", "library_unload"]
+    "method",
+    [
+        "stream_destroy",
+        "event_destroy",
+        "free_async",
+        "free",
+        "free_host",
+        "library_unload",
+        "graph_destroy",
+        "graph_exec_destroy",
+    ],
 )
 def test_failure_while_an_object_goes_is_no_crash(faults, broken, method):
     made = gear()
     for nth in range(1, 6):
         faults.fail(method, nth, UNKNOWN)
 
-    del made
+    graph = cs.Graph()
+    exe = graph.instantiate()
+    del made, graph, exe
     gc.collect()
 
     faults.clear()
