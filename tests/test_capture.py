@@ -521,3 +521,53 @@ def test_arrays_of_others_spoil_no_capture_and_are_waited_for_at_the_launch(devi
     exe = graph.instantiate()
     exe.launch(s)
     assert array.to_host(stream=s).tolist() == [2] * 4
+
+
+def test_what_the_next_node_waits_for_can_be_asked_and_changed(device):
+    arrays = [cs.zeros(4) for _ in range(4)]
+    s = cs.Stream()
+    assert (s.capture_dependencies, s.capture_id) == ([], 0)
+    with s.capture() as graph:
+        assert s.capture_dependencies == []
+        assert s.capture_id > 0
+        arrays[0].fill(1)
+        (first,) = s.capture_dependencies
+        arrays[1].fill(1)
+        (second,) = s.capture_dependencies
+        assert second.dependencies == [first]
+        s.update_capture_dependencies([first], replace=True)
+        arrays[2].fill(1)
+        s.update_capture_dependencies([second])
+        arrays[3].fill(1)
+    a, b, c, d = graph.nodes
+    assert (a, b) == (first, second)
+    assert first.graph.nodes == graph.nodes
+    assert set(graph.edges) == {(a, b), (a, c), (c, d), (b, d)}
+    assert s.capture_dependencies == []
+
+
+def test_nodes_of_a_capture_that_failed_are_gone(device, x):
+    s, t = cs.Stream(), cs.Stream()
+    kept = []
+
+    def unjoined():
+        with s.capture():
+            x.fill(1)
+            kept.extend(s.capture_dependencies)
+            t.wait(s)
+            x.fill(1, stream=t)
+
+    with pytest.raises(cs.CaptureError):
+        unjoined()
+    with pytest.raises(ValueError, match="its capture failed"):
+        _ = kept[0].dependencies
+    assert repr(kept[0])
+    with pytest.raises(ValueError, match="not being captured"):
+        s.update_capture_dependencies(kept)
+
+
+def test_nodes_of_other_graphs_are_nothing_to_wait_for(device):
+    s, other = cs.Stream(), cs.Graph()
+    foreign = other.add_empty()
+    with s.capture(), pytest.raises(ValueError, match="none of the graph"):
+        s.update_capture_dependencies(foreign)

@@ -447,20 +447,32 @@ def test_the_drawing_names_kernels_and_copies(device, kernels, x):
     assert "n1 -> n2 [style=dashed];" in text
 
 
-def test_a_graph_of_many_nodes_is_launched_many_times(device, kernels, x):
-    seen = []
-    g, event = cs.Graph(), cs.Event()
-    node = None
-    for _ in range(10):
-        node = g.add_kernel(kernels.add[1, 4], args=(x, 1), after=node)
-    node = g.add_copy(np.zeros(4, np.int32), x, after=node)
-    node = g.add_host(seen.append, 1, after=node)
-    g.add_event_record(event, after=node)
+def test_a_graph_with_a_node_of_every_type_is_launched_a_thousand_times(device, kernels, conditions, x):
+    seen, host = [], np.zeros(4, np.int32)
+    g, inner, event = cs.Graph(), cs.Graph(), cs.Event()
+    inner.add_kernel(kernels.add[1, 4], args=(x, 1))
+    handle = g.conditional_handle(default=1)
+    node = g.add_kernel(kernels.add[1, 4], args=(x, 1))
+    node = g.add_child(inner, after=node)
+    choice = g.add_if(handle, after=node)
+    choice.bodies[0].add_kernel(kernels.add[1, 4], args=(x, 1))
+    made, scratch = g.add_alloc(4, np.int32, after=choice)
+    node = g.add_memset(scratch, 0, after=made)
+    node = g.add_copy(host, x, after=node)
+    node = g.add_free(scratch, after=node)
+    node = g.add_host(lambda: seen.append(int(host[0])), after=node)
+    node = g.add_event_record(event, after=node)
+    node = g.add_event_wait(event, after=node)
+    node = g.add_empty(after=node)
+    assert {n.type for n in g.nodes} == {
+        "kernel", "child", "conditional", "alloc", "memset", "copy", "free", "host", "event_record", "event_wait",
+        "empty",
+    }  # fmt: skip
     exe, s = g.instantiate(), cs.Stream()
     for _ in range(1000):
         exe.launch(s)
-    assert x.to_host(stream=s)[0] == 10_000
-    assert len(seen) == 1000
+    s.synchronize()
+    assert seen == list(range(3, 3003, 3))
 
 
 def test_closed_graphs_and_executables_say_so(device):

@@ -477,6 +477,26 @@ class Stream:
         >>> import cuscope as cs
         >>> cs.current_stream().synchronize()
         """
+    def update_capture_dependencies(
+        self, nodes: GraphNode | collections.abc.Iterable[GraphNode] | None, *, replace: bool = False
+    ) -> None:
+        """
+        Let the next node captured in the stream wait for these, too; or, with ``replace``, for nothing but these.
+
+        Raises ValueError for nodes of another graph, or while the stream is not being captured. See
+        cudaStreamUpdateCaptureDependencies.
+
+        >>> import cuscope as cs
+        >>> stream, x, y = cs.Stream(), cs.zeros(4), cs.zeros(4)
+        >>> with stream.capture() as graph:
+        ...     x.fill(1)
+        ...     first = stream.capture_dependencies
+        ...     stream.update_capture_dependencies([], replace=True)
+        ...     y.fill(1)
+        ...     stream.update_capture_dependencies(first)
+        >>> len(graph.roots)
+        2
+        """
     def wait(self, what: Event | Stream | cuscope._protocols.CudaStream, *, external: bool = False) -> None:
         """
         Let the stream wait for an event, or for all that another stream was given so far.
@@ -503,6 +523,16 @@ class Stream:
         """
     @access_policy_window.setter
     def access_policy_window(self, arg1: AccessPolicyWindow | None) -> None: ...
+    @property
+    def capture_dependencies(self) -> list[GraphNode]:
+        """
+        The nodes that the next one captured in the stream waits for; none while it is not being captured.
+        """
+    @property
+    def capture_id(self) -> int:
+        """
+        The runtime's number of the capture that the stream takes part in; 0 while it does in none.
+        """
     @property
     def capture_status(self) -> str:
         """

@@ -207,6 +207,51 @@ See cudaStreamEndCapture.
 0
 )")
         .def_property_readonly(
+            "capture_dependencies",
+            [](const StreamObject& self) {
+                const core::StreamPtr stream = self.open();
+                const auto found = without_gil([&] { return core::Capture::dependencies(stream); });
+                py::list list;
+                for (const auto& node : found) list.append(py::cast(node));
+                return NodeList(list);
+            },
+            "The nodes that the next one captured in the stream waits for; none while it is not being "
+            "captured.")
+        .def(
+            "update_capture_dependencies",
+            [](const StreamObject& self, const AfterLike& nodes, bool replace) {
+                const core::StreamPtr stream = self.open();
+                const core::GraphNodes given = parse_after(nodes);
+                without_gil([&] { core::Capture::update_dependencies(stream, given, replace); });
+            },
+            py::arg("nodes"), py::kw_only(), py::arg("replace") = false,
+            R"(Let the next node captured in the stream wait for these, too; or, with ``replace``, for nothing but these.
+
+Raises ValueError for nodes of another graph, or while the stream is not being captured. See
+cudaStreamUpdateCaptureDependencies.
+
+>>> import cuscope as cs
+>>> stream, x, y = cs.Stream(), cs.zeros(4), cs.zeros(4)
+>>> with stream.capture() as graph:
+...     x.fill(1)
+...     first = stream.capture_dependencies
+...     stream.update_capture_dependencies([], replace=True)
+...     y.fill(1)
+...     stream.update_capture_dependencies(first)
+>>> len(graph.roots)
+2
+)")
+        .def_property_readonly(
+            "capture_id",
+            [](const StreamObject& self) {
+                if (!self.stream) return 0ULL;
+                const core::StreamPtr stream = self.open();
+                unsigned long long id = 0;
+                without_gil([&] { stream->capture_status(&id); });
+                return id;
+            },
+            "The runtime's number of the capture that the stream takes part in; 0 while it does in none.")
+        .def_property_readonly(
             "capture_status",
             [](const StreamObject& self) {
                 if (!self.stream) return statuses[0];

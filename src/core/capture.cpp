@@ -197,7 +197,13 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
                          status == Status::stream_capture_wrong_thread || status == Status::illegal_state;
     const bool ours =
         capture && (!goes_on || (status == Status::illegal_state && capture->origin_ == stream));
-    if (ours) capture->leave();
+    std::shared_ptr<Graph> unfinished;
+    if (ours) {
+        capture->leave();
+        const std::lock_guard lock(capture->mutex_);
+        unfinished = std::move(capture->unfinished_);
+    }
+    if (unfinished && status != Status::success) unfinished->fail();
     if (status != Status::success) {
         std::string detail, hint;
         if (capture && status == Status::stream_capture_invalidated) {
@@ -222,6 +228,9 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
     std::shared_ptr<Graph> graph;
     if (capture && capture->into_) {
         graph = capture->into_;
+    } else if (unfinished) {
+        graph = unfinished;
+        graph->finish();
     } else {
         graph = std::make_shared<Graph>(device.shared_from_this(), handle);
     }
@@ -245,6 +254,63 @@ std::shared_ptr<DeviceMemory> Capture::own_memory(const StreamPtr& stream, std::
     const std::lock_guard lock(mutex_);
     own_[stream.get()] = made;
     return made;
+}
+
+// ---- what the next node waits for
+
+std::shared_ptr<Graph> Capture::graph_of(const StreamPtr& stream, GraphHandle handle) {
+    if (into_) return into_;
+    const std::lock_guard lock(mutex_);
+    if (!unfinished_) unfinished_ = Graph::unfinished(stream->device().shared_from_this(), handle);
+    return unfinished_;
+}
+
+std::vector<std::shared_ptr<GraphNode>> Capture::dependencies(const StreamPtr& stream) {
+    stream->check_usable();
+    const auto capture = stream->capture();
+    if (!capture) return {};
+    Device& device = stream->device();
+    const DeviceScope scope(device);
+    CaptureStatus status = CaptureStatus::none;
+    GraphHandle handle = nullptr;
+    const GraphNodeHandle* nodes = nullptr;
+    const GraphEdgeData* data = nullptr;
+    std::size_t count = 0;
+    device.check(device.runtime().stream_get_capture_info(stream->handle(), &status, nullptr, &handle, &nodes,
+                                                          &data, &count),
+                 "cudaStreamGetCaptureInfo");
+    if (status != CaptureStatus::active) return {};
+    const std::vector<GraphNodeHandle> handles(nodes, nodes + count);
+    const std::shared_ptr<Graph> graph = capture->graph_of(stream, handle);
+    std::vector<std::shared_ptr<GraphNode>> found;
+    for (GraphNodeHandle node : handles) found.push_back(graph->node(node));
+    return found;
+}
+
+void Capture::update_dependencies(const StreamPtr& stream,
+                                  const std::vector<std::shared_ptr<GraphNode>>& nodes, bool replace) {
+    stream->check_usable();
+    const auto capture = stream->capture();
+    if (!capture) throw std::invalid_argument("the stream is not being captured");
+    Device& device = stream->device();
+    const DeviceScope scope(device);
+    CaptureStatus status = CaptureStatus::none;
+    GraphHandle handle = nullptr;
+    Runtime& runtime = device.runtime();
+    device.check(runtime.stream_get_capture_info(stream->handle(), &status, nullptr, &handle, nullptr,
+                                                 nullptr, nullptr),
+                 "cudaStreamGetCaptureInfo");
+    std::vector<GraphNodeHandle> handles;
+    for (const auto& node : nodes) {
+        node->check_usable();
+        if (status == CaptureStatus::active && node->graph()->handle() != handle)
+            throw std::invalid_argument("nodes: a node that is none of the graph that is being captured");
+        handles.push_back(node->handle());
+    }
+    device.check(runtime.stream_update_capture_dependencies(
+                     stream->handle(), handles.data(), nullptr, handles.size(),
+                     replace ? flags::capture_set_dependencies : flags::capture_add_dependencies),
+                 "cudaStreamUpdateCaptureDependencies");
 }
 
 // ---- what spoilt it

@@ -17,6 +17,7 @@
 namespace cuscope::core {
 
 class Graph;
+class GraphNode;
 class GraphTask;
 
 // What the nodes of a graph use. Only grows: a graph's nodes are few beside what they work on.
@@ -63,6 +64,10 @@ class Capture : public std::enable_shared_from_this<Capture> {
     std::shared_ptr<DeviceMemory> own_memory(const StreamPtr& stream, std::size_t bytes, bool* fresh);
     // Another stream takes part.
     void join(const StreamPtr& stream);
+    // What the next node that is captured in a stream waits for; its graph, as far as it is there.
+    static std::vector<std::shared_ptr<GraphNode>> dependencies(const StreamPtr& stream);
+    static void update_dependencies(const StreamPtr& stream,
+                                    const std::vector<std::shared_ptr<GraphNode>>& nodes, bool replace);
     const StreamPtr& origin() const { return origin_; }
     // Does a stream take part that the legacy default stream of its device waits for?
     bool has_blocking_stream_of(const Device& device);
@@ -79,6 +84,9 @@ class Capture : public std::enable_shared_from_this<Capture> {
     static void enter(const StreamPtr& stream, CaptureMode mode, std::shared_ptr<Graph> into);
     void leave();
 
+    // The graph so far.
+    std::shared_ptr<Graph> graph_of(const StreamPtr& stream, GraphHandle handle);
+
     StreamPtr origin_;
     CaptureMode mode_;
     std::shared_ptr<Graph> into_;
@@ -86,6 +94,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
     Keepers keepers_;
     std::vector<StreamPtr> streams_;
     std::unordered_map<const Stream*, std::shared_ptr<DeviceMemory>> own_;
+    std::shared_ptr<Graph> unfinished_;  // null: nobody has asked
     std::string spoilt_by_, why_, place_;
 };
 

@@ -159,7 +159,18 @@ Graph::Graph(std::shared_ptr<Graph> parent, GraphHandle handle)
       handle_(handle),
       generation_(parent_->generation_) {}
 
-void Graph::check_usable() const { device_->check_generation(generation_, "Graph"); }
+std::shared_ptr<Graph> Graph::unfinished(const DevicePtr& device, GraphHandle handle) {
+    auto made = std::make_shared<Graph>(device, nullptr);  // which owns nothing
+    made->handle_ = handle;
+    return made;
+}
+
+void Graph::finish() { owned_ = unique_handle<GraphTraits>(device_, handle_); }
+
+void Graph::check_usable() const {
+    device_->check_generation(generation_, "Graph");
+    if (failed_) throw std::invalid_argument("there is no graph: its capture failed");
+}
 
 Keepers Graph::keepers() const {
     Keepers all;

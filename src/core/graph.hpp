@@ -67,6 +67,11 @@ class Graph : public std::enable_shared_from_this<Graph> {
     Graph(const DevicePtr& device, GraphHandle handle);
     // One that belongs to a node of another.
     Graph(std::shared_ptr<Graph> parent, GraphHandle handle);
+    // One that a capture is making: the runtime's until finish() says that it is there, or fail() that it is
+    // not.
+    static std::shared_ptr<Graph> unfinished(const DevicePtr& device, GraphHandle handle);
+    void finish();
+    void fail() { failed_ = true; }
 
     Device& device() const { return *device_; }
     GraphHandle handle() const { return handle_; }
@@ -122,6 +127,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
     std::shared_ptr<Graph> parent_;
     GraphHandle handle_;
     unsigned generation_;
+    std::atomic<bool> failed_{false};
     mutable std::mutex mutex_;  // of everything below
     Keepers keepers_;
     std::map<GraphNodeHandle, std::weak_ptr<GraphNode>> nodes_;
