@@ -571,3 +571,16 @@ def test_nodes_of_other_graphs_are_nothing_to_wait_for(device):
     foreign = other.add_empty()
     with s.capture(), pytest.raises(ValueError, match="none of the graph"):
         s.update_capture_dependencies(foreign)
+
+
+def test_nodes_may_be_added_to_the_graph_that_is_being_captured(device, contract):
+    s = cs.Stream()
+    s.begin_capture()
+    _, _, _, handle, _ = contract.stream_get_capture_info(s.handle)
+    status, node, *_ = contract.graph_add_node(handle, {"type": 5})
+    assert status == "cudaSuccess"
+    assert contract.stream_update_capture_dependencies(s.handle, [node]) == "cudaSuccess"
+    s.host_function(print)
+    graph = s.end_capture()
+    assert types(graph) == ["empty", "host"]
+    assert graph.edges == [tuple(graph.nodes)]

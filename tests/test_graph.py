@@ -757,3 +757,31 @@ def test_a_programmatic_edge_overlaps_in_simulated_time(device):
         return cs.clock() - begin
 
     assert time(True) < time(False)
+
+
+def test_a_host_node_runs_while_the_program_waits_for_it_without_a_call(device):
+    done, g = threading.Event(), cs.Graph()
+    g.add_host(done.set, after=g.add_empty())
+    g.instantiate().launch(cs.Stream())
+    assert done.wait(20)
+
+
+@pytest.mark.host_only("a GPU would be lost, and is not asked twice")
+def test_memory_that_was_freed_under_a_graph_is_an_illegal_address(run_python):
+    source = """
+    import ctypes
+    from cuscope import _core
+    c = _core.contract("host:0")
+    _, p = c.malloc(1 << 20)
+    _, h = c.host_alloc(1 << 20)
+    _, g = c.graph_create(0)
+    c.graph_add_node(g, {"type": 1, "destination": p, "source": h, "bytes": 1 << 20})
+    _, exe = c.graph_instantiate(g, 0)
+    print(c.graph_launch(exe, 0), c.device_synchronize())
+    c.free(p)
+    print(c.graph_launch(exe, 0), c.device_synchronize())
+    """
+    process = run_python(source)
+    assert process.stdout.split() == [
+        "cudaSuccess", "cudaSuccess", "cudaSuccess", "cudaErrorIllegalAddress",
+    ], process.stderr  # fmt: skip

@@ -127,6 +127,7 @@ Status HostRuntime::begin_capture(StreamHandle handle, CaptureMode mode, Graph* 
     if (into == nullptr) {
         made->own = new_graph();
         into = made->own.get();
+        graphs_->alive.insert(into);
     }
     made->graph = into;
     made->streams.push_back(stream);
@@ -161,7 +162,10 @@ void HostRuntime::leave_capture(Capture& capture) {
         stream->tips.clear();
         stream->tip_edges.clear();
     }
-    if (capture.own) forget_nodes(*capture.own);
+    if (capture.own) {
+        graphs_->alive.erase(capture.own.get());
+        forget_nodes(*capture.own);
+    }
     graphs_->captures.erase(capture.id);
 }
 
@@ -205,10 +209,7 @@ Status HostRuntime::stream_end_capture(StreamHandle handle, GraphHandle* graph) 
                     "the first stream does not wait for all that was captured in other streams");
     }
     Graph* const made = capture.graph;
-    if (capture.own) {
-        graphs_->alive.insert(made);
-        graphs_->graphs.emplace(made, std::move(capture.own));
-    }
+    if (capture.own) graphs_->graphs.emplace(made, std::move(capture.own));
     leave_capture(capture);
     *graph = reinterpret_cast<GraphHandle>(made);
     return Status::success;
@@ -312,6 +313,7 @@ HostRuntime::GraphNode& HostRuntime::add_captured(Stream& stream, GraphNodeParam
     made->device = stream.device;
     made->parameters = parameters;
     if (command != nullptr) made->command = adopt(command);
+    note_memory(*made);
     GraphNode& node = append(*stream.capture->graph, std::move(made));
     graphs_->nodes.emplace(&node, &node);
     for (std::size_t i = 0; i < stream.tips.size(); ++i) {

@@ -49,6 +49,8 @@ struct HostRuntime::GraphNode {
     std::vector<std::unique_ptr<Graph>> bodies;  // a child's one graph, a conditional's
     std::vector<GraphHandle> body_handles;
     bool enabled = true;  // of an executable's own node
+    // Of a copy or a set: it was memory that the runtime knew when the node was made, and has to be later.
+    bool known_destination = false, known_source = false;
     std::vector<Edge> dependencies, dependents;
 };
 
@@ -85,6 +87,15 @@ struct HostRuntime::GraphCondition {
 };
 
 struct HostRuntime::Capture {
+    // Is the graph, or one that it is a part of, this one?
+    bool is_within(const Graph& other) const {
+        for (const Graph* part = graph; part != nullptr;
+             part = part->parent == nullptr ? nullptr : part->parent->graph) {
+            if (part == &other) return true;
+        }
+        return false;
+    }
+
     unsigned long long id = 0;
     CaptureMode mode = CaptureMode::global;
     CaptureStatus status = CaptureStatus::active;
@@ -154,5 +165,14 @@ struct HostRuntime::Graphs {
     // Calls that wait for all of a device spoil every capture on it.
     Status spoil_device(HostRuntime& runtime, int device);
 };
+
+// Also the nodes of children and bodies.
+template <class Graph, class Visit>
+void visit_nodes(Graph& graph, const Visit& visit) {
+    for (const auto& node : graph.nodes) {
+        visit(*node);
+        for (const auto& body : node->bodies) visit_nodes(*body, visit);
+    }
+}
 
 }  // namespace cuscope::host

@@ -1,4 +1,4 @@
-// The host runtime's graphs: nodes, what they do, and the edges between them.
+// The host runtime's graphs: making, cloning and destroying them, their nodes and edges.
 #include <algorithm>
 
 #include "host/call.hpp"
@@ -63,7 +63,7 @@ Status HostRuntime::graph_destroy(GraphHandle graph) {
                                                : "the graph belongs to a node or to a capture");
     }
     for (const auto& [id, capture] : graphs_->captures) {
-        if (capture->graph == owned->second.get())
+        if (capture->is_within(*owned->second))
             return fail(Status::invalid_value, "a stream is being captured to the graph");
     }
     forget_nodes(*owned->second);
@@ -91,6 +91,8 @@ std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, 
         copy->name = node->name;
         copy->command = node->command;
         copy->memory = node->memory;
+        copy->known_destination = node->known_destination;
+        copy->known_source = node->known_source;
         for (const auto& body : node->bodies) {
             auto inner = copy_graph(*body, hidden);
             inner->parent = copy.get();
@@ -146,235 +148,6 @@ Status HostRuntime::graph_node_find_in_clone(GraphNodeHandle* node, GraphNodeHan
     }
     return *node != nullptr ? Status::success
                             : fail(Status::invalid_value, "the graph has no clone of the node");
-}
-
-// ---- what a node does
-
-// Arguments as get_params gives them: where the command has their values.
-void HostRuntime::keep_arguments(GraphNode& node) {
-    node.arguments.clear();
-    if (node.parameters.type != GraphNodeType::kernel || !node.command) return;
-    const auto& launch = static_cast<const KernelEffect&>(*node.command->effect).launch;
-    for (unsigned i = 0; i < launch.kernel->parameter_count; ++i) {
-        const std::byte* const value = launch.arguments.data() + launch.kernel->parameters[i].offset;
-        node.arguments.push_back(const_cast<std::byte*>(value));
-    }
-    node.parameters.kernel.arguments = node.arguments.data();
-}
-
-Status HostRuntime::make_node_command(const GraphNodeParameters& parameters,
-                                      const std::vector<LaunchAttribute>& attributes, Command** made) {
-    *made = nullptr;
-    Stream& stream = *device().legacy;  // only what is of the device counts
-    switch (parameters.type) {
-        case GraphNodeType::kernel: {
-            const KernelNodeParameters& given = parameters.kernel;
-            LaunchConfig config;
-            config.grid = given.grid;
-            config.block = given.block;
-            config.dynamic_shared_bytes = given.dynamic_shared_bytes;
-            config.duration_ns = given.duration_ns;
-            config.array_bytes = given.array_bytes;
-            config.attributes = attributes;
-            LaunchRequest request;
-            request.node = true;
-            return make_kernel(config, given.kernel, given.arguments, stream, &request, made);
-        }
-        case GraphNodeType::memcpy: {
-            Box destination, source;
-            Extent extent;
-            bool wait = false;
-            const Memcpy3DParameters& given = parameters.memcpy;
-            if (Status status = boxes_of(&given, &destination, &source, &extent); status != Status::success)
-                return status;
-            return make_copy(destination, source, extent, given.kind, stream, {.node = true}, made, &wait);
-        }
-        case GraphNodeType::memset: {
-            const MemsetNodeParameters& given = parameters.memset;
-            const std::size_t element = given.element_bytes;
-            if (element != 1 && element != 2 && element != 4) {
-                return fail(Status::invalid_value,
-                            "elements of " + std::to_string(element) + " bytes; allowed are 1, 2 and 4");
-            }
-            if (element < 4 && given.value >> (8 * element) != 0) {
-                return fail(Status::invalid_value, "the value has more than the " + std::to_string(element) +
-                                                       " bytes of an element");
-            }
-            const std::size_t width = given.width * element;
-            const std::size_t pitch = given.height > 1 ? given.pitch : width;
-            if (Status status = check_set_2d(given.pointer, pitch, element, width, given.height);
-                status != Status::success) {
-                return status;
-            }
-            return make_set({static_cast<std::byte*>(given.pointer), pitch, 0}, given.value, element,
-                            {width, given.height, 1}, stream, made);
-        }
-        case GraphNodeType::host:
-            return make_host_command(parameters.host, stream, made);
-        default:
-            return Status::success;
-    }
-}
-
-// Takes the parameters over; refused, the node is as it was.
-Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) {
-    switch (parameters.type) {
-        case GraphNodeType::kernel:
-        case GraphNodeType::memcpy:
-        case GraphNodeType::memset:
-        case GraphNodeType::host:
-        case GraphNodeType::empty:
-            break;
-        case GraphNodeType::graph: {
-            const Graph* child = find_graph(parameters.graph);
-            if (child == nullptr)
-                return fail(Status::invalid_value, "the child graph does not exist, or was destroyed");
-            if (child == node.graph) return fail(Status::invalid_value, "a graph within itself");
-            if (child->unique()) {
-                return fail(Status::not_supported,
-                            "a child graph has no conditional nodes and allocates no memory");
-            }
-            auto body = copy_graph(*child, false);
-            body->parent = &node;
-            for (const auto& old : node.bodies) {
-                graphs_->alive.erase(old.get());
-                forget_nodes(*old);
-            }
-            graphs_->alive.insert(body.get());
-            node.body_handles = {reinterpret_cast<GraphHandle>(body.get())};
-            node.bodies.clear();
-            node.bodies.push_back(std::move(body));
-            node.parameters = parameters;
-            node.parameters.graph = node.body_handles.front();
-            return Status::success;
-        }
-        case GraphNodeType::wait_event:
-        case GraphNodeType::event_record:
-            if (find_event(parameters.event) == nullptr) return invalid_handle("event");
-            break;
-        case GraphNodeType::mem_alloc: {
-            std::shared_ptr<GraphMemory> memory;
-            if (Status status = make_graph_memory(parameters.alloc, &memory); status != Status::success)
-                return status;
-            node.memory = std::move(memory);
-            node.parameters = parameters;
-            node.parameters.alloc.access = nullptr;
-            node.parameters.alloc.access_count = 0;
-            return Status::success;
-        }
-        case GraphNodeType::mem_free: {
-            GraphMemory* const memory = graphs_->memory_at(parameters.free);
-            if (memory == nullptr) {
-                return fail(Status::invalid_value, "the address is not one that a node of a graph allocates");
-            }
-            for (const auto& other : node.graph->nodes) {
-                if (other->parameters.type == GraphNodeType::mem_free && other->memory.get() == memory)
-                    return fail(Status::invalid_value, "another node of the graph frees the memory");
-            }
-            node.memory = memory->shared_from_this();
-            node.parameters = parameters;
-            return Status::success;
-        }
-        default:
-            return fail(Status::not_supported,
-                        "a node of type " + std::to_string(static_cast<int>(parameters.type)));
-    }
-    Command* command = nullptr;
-    if (Status status = make_node_command(parameters, node.attributes, &command); status != Status::success)
-        return status;
-    node.command = command == nullptr ? CommandRef() : adopt(command);
-    node.parameters = parameters;
-    if (parameters.type == GraphNodeType::kernel) node.name = find_kernel(parameters.kernel.kernel)->lowered;
-    keep_arguments(node);
-    return Status::success;
-}
-
-Status HostRuntime::set_node(GraphNode& node, GraphNodeParameters& parameters) {
-    if (parameters.type != node.parameters.type) {
-        return fail(Status::invalid_value, "the parameters are of another type than the node");
-    }
-    if (node.parameters.type == GraphNodeType::mem_alloc || node.parameters.type == GraphNodeType::mem_free ||
-        node.parameters.type == GraphNodeType::conditional) {
-        return fail(Status::not_supported, "the parameters of a node of this type are set for good");
-    }
-    return fill_node(node, parameters);
-}
-
-Status HostRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* type) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const GraphNode* found = find_node(node);
-    if (found == nullptr || type == nullptr) return fail(Status::invalid_value);
-    *type = found->parameters.type;
-    return Status::success;
-}
-
-Status HostRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    GraphNode* found = find_node(node);
-    if (found == nullptr || parameters == nullptr) return fail(Status::invalid_value);
-    if (found->parameters.type == GraphNodeType::kernel && found->arguments.empty()) keep_arguments(*found);
-    *parameters = found->parameters;
-    return Status::success;
-}
-
-Status HostRuntime::graph_node_set_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    GraphNode* found = find_node(node);
-    if (found == nullptr || parameters == nullptr) return fail(Status::invalid_value);
-    return set_node(*found, *parameters);
-}
-
-Status HostRuntime::graph_kernel_node_set_attribute(GraphNodeHandle node, LaunchAttributeId id,
-                                                    const LaunchAttribute* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    GraphNode* found = find_node(node);
-    if (found == nullptr || value == nullptr || found->parameters.type != GraphNodeType::kernel)
-        return fail(Status::invalid_value);
-    std::vector<LaunchAttribute> attributes = found->attributes;
-    std::erase_if(attributes, [&](const LaunchAttribute& other) { return other.id == id; });
-    attributes.push_back(*value);
-    attributes.back().id = id;
-    std::swap(found->attributes, attributes);
-    GraphNodeParameters parameters = found->parameters;
-    const Status status = fill_node(*found, parameters);
-    if (status != Status::success) std::swap(found->attributes, attributes);
-    return status;
-}
-
-Status HostRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, LaunchAttributeId id,
-                                                    LaunchAttribute* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const GraphNode* found = find_node(node);
-    if (found == nullptr || value == nullptr || found->parameters.type != GraphNodeType::kernel)
-        return fail(Status::invalid_value);
-    *value = {};
-    value->id = id;
-    for (const LaunchAttribute& attribute : found->attributes) {
-        if (attribute.id == id) *value = attribute;
-    }
-    return Status::success;
-}
-
-Status HostRuntime::graph_kernel_node_copy_attributes(GraphNodeHandle destination, GraphNodeHandle source) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    GraphNode* to = find_node(destination);
-    const GraphNode* from = find_node(source);
-    if (to == nullptr || from == nullptr || to->parameters.type != GraphNodeType::kernel ||
-        from->parameters.type != GraphNodeType::kernel) {
-        return fail(Status::invalid_value);
-    }
-    std::vector<LaunchAttribute> attributes = from->attributes;
-    std::swap(to->attributes, attributes);
-    GraphNodeParameters parameters = to->parameters;
-    const Status status = fill_node(*to, parameters);
-    if (status != Status::success) std::swap(to->attributes, attributes);
-    return status;
 }
 
 // ---- nodes and edges
@@ -455,6 +228,12 @@ Status HostRuntime::graph_destroy_node(GraphNodeHandle handle) {
     if (node == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
     if (node->graph->allocates())
         return fail(Status::not_supported, "of a graph that allocates memory nothing is taken away");
+    for (const auto& [id, capture] : graphs_->captures) {
+        for (const auto& body : node->bodies) {
+            if (capture->is_within(*body))
+                return fail(Status::invalid_value, "a stream is being captured to a graph of the node");
+        }
+    }
     const auto leads_here = [&](const GraphNode::Edge& edge) { return edge.node == node; };
     for (const GraphNode::Edge& edge : node->dependencies) std::erase_if(edge.node->dependents, leads_here);
     for (const GraphNode::Edge& edge : node->dependents) std::erase_if(edge.node->dependencies, leads_here);
@@ -572,107 +351,4 @@ Status HostRuntime::graph_remove_dependencies(GraphHandle graph, const GraphNode
     }
     return Status::success;
 }
-
-// ---- queries
-
-Status HostRuntime::give_nodes(HostRuntime& runtime, const std::vector<GraphNode*>& found,
-                               GraphNodeHandle* nodes, std::size_t* count) {
-    if (count == nullptr) return runtime.fail(Status::invalid_value);
-    if (nodes == nullptr) {
-        *count = found.size();
-        return Status::success;
-    }
-    const std::size_t room = *count;
-    for (std::size_t i = 0; i < room; ++i)
-        nodes[i] = i < found.size() ? reinterpret_cast<GraphNodeHandle>(found[i]) : nullptr;
-    *count = std::min(room, found.size());
-    return Status::success;
-}
-
-Status HostRuntime::give_edges(const std::vector<NewEdge>& edges, bool from_side, bool to_side,
-                               GraphNodeHandle* from, GraphNodeHandle* to, GraphEdgeData* edge_data,
-                               std::size_t* count) {
-    if (count == nullptr || (from_side && to_side && (from == nullptr) != (to == nullptr)))
-        return fail(Status::invalid_value);
-    if ((!from_side || from == nullptr) && (!to_side || to == nullptr)) {
-        if (edge_data != nullptr) return fail(Status::invalid_value);
-        *count = edges.size();
-        return Status::success;
-    }
-    const std::size_t room = *count;
-    if (edge_data == nullptr) {
-        const bool plain = std::all_of(edges.begin(), edges.end(),
-                                       [](const NewEdge& edge) { return edge.data == GraphEdgeData{}; });
-        if (!plain)
-            return fail(Status::lossy_query,
-                        "an edge has data that the answer would not hold: ask for it too");
-    }
-    for (std::size_t i = 0; i < room; ++i) {
-        const bool there = i < edges.size();
-        if (from_side) from[i] = there ? reinterpret_cast<GraphNodeHandle>(edges[i].from) : nullptr;
-        if (to_side) to[i] = there ? reinterpret_cast<GraphNodeHandle>(edges[i].to) : nullptr;
-        if (edge_data != nullptr) edge_data[i] = there ? edges[i].data : GraphEdgeData{};
-    }
-    *count = std::min(room, edges.size());
-    return Status::success;
-}
-
-Status HostRuntime::graph_get_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Graph* of = find_graph(graph);
-    if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
-    std::vector<GraphNode*> found;
-    for (const auto& node : of->nodes) found.push_back(node.get());
-    return give_nodes(*this, found, nodes, count);
-}
-
-Status HostRuntime::graph_get_root_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Graph* of = find_graph(graph);
-    if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
-    std::vector<GraphNode*> found;
-    for (const auto& node : of->nodes) {
-        if (node->dependencies.empty()) found.push_back(node.get());
-    }
-    return give_nodes(*this, found, nodes, count);
-}
-
-Status HostRuntime::graph_get_edges(GraphHandle graph, GraphNodeHandle* from, GraphNodeHandle* to,
-                                    GraphEdgeData* edge_data, std::size_t* count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Graph* of = find_graph(graph);
-    if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
-    std::vector<NewEdge> found;
-    for (const auto& node : of->nodes) {
-        for (const GraphNode::Edge& edge : node->dependents)
-            found.push_back({node.get(), edge.node, edge.data});
-    }
-    return give_edges(found, true, true, from, to, edge_data, count);
-}
-
-Status HostRuntime::graph_node_get_dependencies(GraphNodeHandle node, GraphNodeHandle* dependencies,
-                                                GraphEdgeData* edge_data, std::size_t* count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    GraphNode* of = find_node(node);
-    if (of == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
-    std::vector<NewEdge> found;
-    for (const GraphNode::Edge& edge : of->dependencies) found.push_back({edge.node, of, edge.data});
-    return give_edges(found, true, false, dependencies, nullptr, edge_data, count);
-}
-
-Status HostRuntime::graph_node_get_dependent_nodes(GraphNodeHandle node, GraphNodeHandle* dependents,
-                                                   GraphEdgeData* edge_data, std::size_t* count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    GraphNode* of = find_node(node);
-    if (of == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
-    std::vector<NewEdge> found;
-    for (const GraphNode::Edge& edge : of->dependents) found.push_back({of, edge.node, edge.data});
-    return give_edges(found, false, true, nullptr, dependents, edge_data, count);
-}
-
 }  // namespace cuscope::host

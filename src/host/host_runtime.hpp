@@ -306,6 +306,7 @@ class HostRuntime final : public Runtime {
     Status fill_node(GraphNode& node, GraphNodeParameters& parameters);
     Status set_node(GraphNode& node, GraphNodeParameters& parameters);
     void keep_arguments(GraphNode& node);
+    void note_memory(GraphNode& node);
     Status make_graph_memory(AllocNodeParameters& parameters, std::shared_ptr<GraphMemory>* made);
     Status fill_conditional(GraphNode& node, ConditionalNodeParameters& parameters);
     void make_plan(GraphPlan& plan);
