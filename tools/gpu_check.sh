@@ -64,6 +64,8 @@ step doctor 60 "$python" -m cuscope doctor
 step demo 60 "$python" -m cuscope demo --device cuda:0 --json
 step call_costs_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/call_costs" benchmarks/cpp/call_costs.cu
 step calls 60 "$python" benchmarks/calls.py --cpp "$work/call_costs"
+step graph_costs_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/graph_costs" benchmarks/cpp/graph_costs.cu
+step graphs 120 "$python" benchmarks/graphs.py --cpp "$work/graph_costs"
 step copy_rates_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/copy_rates" benchmarks/cpp/copy_rates.cu
 step copies 60 "$python" benchmarks/copies.py --cpp "$work/copy_rates"
 step pytest_cuda 200 "${pytest[@]}" -k "cuda:0" --junitxml="$steps/junit_cuda.xml"

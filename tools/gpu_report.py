@@ -146,6 +146,8 @@ def report(steps: Steps) -> str:
         lines += checker(steps, name)
     lines += ["", "## Call costs", ""]
     lines += [f"`benchmarks/calls.py`: {steps.verdict('calls')}", "", *tail(steps, "calls"), ""]
+    lines += ["## Graphs", "", f"`benchmarks/graphs.py`: {steps.verdict('graphs')}", ""]
+    lines += [*tail(steps, "graphs"), ""]
     lines += [
         "## Copies",
         "",
@@ -154,7 +156,7 @@ def report(steps: Steps) -> str:
         *tail(steps, "copies"),
         "",
     ]
-    for name in ("call_costs_build", "copy_rates_build"):
+    for name in ("call_costs_build", "graph_costs_build", "copy_rates_build"):
         if not steps.verdict(name).startswith("passed"):
             lines += ["A C++ program was not built:", "", *tail(steps, name), ""]
     lines += ["## The simulated device on this machine", ""]

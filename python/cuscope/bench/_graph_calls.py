@@ -79,9 +79,26 @@ def _of_cupy(number: int, kernels: int) -> Calls:
     }
 
 
+def _of_torch(number: int, kernels: int) -> Calls:
+    """It has no kernels of one's own: additions in place, of which only the launch is comparable."""
+    torch = importlib.import_module("torch")
+    torch.cuda.set_device(number)
+    a = torch.zeros(256, device="cuda")
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        a.add_(1)
+    stream.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        for _ in range(kernels):
+            a.add_(1)
+    return {"launch": ("graph.replay()", {"graph": graph, "kept": a}, torch.cuda.synchronize)}
+
+
 PEERS: dict[str, Callable[[int, int], Calls]] = {
     "cuscope": lambda number, kernels: of_cuscope(cs.Device(f"cuda:{number}"), kernels),
     "cupy": _of_cupy,
+    "torch": _of_torch,
 }
 
 
