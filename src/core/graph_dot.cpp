@@ -96,9 +96,13 @@ struct Writer {
                 text << indent << "}\n";
             }
         }
-        for (const Graph::Edge& edge : graph.edges()) {
-            text << indent << "n" << numbers[edge.from.get()] << " -> n" << numbers[edge.to.get()];
-            if (edge.data.type == DependencyType::programmatic) text << " [style=dashed]";
+        // Equal graphs have equal texts, whichever order the runtime names edges in.
+        std::map<std::pair<int, int>, DependencyType> edges;
+        for (const Graph::Edge& edge : graph.edges())
+            edges[{numbers[edge.from.get()], numbers[edge.to.get()]}] = edge.data.type;
+        for (const auto& [ends, type] : edges) {
+            text << indent << "n" << ends.first << " -> n" << ends.second;
+            if (type == DependencyType::programmatic) text << " [style=dashed]";
             text << ";\n";
         }
     }
