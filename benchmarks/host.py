@@ -1,6 +1,6 @@
 """What the simulated device costs on this machine, as ratios: python benchmarks/host.py [--json].
 
-Commands a second, enqueued from Python and retired; ``vec_add`` over 2^24 elements beside NumPy's ``a + b``; barriers
+Commands a second, enqueued from Python and retired; nodes a second of a graph that is replayed; ``vec_add`` over 2^24 elements beside NumPy's ``a + b``; barriers
 a second that a core's simulated threads pass. Medians of several runs; what is compared is measured in turn.
 """
 
@@ -78,6 +78,24 @@ def commands(kind: str, count: int, repeats: int) -> float:
     return count / statistics.median(seconds(run) for _ in range(repeats))
 
 
+def nodes(count: int, launches: int, repeats: int) -> float:
+    """Nodes a second: a chain of kernels as a graph, launched so often and waited for."""
+    stream = cs.Stream()
+    nothing = cs.Module("__global__ void nothing(int n) {}").nothing[1, 32, stream]
+    stream.begin_capture()
+    for _ in range(count):
+        nothing(1)
+    exe = stream.end_capture().instantiate()
+
+    def run() -> None:
+        for _ in range(launches):
+            exe.launch(stream)
+        stream.synchronize()
+
+    run()
+    return count * launches / statistics.median(seconds(run) for _ in range(repeats))
+
+
 def vec_add(module: cs.Module, repeats: int) -> dict[str, float]:
     """Milliseconds of a launch and a synchronisation, of NumPy's a + b, and the median of their ratios."""
     n = 1 << 24
@@ -123,6 +141,7 @@ def main() -> None:
         result = {
             "cores": cores,
             "commands_per_second": {kind: commands(kind, 100_000, options.repeats) for kind in KINDS},
+            "nodes_per_second": nodes(1000, 100, options.repeats),
             "vec_add_2^24": vec_add(module, options.repeats),
             "thread_barriers_per_second_per_core": barriers(module, cores, options.repeats),
         }
@@ -134,6 +153,8 @@ def main() -> None:
         print(
             f"  {kind:<22}{rate / 300e3:8.2f} x 300,000 commands a second, enqueued from Python and retired"
         )
+    rate = result["nodes_per_second"]
+    print(f"  {'nodes of a graph':<22}{rate / 1e6:8.2f} x 1,000,000 nodes a second, replayed and retired")
     print(f"  {'vec_add of 2^24':<22}{result['vec_add_2^24']['ratio']:8.2f} x the time of NumPy's a + b")
     rate = result["thread_barriers_per_second_per_core"]
     print(f"  {'barriers':<22}{rate / 20e6:8.2f} x 20 million thread-barriers a second a core")

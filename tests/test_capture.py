@@ -585,3 +585,20 @@ def test_nodes_may_be_added_to_the_graph_that_is_being_captured(device, contract
     graph = s.end_capture()
     assert types(graph) == ["empty", "host"]
     assert graph.edges == [tuple(graph.nodes)]
+
+
+def test_a_capture_that_goes_in_another_thread_holds_nothing_up(device, x):
+    streams = [cs.Stream()]
+    streams[0].begin_capture()
+    x.fill(1, stream=streams[0])
+
+    def drop():
+        with cs.Device(device.name):
+            streams.clear()
+            gc.collect()
+
+    thread = threading.Thread(target=drop)
+    thread.start()
+    thread.join()
+    device.synchronize()
+    assert x.to_host().tolist() == [0] * 4

@@ -192,11 +192,12 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
             runtime.graph_destroy(left);
         }
     }
-    // Not the one to end it, or not the thread: it goes on.
+    // Not the one to end it, or not the thread: it goes on, unless nobody is left who could end it; its
+    // stream's own end does that then.
     const bool goes_on = status == Status::stream_capture_unmatched ||
                          status == Status::stream_capture_wrong_thread || status == Status::illegal_state;
     const bool ours =
-        capture && (!goes_on || (status == Status::illegal_state && capture->origin_ == stream));
+        capture && (!goes_on || ((quietly || status == Status::illegal_state) && capture->origin_ == stream));
     std::shared_ptr<Graph> unfinished;
     if (ours) {
         capture->leave();
@@ -206,13 +207,16 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
     if (unfinished && status != Status::success) unfinished->fail();
     if (status != Status::success) {
         std::string detail, hint;
+        bool known = false;  // the call that spoilt it, and so why
         if (capture && status == Status::stream_capture_invalidated) {
             const std::lock_guard lock(capture->mutex_);
+            known = !capture->spoilt_by_.empty();
             detail = capture->spoilt_by_.empty()
                          ? "the capture was spoilt by a call that cuscope did not make"
                          : "the capture was spoilt by " + capture->spoilt_by_;
             if (!capture->place_.empty()) detail += " at " + capture->place_;
             if (!capture->why_.empty()) detail += ": " + capture->why_;
+            hint = "Make that call before the capture begins, or after it has ended.";
         } else if (status == Status::stream_capture_unjoined) {
             hint =
                 "Before the capture ends, let its first stream wait for each stream that was forked off: "
@@ -222,6 +226,10 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
             runtime.get_last_error();
             device.sweep();
             return nullptr;
+        }
+        if (known) {
+            runtime.get_last_error();
+            throw Error(status, "cudaStreamEndCapture", detail, hint);
         }
         device.fail(status, "cudaStreamEndCapture", detail, hint);
     }

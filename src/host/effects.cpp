@@ -49,8 +49,10 @@ void Effects::work() {
             continue;
         }
         item->running = true;
+        ++running_;
         Command* command = item->command;
         run(lock, command);
+        --running_;
         // A passed item is at the front of the queue, with nothing but passed ones before it; so is this one,
         // unless it passed some itself. The queue may be long.
         const auto done = std::find_if(queue_.begin(), queue_.end(),
@@ -183,8 +185,12 @@ bool Effects::depends_on(const Command* command, const Command* other) const {
 
 bool Effects::pass_stalled() {
     bool any = false;
+    int left = running_;  // the queue may be long, and few of it run
     for (Item& item : queue_) {
-        if (!item.running || !item.command->effect->stalled()) continue;
+        if (left == 0) break;
+        if (!item.running) continue;
+        --left;
+        if (!item.command->effect->stalled()) continue;
         any = true;
         if (item.passed) continue;
         item.passed = true;

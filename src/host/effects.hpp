@@ -64,7 +64,7 @@ class Effects {
     std::deque<Item> queue_;
     std::deque<Command*> callbacks_;
     std::deque<Command*> ended_;  // in order; not functional yet, or behind one that is not
-    int threads_ = 0, threads_wanted_ = 1;
+    int threads_ = 0, threads_wanted_ = 1, running_ = 0;
     bool callback_thread_ = false;
 };
 
