@@ -1,0 +1,218 @@
+"""Executables of graphs: launches, updates, changes of single nodes, order and overlap."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+from support import MS, module
+
+SOURCE = r"""
+__global__ void add(int* x, int v) { x[threadIdx.x] += v; }
+__global__ void set(int* x, int v) { x[threadIdx.x] = v; }
+__global__ void append(int* log, int* count, int id) { log[atomicAdd(count, 1)] = id; }
+__global__ void spin(long long ns) {
+  unsigned long long t0, t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t0));
+  do { asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); } while ((long long)(t - t0) < ns);
+}
+"""
+
+
+@pytest.fixture
+def kernels(device):
+    return module(device, SOURCE)
+
+
+@pytest.fixture
+def x(device):
+    return cs.zeros(4, np.int32)
+
+
+def test_branches_without_edges_overlap(device, kernels):
+    g = cs.Graph()
+    for _ in range(4):
+        g.add_kernel(kernels.spin[1, 1], args=(20_000_000,))
+    exe, s = g.instantiate(), cs.Stream()
+    exe.launch(s)
+    s.synchronize()
+    start, stop = cs.Event(), cs.Event()
+    start.record(s)
+    exe.launch(s)
+    stop.record(s)
+    stop.synchronize()
+    assert stop - start < 60
+
+
+def test_two_launches_of_an_executable_never_overlap(device, kernels):
+    log, count = cs.zeros(64, np.int32), cs.zeros(1, np.int32)
+    g = cs.Graph()
+    first = g.add_kernel(kernels.append[1, 1], args=(log, count, 1))
+    wait = g.add_kernel(kernels.spin[1, 1], args=(2_000_000,), after=first)
+    g.add_kernel(kernels.append[1, 1], args=(log, count, 2), after=wait)
+    exe = g.instantiate()
+    streams = [cs.Stream(non_blocking=True) for _ in range(4)]
+    device.synchronize()
+    for s in streams * 2:
+        exe.launch(s)
+    device.synchronize()
+    assert log.to_host()[:16].tolist() == [1, 2] * 8
+
+
+def test_an_executable_outlives_graph_and_arguments(device, kernels):
+    x = cs.zeros(4, np.int32)
+    g = cs.Graph()
+    g.add_kernel(kernels.add[1, 4], args=(x, 1))
+    exe = g.instantiate()
+    gone = weakref.ref(g)
+    del g
+    gc.collect()
+    assert gone() is None
+    exe.launch()
+    exe.launch()
+    assert x.to_host()[0] == 2
+
+
+def test_host_nodes_run_at_every_launch(device):
+    seen = []
+    g = cs.Graph()
+    a = g.add_host(seen.append, "a")
+    g.add_host(lambda *args, **keywords: seen.append((args, keywords)), 1, after=a, b=2)
+    exe = g.instantiate()
+    for _ in range(3):
+        exe.launch()
+    device.synchronize()
+    assert seen == ["a", ((1,), {"b": 2})] * 3
+
+
+def test_an_update_takes_over_parameters(device, kernels):
+    x, y = cs.zeros(4, np.int32), cs.zeros(4, np.int32)
+    g, other = cs.Graph(), cs.Graph()
+    g.add_kernel(kernels.add[1, 4], args=(x, 1))
+    other.add_kernel(kernels.set[1, 2], args=(y, 9))
+    exe = g.instantiate()
+    update = exe.update(other)
+    assert (bool(update), update.result, update.node) == (True, "success", None)
+    exe.launch()
+    assert (x.to_host().tolist(), y.to_host().tolist()) == ([0] * 4, [9, 9, 0, 0])
+
+
+def test_an_update_that_cannot_be_says_why_and_changes_nothing(device, kernels, x):
+    g, longer, other = cs.Graph(), cs.Graph(), cs.Graph()
+    g.add_kernel(kernels.add[1, 4], args=(x, 1))
+    a = longer.add_kernel(kernels.add[1, 4], args=(x, 10))
+    longer.add_kernel(kernels.add[1, 4], args=(x, 10), after=a)
+    node = other.add_memset(x, 5)
+    exe = g.instantiate()
+    assert exe.update(longer).result == "topology_changed"
+    update = exe.update(other)
+    assert (bool(update), update.result, update.node) == (False, "node_type_changed", node)
+    exe.launch()
+    assert x.to_host()[0] == 1
+
+
+def test_single_nodes_of_an_executable_change(device, kernels, x):
+    y = cs.zeros(4, np.int32)
+    g = cs.Graph()
+    a = g.add_kernel(kernels.add[1, 4], args=(x, 1))
+    b = g.add_memset(y, 3, after=a)
+    exe, unchanged = g.instantiate(), g.instantiate()
+    exe.set_kernel(a, kernels.add[1, 2], args=(x, 10))
+    exe.set_memset(b, y, 4)
+    exe.launch()
+    assert (x.to_host().tolist(), y.to_host()[0]) == ([10, 10, 0, 0], 4)
+    unchanged.launch()
+    assert (x.to_host().tolist(), y.to_host()[0]) == ([11, 11, 1, 1], 3)
+
+
+def test_disabled_nodes_do_nothing_and_keep_the_order(device, kernels, x):
+    g = cs.Graph()
+    a = g.add_kernel(kernels.add[1, 4], args=(x, 1))
+    b = g.add_kernel(kernels.add[1, 4], args=(x, 10), after=a)
+    g.add_kernel(kernels.add[1, 4], args=(x, 100), after=b)
+    exe = g.instantiate()
+    exe.set_enabled(b, False)
+    assert (exe.is_enabled(a), exe.is_enabled(b)) == (True, False)
+    exe.launch()
+    assert x.to_host()[0] == 101
+    exe.set_enabled(b, True)
+    exe.launch()
+    assert x.to_host()[0] == 212
+    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+        exe.set_enabled(g.add_empty(), False)
+
+
+def test_an_executable_captured_becomes_a_child(device, kernels, x):
+    g, s = cs.Graph(), cs.Stream()
+    g.add_kernel(kernels.add[1, 4], args=(x, 1))
+    exe = g.instantiate()
+    with s.capture() as outer:
+        exe.launch(s)
+        exe.launch(s)
+    assert [n.type for n in outer.nodes] == ["child", "child"]
+    exe.close()
+    outer.instantiate().launch(s)
+    assert x.to_host(stream=s)[0] == 2
+
+
+def test_children_run_in_their_place(device, kernels):
+    log, count = cs.zeros(8, np.int32), cs.zeros(1, np.int32)
+    inner, g = cs.Graph(), cs.Graph()
+    i = inner.add_kernel(kernels.append[1, 1], args=(log, count, 2))
+    inner.add_kernel(kernels.append[1, 1], args=(log, count, 3), after=i)
+    a = g.add_kernel(kernels.append[1, 1], args=(log, count, 1))
+    c = g.add_child(inner, after=a)
+    e = g.add_child(cs.Graph(), after=c)
+    g.add_kernel(kernels.append[1, 1], args=(log, count, 4), after=e)
+    g.instantiate().launch()
+    assert log.to_host()[:4].tolist() == [1, 2, 3, 4]
+
+
+def test_events_of_a_graph_order_streams_outside(device, kernels, x):
+    event, s, t = cs.Event(), cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
+    device.synchronize()
+    g = cs.Graph()
+    a = g.add_kernel(kernels.spin[1, 1], args=(20_000_000,))
+    b = g.add_kernel(kernels.set[1, 4], args=(x, 5), after=a)
+    g.add_event_record(event, after=b)
+    g.instantiate().launch(s)
+    t.wait(event)
+    assert x.to_host(stream=t)[0] == 5
+
+
+def test_a_graph_waits_for_what_an_event_was_recorded_behind(device, kernels, x):
+    event, s, t = cs.Event(), cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
+    device.synchronize()
+    g = cs.Graph()
+    w = g.add_event_wait(event)
+    g.add_kernel(kernels.add[1, 4], args=(x, 1), after=w)
+    exe = g.instantiate()
+    kernels.spin[1, 1, s](20_000_000)
+    kernels.set[1, 4, s](x, 10)
+    event.record(s)
+    exe.launch(t)
+    assert x.to_host(stream=t)[0] == 11
+
+
+@pytest.mark.host_only("a simulated device's times are the same on every run")
+def test_a_graph_takes_the_same_simulated_time_on_every_run(device, kernels, x):
+    g = cs.Graph()
+    node = None
+    for _ in range(100):
+        node = g.add_kernel(kernels.add[1, 4], args=(x, 1), after=node)
+    exe, s = g.instantiate(), cs.Stream()
+    exe.launch(s)
+    s.synchronize()
+    times = []
+    for _ in range(3):
+        begin = cs.clock()
+        exe.launch(s)
+        s.synchronize()
+        times.append(round((cs.clock() - begin) * 1e9))
+    assert len(set(times)) == 1
+    assert times[0] == pytest.approx(56.0e3, rel=0.1)  # an H200 took 56.0 us: launch and synchronize
+    assert times[0] * 1e-9 < MS
