@@ -190,3 +190,38 @@ def test_memory_that_was_freed_under_a_graph_is_an_illegal_address(run_python):
     assert process.stdout.split() == [
         "cudaSuccess", "cudaSuccess", "cudaSuccess", "cudaErrorIllegalAddress",
     ], process.stderr  # fmt: skip
+
+
+def test_a_reset_takes_graphs_and_their_memory_along(run_python, device):
+    source = f"""
+    import gc
+    import cuscope as cs
+    device = cs.Device("{device.name}")
+    with device:
+        g = cs.Graph()
+        made, x = g.add_alloc(1 << 20)
+        g.add_memset(x, 1, after=made)
+        exe = g.instantiate()
+        exe.launch()
+        device.reset()
+        for use in (lambda: g.nodes, exe.launch, lambda: made.params, lambda: exe.update(cs.Graph())):
+            try:
+                use()
+            except ValueError as error:
+                assert "reset" in str(error), error
+            else:
+                raise AssertionError("it was used")
+        del g, exe, made, x
+        gc.collect()
+        for _ in range(3):
+            g = cs.Graph()
+            made, x = g.add_alloc(1 << 20)
+            g.add_memset(x, 3, after=made)
+            exe = g.instantiate(auto_free_on_launch=True)
+            exe.launch()
+            assert (x.to_host() == 3).all()
+            del g, exe
+    print("done")
+    """
+    process = run_python(source)
+    assert process.stdout.split() == ["done"], process.stderr

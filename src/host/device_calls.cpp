@@ -130,6 +130,7 @@ Status HostRuntime::device_reset() {
         reset.lost_detail = "the device was lost to an earlier error; restart the process";
         return Status::success;
     }
+    graphs_->forget_device(*this, index);
     for (auto& stream : reset.streams) {
         if (stream.get() == reset.legacy) continue;
         live_.erase(stream.get());

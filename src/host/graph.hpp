@@ -72,6 +72,7 @@ struct HostRuntime::Graph {
 
     std::vector<std::unique_ptr<GraphNode>> nodes;  // in the order in which they were made
     unsigned number = 0;                            // for drawings
+    int device = 0;                                 // current when it was made
     unsigned next_node = 0;
     GraphNode* parent = nullptr;  // of which it is a body
     bool hidden = false;          // an executable's own: nobody has handles of its nodes
@@ -133,7 +134,8 @@ struct HostRuntime::GraphExec {
     std::shared_ptr<GraphPlan> plan;
     unsigned long long flags = 0;
     unsigned long long source = 0;  // the number of the graph that it was made of
-    CommandRef last;                // of the last launch
+    int device = 0;
+    CommandRef last;  // of the last launch
 };
 
 struct HostRuntime::Graphs {
@@ -164,6 +166,8 @@ struct HostRuntime::Graphs {
     }
     // Calls that wait for all of a device spoil every capture on it.
     Status spoil_device(HostRuntime& runtime, int device);
+    // The device is reset, and all of its memory is given back by whoever does that.
+    void forget_device(HostRuntime& runtime, int device);
 };
 
 // Also the nodes of children and bodies.

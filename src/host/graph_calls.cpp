@@ -25,6 +25,7 @@ CommandRef HostRuntime::adopt(Command* command) {
 std::unique_ptr<HostRuntime::Graph> HostRuntime::new_graph() {
     auto made = std::make_unique<Graph>();
     made->number = ++graphs_->last_graph;
+    made->device = thread().device;
     return made;
 }
 
@@ -38,6 +39,22 @@ void HostRuntime::forget_node(const GraphNode& node) {
 
 void HostRuntime::forget_nodes(Graph& graph) {
     for (const auto& node : graph.nodes) forget_node(*node);
+}
+
+void HostRuntime::Graphs::forget_device(HostRuntime& runtime, int device) {
+    std::erase_if(memory, [&](const auto& entry) {
+        if (entry.second->device != device) return false;
+        entry.second->base = nullptr;
+        return true;
+    });
+    std::erase_if(retired, [&](const Retired& one) { return one.device == device; });
+    std::erase_if(execs, [&](const auto& entry) { return entry.second->device == device; });
+    std::erase_if(graphs, [&](const auto& entry) {
+        if (entry.second->device != device) return false;
+        alive.erase(entry.first);
+        runtime.forget_nodes(*entry.second);
+        return true;
+    });
 }
 
 // ---- graphs

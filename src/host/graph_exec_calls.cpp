@@ -132,6 +132,7 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph, 
     made->plan = plan_of(*from);
     made->flags = flags;
     made->source = from->number;
+    made->device = from->device;
     timeline_.spend(device().model->costs.graph_instantiate_node *
                     static_cast<std::int64_t>(made->plan->nodes));
     *exec = reinterpret_cast<GraphExecHandle>(made.get());
