@@ -549,3 +549,9 @@ def test_a_capture_that_goes_in_another_thread_holds_nothing_up(device, x):
     thread.join()
     device.synchronize()
     assert x.to_host().tolist() == [0] * 4
+
+
+def test_the_legacy_default_stream_is_never_captured(device):
+    with pytest.raises(cs.CaptureError, match="cudaErrorStreamCaptureUnsupported") as caught:
+        cs.current_stream().begin_capture()
+    assert "make a stream" in caught.value.hint

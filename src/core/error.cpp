@@ -64,6 +64,21 @@ constexpr std::array hints{
     Hint{Status::launch_out_of_resources, nullptr,
          "The kernel needs more registers or shared memory than a block of this size may have: use a smaller "
          "block (kernel.best_block_size())."},
+    Hint{Status::stream_capture_unsupported, "cudaStreamBeginCapture",
+         "The legacy default stream is never captured: make a stream, cuscope.Stream()."},
+    Hint{Status::illegal_state, "cudaStreamBeginCapture",
+         "The stream is being captured already: end that capture first."},
+    Hint{Status::illegal_state, "cudaStreamEndCapture",
+         "Nothing was begun in this stream: begin_capture() comes first."},
+    Hint{Status::stream_capture_unmatched, nullptr,
+         "A capture is ended in the stream in which it was begun; this one took part later."},
+    Hint{Status::stream_capture_wrong_thread, nullptr,
+         "The thread that began a capture ends it, unless it was begun with mode='relaxed'."},
+    Hint{Status::invalid_value, "cudaGraphAddDependencies",
+         "An edge leads from one node of a graph to another, once, and closes no cycle."},
+    Hint{Status::invalid_value, "cudaGraphRemoveDependencies", "graph.edges lists the edges there are."},
+    Hint{Status::invalid_value, "cudaGraphNodeFindInClone",
+         "Ask a clone for a node of the graph that it was cloned from, made before that."},
     Hint{Status::not_supported, "cuscopeAddDevice", "Only simulated devices can be added."},
 };
 
