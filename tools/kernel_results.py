@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 KERNELS = Path(__file__).resolve().parent.parent / "cuda_kernels"
+RESULTS = KERNELS.parent / "benchmarks" / "results"
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 
 
@@ -44,11 +45,29 @@ def of_matmul(paths: list[Path]) -> str:
 
 
 def of_reductions(paths: list[Path]) -> str:
-    """The program prints its tables as they are wanted."""
+    """The program prints its tables as they are wanted; tools/calibrate.py reads what this keeps of them."""
     text = "\n".join(path.read_text() for path in paths)
     found = re.search(r"^The ladder, (.*)$\n+((?:^\|.*$\n?)+)", text, re.MULTILINE)
     if found is None:
         raise SystemExit("there is no table of the ladder in this text")
+    head, _, *rungs = ([cell.strip() for cell in line.split("|")[1:-1]] for line in found[2].splitlines())
+    rows: list[tuple[str, int, float]] = []
+    for name, *cells in rungs:
+        for power, cell in zip(head[1:], cells, strict=True):
+            rows.append((name.partition(" ")[0], 1 << int(power[2:]), float(cell.partition(" ")[0])))
+    sums = re.search(r"^Sum of float32$\n+((?:^\|.*$\n?)+)", text, re.MULTILINE)
+    if sums is None:
+        raise SystemExit("there is no table of sums in this text")
+    for line in sums[1].splitlines()[2:]:
+        power, ours, *_ = (cell.strip() for cell in line.split("|")[1:-1])
+        rows.append(("single_launch", 1 << int(power[2:]), float(ours)))
+    device = re.search(r"^(.*?), \d+ multiprocessors", text, re.MULTILINE)
+    kept = {
+        "device": device[1] if device else "",
+        "what": "benchmarks/cpp/reductions.cu, float32 sums, microseconds",
+    }
+    lines = ",\n  ".join(json.dumps(row) for row in rows)
+    (RESULTS / "h200_reductions.json").write_text(f'{json.dumps(kept)[:-1]}, "rows": [\n  {lines}]}}\n')
     return f"{found[1][0].upper()}{found[1][1:]}:\n\n{found[2].strip()}"
 
 

@@ -75,7 +75,7 @@ Choice run_reduction(Operation operation, const Array& in, const Array* other, c
                               std::vector<core::Memory*> memories, auto... arguments) {
         memories.insert(memories.end(), {in.memory.get(), out.memory.get()});
         if (workspace.memory() != nullptr) memories.push_back(workspace.memory());
-        run(*kernel(shape), {{launch.grid, 1, 1}, {launch.block, 1, 1}, 0, duration}, stream, memories,
+        run(*kernel(shape), {{launch.grid, 1, 1}, {launch.block, 1, 1}, 0, duration, true}, stream, memories,
             arguments...);
     };
     const void* const from = in.pointer;
