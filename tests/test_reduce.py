@@ -362,3 +362,40 @@ def test_what_is_refused(device, what):
     call, error, message = BAD[what]
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">i2", ">u8", ">c8"])
+def test_bytes_in_the_other_order(device, dtype):
+    array = np.arange(1, 5).astype(dtype)
+    out = np.empty((), ">f8") if array.dtype.kind != "c" else np.empty((), ">c16")
+
+    assert cs.sum(array) == 10
+    assert cs.dot(array, array) == 30
+    assert cs.mean(array, out=out) is out
+    assert out == 2.5
+    assert cs.sum(array.astype(array.dtype.newbyteorder("=")), dtype=dtype) == 10
+
+
+def test_device_arrays_have_their_bytes_in_the_processors_order(device):
+    swapped = cs.to_device(np.ones(4, ">f4"))
+    array = cs.to_device(np.ones(4, "=f4"))
+
+    for refused in (
+        lambda: cs.sum(swapped),
+        lambda: cs.matmul(array, swapped),
+        lambda: cs.sum(array, out=cs.zeros((), ">f4")),
+    ):
+        with pytest.raises(TypeError, match="other order"):
+            refused()
+
+
+@pytest.mark.parametrize("op", ["sum", "mean", "prod"])
+def test_floats_go_to_a_wider_out_unrounded(device, op):
+    array = filled((500,), np.float32, 11, op)
+    out, d_out = np.empty((), np.float64), cs.empty((), np.float64)
+
+    FUNCTIONS[op](array, out=out)
+    FUNCTIONS[op](cs.to_device(array), out=d_out)
+
+    exact = getattr(np, op)(array.astype(np.longdouble))
+    np.testing.assert_allclose([out, d_out.to_host()], float(exact), rtol=1e-12)

@@ -100,8 +100,10 @@ def _reduce(
     axes = _axes(axis, len(shape), op)
     computed = array.dtype
     final = _result_dtype(op, computed)
+    if dtype is None and op in ("sum", "prod", "mean") and computed.kind not in "biu":
+        dtype = _operands.wider(final, out)
     if dtype is not None:
-        final = np.dtype(dtype)
+        final = _operands.native(np.dtype(dtype))
         _operands.check_dtype(final, op)
         # Sums of narrow integers wrap as those of wide ones do, cut off.
         computed = final if final.kind != array.dtype.kind or final.kind not in "iu" else array.dtype
@@ -146,7 +148,8 @@ def sum(
     dtype : dtype, optional
         What is computed in, and the result's; int64 or uint64 for integers, else that of x unless given.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        Where the result goes: of its shape, and of a dtype that its own casts to. Floats are computed in
+        it where it is wider.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
@@ -193,7 +196,8 @@ def prod(
     dtype : dtype, optional
         What is computed in, and the result's; int64 or uint64 for integers, else that of x unless given.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        Where the result goes: of its shape, and of a dtype that its own casts to. Floats are computed in
+        it where it is wider.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
@@ -323,7 +327,8 @@ def mean(
     dtype : dtype, optional
         What is computed in, and the result's; float64 for integers, else that of x unless given.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        Where the result goes: of its shape, and of a dtype that its own casts to. Floats are computed in
+        it where it is wider.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
@@ -548,7 +553,7 @@ def dot(
         _operands.check_dtype(operand.dtype, f"dot: {name}")
     if left.shape != right.shape:
         raise ValueError(f"dot: x has shape {tuple(left.shape)}, y {tuple(right.shape)}: they must be equal")
-    dtype = np.result_type(left.dtype, right.dtype)
+    dtype = _operands.common_dtype(left.dtype, right.dtype)
     if out is not None:
         _operands.check_out(out, (), dtype, on_host)
     if left.shape == (0,):
