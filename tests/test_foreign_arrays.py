@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-import sys
 import re
+import sys
 import weakref
 
 import numpy as np
