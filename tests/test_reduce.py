@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import cuscope as cs
+from cuscope import _core
 
 SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
 COMMON = {
@@ -338,6 +339,41 @@ def test_out(device):
 
     np.testing.assert_array_equal(out, array.sum(0))
     np.testing.assert_array_equal(d_out.to_host(), array.sum(0, keepdims=True))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2)])
+@pytest.mark.parametrize("way", ["whole", "transposed", "every second"])
+def test_explain_tells_what_is_launched(device, axis, way):
+    whole = cs.to_device(filled((30, 20, 500), np.float32, 12))
+    array = {"whole": whole, "transposed": whole.T, "every second": whole[::2]}[way]
+    result = cs.empty(cs.max(array, axis).shape, np.float32)
+    axes = tuple(range(3)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    variant = "auto" if device.kind == "cuda" else "single_launch"
+
+    told = cs.reduce.explain(array, "max", axis)
+    name, reason = _core.launch_reduce("max", array, axes, result, variant, cs.current_stream())
+
+    assert told.partition(": ")[0] == (name if device.kind == "cuda" else "native")
+    assert told.endswith(f"{reason[0].lower()}{reason[1:]}")
+    np.testing.assert_array_equal(result.to_host(), cs.max(array, axis).to_host())
+
+
+@pytest.mark.host_only("a GPU's times are not predicted")
+def test_explain_of_a_simulated_device_has_its_time(device):
+    time = _core.predict_reduction(device, "single_launch", 1 << 24, 4) / 1e3
+
+    assert f"It takes {time:.1f} us" in cs.reduce.explain(np.zeros(1 << 24, np.float32), "sum")
+    assert f"It takes {time:.1f} us" in cs.reduce.explain(np.zeros(1 << 24, np.int8), "sum", dtype=np.float32)
+
+
+def test_explain_of_nothing_and_of_what_is_refused(device):
+    assert cs.reduce.explain(np.ones((3, 0)), "sum", 0).startswith("auto: there is nothing")
+    with pytest.raises(ValueError, match="median"):
+        cs.reduce.explain(np.ones(3), "median")
+    with pytest.raises(np.exceptions.AxisError):
+        cs.reduce.explain(np.ones(3), "sum", 1)
+    with pytest.raises(TypeError, match="complex"):
+        cs.reduce.explain(np.ones(3, complex), "max")
 
 
 BAD = {

@@ -137,6 +137,8 @@ class Matmul:
     def explain(self, a: Operand, b: Operand, *, stream: Stream | CudaStream | None = None) -> str:
         """Which variant "auto" takes for these operands, and why. Nothing is computed.
 
+        Of a simulated device also how long it takes there. Errors are those of the product itself.
+
         >>> import numpy as np, cuscope as cs
         >>> name, _, reason = cs.matmul.explain(np.ones((64, 64)), np.ones((64, 64))).partition(": ")
         >>> name in [variant.name for variant in cs.matmul.variants()]
@@ -144,6 +146,8 @@ class Matmul:
         """
         (left, right), on, _ = _operands.operands(stream, a=a, b=b)
         plan = _plan(left, right)
+        if 0 in plan.product or plan.left[-1] == 0:
+            return "auto: there is nothing to multiply, so that no product is launched."
         batch = int(np.prod(plan.product[:-2], dtype=np.int64))
         name, reason = _core.explain_matmul(
             on.device, plan.dtype.name, plan.left[-2], plan.right[-1], plan.left[-1], batch
