@@ -192,7 +192,7 @@ def check_product(result, a: np.ndarray, b: np.ndarray, dtype=BFLOAT16) -> None:
     assert result.dtype == dtype
     assert result.shape == exact.shape
     rounding = HALF_ULP if dtype == BFLOAT16 else 2.0**-24
-    limit = rounding * abs(exact) + (a.shape[-1] + 4) * 2.0**-24 * magnitude + LEAST
+    limit = rounding * abs(exact) + (a.shape[-1] + 4) * 2.0**-23 * magnitude + LEAST
     assert np.all(abs(wide(result) - exact) <= limit)
 
 
