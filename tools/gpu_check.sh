@@ -54,30 +54,44 @@ check() {
         --error-exitcode 9 --tool "${tool[@]}" "${pytest[@]}" -q -k "cuda:0" -m "$marked" "$@"
 }
 memcheck="memcheck --report-api-errors no"
+# The package's kernels, every variant of them.
+kernels=(tests/test_matmul.py tests/test_reduce.py tests/test_bfloat16.py tests/test_matmul_kernels.py
+    tests/test_reduction_kernels.py tests/test_documents_kernels.py)
 export -f build
 export python work
 
 step gpu 30 nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv,noheader
+compile=(nvcc -O3 -std=c++20 -arch=native)
+step call_costs_build 90 "${compile[@]}" -o "$work/call_costs" benchmarks/cpp/call_costs.cu &
+step copy_rates_build 90 "${compile[@]}" -o "$work/copy_rates" benchmarks/cpp/copy_rates.cu &
+step reductions_build 90 "${compile[@]}" -o "$work/reductions" benchmarks/cpp/reductions.cu &
 step build 200 bash -c build
+wait
 step info 30 "$python" -m cuscope info --json
 step doctor 60 "$python" -m cuscope doctor
 step demo 60 "$python" -m cuscope demo --device cuda:0 --json
-step call_costs_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/call_costs" benchmarks/cpp/call_costs.cu
 step calls 60 "$python" benchmarks/calls.py --cpp "$work/call_costs"
-step copy_rates_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/copy_rates" benchmarks/cpp/copy_rates.cu
 step copies 60 "$python" benchmarks/copies.py --cpp "$work/copy_rates"
-step pytest_cuda 200 "${pytest[@]}" -k "cuda:0" --junitxml="$steps/junit_cuda.xml"
+step reductions 60 "$work/reductions"
+step bench_matmul 60 "$python" -m cuscope bench matmul --seconds 12 --sizes 512,1024,2048,4096,8192
+step bench_reduce 60 "$python" -m cuscope bench reduce --seconds 8
+step pytest_cuda_memory 90 "${pytest[@]}" -k "cuda:0" -m counts_memory --junitxml="$steps/junit_cuda_memory.xml"
 check memcheck_memory "$memcheck" counts_memory
 check initcheck_memory initcheck "counts_memory and not no_initcheck"
 
 # What counts memory has run: the rest shares the GPU and the processors.
 check memcheck_executor "$memcheck" "not counts_memory" tests/executor >/dev/null &
-check memcheck "$memcheck" "not counts_memory" --ignore=tests/executor >/dev/null &
-check initcheck initcheck "not counts_memory and not no_initcheck" >/dev/null &
+check memcheck "$memcheck" "not counts_memory" --ignore=tests/executor "${kernels[@]/#/--ignore=}" >/dev/null &
+check initcheck initcheck "not counts_memory and not no_initcheck" "${kernels[@]/#/--ignore=}" >/dev/null &
 scale=1 check racecheck racecheck "not counts_memory and not no_racecheck" tests/test_module.py tests/executor >/dev/null &
+check memcheck_kernels "$memcheck" "not counts_memory" "${kernels[@]}" >/dev/null &
+check initcheck_kernels initcheck "not counts_memory and not no_initcheck" "${kernels[@]}" >/dev/null &
+check racecheck_kernels racecheck "not counts_memory and not no_racecheck" "${kernels[@]}" >/dev/null &
+check synccheck_kernels synccheck "not counts_memory" "${kernels[@]}" >/dev/null &
+step pytest_cuda 270 "${pytest[@]}" -k "cuda:0" -m "not counts_memory" --junitxml="$steps/junit_cuda.xml" >/dev/null &
 step pytest_rest 270 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml" >/dev/null &
 wait
-cat "$steps"/{memcheck_executor,memcheck,initcheck,racecheck,pytest_rest}.log
+cat "$steps"/{memcheck_executor,memcheck,initcheck,racecheck,{memcheck,initcheck,racecheck,synccheck}_kernels,pytest_cuda,pytest_rest}.log
 
 step host_benchmark 60 "$python" benchmarks/host.py
 

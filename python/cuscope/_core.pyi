@@ -54,6 +54,7 @@ __all__: list[str] = [
     "empty_pitched",
     "empty_plain",
     "explain_matmul",
+    "explain_reduce",
     "from_dlpack",
     "full",
     "host_work",
@@ -3391,6 +3392,18 @@ def explain_matmul(
     columns: typing.SupportsInt | typing.SupportsIndex,
     depth: typing.SupportsInt | typing.SupportsIndex,
     batch: typing.SupportsInt | typing.SupportsIndex,
+) -> tuple[str, str]:
+    """
+    The variant that auto would take, and why.
+    """
+
+def explain_reduce(
+    device: Device,
+    op: str,
+    dtype: str,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    axes: tuple[int, ...],
 ) -> tuple[str, str]:
     """
     The variant that auto would take, and why.
