@@ -22,12 +22,14 @@ from typing import TYPE_CHECKING
 from ._arrays import empty_like, zeros_like
 from ._core import (
     AccessPolicyWindow,
+    Counts,
     CudaArray,
     Device,
     DeviceArray,
     DeviceProperties,
     Event,
     FunctionAttributes,
+    GlobalCounts,
     Kernel,
     KernelLaunch,
     MemoryInfo,
@@ -92,7 +94,8 @@ __all__ = [
     # arrays of others
     "asarray", "from_dlpack",
     # modules and kernels
-    "AccessPolicyWindow", "FunctionAttributes", "Kernel", "KernelLaunch", "Module", "Parameter",
+    "AccessPolicyWindow", "Counts", "FunctionAttributes", "GlobalCounts", "Kernel", "KernelLaunch", "Module",
+    "Parameter",
     # operations
     "Matmul", "Reduce", "Variant", "matmul", "reduce",
     "all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "sum",

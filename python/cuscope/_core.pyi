@@ -14,6 +14,7 @@ import typing
 __all__: list[str] = [
     "AccessPolicyWindow",
     "Contract",
+    "Counts",
     "CudaArray",
     "Device",
     "DeviceArray",
@@ -21,6 +22,7 @@ __all__: list[str] = [
     "Event",
     "FaultDevice",
     "FunctionAttributes",
+    "GlobalCounts",
     "Kernel",
     "KernelLaunch",
     "MemoryInfo",
@@ -1686,6 +1688,214 @@ class Parameter:
         Its type in the source; '' where that is not known.
         """
 
+class GlobalCounts:
+    """
+    How a kernel reached for the memory of one argument: what Counts.by_argument holds.
+
+    Accesses are of threads, requests of warps, sectors are the pieces of 32 bytes that the requests touch.
+
+    See CUDA C++ Programming Guide, "Device Memory Accesses".
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> with cs.Device("host:0"):
+    ...     mod = cs.Module("__global__ void copy(const float* a, float* b) { b[threadIdx.x] = a[2 * threadIdx.x]; }")
+    ...     counts = mod.copy.count(cs.zeros(64, np.float32), cs.zeros(32, np.float32), grid=1, block=32)
+    >>> counts.by_argument["a"].loads, counts.by_argument["a"].load_sectors, counts.by_argument["b"].store_sectors
+    (32, 8, 4)
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def atomics(self) -> int:
+        """
+        Atomic operations of threads.
+        """
+    @property
+    def load_bytes(self) -> int:
+        """
+        Bytes that the reads of threads asked for.
+        """
+    @property
+    def load_requests(self) -> int:
+        """
+        Reads of warps: one for all lanes that execute an instruction together.
+        """
+    @property
+    def load_sectors(self) -> int:
+        """
+        Sectors of 32 bytes that the reads of warps touch, summed over requests.
+        """
+    @property
+    def loads(self) -> int:
+        """
+        Reads of threads.
+        """
+    @property
+    def store_bytes(self) -> int:
+        """
+        Bytes that the writes of threads asked for.
+        """
+    @property
+    def store_requests(self) -> int:
+        """
+        Writes of warps.
+        """
+    @property
+    def store_sectors(self) -> int:
+        """
+        Sectors of 32 bytes that the writes of warps touch, summed over requests.
+        """
+    @property
+    def stores(self) -> int:
+        """
+        Writes of threads.
+        """
+
+class Counts:
+    """
+    What the threads of one launch did, from Kernel.count().
+
+    Names are Nsight Compute's where it has them: a *request* is one instruction of a warp, a *sector* 32 bytes of global
+    memory, a *wavefront* what the 32 banks of shared memory serve at once. Counts are sums over all threads of the launch,
+    and the same on every run of the same program. What a thread keeps for itself (local memory) is not counted, nor are
+    constants, textures and parameters.
+
+    See docs/counting.md; CUDA C++ Programming Guide, "Device Memory Accesses" and "Shared Memory".
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> with cs.Device("host:0"):
+    ...     mod = cs.Module(\"\"\"__global__ void turn(float* x) {
+    ...         __shared__ float tile[32][32];
+    ...         tile[threadIdx.y][threadIdx.x] = x[threadIdx.y * 32 + threadIdx.x];
+    ...         __syncthreads();
+    ...         x[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+    ...     }\"\"\")
+    ...     counts = mod.turn.count(cs.zeros((32, 32), np.float32), grid=1, block=(32, 32))
+    >>> counts.shared_load_requests, counts.shared_load_wavefronts, counts.shared_load_bank_conflicts
+    (32, 1024, 992)
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def active_threads_per_warp(self) -> float:
+        """
+        thread_steps / warp_steps: 32 where no lane ever waits for another branch to end, or has ended; 0 if nothing ran.
+        """
+    @property
+    def bank_conflicts(self) -> int:
+        """
+        Of reads and writes together.
+        """
+    @property
+    def by_argument(self) -> dict[str, GlobalCounts]:
+        """
+        For each argument that points to memory, a GlobalCounts of what lies there, by the parameter's name (or its
+        position, where the name is not known). Of a structure it is all that its pointers point to. Where several point into one
+        allocation, what lies at and behind a pointer, up to the next, is its argument's.
+        """
+    @property
+    def global_atomics(self) -> int:
+        """
+        Atomic operations on global memory by threads.
+        """
+    @property
+    def global_load_bytes(self) -> int:
+        """
+        Bytes that the reads of threads asked for.
+        """
+    @property
+    def global_load_requests(self) -> int:
+        """
+        Reads of global memory by warps.
+        """
+    @property
+    def global_load_sectors(self) -> int:
+        """
+        Sectors of 32 bytes that the reads of warps touch, summed over requests: 4 a request where a warp reads 32 floats that lie side by side, 32 where they lie far apart.
+        """
+    @property
+    def global_loads(self) -> int:
+        """
+        Reads of global memory by threads.
+        """
+    @property
+    def global_store_bytes(self) -> int:
+        """
+        Bytes that the writes of threads asked for.
+        """
+    @property
+    def global_store_requests(self) -> int:
+        """
+        Writes of global memory by warps.
+        """
+    @property
+    def global_store_sectors(self) -> int:
+        """
+        Sectors of 32 bytes that the writes of warps touch, summed over requests.
+        """
+    @property
+    def global_stores(self) -> int:
+        """
+        Writes of global memory by threads.
+        """
+    @property
+    def shared_atomics(self) -> int:
+        """
+        Atomic operations on shared memory by threads.
+        """
+    @property
+    def shared_load_bank_conflicts(self) -> int:
+        """
+        Wavefronts of reads beyond those that no arrangement could have saved.
+        """
+    @property
+    def shared_load_requests(self) -> int:
+        """
+        Reads of shared memory by warps.
+        """
+    @property
+    def shared_load_wavefronts(self) -> int:
+        """
+        What the banks took to serve the reads: each gives one word of 4 bytes at a time, to all lanes that want it.
+        """
+    @property
+    def shared_loads(self) -> int:
+        """
+        Reads of shared memory by threads.
+        """
+    @property
+    def shared_store_bank_conflicts(self) -> int:
+        """
+        Wavefronts of writes beyond those that no arrangement could have saved.
+        """
+    @property
+    def shared_store_requests(self) -> int:
+        """
+        Writes of shared memory by warps.
+        """
+    @property
+    def shared_store_wavefronts(self) -> int:
+        """
+        What the banks took to serve the writes.
+        """
+    @property
+    def shared_stores(self) -> int:
+        """
+        Writes of shared memory by threads.
+        """
+    @property
+    def thread_steps(self) -> int:
+        """
+        Basic blocks of the kernel's code that threads ran.
+        """
+    @property
+    def warp_steps(self) -> int:
+        """
+        Basic blocks that warps issued: a warp issues one as long as any of its lanes runs it.
+        """
+
 class FunctionAttributes:
     """
     What a kernel needs of a device: the fields of cudaFuncAttributes.
@@ -1957,6 +2167,53 @@ class Kernel:
         >>> add(x, 2)
         >>> int(x.to_host()[0])
         192
+        """
+    def count(
+        self,
+        *args: typing.Any,
+        grid: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        block: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        stream: Stream | cuscope._protocols.CudaStream | None = None,
+        shared: typing.SupportsIndex = 0,
+        duration: typing.SupportsFloat | typing.SupportsIndex | None = None,
+        cooperative: bool = False,
+        cluster: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
+        preferred_cluster: typing.SupportsIndex
+        | collections.abc.Sequence[typing.SupportsIndex]
+        | None = None,
+        cluster_scheduling_policy: str | None = None,
+        priority: typing.SupportsIndex | None = None,
+        programmatic_stream_serialization: bool = False,
+        programmatic_event: Event | None = None,
+        trigger_at_block_start: bool = False,
+        launch_completion_event: Event | None = None,
+        mem_sync_domain: str | None = None,
+        mem_sync_domain_map: collections.abc.Sequence[typing.SupportsIndex] | None = None,
+        access_policy_window: AccessPolicyWindow | None = None,
+        preferred_shared_memory_carveout: typing.SupportsIndex | None = None,
+        nvlink_util_centric_scheduling: bool = False,
+    ) -> Counts:
+        """
+        Launch the kernel as launch() does, wait for it, and return what its threads did, as Counts.
+
+        Only a simulated device counts, and only a kernel that was compiled from source: cs.Module(source) or
+        cs.Module.from_file('kernel.cu'). The source is compiled a second time, with hooks where it accesses memory, when one of
+        its module's kernels is first counted; the result is kept on disk as any compiled kernel is. The launch does its work,
+        and takes as long on the simulated clock as one that is not counted.
+
+        Raises what launch() raises, what the kernel does wrong as CudaError, CudaError (cudaErrorNotSupported) on a real GPU,
+        ValueError for a kernel without source. See docs/counting.md for what is counted, and how; CUDA C++ Programming Guide,
+        "Maximize Memory Throughput".
+
+        Examples
+        --------
+        >>> import numpy as np, cuscope as cs
+        >>> with cs.Device("host:0"):
+        ...     mod = cs.Module("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }")
+        ...     x = cs.to_device(np.ones(64, np.float32))
+        ...     counts = mod.twice.count(x, grid=1, block=64)
+        >>> counts.global_loads, counts.global_load_requests, counts.global_load_sectors
+        (64, 2, 8)
         """
     def launch(
         self,

@@ -185,6 +185,7 @@ CUSCOPE_ANNOTATED(Text)
 CUSCOPE_ANNOTATED(Texts)
 CUSCOPE_ANNOTATED(CountDict)
 CUSCOPE_ANNOTATED(AnswerDict)
+CUSCOPE_ANNOTATED(CountsDict)
 #undef CUSCOPE_ANNOTATED
 using AnyArgs = py::Args<Scalar>;
 using AnyKeywords = py::KWArgs<Scalar>;
@@ -238,4 +239,5 @@ CUSCOPE_SPELLED(Text, "str")
 CUSCOPE_SPELLED(Texts, "collections.abc.Sequence[str]")
 CUSCOPE_SPELLED(CountDict, "dict[str, int]")
 CUSCOPE_SPELLED(AnswerDict, "dict[str, typing.Any]")
+CUSCOPE_SPELLED(CountsDict, "dict[str, GlobalCounts]")
 #undef CUSCOPE_SPELLED

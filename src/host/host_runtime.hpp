@@ -23,6 +23,7 @@
 #include "host/memory.hpp"
 #include "host/pool.hpp"
 #include "host/sim/timeline.hpp"
+#include "host/simt/counting.hpp"
 #include "host/simt/heap.hpp"
 #include "host/simt/image.hpp"
 #include "runtime/runtime.hpp"
@@ -198,6 +199,10 @@ class HostRuntime final : public Runtime {
     Status cluster_of(const LaunchConfig& config, const LaunchRequest& request, const Kernel& kernel,
                       const cuscope_simt::KernelEntry& entry, Dim3* cluster);
     Status check_launch(const LaunchConfig& config, Kernel& kernel, const cuscope_simt::KernelEntry& entry);
+    // With `counting`, runs `counted`, of an image that counts, and waits for it.
+    Status launch(Lock& lock, const LaunchConfig& config, Kernel* kernel, void** arguments, Kernel* counted,
+                  const std::shared_ptr<simt::Counting>& counting);
+    void point(simt::Counting& counting, unsigned parameter, const void* value, std::size_t bytes);
     Status instance(Library& library, int device, std::shared_ptr<simt::Image>* image);
     int max_dynamic_shared(const Kernel& kernel, const cuscope_simt::KernelEntry& entry) const;
     Status out_of_memory(std::size_t bytes);

@@ -107,6 +107,30 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
     if (call.refused()) return call.status();
     Kernel* found = find_kernel(kernel);
     if (found == nullptr) return invalid_handle("kernel");
+    return launch(call.lock(), config, found, arguments, nullptr, nullptr);
+}
+
+Status HostRuntime::launch_counted(const LaunchConfig& config, KernelHandle kernel, void** arguments,
+                                   KernelHandle counting, LaunchCounts* counts) {
+    Call call(*this, &CallCosts::launch);
+    if (call.refused()) return call.status();
+    Kernel* found = find_kernel(kernel);
+    Kernel* counted = find_kernel(counting);
+    if (found == nullptr || counted == nullptr) return invalid_handle("kernel");
+    if (counts == nullptr) return fail(Status::invalid_value);
+    const auto sums = std::make_shared<simt::Counting>();
+    const int index = thread().device;
+    const Status status = launch(call.lock(), config, found, arguments, counted, sums);
+    if (status != Status::success) return status;
+    flush_printed(call.lock());
+    if (devices_[index]->lost != Status::success)
+        return fail(devices_[index]->lost, devices_[index]->lost_detail);
+    *counts = sums->counts();
+    return Status::success;
+}
+
+Status HostRuntime::launch(Lock& lock, const LaunchConfig& config, Kernel* found, void** arguments,
+                           Kernel* counted_kernel, const std::shared_ptr<simt::Counting>& counting) {
     Stream* stream = find_stream(config.stream);
     if (stream == nullptr) return invalid_handle("stream");
     if (stream->device != thread().device)
@@ -115,6 +139,14 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
     if (Status status = instance(*found->library, thread().device, &image); status != Status::success)
         return status;
     const auto& entry = *image->kernel(found->lowered);
+    std::shared_ptr<simt::Image> counting_image;
+    if (counting) {
+        const Status status = instance(*counted_kernel->library, thread().device, &counting_image);
+        if (status != Status::success) return status;
+        if ((counting_image->table().flags & cuscope_simt::counts_accesses) == 0 ||
+            counted_kernel->lowered != found->lowered)
+            return fail(Status::invalid_value, "the image does not count what this kernel does");
+    }
     LaunchRequest request;
     if (Status status = read_attributes(config, &request); status != Status::success) return status;
     if (Status status = check_launch(config, *found, entry); status != Status::success) return status;
@@ -148,6 +180,7 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
     for (unsigned i = 0; i < entry.parameter_count; ++i) {
         const auto& parameter = entry.parameters[i];
         std::memcpy(launch.arguments.data() + parameter.offset, arguments[i], parameter.size);
+        if (counting) point(*counting, i, arguments[i], parameter.size);
         if (array_bytes >= 0 || parameter.size != sizeof(void*)) continue;
         void* address = nullptr;
         std::memcpy(&address, arguments[i], sizeof(address));
@@ -161,6 +194,17 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
     launch.cluster = cluster;
     launch.image = image;
     launch.kernel = &entry;
+    if (counting) {
+        // Modules' variables and CUDA arrays are not reached as other memory is.
+        memory_.for_each([&](const Allocation& allocation) {
+            if (!allocation.fixed) counting->allow(allocation.base, allocation.bytes);
+        });
+        counting->divide();
+        launch.counting = counting;
+        launch.plain = image;
+        launch.image = counting_image;
+        launch.kernel = counting_image->kernel(found->lowered);
+    }
     launch.grid = config.grid;
     launch.block = config.block;
     launch.dynamic_shared_bytes = config.dynamic_shared_bytes;
@@ -202,9 +246,19 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
         record_beside(request.completion_event, *stream, command, Timeline::Moment::begun);
     if (request.programmatic_event != nullptr)
         record_beside(request.programmatic_event, *stream, command, Timeline::Moment::triggered);
-    if (launch_blocking_) return wait_for(call.lock(), command);
-    relieve(call.lock());
+    if (launch_blocking_ || counting) return wait_for(lock, command);
+    relieve(lock);
     return Status::success;
+}
+
+// Structures may hold addresses, too.
+void HostRuntime::point(simt::Counting& counting, unsigned parameter, const void* value, std::size_t bytes) {
+    for (std::size_t at = 0; at + sizeof(void*) <= bytes; at += sizeof(void*)) {
+        void* address = nullptr;
+        std::memcpy(&address, static_cast<const std::byte*>(value) + at, sizeof address);
+        if (const Allocation* allocation = memory_.find(address))
+            counting.point(parameter, address, allocation->base, allocation->bytes);
+    }
 }
 
 }  // namespace cuscope::host
