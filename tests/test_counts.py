@@ -350,6 +350,25 @@ def test_constants_and_local_memory_are_not_counted(device):
 
 
 @HOST
+def test_variables_may_hold_addresses_of_others(device):
+    mod = cs.Module(
+        """
+        __device__ int value = 3;
+        __device__ int* place = &value;
+        __device__ const int limit = 40;
+        __global__ void increase() { if (*place < limit) ++*place; }
+        """,
+        device=device,
+    )
+
+    counts = mod.increase.count(grid=1, block=1)
+    mod.increase[1, 1]()
+
+    assert int(mod.symbol("value", np.int32).to_host()[0]) == 5
+    assert counts.global_stores == 1
+
+
+@HOST
 def test_a_long_loop_is_counted_in_pieces(device):
     n = 10_000
     x = cs.to_device(np.ones(n * 32, np.float32))

@@ -17,11 +17,12 @@
 constexpr int columns_threads = 256;
 
 // As many columns as 16 bytes hold, unless their Values would not fit in 32 KiB of shared memory.
+__host__ __device__ constexpr int columns_that_fit(int columns, int value_bytes) {
+    return columns * value_bytes * columns_threads <= 32768 ? columns
+                                                            : columns_that_fit(columns / 2, value_bytes);
+}
 template <class P>
-constexpr int strip_columns = 16 / sizeof(typename P::Element) * sizeof(typename P::Value) * columns_threads
-                                      <= 32768
-                                  ? 16 / sizeof(typename P::Element)
-                                  : 32768 / columns_threads / sizeof(typename P::Value);
+constexpr int strip_columns = columns_that_fit(16 / sizeof(typename P::Element), sizeof(typename P::Value));
 
 template <class P>
 union Strip {

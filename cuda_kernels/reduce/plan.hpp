@@ -171,7 +171,7 @@ constexpr int value_bytes(Operation operation, Type type) {
             return bytes_of(type) == 8 ? 8 : 4;
         case Operation::first_minimum:
         case Operation::first_maximum:
-            return 16;
+            return bytes_of(type) == 8 ? 16 : 12;
         case Operation::any:
         case Operation::all:
             return 4;
@@ -235,8 +235,9 @@ constexpr Launch plan_rows(long long count, long long length, int element_bytes,
 
 // Columns that one thread owns.
 constexpr int strip_columns(int element_bytes, int value_bytes) {
-    const int columns = 16 / element_bytes;
-    return columns * value_bytes * 256 <= 32768 ? columns : 32768 / 256 / value_bytes;
+    int columns = 16 / element_bytes;
+    while (columns * value_bytes * 256 > 32768) columns /= 2;
+    return columns;
 }
 
 // The middle axis of (outer, length, inner). A block takes 2 KiB of each of its rows where there are so many,

@@ -203,16 +203,23 @@ CountingImage::CountingImage(DevicePtr device, CompileRequest request)
 }
 
 KernelHandle CountingImage::kernel(const std::string& lowered) {
-    const std::scoped_lock lock(mutex_);
     const DeviceScope scope(*device_);
-    if (!library_) {
+    // The first of several threads keeps its own; null asks for what is kept.
+    const auto keep = [this](const std::shared_ptr<Library>& made) {
+        const std::scoped_lock lock(mutex_);
+        if (!library_) library_ = made;
+        return library_;
+    };
+    std::shared_ptr<Library> library = keep(nullptr);
+    if (!library) {
+        // Without the lock: this takes a while, and may be interrupted.
         CompileResult result;
         const Status status = device_->runtime().compile(request_, &result);
         if (status != Status::success) fail_compile(*device_, status, request_, result.log);
-        library_ = load_library(device_, result.image, request_.file_name);
+        library = keep(load_library(device_, result.image, request_.file_name));
     }
     KernelHandle handle = nullptr;
-    device_->check(device_->runtime().library_get_kernel(&handle, library_->get(), lowered.c_str()),
+    device_->check(device_->runtime().library_get_kernel(&handle, library->get(), lowered.c_str()),
                    "cudaLibraryGetKernel");
     return handle;
 }

@@ -1,10 +1,7 @@
 #include "host/simt/counting.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
-
-#include "host/simt/image.hpp"
 
 namespace cuscope::simt {
 
@@ -64,33 +61,6 @@ LaunchCounts Counting::counts() const {
         for (const unsigned parameter : ranges_[i].parameters) arguments[parameter] += sums_.ranges[i];
     for (const auto& [parameter, its] : arguments) counts.arguments.push_back({parameter, its});
     return counts;
-}
-
-SharedVariables::SharedVariables(const Image& plain, const Image& counted)
-    : plain_(plain), counted_(counted) {
-    const auto& table = counted.table();
-    before_.resize(table.global_count);
-    for (unsigned i = 0; i < table.global_count; ++i) {
-        const auto& variable = table.globals[i];
-        const auto* original = plain.global(variable.name);
-        if (original == nullptr || original->bytes != variable.bytes) continue;
-        const char* const begin = static_cast<const char*>(original->address);
-        before_[i].assign(begin, begin + original->bytes);
-        std::memcpy(variable.address, begin, variable.bytes);
-    }
-}
-
-// The kernel may have been given the address of a variable, too: what it wrote there stays.
-void SharedVariables::put_back() const {
-    const auto& table = counted_.table();
-    for (unsigned i = 0; i < table.global_count; ++i) {
-        const std::vector<char>& before = before_[i];
-        if (before.empty()) continue;
-        const char* const now = static_cast<const char*>(table.globals[i].address);
-        char* const original = static_cast<char*>(plain_.global(table.globals[i].name)->address);
-        for (std::size_t byte = 0; byte < before.size(); ++byte)
-            if (now[byte] != before[byte]) original[byte] = now[byte];
-    }
 }
 
 }  // namespace cuscope::simt

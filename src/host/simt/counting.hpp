@@ -10,8 +10,6 @@
 
 namespace cuscope::simt {
 
-class Image;
-
 // A stretch of global memory, and which parameters point to it.
 struct CountedRange {
     std::uintptr_t begin, end;
@@ -51,19 +49,6 @@ class Counting {
     std::vector<CountedRange> ranges_;
     mutable std::mutex mutex_;
     Sums sums_;
-};
-
-// The image that counts has variables of its own, which have to be those of the other one while it runs.
-class SharedVariables {
-  public:
-    SharedVariables(const Image& plain, const Image& counted);
-    // What the kernel changed.
-    void put_back() const;
-
-  private:
-    const Image& plain_;
-    const Image& counted_;
-    std::vector<std::vector<char>> before_;
 };
 
 }  // namespace cuscope::simt

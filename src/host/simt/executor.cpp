@@ -1,6 +1,7 @@
 #include "host/simt/executor.hpp"
 
 #include "host/simt/grid.hpp"
+#include "host/simt/variables.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -128,7 +129,7 @@ constexpr cuscope_simt::Api engine_api = {
 
 Outcome run(const Launch& launch, RunControl& control) {
     if (!launch.counting) return Grid(launch, control).run();
-    const SharedVariables variables(*launch.plain, *launch.image);
+    const BorrowedVariables variables(*launch.plain, *launch.image);
     Outcome outcome = Grid(launch, control).run();
     variables.put_back();
     return outcome;

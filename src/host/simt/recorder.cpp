@@ -8,7 +8,7 @@ namespace cuscope::simt {
 namespace {
 
 constexpr std::uintptr_t sector_bytes = 32;
-constexpr unsigned banks = 32, bank_bytes = 4;
+constexpr unsigned bank_bytes = 4;
 
 // Calls function(lane) for each lane of a mask, in order.
 template <class Function>
@@ -239,14 +239,13 @@ void Recorder::count_shared(const Request& request, unsigned lanes, Kind kind) {
     for (unsigned first = 0; first < 32; first += width) {
         const unsigned phase = lanes & ((width == 32 ? ~0u : (1u << width) - 1) << first);
         if (phase == 0) continue;
-        std::array<std::uintptr_t, 32 * 2> in_bank[banks];
         std::array<unsigned, banks> count{};
         unsigned most = 1;
         each_lane(phase, [&](unsigned lane) {
             const std::uintptr_t begin = request.address[lane] / bank_bytes;
             const std::uintptr_t end = (request.address[lane] + request.bytes - 1) / bank_bytes;
             for (std::uintptr_t word = begin; word <= end; ++word) {
-                auto& known = in_bank[word % banks];
+                auto& known = in_bank_[word % banks];
                 unsigned& size = count[word % banks];
                 if (std::find(known.begin(), known.begin() + size, word) != known.begin() + size) continue;
                 known[size++] = word;

@@ -55,6 +55,7 @@ class Recorder {
     const Sums& sums() const { return sums_; }
 
   private:
+    static constexpr unsigned banks = 32;
     static constexpr unsigned most_pending = 2048;
     static constexpr std::uint64_t most_open = 64 * most_pending;
 
@@ -97,6 +98,8 @@ class Recorder {
     std::vector<Stretch> variables_;
     std::vector<Warp> warps_;
     Place last_;
+    // The words that one phase of a request wants of each bank: too much for a fiber's stack.
+    std::array<std::array<std::uintptr_t, 64>, banks> in_bank_;
     Sums sums_;
 };
 

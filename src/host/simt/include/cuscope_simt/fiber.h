@@ -49,15 +49,21 @@ void cuscope_count(const void* address, unsigned bytes, ::cuscope_simt::Access a
 
 namespace cuscope_simt {
 
-// An engine call that may go on with another fiber in between.
+// An engine call that may go on with another fiber in between. Before the pointer is this fiber's again,
+// nothing may be counted.
+#if defined(CUSCOPE_COUNTED) && !CUSCOPE_FIBER_REGISTER
+#define CUSCOPE_SWITCHING CUSCOPE_UNCOUNTED __attribute__((noinline, no_sanitize("alignment")))
+#else
+#define CUSCOPE_SWITCHING CUSCOPE_OWN
+#endif
 template <class Call>
-CUSCOPE_OWN auto switching(Call call) -> decltype(call(static_cast<Fiber*>(nullptr))) {
+CUSCOPE_SWITCHING auto switching(Call call) -> decltype(call(static_cast<Fiber*>(nullptr))) {
 #if CUSCOPE_FIBER_REGISTER
     return call(cuscope_fiber);
 #else
     struct Restore {
         Fiber* self;
-        ~Restore() { cuscope_fiber = self; }
+        CUSCOPE_UNCOUNTED CUSCOPE_INLINE ~Restore() { cuscope_fiber = self; }
     } restore{cuscope_fiber};
     return call(restore.self);
 #endif
