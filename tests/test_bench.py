@@ -19,7 +19,7 @@ from cuscope.bench import _measure, _plot, _progress, _report, reduce
 from cuscope.bench._command import SUBJECTS
 from cuscope.bench._subject import OURS, Case, Contender, Roof, Row, Run, Subject
 
-MEASURES = pytest.mark.no_sanitizer("it measures times")
+pytestmark = pytest.mark.no_sanitizer("it measures times")
 KINDS = [
     "host to device, pageable",
     "device to host, pageable",
@@ -44,7 +44,6 @@ def refused(capsys, *arguments: str) -> str:
 # The command
 
 
-@MEASURES
 def test_copies_are_measured(device, capsys):
     report = bench(capsys, "copy", "--device", device.name, "--sizes", "4K,60007", "--seconds", "0.5")
 
@@ -67,7 +66,6 @@ def test_copies_are_measured(device, capsys):
         assert not (device.simulated and row["ratio"])
 
 
-@MEASURES
 def test_calls_are_measured(device, capsys):
     report = bench(capsys, "launch", "--device", device.name, "--sizes", "8", "--seconds", "0.1")
 
@@ -84,7 +82,6 @@ def test_calls_are_measured(device, capsys):
         assert not (device.simulated and row["ratio"])
 
 
-@MEASURES
 def test_products_are_measured(device, capsys):
     report = bench(capsys, "matmul", "--device", device.name, "--sizes", "64,100", "--seconds", "0.5")
 
@@ -95,7 +92,6 @@ def test_products_are_measured(device, capsys):
         assert row["intensity"] == pytest.approx(row["size"] / 6)
 
 
-@MEASURES
 def test_reductions_are_measured(device, capsys):
     report = bench(capsys, "reduce", "--device", device.name, "--sizes", "1K,5000", "--seconds", "0.5")
 
@@ -116,7 +112,6 @@ def test_reductions_are_measured(device, capsys):
         assert row["rate"][OURS] == pytest.approx(read / row["microseconds"][OURS] / 1e3)
 
 
-@MEASURES
 def test_clocks_are_noted(device, capsys):
     clocks = bench(capsys, "copy", "--device", device.name, "--sizes", "4K", "--seconds", "0.1")["clocks"]
 
@@ -262,7 +257,6 @@ def fill(value, result):
     result.fill(value)
 
 
-@MEASURES
 def test_contenders_are_measured_in_turn(device):
     row = _measure.measure(run_on(device), fill_case(fill, fill), 0.05)
 
@@ -331,7 +325,6 @@ def test_samples_take_turns_until_the_time_is_over():
 
 
 @pytest.mark.gpu_only("a simulated stream is never held")
-@MEASURES
 def test_call_that_waits_for_a_held_stream_is_measured_all_the_same(device):
     run = run_on(device)
 
