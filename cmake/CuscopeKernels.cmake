@@ -4,18 +4,18 @@
 
 set(CUSCOPE_KERNEL_ARCHITECTURES 75 80 90 CACHE STRING "Compute capabilities that the kernels are compiled for; PTX of the last")
 
-file(GLOB cuscope_kernels CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels"
-     "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/*/*.cu")
-file(GLOB cuscope_kernel_headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/*/*.cuh"
-     "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/*/*.hpp")
+file(GLOB cuscope_kernels CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/cuda_kernels"
+     "${PROJECT_SOURCE_DIR}/cuda_kernels/*/*.cu")
+file(GLOB cuscope_kernel_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda_kernels/*/*.cuh"
+     "${PROJECT_SOURCE_DIR}/cuda_kernels/*/*.hpp")
 list(FILTER cuscope_kernel_headers EXCLUDE REGEX "/plan\\.hpp$")  # the host's alone
-file(GLOB_RECURSE cuscope_simt_headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/host/simt/include/*.h")
+file(GLOB_RECURSE cuscope_simt_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/host/simt/include/*.h")
 
-add_executable(cuscope_compile_kernel "${CMAKE_CURRENT_SOURCE_DIR}/tools/compile_kernel.cpp")
+add_executable(cuscope_compile_kernel "${PROJECT_SOURCE_DIR}/tools/compile_kernel.cpp")
 target_link_libraries(cuscope_compile_kernel PRIVATE cuscope_common cuscope_runtime cuscope_host)
 
 # A copy that changes only if the compiler does: one that was built again without a change makes nothing anew.
-set(cuscope_kernel_compiler "${CMAKE_CURRENT_BINARY_DIR}/compile_kernel")
+set(cuscope_kernel_compiler "${PROJECT_BINARY_DIR}/compile_kernel")
 add_custom_command(
   OUTPUT "${cuscope_kernel_compiler}"
   COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_FILE:cuscope_compile_kernel> "${cuscope_kernel_compiler}"
@@ -31,14 +31,14 @@ list(APPEND cuscope_gencode -gencode "arch=compute_${cuscope_newest},code=comput
 
 set(cuscope_compiled_kernels "")
 foreach(kernel IN LISTS cuscope_kernels)
-  set(source "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/${kernel}")
-  string(REGEX REPLACE "\\.cu$" "" stem "${CMAKE_CURRENT_BINARY_DIR}/kernels/${kernel}")
+  set(source "${PROJECT_SOURCE_DIR}/cuda_kernels/${kernel}")
+  string(REGEX REPLACE "\\.cu$" "" stem "${PROJECT_BINARY_DIR}/kernels/${kernel}")
   get_filename_component(folder "${stem}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")
   add_custom_command(
     OUTPUT "${stem}.image"
     COMMAND
-      ${CMAKE_COMMAND} -E env "CUSCOPE_SIMT_INCLUDE=${CMAKE_CURRENT_SOURCE_DIR}/src/host/simt/include"
+      env "CUSCOPE_SIMT_INCLUDE=${PROJECT_SOURCE_DIR}/src/host/simt/include"
       "CUSCOPE_CXX=${CMAKE_CXX_COMPILER}" ASAN_OPTIONS=detect_leaks=0 "${cuscope_kernel_compiler}" "${source}"
       "${stem}.image"
     DEPENDS "${cuscope_kernel_compiler}" "${source}" ${cuscope_kernel_headers} ${cuscope_simt_headers}
@@ -58,4 +58,4 @@ foreach(kernel IN LISTS cuscope_kernels)
 endforeach()
 add_custom_target(cuscope_kernels ALL DEPENDS ${cuscope_compiled_kernels})
 
-install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/cuda_kernels/" "${CMAKE_CURRENT_BINARY_DIR}/kernels/" DESTINATION cuscope/kernels)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/cuda_kernels/" "${PROJECT_BINARY_DIR}/kernels/" DESTINATION cuscope/kernels)

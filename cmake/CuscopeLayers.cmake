@@ -11,9 +11,9 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 add_library(cuscope_common INTERFACE)
 target_include_directories(
   cuscope_common
-  INTERFACE "${CMAKE_CURRENT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}/src/host/simt/include"
-            "${CMAKE_CURRENT_BINARY_DIR}/generated"
-            "${CMAKE_CURRENT_SOURCE_DIR}")  # cuda_kernels/: what the host tells them
+  INTERFACE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/src/host/simt/include"
+            "${PROJECT_BINARY_DIR}/generated"
+            "${PROJECT_SOURCE_DIR}")  # cuda_kernels/: what the host tells them
 target_compile_options(
   cuscope_common INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow>"
                            # GCC 12 and 13 see overlaps in std::string that are not there (GCC bug 105651).
@@ -33,8 +33,8 @@ if(CUSCOPE_SANITIZE)
 endif()
 
 function(cuscope_layer name)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp"
-       "${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cu")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp"
+       "${PROJECT_SOURCE_DIR}/src/${name}/*.cu")
   list(FILTER sources EXCLUDE REGEX "/simt/include/")
   add_library(cuscope_${name} OBJECT ${sources})
   target_link_libraries(cuscope_${name} PUBLIC cuscope_common Threads::Threads ${CMAKE_DL_LIBS})

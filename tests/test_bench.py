@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,12 +14,12 @@ import pytest
 
 import cuscope as cs
 from cuscope import _cli
-from cuscope._check import Mismatch, check_close
-from cuscope.bench import _measure, _plot, _progress, _report
+from cuscope._check import Mismatch, check_close, poison
+from cuscope.bench import _measure, _plot, _progress, _report, reduce
 from cuscope.bench._command import SUBJECTS
 from cuscope.bench._subject import OURS, Case, Contender, Roof, Row, Run, Subject
 
-MEASURES = pytest.mark.no_sanitizer("it measures times")
+pytestmark = pytest.mark.no_sanitizer("it measures times")
 KINDS = [
     "host to device, pageable",
     "device to host, pageable",
@@ -42,7 +44,6 @@ def refused(capsys, *arguments: str) -> str:
 # The command
 
 
-@MEASURES
 def test_copies_are_measured(device, capsys):
     report = bench(capsys, "copy", "--device", device.name, "--sizes", "4K,60007", "--seconds", "0.5")
 
@@ -65,7 +66,6 @@ def test_copies_are_measured(device, capsys):
         assert not (device.simulated and row["ratio"])
 
 
-@MEASURES
 def test_calls_are_measured(device, capsys):
     report = bench(capsys, "launch", "--device", device.name, "--sizes", "8", "--seconds", "0.1")
 
@@ -82,7 +82,6 @@ def test_calls_are_measured(device, capsys):
         assert not (device.simulated and row["ratio"])
 
 
-@MEASURES
 def test_graphs_are_measured(device, capsys):
     report = bench(capsys, "graph", "--device", device.name, "--sizes", "4,20", "--seconds", "0.1")
 
@@ -99,11 +98,79 @@ def test_graphs_are_measured(device, capsys):
         assert times[names[0], 20] < times[names[1], 20]
 
 
-@pytest.mark.parametrize("subject", ["copy", "launch", "graph"])
+def test_products_are_measured(device, capsys):
+    report = bench(capsys, "matmul", "--device", device.name, "--sizes", "64,100", "--seconds", "0.5")
+
+    assert [report[name] for name in ("unit", "size", "simulated")] == ["TFLOP/s", "n", device.simulated]
+    assert {row["case"] for row in report["rows"]} >= {"float32, auto", "float32, warp_tiles"}
+    for row in report["rows"]:
+        assert row["rate"][OURS] == pytest.approx(2 * row["size"] ** 3 / row["microseconds"][OURS] / 1e6)
+        assert row["intensity"] == pytest.approx(row["size"] / 6)
+
+
+def test_reductions_are_measured(device, capsys):
+    report = bench(capsys, "reduce", "--device", device.name, "--sizes", "1K,5000", "--seconds", "0.5")
+
+    assert [report[name] for name in ("unit", "size")] == ["GB/s", "elements"]
+    assert [(row["case"], row["size"]) for row in report["rows"]] == [
+        (case, n)
+        for case, sizes in (
+            ("sum", (1024, 5000)),
+            ("argmax", (1024, 5000)),
+            ("dot", (1024, 5000)),
+            ("sum of rows", (1024, 71 * 71)),
+            ("sum of columns", (1024, 71 * 71)),
+        )
+        for n in sizes
+    ]
+    for row in report["rows"]:
+        read = 4 * row["size"] * (2 if row["case"] == "dot" else 1)
+        assert row["rate"][OURS] == pytest.approx(read / row["microseconds"][OURS] / 1e3)
+
+
+def test_clocks_are_noted(device, capsys):
+    clocks = bench(capsys, "copy", "--device", device.name, "--sizes", "4K", "--seconds", "0.1")["clocks"]
+
+    assert clocks.keys() == {"before", "after"}
+    if device.simulated:
+        assert clocks == {"before": {}, "after": {}}
+    elif shutil.which("nvidia-smi"):
+        assert clocks["before"]["sm_mhz"] > 0
+
+
+def test_rungs_that_a_simulated_device_takes_minutes_for_are_left_out(capsys):
+    report = bench(capsys, "matmul", "--device", "host:0", "--sizes", "16,513")
+
+    assert [row["case"] for row in report["rows"] if row["size"] == 513] == ["float32, auto"]
+    assert len(report["rows"]) > 2
+    assert "thread" in report["missing"]["rungs beyond n = 512"]
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
 def test_simulated_times_are_the_same_on_every_run(capsys, subject):
-    once, twice = (bench(capsys, subject, "--device", "host:0", "--sizes", "16,4K") for _ in range(2))
+    once, twice = (bench(capsys, subject, "--device", "host:0", "--sizes", "16,64") for _ in range(2))
 
     assert once == twice
+
+
+@pytest.mark.parametrize("name", reduce._KINDS)
+@pytest.mark.parametrize("wrong", ["last", "unwritten"])
+def test_wrong_reduction_is_not_measured(device, name, wrong):
+    (case,) = [case for case in reduce._cases(run_on(device, sizes=(961,))) if case.name == name]
+
+    def spoilt(*operands):
+        case.contenders[OURS].call(*operands)
+        end = operands[-1].reshape(-1)[-1:]
+        poison(end) if wrong == "unwritten" else end.fill(np.float32(1e3) if end.dtype == "f4" else 5000)
+
+    with pytest.raises(Mismatch):
+        _measure.measure(run_on(device), replace(case, contenders={OURS: Contender(spoilt)}), 0.05)
+
+
+def test_large_sums_are_checked_part_by_part(device, monkeypatch):
+    monkeypatch.setattr(reduce, "_WIDENED", 100)
+    for case in reduce._cases(run_on(device, sizes=(961,))):
+        assert _measure.measure(run_on(device), case, 0.05).microseconds[OURS] > 0
 
 
 def test_more_bytes_take_longer_and_pinned_memory_is_faster(capsys):
@@ -125,15 +192,17 @@ def test_table_says_whose_times_they_are(capsys):
     assert "x " not in table.splitlines()[2]
 
 
-def test_files_are_written(capsys, tmp_path):
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_files_are_written(capsys, tmp_path, subject):
     pytest.importorskip("matplotlib")
-    arguments = ["bench", "copy", "--device", "host:0", "--sizes", "4K,64K"]
+    files = "--json", f"{tmp_path}/x.json", "--plot", f"{tmp_path}/x.png"
 
-    assert _cli.main([*arguments, "--json", f"{tmp_path}/copy.json", "--plot", f"{tmp_path}/copy.png"]) == 0
+    assert _cli.main(["bench", subject, "--device", "host:0", "--sizes", "16,64", *files]) == 0
 
-    assert "GB/s" in capsys.readouterr().out
-    assert len(json.loads((tmp_path / "copy.json").read_text())["rows"]) == 10
-    assert (tmp_path / "copy.png").read_bytes().startswith(b"\x89PNG")
+    assert "simulated times" in capsys.readouterr().out
+    report = json.loads((tmp_path / "x.json").read_text())
+    assert {row["size"] for row in report["rows"]} == {16, 64}
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
@@ -176,14 +245,14 @@ def test_plot_of_an_unknown_kind_says_which_there_are(capsys, tmp_path):
 
 def test_too_large_a_size_fails_without_a_traceback(capsys):
     assert _cli.main(["bench", "copy", "--device", "host:0", "--sizes", "60000G"]) == 1
-    assert "FAILED" in capsys.readouterr().err
+    assert "choose smaller --sizes" in capsys.readouterr().err
 
 
 # The protocol
 
 
-def run_on(device: cs.Device, seconds: float = 0.05) -> Run:
-    return Run(device, (1,), seconds, cs.Stream(), lambda *_: None)
+def run_on(device: cs.Device, seconds: float = 0.05, sizes: tuple[int, ...] = (1,)) -> Run:
+    return Run(device, sizes, seconds, cs.Stream(), lambda *_: None)
 
 
 def fill_case(*fills, size: int = 1000, **others) -> Case:
@@ -204,7 +273,6 @@ def fill(value, result):
     result.fill(value)
 
 
-@MEASURES
 def test_contenders_are_measured_in_turn(device):
     row = _measure.measure(run_on(device), fill_case(fill, fill), 0.05)
 
@@ -273,7 +341,6 @@ def test_samples_take_turns_until_the_time_is_over():
 
 
 @pytest.mark.gpu_only("a simulated stream is never held")
-@MEASURES
 def test_call_that_waits_for_a_held_stream_is_measured_all_the_same(device):
     run = run_on(device)
 
@@ -315,6 +382,12 @@ def test_table_has_rates_ratios_reasons_and_clocks():
         "1980",
     ):
         assert part in text
+
+
+def test_small_rates_are_no_zeros():
+    rows = [Row("one", 1, {OURS: 6.0}, {OURS: 3.3e5})]
+
+    assert str(report_of("rates", rows)).splitlines()[3].split() == ["one", "1", "6.000", "3.3e-07"]
 
 
 def test_table_has_room_for_what_a_peer_does_not_have():
@@ -380,6 +453,15 @@ def test_progress_is_shown_to_a_person(monkeypatch, rich):
         told("host to device", 0, 2)
 
     assert "copy: host to device" in terminal.getvalue() or "1 of 2: host to device" in terminal.getvalue()
+
+
+def test_json_is_alone_on_standard_output_while_progress_is_shown(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+
+    report = bench(capsys, "launch", "--device", "host:0", "--sizes", "8")
+
+    assert report["subject"] == "launch"
+    assert "launch" in terminal.getvalue()
 
 
 def test_progress_is_silent_where_nobody_looks_on(monkeypatch):

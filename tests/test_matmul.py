@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import cuscope as cs
+from cuscope import _core
 
 SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
 SOME = settings(
@@ -265,6 +266,19 @@ def test_explain_names_a_variant_and_a_reason(device):
 
     assert name in [variant.name for variant in cs.matmul.variants()]
     assert reason.endswith(".")
+
+
+@pytest.mark.host_only("a GPU's times are not predicted")
+def test_explain_of_a_simulated_device_has_its_time(device):
+    time = _core.predict_matmul(device, "auto", "float32", 300, 100, 200, 2) / 1e3
+
+    told = cs.matmul.explain(np.ones((2, 300, 200), np.float32), np.ones((200, 100), np.float32))
+
+    assert f"It takes {time:.1f} us" in told
+
+
+def test_explain_of_nothing(device):
+    assert cs.matmul.explain(np.ones((3, 0)), np.ones((0, 2))).startswith("auto: there is nothing")
 
 
 def test_checker_sees_a_wrong_product():

@@ -18,7 +18,7 @@ def test_there_are_notebooks() -> None:
 @pytest.mark.subprocess
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_notebook(path: Path, device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebook(path: Path, device, monkeypatch: pytest.MonkeyPatch) -> None:
     if "import matplotlib" in path.read_text():
         pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     monkeypatch.setenv("CUSCOPE_DEVICE", device.name)
@@ -30,5 +30,5 @@ def test_notebook(path: Path, device, tmp_path: Path, monkeypatch: pytest.Monkey
     )
     assert any("assert" in cell.source for cell in code)
     nbclient.NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}
     ).execute()

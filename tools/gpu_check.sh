@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
-# On a machine with a GPU: builds and installs, runs the whole suite, the memory and race checkers and the benchmarks, and writes
-# docs/gpu-report.md of what it saw (and copies it to $OUT if that is set). Needs no network: pybind11 and
+# On a machine with a GPU: `tests` builds and installs and runs the whole suite; `checks` runs the benchmarks and the memory and
+# race checkers; without an argument both. Writes docs/gpu-report.md of what it saw (and copies it to $OUT if that is set);
+# $STEPS is a folder that keeps what was seen from one part to the other. Needs no network: pybind11 and
 # scikit-build-core are there already, or lie as wheels in the folder $WHEELS. A step that fails or takes too long does
-# not end the others. $COMMIT names the commit where there is no .git. Takes at most ten minutes.
+# not end the others. $COMMIT names the commit where there is no .git. A call takes at most $LIMIT seconds.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-steps=$work/steps
+steps=${STEPS:-$work/steps}
 mkdir -p "$steps"
 export PYTHONUNBUFFERED=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 export CUSCOPE_CACHE_DIR=$work/cache
 python=${PYTHON:-python3}
 export PATH=$PATH:/usr/local/cuda/bin
 began=$SECONDS
-limit=${LIMIT:-585}  # seconds
+limit=${LIMIT:-1170}
 
 # step NAME SECONDS COMMAND...: runs it, keeps its output, exit code and time.
 step() {
@@ -54,34 +55,59 @@ check() {
         --error-exitcode 9 --tool "${tool[@]}" "${pytest[@]}" -q -k "cuda:0" -m "$marked" "$@"
 }
 memcheck="memcheck --report-api-errors no"
+# The package's kernels, every variant of them.
+kernels=(tests/test_matmul.py tests/test_reduce.py tests/test_bfloat16.py tests/test_matmul_kernels.py
+    tests/test_reduction_kernels.py tests/test_documents_kernels.py)
 export -f build
 export python work
 
-step gpu 30 nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv,noheader
-step build 200 bash -c build
-step info 30 "$python" -m cuscope info --json
-step doctor 60 "$python" -m cuscope doctor
-step demo 60 "$python" -m cuscope demo --device cuda:0 --json
-step call_costs_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/call_costs" benchmarks/cpp/call_costs.cu
-step calls 60 "$python" benchmarks/calls.py --cpp "$work/call_costs"
-step graph_costs_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/graph_costs" benchmarks/cpp/graph_costs.cu
-step graphs 120 "$python" benchmarks/graphs.py --cpp "$work/graph_costs"
-step copy_rates_build 60 nvcc -O2 -std=c++17 -arch=native -o "$work/copy_rates" benchmarks/cpp/copy_rates.cu
-step copies 60 "$python" benchmarks/copies.py --cpp "$work/copy_rates"
-step pytest_cuda 200 "${pytest[@]}" -k "cuda:0" --junitxml="$steps/junit_cuda.xml"
-check memcheck_memory "$memcheck" counts_memory
-check initcheck_memory initcheck "counts_memory and not no_initcheck"
+tests() {
+    step gpu 30 nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv,noheader
+    step build 200 bash -c build
+    step info 30 "$python" -m cuscope info --json
+    step doctor 60 "$python" -m cuscope doctor
+    step demo 60 "$python" -m cuscope demo --device cuda:0 --json
+    step pytest_cuda_memory 120 "${pytest[@]}" -k "cuda:0" -m counts_memory --junitxml="$steps/junit_cuda_memory.xml"
+    # What counts memory has run: the rest shares the GPU and the processors.
+    step pytest_cuda 300 "${pytest[@]}" -k "cuda:0" -m "not counts_memory" --junitxml="$steps/junit_cuda.xml" >/dev/null &
+    step pytest_rest 300 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml" >/dev/null &
+    wait
+    cat "$steps"/pytest_{cuda,rest}.log
+}
 
-# What counts memory has run: the rest shares the GPU and the processors.
-check memcheck_executor "$memcheck" "not counts_memory" tests/executor >/dev/null &
-check memcheck "$memcheck" "not counts_memory" --ignore=tests/executor >/dev/null &
-check initcheck initcheck "not counts_memory and not no_initcheck" >/dev/null &
-scale=1 check racecheck racecheck "not counts_memory and not no_racecheck" tests/test_module.py tests/executor >/dev/null &
-step pytest_rest 270 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml" >/dev/null &
-wait
-cat "$steps"/{memcheck_executor,memcheck,initcheck,racecheck,pytest_rest}.log
+checks() {
+    check memcheck_memory "$memcheck" counts_memory
+    check initcheck_memory initcheck "counts_memory and not no_initcheck"
 
-step host_benchmark 60 "$python" benchmarks/host.py
+    check memcheck_executor "$memcheck" "not counts_memory" tests/executor >/dev/null &
+    check memcheck "$memcheck" "not counts_memory" --ignore=tests/executor "${kernels[@]/#/--ignore=}" >/dev/null &
+    check initcheck initcheck "not counts_memory and not no_initcheck" "${kernels[@]/#/--ignore=}" >/dev/null &
+    scale=1 check racecheck racecheck "not counts_memory and not no_racecheck" tests/test_module.py tests/executor >/dev/null &
+    check memcheck_kernels "$memcheck" "not counts_memory" "${kernels[@]}" >/dev/null &
+    check initcheck_kernels initcheck "not counts_memory and not no_initcheck" "${kernels[@]}" >/dev/null &
+    check racecheck_kernels racecheck "not counts_memory and not no_racecheck" "${kernels[@]}" >/dev/null &
+    check synccheck_kernels synccheck "not counts_memory" "${kernels[@]}" >/dev/null &
+    wait
+    cat "$steps"/{memcheck_executor,memcheck,initcheck,racecheck,{memcheck,initcheck,racecheck,synccheck}_kernels}.log
+
+    local compile=(nvcc -O3 -std=c++20 -arch=native)
+    step call_costs_build 90 "${compile[@]}" -o "$work/call_costs" benchmarks/cpp/call_costs.cu &
+    step graph_costs_build 90 "${compile[@]}" -o "$work/graph_costs" benchmarks/cpp/graph_costs.cu &
+    step copy_rates_build 90 "${compile[@]}" -o "$work/copy_rates" benchmarks/cpp/copy_rates.cu &
+    step reductions_build 90 "${compile[@]}" -o "$work/reductions" benchmarks/cpp/reductions.cu &
+    wait
+    step calls 60 "$python" benchmarks/calls.py --cpp "$work/call_costs"
+    step graphs 120 "$python" benchmarks/graphs.py --cpp "$work/graph_costs"
+    step copies 60 "$python" benchmarks/copies.py --cpp "$work/copy_rates"
+    step reductions 60 "$work/reductions"
+    step bench_matmul 60 "$python" -m cuscope bench matmul --seconds 12 --sizes 512,1024,2048,4096,8192
+    step bench_reduce 60 "$python" -m cuscope bench reduce --seconds 8
+    step host_benchmark 60 "$python" benchmarks/host.py
+}
+
+for part in "${@:-tests checks}"; do
+    for name in $part; do "$name"; done
+done
 
 "$python" tools/gpu_report.py "$steps" >"$work/report.md" && cp "$work/report.md" docs/gpu-report.md
 code=$?

@@ -54,7 +54,7 @@ def commit() -> str:
 def tests(steps: Steps) -> list[str]:
     lines: list[str] = []
     cases: list[ET.Element] = []
-    for name in ("pytest_cuda", "pytest_rest"):
+    for name in ("pytest_cuda", "pytest_cuda_memory", "pytest_rest"):
         lines += [f"- {name}: {steps.verdict(name)}"]
         path = steps.folder / f"{name.replace('pytest', 'junit')}.xml"
         if path.exists():
@@ -139,9 +139,13 @@ def report(steps: Steps) -> str:
         "memcheck",
         "memcheck_executor",
         "memcheck_memory",
+        "memcheck_kernels",
         "racecheck",
+        "racecheck_kernels",
         "initcheck",
         "initcheck_memory",
+        "initcheck_kernels",
+        "synccheck_kernels",
     ):
         lines += checker(steps, name)
     lines += ["", "## Call costs", ""]
@@ -156,9 +160,20 @@ def report(steps: Steps) -> str:
         *tail(steps, "copies"),
         "",
     ]
-    for name in ("call_costs_build", "graph_costs_build", "copy_rates_build"):
+    for name in ("call_costs_build", "graph_costs_build", "copy_rates_build", "reductions_build"):
         if not steps.verdict(name).startswith("passed"):
             lines += ["A C++ program was not built:", "", *tail(steps, name), ""]
+    lines += [
+        "## Reductions beside CUB",
+        "",
+        f"`benchmarks/cpp/reductions.cu`: {steps.verdict('reductions')}",
+        "",
+    ]
+    lines += [steps.output("reductions") or "(nothing)", ""]
+    for name in ("matmul", "reduce"):
+        step = f"bench_{name}"
+        lines += [f"## `python -m cuscope bench {name}`", "", f"{steps.verdict(step)}", ""]
+        lines += [*tail(steps, step, 50), ""]
     lines += ["## The simulated device on this machine", ""]
     lines += [
         f"`benchmarks/host.py`: {steps.verdict('host_benchmark')}",

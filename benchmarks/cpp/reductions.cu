@@ -3,10 +3,11 @@
 //   nvcc -O3 -std=c++20 -arch=native -o reductions reductions.cu && ./reductions [--quick]
 //
 // First every result is checked against a sum in double on the host; then each comparison is measured in
-// rounds, ours and the other in turn. A measurement is a graph of several launches on different parts of a
-// large buffer, launched after the L2 cache was overwritten, between two events: so the data comes from
-// memory, and the host's launches do not count. Medians over the rounds, and the median of the rounds'
-// ratios. Ends with 1 if a check fails.
+// rounds, ours and the other in turn. A measurement is several calls on different parts of a large buffer,
+// between two events of a stream that a kernel holds until all are enqueued, after the L2 cache was
+// overwritten: so the data comes from memory, and the host's time does not count. Sums are measured a second
+// time as a graph of these calls. Medians over the rounds, and the median of the rounds' ratios. Ends with 1
+// if a check fails.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -71,20 +72,46 @@ __global__ void __launch_bounds__(512, 2) read_only(const uint4* in, long long v
     constexpr int loads = 8;
     const unsigned threads = gridDim.x * 512;
     unsigned seen = 0;
+    fetch_ahead(in, vectors * 16, blockIdx.x, gridDim.x);
+    follow();
     long long done = 0;
     for (; done + threads * loads <= vectors; done += threads * loads) {
         const uint4* first = in + done + blockIdx.x * (512 * loads) + threadIdx.x;
         uint4 bits[loads];
 #pragma unroll
-        for (int i = 0; i < loads; ++i) bits[i] = __ldg(first + i * 512);
+        for (int i = 0; i < loads; ++i) bits[i] = __ldcg(first + i * 512);
 #pragma unroll
         for (int i = 0; i < loads; ++i) seen |= bits[i].x & bits[i].y & bits[i].z & bits[i].w;
     }
     for (long long i = done + blockIdx.x * 512 + threadIdx.x; i < vectors; i += threads) {
-        const uint4 bits = __ldg(in + i);
+        const uint4 bits = __ldcg(in + i);
         seen |= bits.x & bits.y & bits.z & bits.w;
     }
     if (seen == 0xffffffffu) *out = seen;  // so that the loads are needed
+}
+
+// Keeps its stream busy for so long.
+__global__ void hold(unsigned long long nanoseconds) {
+    unsigned long long start, now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+    do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    while (now - start < nanoseconds);
+}
+
+// As the operations of the package launch them: each may overlap the end of the one before it.
+template <class... Parameters, class... Arguments>
+void launch(const plan::Launch& l, cudaStream_t stream, void (*kernel)(Parameters...),
+            Arguments... arguments) {
+    cudaLaunchAttribute overlapping;
+    overlapping.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlapping.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = l.grid;
+    config.blockDim = l.block;
+    config.stream = stream;
+    config.attrs = &overlapping;
+    config.numAttrs = 1;
+    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
 }
 
 double median(std::vector<double> x) {
@@ -142,8 +169,8 @@ class Benchmark {
     template <class P>
     void whole_of(cudaStream_t stream, const void* in, long long n, Operation operation) {
         const plan::Launch l = plan::plan_whole(n, 4, processors_);
-        whole<P><<<l.grid, l.block, 0, stream>>>(in, out_, n, plan::bits_of(operation, Type::float32),
-                                                 plan::kind_of(operation, Type::float32), 1.0, zeroed_);
+        launch(l, stream, whole<P>, in, out_, n, plan::bits_of(operation, Type::float32),
+               plan::kind_of(operation, Type::float32), 1.0, zeroed_);
     }
     void sum_of(cudaStream_t stream, const float* in, long long n) {
         whole_of<SumOf<float>>(stream, in, n, Operation::sum);
@@ -153,32 +180,31 @@ class Benchmark {
     }
     void dot_of(cudaStream_t stream, const float* a, const float* b, long long n) {
         const plan::Launch l = plan::plan_whole(n, 4, processors_);
-        dot<DotOf<float>>
-            <<<l.grid, l.block, 0, stream>>>(a, b, out_, n, 0, static_cast<int>(Type::float32), zeroed_);
+        launch(l, stream, dot<DotOf<float>>, a, b, out_, n, 0ull, static_cast<int>(Type::float32), zeroed_);
     }
     void rows_of(cudaStream_t stream, const float* in) {
         const plan::Launch l = plan::plan_rows(matrix_rows, matrix_columns, 4, processors_);
-        rows<SumOf<float>><<<l.grid, l.block, 0, stream>>>(in, out_, matrix_rows, matrix_columns,
-                                                           matrix_columns, 0, static_cast<int>(Type::float32),
-                                                           1.0, l.lanes, l.splits, zeroed_);
+        launch(l, stream, rows<SumOf<float>>, in, out_, matrix_rows, matrix_columns, matrix_columns, 0ull,
+               static_cast<int>(Type::float32), 1.0, l.lanes, l.splits, zeroed_);
     }
     void columns_of(cudaStream_t stream, const float* in) {
         const plan::Launch l = plan::plan_columns(1, matrix_rows, matrix_columns, 4, 8, processors_);
         if (l.partial_bytes > scratch_bytes) throw std::runtime_error("the scratch memory is too small");
-        columns<SumOf<float>><<<l.grid, l.block, 0, stream>>>(
-            in, out_, 1, matrix_rows, matrix_columns, matrix_columns, 0, 0, static_cast<int>(Type::float32),
-            1.0, l.lanes, l.splits, static_cast<unsigned*>(zeroed_), scratch_);
+        launch(l, stream, columns<SumOf<float>>, in, out_, 1ll, matrix_rows, matrix_columns, matrix_columns,
+               0ll, 0ull, static_cast<int>(Type::float32), 1.0, l.lanes, l.splits,
+               static_cast<unsigned*>(zeroed_), scratch_);
     }
     void cub_sum_of(cudaStream_t stream, const float* in, long long n) {
         const int items = static_cast<int>(n);  // with 64 bits it would be slower
-        std::size_t bytes = 0;
-        check(cub::DeviceReduce::Sum(nullptr, bytes, in, out_, items, stream));
-        if (bytes > scratch_bytes) throw std::runtime_error("the scratch memory is too small");
+        std::size_t bytes = scratch_bytes;
         check(cub::DeviceReduce::Sum(scratch_, bytes, in, out_, items, stream));
     }
     void read(cudaStream_t stream, const float* in, long long n) {
-        read_only<<<2 * processors_, 512, 0, stream>>>(reinterpret_cast<const uint4*>(in), n / 4,
-                                                       reinterpret_cast<unsigned*>(out_));
+        plan::Launch l;
+        l.grid = 2u * static_cast<unsigned>(processors_);
+        l.block = 512;
+        launch(l, stream, read_only, reinterpret_cast<const uint4*>(in), n / 4,
+               reinterpret_cast<unsigned*>(out_));
     }
 
     // Rungs 01 to 07 and 10: launch after launch until one value is left.
@@ -347,8 +373,29 @@ class Benchmark {
             }
     }
 
-    // Microseconds a launch of each subject, in each round.
+    // Microseconds a call of each subject, in each round: in a stream, or as a graph.
     std::vector<std::vector<double>> measure(const std::vector<Work>& subjects, int launches) {
+        std::vector<std::vector<double>> samples(subjects.size());
+        for (int round = -1; round < rounds_; ++round)
+            for (std::size_t s = 0; s < subjects.size(); ++s) {
+                double us = -1;
+                for (unsigned long long held = 1'000'000; us < 0; held *= 2) {
+                    check(cudaMemsetAsync(flush_, round & 0xff, l2_bytes, stream_));
+                    hold<<<1, 1, 0, stream_>>>(held);
+                    check(cudaEventRecord(begin_, stream_));
+                    for (int i = 0; i < launches; ++i) subjects[s](stream_, i);
+                    const bool in_time = cudaEventQuery(begin_) == cudaErrorNotReady;
+                    check(cudaEventRecord(end_, stream_));
+                    check(cudaEventSynchronize(end_));
+                    float ms = 0;
+                    check(cudaEventElapsedTime(&ms, begin_, end_));
+                    if (in_time) us = 1e3 * ms / launches;
+                }
+                if (round >= 0) samples[s].push_back(us);  // the one before warms up
+            }
+        return samples;
+    }
+    std::vector<std::vector<double>> measure_graphs(const std::vector<Work>& subjects, int launches) {
         std::vector<cudaGraphExec_t> graphs;
         for (const Work& work : subjects) {
             cudaGraph_t graph;
@@ -376,25 +423,30 @@ class Benchmark {
         return samples;
     }
 
-    // Launches in a graph: about 512 MiB of different data, but no more than 100 and no fewer than 4.
+    // Calls of a measurement: about 512 MiB of different data, but no more than 100 and no fewer than 4.
     static int launches_for(long long n) {
         return static_cast<int>(std::clamp<long long>((1ll << 27) / n, 4, 100));
     }
-    // Where the i-th launch reads.
+    // Where the i-th call reads.
     const float* part(int i, long long n) const { return data_ + i % (most / n) * n; }
 
     void measure_sums() {
         std::printf(
-            "\nSum of float32\n\n| n | ours, us | CUB, us | ours, GB/s | CUB / ours "
-            "|\n|---|---|---|---|---|\n");
+            "\nSum of float32\n\n| n | ours, us | CUB, us | ours, GB/s | CUB / ours | in a graph: ours, us | "
+            "CUB, us | CUB / ours "
+            "|\n|---|---|---|---|---|---|---|---|\n");
         for (int power = 10; power <= 30; ++power) {
             const long long n = 1ll << power;
-            const auto samples = measure({[=, this](cudaStream_t s, int i) { sum_of(s, part(i, n), n); },
-                                          [=, this](cudaStream_t s, int i) { cub_sum_of(s, part(i, n), n); }},
-                                         launches_for(n));
+            const std::vector<Work> both = {
+                [=, this](cudaStream_t s, int i) { sum_of(s, part(i, n), n); },
+                [=, this](cudaStream_t s, int i) { cub_sum_of(s, part(i, n), n); }};
+            const auto samples = measure(both, launches_for(n));
+            const auto in_graph = measure_graphs(both, launches_for(n));
             const double us = median(samples[0]);
-            std::printf("| 2^%d | %.2f | %.2f | %.0f | %.3f |\n", power, us, median(samples[1]),
-                        4e-3 * static_cast<double>(n) / us, median(ratios(samples[1], samples[0])));
+            std::printf("| 2^%d | %.2f | %.2f | %.0f | %.3f | %.2f | %.2f | %.3f |\n", power, us,
+                        median(samples[1]), 4e-3 * static_cast<double>(n) / us,
+                        median(ratios(samples[1], samples[0])), median(in_graph[0]), median(in_graph[1]),
+                        median(ratios(in_graph[1], in_graph[0])));
         }
     }
 
@@ -453,10 +505,11 @@ class Benchmark {
             "01_interleaved_modulo", "02_interleaved_strided", "03_sequential",  "04_first_add_during_load",
             "05_unrolled_last_warp", "06_fully_unrolled",      "07_grid_stride", "08_warp_shuffle",
             "09_reduce_sync (int)",  "10_two_kernels",         "11_last_block",  "12_vector_loads"};
-        constexpr int powers[] = {16, 20, 24, 28};
+        constexpr int powers[] = {16, 18, 20, 22, 24, 26, 28};
         std::printf(
-            "\nThe ladder, float32 sums, us (GB/s)\n\n| rung | 2^16 | 2^20 | 2^24 | 2^28 |\n"
-            "|---|---|---|---|---|\n");
+            "\nThe ladder, float32 sums, us (GB/s)\n\n| rung | 2^16 | 2^18 | 2^20 | 2^22 | 2^24 | 2^26 | "
+            "2^28 |\n"
+            "|---|---|---|---|---|---|---|---|\n");
         std::vector<std::vector<double>> us(12);
         for (const int power : powers) {
             const long long n = 1ll << power;
@@ -468,7 +521,7 @@ class Benchmark {
         }
         for (std::size_t i = 0; i < 12; ++i) {
             std::printf("| %s |", names[i]);
-            for (std::size_t p = 0; p < 4; ++p)
+            for (std::size_t p = 0; p < us[i].size(); ++p)
                 std::printf(" %.2f (%.0f) |", us[i][p],
                             4e-3 * static_cast<double>(1ll << powers[p]) / us[i][p]);
             std::printf("\n");

@@ -4,6 +4,9 @@
 // slabs are under way, copied by cp.async with no registers between; and a thread loads the numbers of the
 // next step of k before it multiplies those of this one.
 //
+// Where registers allow, sums are made in parts of 32 steps of k, which are added up: rounding errors are a
+// fraction of those of one long sum.
+//
 // Needs, if Width > 1: B at a multiple of 16 bytes, its rows a multiple of 16 bytes apart and readable up to
 // such a multiple.
 #include "arithmetic.cuh"
@@ -78,7 +81,9 @@ __global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, Th
     const int y = warp / Tiling::warps_n * Tiling::warp_m + lane / Tiling::lanes_n * pack;
     const int x = warp % Tiling::warps_n * Tiling::warp_n + lane % Tiling::lanes_n * pack;
 
-    T sums[ThreadM][ThreadN] = {};
+    constexpr bool in_parts = ThreadM * ThreadN <= 32;
+    constexpr int slabs_a_part = 32 / BlockK;
+    T sums[ThreadM][ThreadN] = {}, totals[in_parts ? ThreadM : 1][in_parts ? ThreadN : 1] = {};
     Pack<T> from_a[2][ThreadM / pack], from_b[2][ThreadN / pack];
     const auto load = [&](int buffer, const T* stage, int i) {
         const T* const a_line = stage + i * Tiling::a_stride + y;
@@ -99,7 +104,21 @@ __global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, Th
     };
     load(0, reading, 0);
 
+    int slab = 0;
     for (int left = p.k; left > 0; left -= BlockK) {
+        if constexpr (in_parts) {
+            if (slab == slabs_a_part) {
+                slab = 0;
+#pragma unroll
+                for (int r = 0; r < ThreadM; ++r)
+#pragma unroll
+                    for (int s = 0; s < ThreadN; ++s) {
+                        totals[r][s] += sums[r][s];
+                        sums[r][s] = 0;
+                    }
+            }
+            ++slab;
+        }
 #pragma unroll
         for (int i = 0; i < BlockK; ++i) {
             if (i == BlockK - 1) {
@@ -127,6 +146,11 @@ __global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, Th
         }
     }
     wait_for_copies<0>();
+    if constexpr (in_parts)
+#pragma unroll
+        for (int r = 0; r < ThreadM; ++r)
+#pragma unroll
+            for (int s = 0; s < ThreadN; ++s) sums[r][s] += totals[r][s];
     store_sums<T, ThreadM, ThreadN, Tiling>(c + blockIdx.z * p.c_batch, p, corner.row + y, corner.column + x,
                                             sums);
 }

@@ -12,15 +12,17 @@
 #pragma once
 
 #include "exchange.cuh"
+#include "overlap.cuh"
 
 constexpr int columns_threads = 256;
 
 // As many columns as 16 bytes hold, unless their Values would not fit in 32 KiB of shared memory.
+__host__ __device__ constexpr int columns_that_fit(int columns, int value_bytes) {
+    return columns * value_bytes * columns_threads <= 32768 ? columns
+                                                            : columns_that_fit(columns / 2, value_bytes);
+}
 template <class P>
-constexpr int strip_columns = 16 / sizeof(typename P::Element) * sizeof(typename P::Value) * columns_threads
-                                      <= 32768
-                                  ? 16 / sizeof(typename P::Element)
-                                  : 32768 / columns_threads / sizeof(typename P::Value);
+constexpr int strip_columns = columns_that_fit(16 / sizeof(typename P::Element), sizeof(typename P::Value));
 
 template <class P>
 union Strip {
@@ -33,9 +35,9 @@ union Strip {
     // From aligned memory, all of it.
     __device__ void load(const typename P::Element* data) {
         if constexpr (bytes == 16)
-            four = __ldg(reinterpret_cast<const uint4*>(data));
+            four = __ldcg(reinterpret_cast<const uint4*>(data));
         else
-            two = __ldg(reinterpret_cast<const uint2*>(data));
+            two = __ldcg(reinterpret_cast<const uint2*>(data));
     }
 };
 
@@ -71,14 +73,21 @@ __device__ void reduce_strip(const P& policy, typename P::Value (&values)[strip_
                 for (int c = 0; c < width; ++c) policy.add(values[c], strips[i].elements[c], row + i * step);
         return;
     }
-    for (; row < length; row += step) {
-        Strip<P> strip;
+    constexpr int few = rows / 2;
+    for (; row < length; row += few * step) {
+        Strip<P> strips[few];
 #pragma unroll
-        for (int c = 0; c < width; ++c)
-            if (c < columns) strip.elements[c] = data[row * distance + c];
+        for (int i = 0; i < few; ++i)
 #pragma unroll
-        for (int c = 0; c < width; ++c)
-            if (c < columns) policy.add(values[c], strip.elements[c], row);
+            for (int c = 0; c < width; ++c)
+                if (c < columns && row + i * step < length)
+                    strips[i].elements[c] = data[(row + i * step) * distance + c];
+#pragma unroll
+        for (int i = 0; i < few; ++i)
+#pragma unroll
+            for (int c = 0; c < width; ++c)
+                if (c < columns && row + i * step < length)
+                    policy.add(values[c], strips[i].elements[c], row + i * step);
     }
 }
 
@@ -105,6 +114,11 @@ __global__ void __launch_bounds__(columns_threads, P::column_blocks)
     __shared__ alignas(16) unsigned char memory[columns_threads * width * sizeof(Value)];
     __shared__ bool is_last;
     Value* shared = reinterpret_cast<Value*>(memory);
+    const long long side_by_side =
+        distance == inner && outer_distance == length * inner ? outer * length * inner : 0;
+    fetch_ahead(in, side_by_side * static_cast<long long>(sizeof(typename P::Element)), blockIdx.x,
+                gridDim.x);
+    follow();
     const P policy(bits, kind, length);
     const unsigned tile = blockIdx.x / splits, split = blockIdx.x % splits;
     const int lane = threadIdx.x % lanes, member = threadIdx.x / lanes, members = columns_threads / lanes;

@@ -162,7 +162,7 @@ union Elements {
     __device__ Elements() {}
     __device__ void load(const E* data, bool aligned) {
         if (aligned) {
-            vector = __ldg(reinterpret_cast<const uint4*>(data));
+            vector = __ldcg(reinterpret_cast<const uint4*>(data));
         } else {
 #pragma unroll
             for (int i = 0; i < static_cast<int>(16 / sizeof(E)); ++i) elements[i] = data[i];
@@ -177,6 +177,10 @@ __global__ void __launch_bounds__(dot_threads, 2)
         void* slots) {
     using E = typename P::Element;
     constexpr int loads = P::loads, chains = P::chains, width = 16 / sizeof(E);
+    const long long bytes = n * static_cast<long long>(sizeof(E));
+    fetch_ahead(first, bytes, blockIdx.x, gridDim.x);
+    fetch_ahead(second, bytes, blockIdx.x, gridDim.x);
+    follow();
     const P policy(bits, kind);
     const Span<E> a(static_cast<const E*>(first), n);
     const E* b = static_cast<const E*>(second);
@@ -193,7 +197,7 @@ __global__ void __launch_bounds__(dot_threads, 2)
         for (int i = 0; i < loads; ++i) {
             if (vector + i * threads >= a.vectors) break;
             const long long index = a.head + (vector + i * threads) * width;
-            of_a[i].vector = __ldg(a.aligned + vector + i * threads);
+            of_a[i].vector = __ldcg(a.aligned + vector + i * threads);
             of_b[i].load(b + index, alike);
         }
 #pragma unroll

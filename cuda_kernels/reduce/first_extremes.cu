@@ -11,53 +11,56 @@ template <class E>
 struct FirstExtremeOf {
     using Element = E;
     using Key = typename Keys<E>::Key;
+    using Order = decltype(ordered(Key()));
+    // What threads hand to each other is compared as integers, and as small as it can be.
     struct Value {
-        Key key;
-        long long index;  // -1: of nothing
+        Order order;
+        unsigned low, high;  // of the index; all bits: of nothing
+
+        __device__ unsigned long long index() const {
+            return static_cast<unsigned long long>(high) << 32 | low;
+        }
     };
     struct State {
-        Value best;
+        Key key;
+        long long index;  // of the first element of the vector; -1: of nothing
         uint4 vector;
     };
     static constexpr int loads = sizeof(E) == 8 ? 6 : 8, chains = 1, column_blocks = 3;
     Keys<E> keys;
 
     __device__ FirstExtremeOf(unsigned long long bits, int, long long) : keys(bits) {}
-    __device__ Value identity() const { return {keys.lowest(), -1}; }
+    static __device__ Value value(Order order, unsigned long long index) {
+        return {order, static_cast<unsigned>(index), static_cast<unsigned>(index >> 32)};
+    }
+    __device__ Value identity() const { return value(0, ~0ull); }
     __device__ Value combine(Value a, Value b) const {
-        if (a.index < 0 || b.index < 0) return a.index < 0 ? b : a;
-        const bool second = above(b.key, a.key) || (level(a.key, b.key) && b.index < a.index);
+        const bool second = b.order > a.order || (b.order == a.order && b.index() < a.index());
         return second ? b : a;
     }
-    __device__ Value lift(E x, long long index) const { return {keys.key(x), index}; }
+    __device__ Value lift(E x, long long index) const {
+        return value(ordered(keys.key(x)), static_cast<unsigned long long>(index));
+    }
     // Indices come in ascending order, so of equals the first stays.
-    __device__ void add(Value& value, E x, long long index) const {
-        const Key key = keys.key(x);
-        if (value.index < 0 || above(key, value.key)) value = {key, index};
-    }
-    __device__ void start(State& state) const {
-        state.best = identity();
-        state.vector = {};
-    }
+    __device__ void add(Value& value, E x, long long index) const { value = combine(value, lift(x, index)); }
+    __device__ void start(State& state) const { state = {keys.lowest(), -1, {}}; }
     __device__ void absorb(State& state, const uint4& vector, long long index) const {
         typename Keys<E>::Packed packed = keys.bottom();
         keys.keep(packed, vector);
         const Key key = keys.best_of(packed);
-        if (state.best.index < 0 || above(key, state.best.key)) {
-            state.best = {key, index};
-            state.vector = vector;
-        }
+        if (state.index < 0 || above(key, state.key)) state = {key, index, vector};
     }
     __device__ Value finish(const State& state) const {
+        if (state.index < 0) return identity();
         const E* x = reinterpret_cast<const E*>(&state.vector);
         int first = 0;
 #pragma unroll
         for (int i = static_cast<int>(16 / sizeof(E)) - 1; i >= 0; --i)
-            if (level(keys.key(x[i]), state.best.key)) first = i;
-        return {state.best.key, state.best.index < 0 ? -1 : state.best.index + first};
+            if (level(keys.key(x[i]), state.key)) first = i;
+        return value(ordered(state.key), static_cast<unsigned long long>(state.index + first));
     }
     __device__ void store(void* out, long long i, Value value, double) const {
-        static_cast<long long*>(out)[i] = value.index;
+        static_cast<long long*>(out)[i] = static_cast<long long>(value.index());
     }
 };
 

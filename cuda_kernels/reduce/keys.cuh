@@ -27,6 +27,20 @@ __device__ bool level(K a, K b) {
     return a == b || (a != a && b != b);
 }
 
+// An unsigned integer in the order of keys, the same for those that are level.
+__device__ inline unsigned ordered(unsigned key) { return key; }
+__device__ inline unsigned long long ordered(unsigned long long key) { return key; }
+__device__ inline unsigned ordered(float key) {
+    if (key != key) return ~0u;
+    const unsigned bits = static_cast<unsigned>(__float_as_int(key + 0.0f));  // of -0.0f, those of 0.0f
+    return bits ^ (bits >> 31 ? ~0u : 1u << 31);
+}
+__device__ inline unsigned long long ordered(double key) {
+    if (key != key) return ~0ull;
+    const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(key + 0.0));
+    return bits ^ (bits >> 63 ? ~0ull : 1ull << 63);
+}
+
 // One element at a time.
 template <class E, class K>
 struct SingleKeys {

@@ -171,7 +171,7 @@ constexpr int value_bytes(Operation operation, Type type) {
             return bytes_of(type) == 8 ? 8 : 4;
         case Operation::first_minimum:
         case Operation::first_maximum:
-            return 16;
+            return bytes_of(type) == 8 ? 16 : 12;
         case Operation::any:
         case Operation::all:
             return 4;
@@ -182,42 +182,48 @@ constexpr int value_bytes(Operation operation, Type type) {
 constexpr long long power_of_two_from(long long x) {
     return static_cast<long long>(std::bit_ceil(static_cast<unsigned long long>(x)));
 }
+constexpr long long power_of_two_up_to(long long x) {  // 0 of 0
+    return static_cast<long long>(std::bit_floor(static_cast<unsigned long long>(x)));
+}
 
 // Slots hold Values of up to 32 bytes, and as much again for flags.
 inline constexpr std::size_t slot_size = 64;
 
 // n elements of so many bytes, in a row: `whole` and `dot`.
 //
-// Up to 64 KiB one block is enough: all its loads are under way at once, and it need not wait for others.
-// Above, blocks are as many as have a vector for every thread, up to one a multiprocessor; and two a
-// multiprocessor once those would go around more than once.
+// Up to 32 KiB one block is enough: it need not wait for others. Above, blocks are as many as have a vector
+// for every thread, up to one for four multiprocessors; then one for each, and two once those would go around
+// more than once. (With numbers in between, launches that overlap took longer.)
 constexpr Launch plan_whole(long long n, int element_bytes, int multiprocessors) {
     constexpr int threads = 512, loads = 8;
     const long long vectors = (n * element_bytes + 15) / 16;
     Launch launch;
     launch.block = threads;
-    if (vectors > threads * loads) {
+    if (vectors > threads * loads / 2) {
         const long long useful = (vectors + threads - 1) / threads, one_each = multiprocessors;
-        launch.grid = static_cast<unsigned>(
-            vectors > one_each * threads * loads ? 2 * one_each : std::min(useful, one_each));
+        launch.grid = static_cast<unsigned>(vectors > one_each * threads * loads ? 2 * one_each
+                                            : useful > one_each / 4              ? one_each
+                                                                                 : useful);
     }
     launch.slot_bytes = launch.grid > 1 ? launch.grid * slot_size : 0;
     return launch;
 }
 
-// `count` rows of `length` elements each. A thread takes up to eight vectors of a row; where that leaves the
-// device idle, fewer; and where one block a row does, rows are split.
+// `count` rows of `length` elements each. A thread takes 16 vectors of a row, which are two rounds of loads,
+// so that the threads of a block do not all wait for a barrier at the end of their only one; where that
+// leaves the device idle, fewer, down to four; and where one block a row does, rows are split.
 constexpr Launch plan_rows(long long count, long long length, int element_bytes, int multiprocessors) {
     constexpr int threads = 256, loads = 8, blocks = 4;  // a multiprocessor
     const long long vectors = std::max(1ll, length * element_bytes / 16);
     const long long at_once = static_cast<long long>(multiprocessors) * blocks;
     Launch launch;
     launch.block = threads;
-    const auto lanes_for = [&](long long each) {
-        return static_cast<int>(std::min<long long>(threads, power_of_two_from((vectors + each - 1) / each)));
+    const auto lanes_for = [&](long long each, long long most) {
+        return static_cast<int>(std::clamp(power_of_two_up_to(vectors / each), std::min(vectors, 2ll), most));
     };
-    launch.lanes = lanes_for(loads);
-    while (launch.lanes < lanes_for(1) && count * launch.lanes < at_once * threads) launch.lanes *= 2;
+    launch.lanes = lanes_for(2 * loads, threads / 2);
+    while (launch.lanes < lanes_for(4, threads) && count * launch.lanes < at_once * threads)
+        launch.lanes *= 2;
     if (launch.lanes == threads && count < at_once)
         launch.splits =
             static_cast<int>(std::max(1ll, std::min(at_once / count, vectors / (threads * loads / 2))));
@@ -229,12 +235,14 @@ constexpr Launch plan_rows(long long count, long long length, int element_bytes,
 
 // Columns that one thread owns.
 constexpr int strip_columns(int element_bytes, int value_bytes) {
-    const int columns = 16 / element_bytes;
-    return columns * value_bytes * 256 <= 32768 ? columns : 32768 / 256 / value_bytes;
+    int columns = 16 / element_bytes;
+    while (columns * value_bytes * 256 > 32768) columns /= 2;
+    return columns;
 }
 
-// The middle axis of (outer, length, inner). A block takes 2 KiB of each of its rows where there are so many;
-// rows are split where tiles of columns are fewer than blocks that the device holds.
+// The middle axis of (outer, length, inner). A block takes 2 KiB of each of its rows where there are so many,
+// but 64 bytes where there is little to do: then more blocks have something, and combining is short. Rows are
+// split where tiles of columns are fewer than blocks that the device holds.
 constexpr Launch plan_columns(long long outer, long long length, long long inner, int element_bytes,
                               int value_bytes, int multiprocessors) {
     constexpr int threads = 256, blocks = 3, rows_a_thread = 16;  // blocks a multiprocessor
@@ -242,10 +250,11 @@ constexpr Launch plan_columns(long long outer, long long length, long long inner
     const long long strips = (inner + width - 1) / width * outer;
     Launch launch;
     launch.block = threads;
-    launch.lanes = static_cast<int>(std::min(128ll, power_of_two_from(strips)));
+    const long long at_once = static_cast<long long>(multiprocessors) * blocks;
+    const bool little = strips * length <= at_once * threads * rows_a_thread;
+    launch.lanes = static_cast<int>(std::min(little ? 4ll : 128ll, power_of_two_from(strips)));
     while (launch.lanes < threads && threads / launch.lanes > length) launch.lanes *= 2;
     const long long tiles = (strips + launch.lanes - 1) / launch.lanes;
-    const long long at_once = static_cast<long long>(multiprocessors) * blocks;
     const long long members = threads / launch.lanes;
     if (tiles < at_once)
         launch.splits =

@@ -28,6 +28,10 @@ template <class P>
 __global__ void __launch_bounds__(rows_threads, rows_blocks)
     rows(const void* in, void* out, long long count, long long length, long long distance,
          unsigned long long bits, int kind, double divisor, int lanes, int splits, void* slots) {
+    const long long side_by_side = distance == length ? count * length : 0;
+    fetch_ahead(in, side_by_side * static_cast<long long>(sizeof(typename P::Element)), blockIdx.x,
+                gridDim.x);
+    follow();
     const P policy(bits, kind, length);
     const unsigned part = splits > 1 ? blockIdx.x % splits : 0;
     const unsigned first = blockIdx.x - part;  // the number of the row's first block

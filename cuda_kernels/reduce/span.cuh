@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exchange.cuh"
+#include "overlap.cuh"
 
 template <class Element>
 struct Span {
@@ -47,7 +48,7 @@ __device__ typename P::Value reduce_span(const P& policy, const typename P::Elem
     for (; done + threads * loads <= span.vectors; done += threads * loads) {
         const long long first = done + part * (width * loads) + member;
 #pragma unroll
-        for (int i = 0; i < loads; ++i) vectors[i] = __ldg(span.aligned + first + i * width);
+        for (int i = 0; i < loads; ++i) vectors[i] = __ldcg(span.aligned + first + i * width);
 #pragma unroll
         for (int i = 0; i < loads; ++i)
             policy.absorb(states[i % chains], vectors[i], span.index(first + i * width));
@@ -57,7 +58,7 @@ __device__ typename P::Value reduce_span(const P& policy, const typename P::Elem
     const uint4* rest = span.aligned + done;
 #pragma unroll
     for (int i = 0; i < loads; ++i)
-        if (thread + i * threads < left) vectors[i] = __ldg(rest + (thread + i * threads));
+        if (thread + i * threads < left) vectors[i] = __ldcg(rest + (thread + i * threads));
 #pragma unroll
     for (int i = 0; i < loads; ++i)
         if (thread + i * threads < left)

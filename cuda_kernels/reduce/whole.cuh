@@ -16,6 +16,8 @@ template <class P>
 __global__ void __launch_bounds__(whole_threads, 2)
     whole(const void* in, void* out, long long n, unsigned long long bits, int kind, double divisor,
           void* slots) {
+    fetch_ahead(in, n * static_cast<long long>(sizeof(typename P::Element)), blockIdx.x, gridDim.x);
+    follow();
     const P policy(bits, kind, n);
     typename P::Value value = reduce_span<P::loads>(policy, static_cast<const typename P::Element*>(in), n,
                                                     threadIdx.x, whole_threads, blockIdx.x, gridDim.x);

@@ -23,12 +23,14 @@ from ._arrays import empty_like, zeros_like
 from ._core import (
     AccessPolicyWindow,
     Capture,
+    Counts,
     CudaArray,
     Device,
     DeviceArray,
     DeviceProperties,
     Event,
     FunctionAttributes,
+    GlobalCounts,
     Graph,
     GraphExec,
     GraphNode,
@@ -98,7 +100,8 @@ __all__ = [
     # arrays of others
     "asarray", "from_dlpack",
     # modules and kernels
-    "AccessPolicyWindow", "FunctionAttributes", "Kernel", "KernelLaunch", "Module", "Parameter",
+    "AccessPolicyWindow", "Counts", "FunctionAttributes", "GlobalCounts", "Kernel", "KernelLaunch", "Module",
+    "Parameter",
     # graphs
     "Capture", "Graph", "GraphExec", "GraphNode", "GraphUpdate", "exchange_capture_mode",
     # operations

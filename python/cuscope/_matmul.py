@@ -59,7 +59,7 @@ def _plan(a: DeviceArray | HostArray, b: DeviceArray | HostArray) -> _Plan:
             f"equal, or 1, or not there"
         ) from None
     result = (*batch, *(() if len(a.shape) == 1 else left[-2:-1]), *(() if len(b.shape) == 1 else right[-1:]))
-    return _Plan(left, right, (*batch, left[-2], right[-1]), result, np.result_type(a.dtype, b.dtype))
+    return _Plan(left, right, (*batch, left[-2], right[-1]), result, _operands.common_dtype(a.dtype, b.dtype))
 
 
 class Matmul:
@@ -70,9 +70,11 @@ class Matmul:
     a, b : array
         NumPy's, or arrays of one device (also of other libraries), with one dimension or more. The last two are
         multiplied, those before them broadcast against each other. Any strides, and any dtype of bool, integers,
-        float16, bfloat16, float32, float64, complex64 and complex128; the result has NumPy's.
+        float16, bfloat16, float32, float64, complex64 and complex128. The result has NumPy's, and bfloat16 of two
+        bfloat16, which numpy.matmul, having no product of those, makes float32.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        Where the result goes: of its shape, and of a dtype that its own casts to. Products of bfloat16 are computed in
+        it where it is wider.
     variant : str
         One of `variants()`, or "auto", which takes one by shape, dtype and device.
     stream : Stream, optional
@@ -111,6 +113,8 @@ class Matmul:
     ) -> Any:
         (left, right), on, on_host = _operands.operands(stream, a=a, b=b)
         plan = _plan(left, right)
+        if plan.dtype.name == "bfloat16":
+            plan = plan._replace(dtype=_operands.wider(plan.dtype, out))
         if out is not None:
             _operands.check_out(out, plan.result, plan.dtype, on_host)
         d_left, d_right = _operands.upload(left, plan.dtype, on), _operands.upload(right, plan.dtype, on)
@@ -133,6 +137,8 @@ class Matmul:
     def explain(self, a: Operand, b: Operand, *, stream: Stream | CudaStream | None = None) -> str:
         """Which variant "auto" takes for these operands, and why. Nothing is computed.
 
+        Of a simulated device also how long it takes there. Errors are those of the product itself.
+
         >>> import numpy as np, cuscope as cs
         >>> name, _, reason = cs.matmul.explain(np.ones((64, 64)), np.ones((64, 64))).partition(": ")
         >>> name in [variant.name for variant in cs.matmul.variants()]
@@ -140,6 +146,8 @@ class Matmul:
         """
         (left, right), on, _ = _operands.operands(stream, a=a, b=b)
         plan = _plan(left, right)
+        if 0 in plan.product or plan.left[-1] == 0:
+            return "auto: there is nothing to multiply, so that no product is launched."
         batch = int(np.prod(plan.product[:-2], dtype=np.int64))
         name, reason = _core.explain_matmul(
             on.device, plan.dtype.name, plan.left[-2], plan.right[-1], plan.left[-1], batch

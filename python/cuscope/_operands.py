@@ -15,6 +15,11 @@ Operand = DeviceArray | CudaArray | DLPackArray | npt.ArrayLike
 HostArray = npt.NDArray[Any]
 
 DTYPES = "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 or complex128"
+_NAMES = {
+    "bool",
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+}
 CPU = 1  # DLPack's number
 
 
@@ -51,7 +56,7 @@ def operands(stream: Stream | CudaStream | None, **named: Operand) -> Operands:
     """The operands by their arguments' names. Raises TypeError where some are on the host and some are not."""
     where = {name: _is_on_device(array) for name, array in named.items()}
     if not any(where.values()):
-        hosts = tuple(np.asarray(array) for array in named.values())
+        hosts = tuple(_in_native_order(np.asarray(array)) for array in named.values())
         return Operands(hosts, _stream(stream, ()), True)
     if not all(where.values()):
         here = next(name for name, on_device in where.items() if not on_device)
@@ -71,13 +76,39 @@ def operands(stream: Stream | CudaStream | None, **named: Operand) -> Operands:
     return Operands(arrays, on, False)
 
 
+def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The same kind of number, with its bytes in the processor's order."""
+    return dtype if dtype.isnative else dtype.newbyteorder("=")
+
+
+def _in_native_order(array: HostArray) -> HostArray:
+    return array if array.dtype.isnative else array.astype(native(array.dtype))
+
+
 def check_dtype(dtype: np.dtype[Any], operation: str) -> None:
-    if (
-        (dtype.kind not in "biufc" and dtype.name != "bfloat16")
-        or dtype.itemsize > 16
-        or dtype.name == "float128"
-    ):
+    if dtype.name not in _NAMES:
         raise TypeError(f"{operation}: dtype {dtype} is none that kernels have; allowed are {DTYPES}")
+    if not dtype.isnative:
+        raise TypeError(
+            f"{operation}: dtype {dtype} has its bytes in the other order; allowed is the processor's: "
+            f"convert it with array.astype(array.dtype.newbyteorder('=')) before it goes to the device"
+        )
+
+
+def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """What NumPy multiplies these in."""
+    try:
+        return native(np.result_type(a, b))
+    except TypeError:  # bfloat16 with float16, or with integers that it cannot hold: NumPy widens both
+        return np.multiply(np.empty(0, a), np.empty(0, b)).dtype
+
+
+def wider(dtype: np.dtype[Any], out: DeviceArray | HostArray | None) -> np.dtype[Any]:
+    """What is computed in where floats go to a wider `out`: its dtype, so that nothing is rounded on the way."""
+    if out is None or (dtype.kind not in "fc" and dtype.name != "bfloat16"):
+        return dtype
+    floating = out.dtype.kind in "fc" and out.dtype.name in _NAMES
+    return native(out.dtype) if floating and np.can_cast(dtype, out.dtype, "safe") else dtype
 
 
 def upload(array: DeviceArray | HostArray, dtype: np.dtype[Any] | None, stream: Stream) -> DeviceArray:
@@ -102,6 +133,8 @@ def check_out(
         raise TypeError(
             f"out: has dtype {out.dtype}, which the result's {dtype} does not cast to (same_kind)"
         )
+    if not on_host:
+        check_dtype(out.dtype, "out")
 
 
 def result_array(

@@ -1,129 +1,21 @@
-"""Reductions: sums, products, extremes, means and their like."""
+"""Sums, products, extremes, means and their like, as people call them."""
 
 from __future__ import annotations
 
-import math
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-try:
-    from numpy.exceptions import AxisError
-except ImportError:  # before NumPy 1.25
-    from numpy import AxisError  # type: ignore[attr-defined, no-redef]
 
 from . import _core, _operands
 from ._core import Device, DeviceArray, Stream
 from ._matmul import Variant, matmul
 from ._operands import HostArray, Operand
 from ._protocols import CudaStream
+from ._reduction import Axis, plan_of
+from ._reduction import reduce as _reduce
 
 __all__ = ["Reduce", "all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "reduce", "sum"]
-
-Axis = int | tuple[int, ...] | None
-
-
-def _axes(axis: Axis, dimensions: int, name: str) -> tuple[int, ...]:
-    if axis is None:
-        return tuple(range(dimensions))
-    given = axis if isinstance(axis, tuple) else (axis,)
-    result = []
-    for number in given:
-        if isinstance(number, bool) or not isinstance(number, int | np.integer):
-            raise TypeError(
-                f"{name}: axis: takes an int, a tuple of ints or None, not {type(number).__name__}"
-            )
-        if not -dimensions <= number < dimensions:
-            raise AxisError(int(number), dimensions)
-        result.append(int(number) % dimensions)
-    if len(set(result)) != len(result):
-        raise ValueError(f"{name}: axis: {axis} names an axis twice")
-    return tuple(sorted(result))
-
-
-def _dtype_of_sum(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    if dtype.kind in "bi":
-        return np.dtype(np.int64)
-    return np.dtype(np.uint64) if dtype.kind == "u" else dtype
-
-
-def _result_dtype(op: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """As the kernels give it."""
-    if op in ("sum", "prod"):
-        return _dtype_of_sum(dtype)
-    if op in ("argmin", "argmax"):
-        return np.dtype(np.int64)
-    if op in ("any", "all"):
-        return np.dtype(np.bool_)
-    if op == "mean" and dtype.kind in "biu":
-        return np.dtype(np.float64)
-    return dtype
-
-
-def _empty_result(op: str, shape: tuple[int, ...], dtype: np.dtype[Any], stream: Stream) -> DeviceArray:
-    """What is the result where nothing is reduced."""
-    if 0 in shape and op not in ("argmin", "argmax"):
-        return _core.empty(shape, dtype, stream=stream)
-    if op in ("sum", "any"):
-        return _core.zeros(shape, dtype, stream=stream)
-    if op in ("prod", "all"):
-        return _core.full(shape, dtype.type(1), dtype, stream=stream)
-    if op == "mean":
-        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=5)
-        return _core.full(shape, math.nan, dtype, stream=stream)
-    raise ValueError(
-        f"{op}: the array has no elements along the reduced axes, and {op} of nothing is not defined"
-    )
-
-
-def _reduce(
-    op: str,
-    x: Operand,
-    axis: Axis = None,
-    dtype: npt.DTypeLike | None = None,
-    out: DeviceArray | HostArray | None = None,
-    keepdims: bool = False,
-    variant: str = "auto",
-    stream: Stream | CudaStream | None = None,
-) -> Any:
-    (array,), on, on_host = _operands.operands(stream, x=x)
-    _operands.check_dtype(array.dtype, op)
-    if op in ("min", "max", "argmin", "argmax") and array.dtype.kind == "c":
-        raise TypeError(
-            f"{op}: complex numbers have no order here; allowed are real dtypes: pass abs(x), or x.real"
-        )
-    shape = tuple(array.shape)
-    if op in ("argmin", "argmax") and isinstance(axis, tuple):
-        raise TypeError(f"{op}: axis: takes an int or None, not a tuple")
-    axes = _axes(axis, len(shape), op)
-    computed = array.dtype
-    final = _result_dtype(op, computed)
-    if dtype is not None:
-        final = np.dtype(dtype)
-        _operands.check_dtype(final, op)
-        # Sums of narrow integers wrap as those of wide ones do, cut off.
-        computed = final if final.kind != array.dtype.kind or final.kind not in "iu" else array.dtype
-    kept = tuple(extent for i, extent in enumerate(shape) if i not in axes)
-    result_shape = tuple(1 if i in axes else extent for i, extent in enumerate(shape)) if keepdims else kept
-    if out is not None:
-        _operands.check_out(out, result_shape, final, on_host)
-    device_array = _operands.upload(array, computed, on)
-    if device_array.dtype != computed:
-        device_array = _core.convert(device_array, computed, on)
-    if math.prod(shape[i] for i in axes) == 0:
-        result = _empty_result(op, kept, final, on)
-    else:
-        made = _result_dtype(op, computed)
-        if op in ("sum", "prod") and final.kind in "iu" and final.itemsize == 4:
-            made = final  # rungs with integers of 32 bits compute in those
-        result = _operands.result_array(kept, made, on, out, [device_array])
-        if math.prod(kept):
-            _core.launch_reduce(op, device_array, axes, result, variant, on)
-        if made != final:
-            result = _core.convert(result, final, on)
-    return _operands.deliver(result.reshape(result_shape), out, on, on_host)
 
 
 def sum(
@@ -146,7 +38,8 @@ def sum(
     dtype : dtype, optional
         What is computed in, and the result's; int64 or uint64 for integers, else that of x unless given.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        Where the result goes: of its shape, and of a dtype that its own casts to. Floats are computed in
+        it where it is wider.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
@@ -193,7 +86,8 @@ def prod(
     dtype : dtype, optional
         What is computed in, and the result's; int64 or uint64 for integers, else that of x unless given.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        Where the result goes: of its shape, and of a dtype that its own casts to. Floats are computed in
+        it where it is wider.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
@@ -323,7 +217,8 @@ def mean(
     dtype : dtype, optional
         What is computed in, and the result's; float64 for integers, else that of x unless given.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        Where the result goes: of its shape, and of a dtype that its own casts to. Floats are computed in
+        it where it is wider.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
@@ -548,7 +443,7 @@ def dot(
         _operands.check_dtype(operand.dtype, f"dot: {name}")
     if left.shape != right.shape:
         raise ValueError(f"dot: x has shape {tuple(left.shape)}, y {tuple(right.shape)}: they must be equal")
-    dtype = np.result_type(left.dtype, right.dtype)
+    dtype = _operands.common_dtype(left.dtype, right.dtype)
     if out is not None:
         _operands.check_out(out, (), dtype, on_host)
     if left.shape == (0,):
@@ -639,8 +534,7 @@ class Reduce:
         variant: str = "auto",
         stream: Stream | CudaStream | None = None,
     ) -> Any:
-        if op not in OPERATIONS:
-            raise ValueError(f"op: there is no operation {op!r}; allowed are {', '.join(OPERATIONS)}")
+        _check_operation(op)
         return _reduce(op, x, axis, dtype, out, keepdims, variant, stream)
 
     def variants(self, device: Device | None = None) -> tuple[Variant, ...]:
@@ -653,8 +547,42 @@ class Reduce:
         on = _core.current_device() if device is None else device
         return tuple(Variant(*known) for known in _core.reduce_variants(on))
 
+    def explain(
+        self,
+        x: Operand,
+        op: str,
+        axis: Axis = None,
+        dtype: npt.DTypeLike | None = None,
+        *,
+        stream: Stream | CudaStream | None = None,
+    ) -> str:
+        """Which variant "auto" takes for this, with which kernel, grid and block, and why. Nothing is computed.
+
+        Of a simulated device also how long it takes there. Errors are those of the operation itself.
+
+        >>> import numpy as np, cuscope as cs
+        >>> name, _, reason = cs.reduce.explain(np.ones((64, 64)), "sum", axis=1).partition(": ")
+        >>> name in [variant.name for variant in cs.reduce.variants()]
+        True
+        """
+        _check_operation(op)
+        (array,), on, _ = _operands.operands(stream, x=x)
+        plan = plan_of(op, array, axis, dtype)
+        shape = tuple(array.shape)
+        if 0 in shape:
+            return "auto: there is nothing to reduce, so that nothing is launched."
+        as_it_lies = isinstance(array, DeviceArray) and array.dtype == plan.computed
+        strides = tuple(array.strides) if as_it_lies else np.empty(shape, plan.computed).strides
+        name, reason = _core.explain_reduce(on.device, op, plan.computed.name, shape, strides, plan.axes)
+        return f"{name}: {reason}"
+
     def __repr__(self) -> str:
         return "<cuscope.reduce>"
+
+
+def _check_operation(op: str) -> None:
+    if op not in OPERATIONS:
+        raise ValueError(f"op: there is no operation {op!r}; allowed are {', '.join(OPERATIONS)}")
 
 
 OPERATIONS = ("sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all")

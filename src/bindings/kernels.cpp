@@ -98,6 +98,7 @@ KernelLaunch configure_by_name(const KernelPtr& kernel, const GridLike& grid, co
 
 void bind_kernels(py::module_& m) {
     bind_descriptions(m);
+    bind_counts(m);
     bind_function_attributes(m);
     py::class_<KernelLaunch, py::smart_holder> launch(
         m, "KernelLaunch",
@@ -261,6 +262,34 @@ Examples
 ...     stop.synchronize()
 ...     stop - start >= 2
 True
+)")
+        .def(
+            "count",
+            [](const KernelPtr& self, const AnyArgs& arguments, LAUNCH_PARAMETERS) {
+                const KernelLaunch configured = configure_by_name(self, LAUNCH_NAMES);
+                return count(*self, configured.config, configured.stream, arguments);
+            },
+            LAUNCH_ARGUMENTS,
+            R"(Launch the kernel as launch() does, wait for it, and return what its threads did, as Counts.
+
+Only a simulated device counts, and only a kernel that was compiled from source: cs.Module(source) or
+cs.Module.from_file('kernel.cu'). The source is compiled a second time, with hooks where it accesses memory, when one of
+its module's kernels is first counted; the result is kept on disk as any compiled kernel is. The launch does its work,
+and takes as long on the simulated clock as one that is not counted.
+
+Raises what launch() raises, what the kernel does wrong as CudaError, CudaError (cudaErrorNotSupported) on a real GPU,
+ValueError for a kernel without source. See docs/counting.md for what is counted, and how; CUDA C++ Programming Guide,
+"Maximize Memory Throughput".
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> with cs.Device("host:0"):
+...     mod = cs.Module("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }")
+...     x = cs.to_device(np.ones(64, np.float32))
+...     counts = mod.twice.count(x, grid=1, block=64)
+>>> counts.global_loads, counts.global_load_requests, counts.global_load_sectors
+(64, 2, 8)
 )")
         .def_property_readonly("name", &core::Kernel::name, "As its source calls it.")
         .def_property_readonly(

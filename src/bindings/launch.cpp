@@ -63,22 +63,60 @@ KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key) {
     return launch;
 }
 
+namespace {
+
+// The values of a launch, as far as they can be compared with parameters. Few, which is most kernels, need no
+// allocation.
+class Values {
+  public:
+    Values(const py::tuple& values, const core::StreamPtr& stream) : count_(values.size()) {
+        if (count_ > few_.size()) many_.resize(count_);
+        for (std::size_t i = 0; i < count_; ++i) {
+            begin()[i] = to_argument(PyTuple_GET_ITEM(values.ptr(), static_cast<py::ssize_t>(i)), stream);
+        }
+    }
+
+    std::span<core::Argument> all() { return {begin(), count_}; }
+    // Where the GIL is let go, too: what they hold may be the last of its memory.
+    void release() {
+        for (core::Argument& argument : all()) argument.memory.reset();
+    }
+
+  private:
+    core::Argument* begin() { return count_ > few_.size() ? many_.data() : few_.data(); }
+
+    std::size_t count_;
+    std::array<core::Argument, 12> few_;
+    std::vector<core::Argument> many_;
+};
+
+core::StreamPtr stream_of(const core::Kernel& kernel, const StreamObjectPtr& stream) {
+    return stream ? stream->open() : core::current_stream(kernel.device());
+}
+
+}  // namespace
+
 void run(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
          const py::tuple& values) {
-    const core::StreamPtr on = stream ? stream->open() : core::current_stream(kernel.device());
-    // Few arguments, which is most kernels, need no allocation.
-    std::array<core::Argument, 12> few;
-    std::vector<core::Argument> many;
-    const std::size_t count = values.size();
-    if (count > few.size()) many.resize(count);
-    core::Argument* const arguments = count > few.size() ? many.data() : few.data();
-    for (std::size_t i = 0; i < count; ++i) {
-        arguments[i] = to_argument(PyTuple_GET_ITEM(values.ptr(), static_cast<py::ssize_t>(i)), on);
-    }
+    const core::StreamPtr on = stream_of(kernel, stream);
+    Values arguments(values, on);
     const WithoutGil released;
-    kernel.launch(config, on, {arguments, count});
-    // Here too: what they hold may be the last of its memory by now.
-    for (std::size_t i = 0; i < count; ++i) arguments[i].memory.reset();
+    kernel.launch(config, on, arguments.all());
+    arguments.release();
+}
+
+Counts count(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
+             const py::tuple& values) {
+    const core::StreamPtr on = stream_of(kernel, stream);
+    Values arguments(values, on);
+    Counts result;
+    result.kernel = kernel.name();
+    for (const core::ParameterCheck& check : kernel.parameters())
+        result.names.push_back(check.parameter.name);
+    const WithoutGil released;
+    result.counts = kernel.count(config, on, arguments.all());
+    arguments.release();
+    return result;
 }
 
 namespace {

@@ -22,6 +22,16 @@ KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key);
 void run(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
          const py::tuple& values);
 
+// What a counted launch did.
+struct Counts {
+    LaunchCounts counts;
+    std::string kernel;
+    std::vector<std::string> names;  // of its parameters
+};
+Counts count(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
+             const py::tuple& values);
+
+void bind_counts(py::module_& m);
 void bind_function_attributes(py::module_& m);
 void bind_kernel_attributes(py::class_<core::Kernel, py::smart_holder>& kernel);
 

@@ -134,6 +134,20 @@ void bind_operations(py::module_& m) {
         py::arg("stream"),
         "Enqueues out = op(array) over the axes; returns the variant that was taken, and why.");
     m.def(
+        "explain_reduce",
+        [](const core::DevicePtr& device, const std::string& op, const std::string& dtype, const Axes& shape,
+           const Axes& strides, const Axes& axes) {
+            ops::Array in;
+            in.type = ops::type_named(dtype);
+            for (const py::handle extent : shape) in.shape.push_back(extent.cast<std::int64_t>());
+            for (const py::handle stride : strides) in.strides.push_back(stride.cast<std::int64_t>());
+            std::vector<std::size_t> over;
+            for (const py::handle axis : axes) over.push_back(axis.cast<std::size_t>());
+            return choice(ops::explain_reduce(*device, ops::operation_named(op), in, over));
+        },
+        py::arg("device"), py::arg("op"), py::arg("dtype"), py::arg("shape"), py::arg("strides"),
+        py::arg("axes"), "The variant that auto would take, and why.");
+    m.def(
         "launch_dot",
         [](const DeviceArray& x, const DeviceArray& y, const DeviceArray& out, const StreamLike& stream) {
             const core::StreamPtr on = stream_or_current(stream, out.device);

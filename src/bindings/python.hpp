@@ -190,6 +190,7 @@ CUSCOPE_ANNOTATED(AnswerDict)
 CUSCOPE_ANNOTATED(AfterLike)
 CUSCOPE_ANNOTATED(NodeList)
 CUSCOPE_ANNOTATED(HostOrDeviceMemory)
+CUSCOPE_ANNOTATED(CountsDict)
 #undef CUSCOPE_ANNOTATED
 using AnyArgs = py::Args<Scalar>;
 using AnyKeywords = py::KWArgs<Scalar>;
@@ -247,4 +248,5 @@ CUSCOPE_SPELLED(AfterLike,
                 "cuscope._core.GraphNode | collections.abc.Iterable[cuscope._core.GraphNode] | None")
 CUSCOPE_SPELLED(NodeList, "list[cuscope._core.GraphNode]")
 CUSCOPE_SPELLED(HostOrDeviceMemory, "cuscope._core.DeviceArray | numpy.typing.NDArray[typing.Any]")
+CUSCOPE_SPELLED(CountsDict, "dict[str, GlobalCounts]")
 #undef CUSCOPE_SPELLED

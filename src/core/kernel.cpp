@@ -71,12 +71,7 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, std::span<Argu
 
 void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointers,
                     std::span<Memory* const> memories, std::int64_t array_bytes) const {
-    check_usable();
-    stream->check_usable();
-    if (&stream->device() != device_.get()) {
-        throw std::invalid_argument("the kernel " + name_ + " is on " + device_->name() + ", the stream on " +
-                                    stream->device().name() + ": use a stream of the kernel's device");
-    }
+    check_launch(*stream);
     config.stream = stream->handle();
     config.array_bytes = array_bytes;
     const DeviceScope scope(*device_);
@@ -89,7 +84,48 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
         for (Memory* memory : memories) memory->use(stream);
     }
     const Status status = device_->runtime().launch_kernel(config, handle_, pointers);
-    if (status == Status::success) return;
+    if (status != Status::success) fail_launch(status, config);
+}
+
+LaunchCounts Kernel::count(LaunchConfig config, const StreamPtr& stream,
+                           std::span<Argument> arguments) const {
+    if (!device_->runtime().simulated()) {
+        throw Error(
+            Status::not_supported, "counting what " + name_ + " does",
+            device_->name() + " is a real GPU, which does not count",
+            "Count on a simulated device, cs.Device('host:0'), or run the program under Nsight Compute "
+            "(ncu).");
+    }
+    if (!counting_) {
+        throw std::invalid_argument(
+            "counting what " + name_ +
+            " does takes its source, and this kernel was loaded from a compiled image: compile it, "
+            "cs.Module(source) or cs.Module.from_file('kernel.cu')");
+    }
+    PackedArguments packed(name_, parameters_, arguments, *device_);
+    check_launch(*stream);
+    config.stream = stream->handle();
+    config.array_bytes = packed.array_bytes();
+    const DeviceScope scope(*device_);
+    KernelHandle const counting = counting_->kernel(lowered_);
+    for (Memory* memory : packed.memories()) memory->use(stream);
+    LaunchCounts counts;
+    const Status status =
+        device_->runtime().launch_counted(config, handle_, packed.pointers(), counting, &counts);
+    if (status == Status::not_ready) throw Interrupted();
+    if (status != Status::success) fail_launch(status, config);
+    return counts;
+}
+
+void Kernel::check_launch(const Stream& stream) const {
+    check_usable();
+    stream.check_usable();
+    if (&stream.device() == device_.get()) return;
+    throw std::invalid_argument("the kernel " + name_ + " is on " + device_->name() + ", the stream on " +
+                                stream.device().name() + ": use a stream of the kernel's device");
+}
+
+void Kernel::fail_launch(Status status, const LaunchConfig& config) const {
     std::string hint;
     FunctionAttributes attributes;
     if (status == Status::cooperative_launch_too_large) {

@@ -85,8 +85,11 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
     auto module = std::make_shared<Module>(device);
     module->library_ = load_library(device, result.image, request.file_name);
     name_overloads(result.kernels);
+    const auto counting =
+        device->runtime().simulated() ? std::make_shared<CountingImage>(device, request) : nullptr;
     for (const KernelDescription& description : result.kernels) {
         module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, description));
+        module->kernels_.back()->count_with(counting);
     }
     for (const KernelNames& found : find_kernels(request.source)) {
         if (found.is_template) module->templates_.push_back(found.name);
@@ -194,6 +197,33 @@ Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle 
     // "void scale<float>(float*)": an instance of a template says what it returns.
     if (name_.starts_with("void ")) name_.erase(0, 5);
     load_parameters(demangled == lowered_ ? std::vector<Parameter>{} : parse_parameters(demangled));
+}
+
+CountingImage::CountingImage(DevicePtr device, CompileRequest request)
+    : device_(std::move(device)), request_(std::move(request)) {
+    request_.counted = true;
+}
+
+KernelHandle CountingImage::kernel(const std::string& lowered) {
+    const DeviceScope scope(*device_);
+    // The first of several threads keeps its own; null asks for what is kept.
+    const auto keep = [this](const std::shared_ptr<Library>& made) {
+        const std::scoped_lock lock(mutex_);
+        if (!library_) library_ = made;
+        return library_;
+    };
+    std::shared_ptr<Library> library = keep(nullptr);
+    if (!library) {
+        // Without the lock: this takes a while, and may be interrupted.
+        CompileResult result;
+        const Status status = device_->runtime().compile(request_, &result);
+        if (status != Status::success) fail_compile(*device_, status, request_, result.log);
+        library = keep(load_library(device_, result.image, request_.file_name));
+    }
+    KernelHandle handle = nullptr;
+    device_->check(device_->runtime().library_get_kernel(&handle, library->get(), lowered.c_str()),
+                   "cudaLibraryGetKernel");
+    return handle;
 }
 
 void Kernel::name_by_parameters() { name_ = name_with_parameters(lowered_); }

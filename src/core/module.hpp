@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,20 @@ struct LibraryTraits {
 };
 using Library = unique_handle<LibraryTraits>;
 
+// What the kernels of a module count with: an image compiled of the same source when first it is needed.
+class CountingImage {
+  public:
+    CountingImage(DevicePtr device, CompileRequest request);
+    // Valid while this lives, until the device is reset.
+    KernelHandle kernel(const std::string& lowered);
+
+  private:
+    DevicePtr device_;
+    CompileRequest request_;
+    std::mutex mutex_;
+    std::shared_ptr<Library> library_;
+};
+
 class Kernel {
   public:
     Kernel(DevicePtr device, std::shared_ptr<Library> library, const KernelDescription& description);
@@ -27,6 +42,8 @@ class Kernel {
     Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle handle);
 
     const std::string& name() const { return name_; }
+    // Before anybody else has it, too.
+    void count_with(std::shared_ptr<CountingImage> image) { counting_ = std::move(image); }
     void name_by_parameters();  // before anybody else has it: "f(int*)" where it is one of several
     const std::string& lowered() const { return lowered_; }
     const std::vector<ParameterCheck>& parameters() const { return parameters_; }
@@ -52,12 +69,16 @@ class Kernel {
     // The same with arguments that were checked and packed before.
     void launch(LaunchConfig config, const StreamPtr& stream, void** pointers,
                 std::span<Memory* const> memories, std::int64_t array_bytes) const;
+    // launch(), and waits for it. On a simulated device, of a kernel whose source is known.
+    LaunchCounts count(LaunchConfig config, const StreamPtr& stream, std::span<Argument> arguments) const;
 
     KernelHandle handle() const { return handle_; }
     // What keeps the handle.
     std::shared_ptr<void> keeper() const { return library_; }
 
   private:
+    void check_launch(const Stream& stream) const;
+    [[noreturn]] void fail_launch(Status status, const LaunchConfig& config) const;
     void load_parameters(std::vector<Parameter> known);
     void check_usable() const { device_->check_generation(library_->generation(), "Kernel"); }
 
@@ -66,6 +87,7 @@ class Kernel {
     KernelHandle handle_ = nullptr;
     std::string name_, lowered_;
     std::vector<ParameterCheck> parameters_;
+    std::shared_ptr<CountingImage> counting_;  // null: the source is not known
 };
 
 class Module {

@@ -221,6 +221,10 @@ Status CudaRuntime::peek_at_last_error() {
     return static_cast<Status>(cudaPeekAtLastError());
 }
 
+Status CudaRuntime::launch_counted(const LaunchConfig&, KernelHandle, void**, KernelHandle, LaunchCounts*) {
+    return failed(Status::not_supported);
+}
+
 Status CudaRuntime::add_device(int* device, const char*) {
     clear(device);
     return failed(Status::not_supported);

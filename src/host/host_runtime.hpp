@@ -23,6 +23,7 @@
 #include "host/memory.hpp"
 #include "host/pool.hpp"
 #include "host/sim/timeline.hpp"
+#include "host/simt/counting.hpp"
 #include "host/simt/heap.hpp"
 #include "host/simt/image.hpp"
 #include "runtime/runtime.hpp"
@@ -82,6 +83,7 @@ class HostRuntime final : public Runtime {
         std::vector<GraphNode*> tips;
         std::vector<GraphEdgeData> tip_edges;
     };
+    struct Kernel;
     // What the attributes of a launch ask for.
     struct LaunchRequest {
         bool cooperative = false;
@@ -92,6 +94,8 @@ class HostRuntime final : public Runtime {
         bool trigger_at_block_start = false;
         bool node = false;  // of a graph
         Event* completion_event = nullptr;
+        Kernel* counted = nullptr;  // of an image that counts, for `counting`
+        std::shared_ptr<simt::Counting> counting;
     };
     struct Library;
     // What func_set_attribute changes.
@@ -235,6 +239,10 @@ class HostRuntime final : public Runtime {
     Status cluster_of(const LaunchConfig& config, const LaunchRequest& request, const Kernel& kernel,
                       const cuscope_simt::KernelEntry& entry, Dim3* cluster);
     Status check_launch(const LaunchConfig& config, Kernel& kernel, const cuscope_simt::KernelEntry& entry);
+    // A launch in a stream. One that counts runs an image that does, and is waited for.
+    Status launch(Lock& lock, const LaunchConfig& config, KernelHandle kernel, void** arguments,
+                  LaunchRequest request);
+    void point(simt::Counting& counting, unsigned parameter, const void* value, std::size_t bytes);
     // The command of a launch in a stream, or of a graph's node.
     Status make_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments, Stream& stream,
                        LaunchRequest* request, Command** made);

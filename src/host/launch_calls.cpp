@@ -111,6 +111,15 @@ Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel,
         return status;
     const auto& entry = *image->kernel(found->lowered);
     LaunchRequest& request = *made_request;
+    std::shared_ptr<simt::Image> counting_image;
+    const std::shared_ptr<simt::Counting>& counting = request.counting;
+    if (counting) {
+        const Status status = instance(*request.counted->library, thread().device, &counting_image);
+        if (status != Status::success) return status;
+        if ((counting_image->table().flags & cuscope_simt::counts_accesses) == 0 ||
+            request.counted->lowered != found->lowered)
+            return fail(Status::invalid_value, "the image does not count what this kernel does");
+    }
     if (Status status = read_attributes(config, &request); status != Status::success) return status;
     if (Status status = check_launch(config, *found, entry); status != Status::success) return status;
     Dim3 cluster;
@@ -143,6 +152,7 @@ Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel,
     for (unsigned i = 0; i < entry.parameter_count; ++i) {
         const auto& parameter = entry.parameters[i];
         std::memcpy(launch.arguments.data() + parameter.offset, arguments[i], parameter.size);
+        if (counting) point(*counting, i, arguments[i], parameter.size);
         if (array_bytes >= 0 || parameter.size != sizeof(void*)) continue;
         void* address = nullptr;
         std::memcpy(&address, arguments[i], sizeof(address));
@@ -156,6 +166,17 @@ Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel,
     launch.cluster = cluster;
     launch.image = image;
     launch.kernel = &entry;
+    if (counting) {
+        // Modules' variables and CUDA arrays are not reached as other memory is.
+        memory_.for_each([&](const Allocation& allocation) {
+            if (!allocation.fixed) counting->allow(allocation.base, allocation.bytes);
+        });
+        counting->divide();
+        launch.counting = counting;
+        launch.plain = image;
+        launch.image = counting_image;
+        launch.kernel = counting_image->kernel(found->lowered);
+    }
     launch.grid = config.grid;
     launch.block = config.block;
     launch.dynamic_shared_bytes = config.dynamic_shared_bytes;
@@ -199,13 +220,40 @@ Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel,
 Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
     Call call(*this, &CallCosts::launch);
     if (call.refused()) return call.status();
+    return launch(call.lock(), config, kernel, arguments, {});
+}
+
+Status HostRuntime::launch_counted(const LaunchConfig& config, KernelHandle kernel, void** arguments,
+                                   KernelHandle counting, LaunchCounts* counts) {
+    Call call(*this, &CallCosts::launch);
+    if (call.refused()) return call.status();
+    LaunchRequest request;
+    request.counted = find_kernel(counting);
+    if (request.counted == nullptr) return invalid_handle("kernel");
+    if (counts == nullptr) return fail(Status::invalid_value);
+    const auto sums = std::make_shared<simt::Counting>();
+    request.counting = sums;
+    const int index = thread().device;
+    const Status status = launch(call.lock(), config, kernel, arguments, std::move(request));
+    if (status != Status::success) return status;
+    flush_printed(call.lock());
+    if (devices_[index]->lost != Status::success)
+        return fail(devices_[index]->lost, devices_[index]->lost_detail);
+    *counts = sums->counts();
+    return Status::success;
+}
+
+Status HostRuntime::launch(Lock& lock, const LaunchConfig& config, KernelHandle kernel, void** arguments,
+                           LaunchRequest request) {
     if (find_kernel(kernel) == nullptr) return invalid_handle("kernel");
     Stream* stream = find_stream(config.stream);
     if (stream == nullptr) return invalid_handle("stream");
     if (stream->device != thread().device)
         return fail(Status::invalid_resource_handle, "a stream of another device");
     if (Status status = admit(*stream); status != Status::success) return status;
-    LaunchRequest request;
+    if (request.counting && stream->capture != nullptr)
+        return fail(Status::stream_capture_unsupported,
+                    "a launch that counts is waited for: it is not captured");
     request.node = stream->capture != nullptr;
     Command* command = nullptr;
     if (Status status = make_kernel(config, kernel, arguments, *stream, &request, &command);
@@ -219,9 +267,19 @@ Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
         record_beside(request.completion_event, *stream, command, Timeline::Moment::begun);
     if (request.programmatic_event != nullptr)
         record_beside(request.programmatic_event, *stream, command, Timeline::Moment::triggered);
-    if (launch_blocking_) return wait_for(call.lock(), command);
-    relieve(call.lock());
+    if (launch_blocking_ || request.counting) return wait_for(lock, command);
+    relieve(lock);
     return Status::success;
+}
+
+// Structures may hold addresses, too.
+void HostRuntime::point(simt::Counting& counting, unsigned parameter, const void* value, std::size_t bytes) {
+    for (std::size_t at = 0; at + sizeof(void*) <= bytes; at += sizeof(void*)) {
+        void* address = nullptr;
+        std::memcpy(&address, static_cast<const std::byte*>(value) + at, sizeof address);
+        if (const Allocation* allocation = memory_.find(address))
+            counting.point(parameter, address, allocation->base, allocation->bytes);
+    }
 }
 
 }  // namespace cuscope::host

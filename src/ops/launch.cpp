@@ -4,6 +4,17 @@
 
 namespace cuscope::ops {
 
+std::span<const LaunchAttribute> overlapping(const core::Device& device) {
+    static const LaunchAttribute attribute = [] {
+        LaunchAttribute allowed;
+        allowed.id = LaunchAttributeId::programmatic_stream_serialization;
+        allowed.value = 1;
+        return allowed;
+    }();
+    if (device.simulated() || device.properties().compute_capability_major < 9) return {};
+    return {&attribute, 1};
+}
+
 unsigned blocks_for(const core::Device& device, std::int64_t elements, unsigned threads) {
     constexpr std::int64_t blocks_of_a_multiprocessor = 16;
     const std::int64_t needed = (elements + threads - 1) / threads;

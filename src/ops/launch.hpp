@@ -15,7 +15,11 @@ struct Launch {
     Dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
     std::int64_t duration_ns = -1;  // on a simulated device; -1: as any kernel's
+    bool overlapping = false;  // the kernel waits by itself for the one before it, where devices let it start
 };
+
+// Of launches that overlap; empty on devices that have no such thing.
+std::span<const LaunchAttribute> overlapping(const core::Device& device);
 
 // Arguments are passed by value, of the very types of the kernel's parameters.
 template <class... Arguments>
@@ -26,6 +30,7 @@ void run(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr
     config.block = launch.block;
     config.dynamic_shared_bytes = launch.dynamic_shared_bytes;
     config.duration_ns = launch.duration_ns;
+    if (launch.overlapping) config.attributes = overlapping(stream->device());
     void* pointers[] = {static_cast<void*>(&arguments)..., nullptr};
     std::int64_t bytes = 0;
     for (const core::Memory* memory : memories) bytes += static_cast<std::int64_t>(memory->bytes());

@@ -325,10 +325,10 @@ Choice matmul(const Array& a, const Array& b, const Array& c, const std::string&
 
 Choice explain_matmul(const core::Device& device, Type type, std::int64_t m, std::int64_t n, std::int64_t k,
                       std::int64_t batch) {
-    if (device.simulated())
-        return {native, "the device is simulated: the processor's own way is the fastest."};
     const plan::Choice choice = choose(device, type, {m, n, k, batch}, true);
-    return {without_number(choice.instance->rung), choice.reason};
+    const Choice kernel{without_number(choice.instance->rung), choice.reason};
+    if (!device.simulated()) return kernel;
+    return {native, simulated_reason(kernel, predict_matmul(device, *choice.instance, {m, n, k, batch}))};
 }
 
 std::int64_t predict_matmul(const core::Device& device, const std::string& variant, Type type, std::int64_t m,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace cuscope::ops {
 namespace {
@@ -69,6 +70,17 @@ std::int64_t predict_reduction(const core::Device& device, std::string_view vari
                                          each * static_cast<double>(elements) / 1e3);
     }
     return -1;
+}
+
+std::string simulated_reason(const Choice& kernel, std::int64_t duration_ns) {
+    std::string time = "a time that was not measured";
+    if (duration_ns >= 0) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.1f us", static_cast<double>(duration_ns) / 1e3);
+        time = text;
+    }
+    return "the device is simulated: the processor's own way is the fastest. It takes " + time + ", as " +
+           kernel.variant + " on a GPU: " + kernel.reason;
 }
 
 }  // namespace cuscope::ops

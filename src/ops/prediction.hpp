@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/device.hpp"
 #include "cuda_kernels/matmul/plan.hpp"
+#include "ops/matmul.hpp"
 
 namespace cuscope::ops {
 
@@ -19,5 +21,8 @@ std::int64_t predict_matmul(const core::Device& device, const matmul::Instance& 
 // A reduction's launch is a fixed time and one for each element; wider elements take as much longer.
 std::int64_t predict_reduction(const core::Device& device, std::string_view variant, std::int64_t elements,
                                std::size_t element_bytes);
+
+// Why a simulated device goes its own way, how long that takes on it, and which kernel's time that is.
+std::string simulated_reason(const Choice& kernel, std::int64_t duration_ns);
 
 }  // namespace cuscope::ops

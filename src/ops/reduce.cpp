@@ -58,10 +58,15 @@ bool keeps_order(const std::vector<std::size_t>& order, const std::vector<bool>&
     return true;
 }
 
-// The same elements in C order, with the reduced dimensions together: the array itself where it is that, or
-// is that seen with its dimensions in another order; else a copy with the reduced ones last.
-std::pair<Array, Extents> arranged(const Array& array, const std::vector<bool>& reduced, bool ordered,
-                                   const core::StreamPtr& stream) {
+// How the elements are seen in C order, with the reduced dimensions together: as they lie, or with their
+// dimensions in another order; else by a copy with the reduced ones last.
+struct Arrangement {
+    std::vector<std::size_t> order;
+    Extents extents;
+    bool copied = false;
+};
+
+Arrangement arrangement_of(const Array& array, const std::vector<bool>& reduced, bool ordered) {
     std::vector<std::size_t> order(array.dimensions());
     std::iota(order.begin(), order.end(), 0);
     const auto as_it_lies = [&]() -> Pattern {
@@ -71,25 +76,36 @@ std::pair<Array, Extents> arranged(const Array& array, const std::vector<bool>& 
         for (const std::size_t i : order) of_seen.push_back(reduced[i]);
         return pattern_of(seen.shape, of_seen);
     };
-    if (const Pattern pattern = as_it_lies(); pattern.fits) return {array, pattern.extents};
+    if (const Pattern pattern = as_it_lies(); pattern.fits) return {order, pattern.extents};
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return array.strides[a] > array.strides[b]; });
     if (keeps_order(order, reduced, false) && (!ordered || keeps_order(order, reduced, true))) {
-        if (const Pattern pattern = as_it_lies(); pattern.fits)
-            return {with_order(array, order), pattern.extents};
+        if (const Pattern pattern = as_it_lies(); pattern.fits) return {order, pattern.extents};
     }
     std::iota(order.begin(), order.end(), 0);
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !reduced[i]; });
     Extents extents;
     for (std::size_t i = 0; i < array.dimensions(); ++i)
         (reduced[i] ? extents.length : extents.outer) *= array.shape[i];
-    return {packed(with_order(array, order), array.type, stream), extents};
+    return {order, extents, true};
+}
+
+std::pair<Array, Extents> arranged(const Array& array, const std::vector<bool>& reduced, bool ordered,
+                                   const core::StreamPtr& stream) {
+    const Arrangement seen = arrangement_of(array, reduced, ordered);
+    const Array same = with_order(array, seen.order);
+    return {seen.copied ? packed(same, array.type, stream) : same, seen.extents};
 }
 
 std::vector<bool> marks(std::size_t dimensions, const std::vector<std::size_t>& axes) {
     std::vector<bool> reduced(dimensions, false);
     for (const std::size_t axis : axes) reduced.at(axis) = true;
     return reduced;
+}
+
+// Does the result depend on the order of the reduced dimensions?
+bool is_ordered(Operation operation) {
+    return operation == Operation::argmin || operation == Operation::argmax;
 }
 
 }  // namespace
@@ -109,9 +125,7 @@ std::vector<Variant> reduce_variants(const core::Device& device) {
 Choice reduce(Operation operation, const Array& in, const Array* other, const std::vector<std::size_t>& axes,
               const Array& out, const std::string& variant, const core::StreamPtr& stream) {
     const bool simulated = stream->device().simulated();
-    const bool ordered = operation == Operation::argmin || operation == Operation::argmax;
-    const std::vector<bool> reduced = marks(in.dimensions(), axes);
-    const auto [source, extents] = arranged(in, reduced, ordered, stream);
+    const auto [source, extents] = arranged(in, marks(in.dimensions(), axes), is_ordered(operation), stream);
     if (variant != "auto" && variant != native && variant != single_launch) {
         run_ladder(variant, operation, source, out, extents, stream);
         return {variant, "asked for"};
@@ -135,6 +149,16 @@ Choice reduce(Operation operation, const Array& in, const Array* other, const st
         return {native, "the device is simulated: the processor's own way is the fastest."};
     }
     return run_reduction(operation, source, factor, out, extents, stream);
+}
+
+Choice explain_reduce(const core::Device& device, Operation operation, const Array& in,
+                      const std::vector<std::size_t>& axes) {
+    const Arrangement seen = arrangement_of(in, marks(in.dimensions(), axes), is_ordered(operation));
+    Choice kernel = explain_reduction(device, operation, in.type, seen.extents);
+    if (seen.copied) kernel.reason = "after a copy in C order, " + kernel.reason;
+    if (!device.simulated()) return kernel;
+    const std::int64_t duration = predict_reduction(device, single_launch, in.count(), size_of(in.type));
+    return {native, simulated_reason(kernel, duration)};
 }
 
 }  // namespace cuscope::ops

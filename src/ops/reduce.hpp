@@ -18,7 +18,9 @@ std::vector<Variant> reduce_variants(const core::Device& device);
 // std::invalid_argument for a variant that is not there, core::WrongKind for one that does not take this.
 Choice reduce(Operation operation, const Array& in, const Array* other, const std::vector<std::size_t>& axes,
               const Array& out, const std::string& variant, const core::StreamPtr& stream);
-Choice explain_reduce(Operation operation, const Array& in, const std::vector<std::size_t>& axes);
+// What "auto" would take, and why: of an array of this type, shape and strides, wherever it is.
+Choice explain_reduce(const core::Device& device, Operation operation, const Array& in,
+                      const std::vector<std::size_t>& axes);
 
 // Of integers' sums and products 64 bits, of argmin and argmax int64, of any and all bool, of integers' means
 // float64.

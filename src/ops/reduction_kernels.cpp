@@ -45,12 +45,44 @@ Known known(Operation operation) {
     return {To::dot, "reduce/dot"};
 }
 
-std::string blocks(const Grid& launch) {
-    return std::to_string(launch.grid) + (launch.grid == 1 ? " block" : " blocks") + " of " +
-           std::to_string(launch.block) + " threads";
+struct Plan {
+    const char* shape;  // the kernel's name, but for its policy
+    Grid launch;
+    const char *because, *how;
+};
+
+Plan plan_of(const core::Device& device, Operation operation, Type type, const Extents& extents) {
+    const cuscope::reduce::Operation of = known(operation).operation;
+    const int multiprocessors = std::max(1, device.properties().multiprocessor_count);
+    const auto element = static_cast<int>(size_of(type));
+    const auto [outer, length, inner] = extents;
+    if (outer == 1 && inner == 1) {
+        return {operation == Operation::dot ? "dot" : "whole",
+                cuscope::reduce::plan_whole(length, element, multiprocessors), "all elements lie together",
+                ""};
+    }
+    if (inner == 1) {
+        return {"rows", cuscope::reduce::plan_rows(outer, length, element, multiprocessors),
+                "what is reduced lies together", ""};
+    }
+    return {"columns",
+            cuscope::reduce::plan_columns(outer, length, inner, element,
+                                          cuscope::reduce::value_bytes(of, type), multiprocessors),
+            "results lie together", ", each thread with columns of its own"};
+}
+
+Choice choice_of(const Plan& plan) {
+    const Grid& launch = plan.launch;
+    return {single_launch, std::string(plan.because) + ": one launch of " + plan.shape + ", " +
+                               std::to_string(launch.grid) + (launch.grid == 1 ? " block" : " blocks") +
+                               " of " + std::to_string(launch.block) + " threads" + plan.how + "."};
 }
 
 }  // namespace
+
+Choice explain_reduction(const core::Device& device, Operation operation, Type type, const Extents& extents) {
+    return choice_of(plan_of(device, operation, type, extents));
+}
 
 Choice run_reduction(Operation operation, const Array& in, const Array* other, const Array& out,
                      const Extents& extents, const core::StreamPtr& stream) {
@@ -62,8 +94,6 @@ Choice run_reduction(Operation operation, const Array& in, const Array* other, c
     const unsigned long long bits = cuscope::reduce::bits_of(of, in.type);
     const int kind = cuscope::reduce::kind_of(of, out.type);
     const double divisor = operation == Operation::mean ? static_cast<double>(extents.length) : 1;
-    const int multiprocessors = std::max(1, stream->device().properties().multiprocessor_count);
-    const auto element = static_cast<int>(size_of(in.type));
     const auto [outer, length, inner] = extents;
     const std::int64_t elements = outer * length * inner * (operation == Operation::dot ? 2 : 1);
     const std::int64_t duration =
@@ -75,34 +105,32 @@ Choice run_reduction(Operation operation, const Array& in, const Array* other, c
                               std::vector<core::Memory*> memories, auto... arguments) {
         memories.insert(memories.end(), {in.memory.get(), out.memory.get()});
         if (workspace.memory() != nullptr) memories.push_back(workspace.memory());
-        run(*kernel(shape), {{launch.grid, 1, 1}, {launch.block, 1, 1}, 0, duration}, stream, memories,
+        run(*kernel(shape), {{launch.grid, 1, 1}, {launch.block, 1, 1}, 0, duration, true}, stream, memories,
             arguments...);
     };
     const void* const from = in.pointer;
     void* const to = out.pointer;
+    const Plan plan = plan_of(stream->device(), operation, in.type, extents);
+    const Grid& launch = plan.launch;
     if (outer == 1 && inner == 1) {
-        const Grid launch = cuscope::reduce::plan_whole(length, element, multiprocessors);
         const Workspace slots(stream, launch.slot_bytes);
         if (operation == Operation::dot) {
-            run_with("dot", launch, slots, {other->memory.get()}, from,
+            run_with(plan.shape, launch, slots, {other->memory.get()}, from,
                      static_cast<const void*>(other->pointer), to, static_cast<long long>(length), bits, kind,
                      slots.pointer());
         } else {
-            run_with("whole", launch, slots, {}, from, to, static_cast<long long>(length), bits, kind,
+            run_with(plan.shape, launch, slots, {}, from, to, static_cast<long long>(length), bits, kind,
                      divisor, slots.pointer());
         }
-        return {single_launch, "all elements lie together: " + blocks(launch) + ", one launch."};
+        return choice_of(plan);
     }
     if (inner == 1) {
-        const Grid launch = cuscope::reduce::plan_rows(outer, length, element, multiprocessors);
         const Workspace slots(stream, launch.slot_bytes);
-        run_with("rows", launch, slots, {}, from, to, static_cast<long long>(outer),
+        run_with(plan.shape, launch, slots, {}, from, to, static_cast<long long>(outer),
                  static_cast<long long>(length), static_cast<long long>(length), bits, kind, divisor,
                  launch.lanes, launch.splits, slots.pointer());
-        return {single_launch, "what is reduced lies together: " + blocks(launch) + ", one launch."};
+        return choice_of(plan);
     }
-    const Grid launch = cuscope::reduce::plan_columns(
-        outer, length, inner, element, cuscope::reduce::value_bytes(of, in.type), multiprocessors);
     const Workspace tickets(stream, launch.ticket_bytes);
     std::shared_ptr<core::DeviceMemory> partials;
     std::vector<core::Memory*> memories;
@@ -110,12 +138,11 @@ Choice run_reduction(Operation operation, const Array& in, const Array* other, c
         partials = core::DeviceMemory::allocate(stream, launch.partial_bytes);
         memories.push_back(partials.get());
     }
-    run_with("columns", launch, tickets, memories, from, to, static_cast<long long>(outer),
+    run_with(plan.shape, launch, tickets, memories, from, to, static_cast<long long>(outer),
              static_cast<long long>(length), static_cast<long long>(inner), static_cast<long long>(inner),
              static_cast<long long>(length * inner), bits, kind, divisor, launch.lanes, launch.splits,
              tickets.pointer(), partials ? partials->pointer() : nullptr);
-    return {single_launch,
-            "results lie together: " + blocks(launch) + ", each thread with columns of its own, one launch."};
+    return choice_of(plan);
 }
 
 }  // namespace cuscope::ops

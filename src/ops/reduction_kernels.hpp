@@ -16,5 +16,7 @@ void run_ladder(const std::string& rung, Operation operation, const Array& in, c
 inline constexpr const char* single_launch = "single_launch";
 Choice run_reduction(Operation operation, const Array& in, const Array* other, const Array& out,
                      const Extents& extents, const core::StreamPtr& stream);
+// The same without a launch: which kernel it would be, in which grid.
+Choice explain_reduction(const core::Device& device, Operation operation, Type type, const Extents& extents);
 
 }  // namespace cuscope::ops

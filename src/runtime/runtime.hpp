@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/launch_counts.hpp"
 #include "runtime/status.hpp"
 #include "runtime/types.hpp"
 
@@ -271,6 +272,10 @@ class Runtime {
     // Status::invalid_source with the compiler's message in result->log; a compiler that is not there is
     // Status::jit_compiler_not_found with what was tried and how to get one in the log.
     virtual Status compile(const CompileRequest& request, CompileResult* result) = 0;
+    // launch_kernel, and waits for the kernel. `counting` is the same one of a library of the same request's,
+    // compiled with `counted`; Status::not_supported where devices are real.
+    virtual Status launch_counted(const LaunchConfig& config, KernelHandle kernel, void** arguments,
+                                  KernelHandle counting, LaunchCounts* counts) = 0;
     // Adds a simulated device of a named model; Status::not_supported where devices are real.
     virtual Status add_device(int* device, const char* model) = 0;
     // The host's time as this runtime sees it, nanoseconds from an arbitrary start.

@@ -166,6 +166,7 @@ struct CompileRequest {
     std::vector<std::pair<std::string, std::string>> headers;  // name, text
     std::vector<std::string> name_expressions;                 // instances of templates: "scale<float>"
     bool use_cache = true;
+    bool counted = false;  // for Runtime::launch_counted; no GPU takes it
 };
 
 struct CompileResult {

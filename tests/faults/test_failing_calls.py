@@ -66,6 +66,9 @@ USES = {
     "stream's policy": lambda g: setattr(g["stream"], "synchronization_policy", "spin"),
     "stream's priority": lambda g: setattr(g["stream"], "priority", -1),
     "stream's attributes": lambda g: g["other"].copy_attributes(g["stream"]),
+    "counted launch": lambda g: (
+        g["module"].add_one.count if cs.current_device().simulated else g["module"].add_one.launch
+    )(g["n"], grid=1, block=1),
     "launch with attributes": lambda g: g["module"].add_one.launch(
         g["n"], grid=2, block=1, stream=g["stream"], cluster=2, priority=-1
     ),
@@ -179,6 +182,7 @@ METHODS = [
     "func_set_attribute",
     "func_get_param_info",
     "launch_kernel",
+    "launch_counted",
     "compile",
     "device_synchronize",
     "mem_get_info",

@@ -38,7 +38,8 @@ def rows_of(cases: Callable[[Run], Iterable[Case]]) -> Callable[[Run], Iterator[
 
 
 def measure(run: Run, case: Case, seconds: float) -> Row:
-    """One case. Raises Mismatch if a contender's result is wrong."""
+    """One case. Raises Mismatch if a contender's result is wrong, MemoryError if its operands are too large."""
+    _refuse_what_does_not_fit(run.device, case)
     sets = case.operands(_sets(run.device, case))
     calls = {
         name: _Rotation(
@@ -65,6 +66,16 @@ def measure(run: Run, case: Case, seconds: float) -> Row:
         rounds=len(times[OURS]),
         intensity=case.intensity,
     )
+
+
+def _refuse_what_does_not_fit(device: cs.Device, case: Case) -> None:
+    """Before arrays of NumPy are made: the system may promise them any memory, and end the process once it is used."""
+    free = device.memory_info().free
+    if case.footprint > free:
+        raise MemoryError(
+            f"{case.name} of size {case.size} takes {case.footprint} bytes of the memory of {device.name}, "
+            f"of which {free} are free: choose smaller --sizes"
+        )
 
 
 def _sets(device: cs.Device, case: Case) -> int:

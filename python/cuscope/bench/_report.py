@@ -117,4 +117,6 @@ def size_text(size: int, subject: Subject) -> str:
 def _number(value: float | None) -> str:
     if value is None:
         return ""
+    if 0 < value < 0.01:
+        return f"{value:.2g}"
     return f"{value:.3f}" if value < 10 else f"{value:.2f}" if value < 100 else f"{value:.1f}"

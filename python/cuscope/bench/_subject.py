@@ -92,6 +92,11 @@ class Run:
         kind = np.dtype(dtype)
         if kind.kind in "iu":
             return np.frombuffer(generator.bytes(count * kind.itemsize), kind)
+        if kind == np.float32:  # with no wider ones on the way, which are large
+            numbers = generator.random(count, np.float32)
+            numbers *= 2
+            numbers -= 1
+            return numbers
         return generator.uniform(-1, 1, count).astype(kind)
 
 

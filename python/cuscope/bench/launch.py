@@ -49,7 +49,8 @@ def _simulated(run: Run, count: int) -> Times:
 
     def simulated(call: str) -> float:
         value = microseconds(*calls[call], count, clock=cs.clock, batches=SIMULATED_BATCHES)
-        return round(value, 6)  # the clock counts nanoseconds; what is beyond comes of its being a float
+        # The clock counts nanoseconds; what is beyond comes of its being a float.
+        return round(value * 1e3 * count) / count / 1e3
 
     return {OURS: {call: [simulated(call)] for call in CALLS}}
 

@@ -18,6 +18,8 @@ __all__ = ["SUBJECT"]
 
 # The rungs that are fast enough to be measured at every size.
 _VARIANTS = ("auto", "shared_tiles", "vectorised", "double_buffered", "warp_tiles")
+# A simulated device runs a rung thread by thread: beyond this n, for minutes.
+_MOST_SIMULATED = 512
 _CHECKED = 16  # rows of a result that are compared: all columns of them, in double precision
 
 
@@ -29,6 +31,11 @@ def _cases(run: Run) -> Iterator[Case]:
             module, _ = cupy
             contenders["cupy"] = Contender(partial(_multiply_by_cupy, module), module.asarray)
         for n in run.sizes:
+            if run.device.simulated and variant != "auto" and n > _MOST_SIMULATED:
+                run.missing[f"rungs beyond n = {_MOST_SIMULATED}"] = (
+                    "a simulated device runs their threads one by one"
+                )
+                continue
             yield Case(
                 name=f"float32, {variant}",
                 size=n,

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "host/simt/grid.hpp"
+#include "host/simt/recorder.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define CUSCOPE_ASAN 1
@@ -113,9 +114,13 @@ void Block::attach(Grid& its_grid) {
     prototype_.cluster_dim = {launch.cluster.x, launch.cluster.y, launch.cluster.z};
     prototype_.api = &cuscope::simt::engine_api;
     prototype_.block = this;
+    if (launch.counting) attach_recorder();
 }
 
-void Block::detach() { grid = nullptr; }
+void Block::detach() {
+    if (recorder_) detach_recorder();
+    grid = nullptr;
+}
 
 bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
     const Index3& grid_dim = prototype_.grid_dim;
@@ -160,6 +165,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
         target.armed.store(false, std::memory_order_relaxed);
         if (live_ == 0) {
             if (cluster != nullptr) grid->leave_cluster(*this, index);
+            if (recorder_) recorder_->meet_all();
             return true;
         }
     }
@@ -168,6 +174,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
     *failure = std::move(failure_);
     failure_ = {};
     reset_strands();
+    if (recorder_) recorder_->forget();
     return false;
 }
 
@@ -318,6 +325,7 @@ void Block::release_barrier() {
     arrived_ = predicates_ = 0;
     idle_hints_ = 0;
     ready_.append(at_barrier_);
+    if (recorder_) recorder_->meet_all();
 }
 
 CUSCOPE_ON_FIBER void Block::spin(Strand* self) {

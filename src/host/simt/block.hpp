@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@
 namespace cuscope::simt {
 
 class Grid;
+class Recorder;
 
 // The engine's view of a fiber. It lies at the high end of its own stack.
 struct Strand : cuscope_simt::Fiber {
@@ -149,6 +151,8 @@ struct cuscope_simt::Block {
     void* map_shared(Strand* self, const void* address, unsigned rank, const Site* site);
     int shared_rank(const void* address) const;
     [[noreturn]] void fault(Strand* self, Fault kind, const char* message, const Site* site);
+    void access(Strand* self, const void* address, unsigned bytes, Access access, const void* instruction);
+    void step(Strand* self, const void* instruction);
 
     cuscope::simt::Grid* grid = nullptr;
     std::string printed;             // by the block that runs, or ran last
@@ -217,6 +221,14 @@ struct cuscope_simt::Block {
     char* shared_base(const void* address, std::size_t* offset) const;
     void reset_strands();
 
+    // What a counted launch needs; recorder_ is null in any other.
+    void attach_recorder();
+    void detach_recorder();
+    void let_catch_up(Strand* self);
+    unsigned going_on(unsigned warp) const;
+    void record_meeting(unsigned warp, unsigned mask);
+    [[noreturn]] void leave_without_memory(Strand* self);
+
     void release_barrier();
     bool release_active_mask();
     void complete_warp(Warp& warp, unsigned mask, WarpKind kind);
@@ -273,6 +285,7 @@ struct cuscope_simt::Block {
     std::vector<cuscope::simt::GuardedMemory> stacks_;
     cuscope::simt::Failure failure_;
     cuscope::simt::FaultScope fault_scope_;
+    std::unique_ptr<cuscope::simt::Recorder> recorder_;
 };
 
 namespace cuscope::simt {

@@ -106,6 +106,7 @@ class Compilation {
     Status prepare();
     Status preprocess(std::string* text);
     Status build(const Rewritten& rewritten, std::string* image);
+    Status build_hooks(std::string* object);
     std::vector<Registration> registrations(const Rewritten& rewritten) const;
     Status diagnose(const std::string& registration, const std::string& log);
     Status finish(const std::string& image, CompileResult* result) const;
@@ -143,6 +144,8 @@ std::string Compilation::key() const {
     add("file", request_.file_name);
     for (const std::string& flag : compiler_flags(compiler_)) add("flag", flag);
     for (const std::string& flag : link_flags(compiler_)) add("flag", flag);
+    if (request_.counted)
+        for (const std::string& flag : counting_flags(compiler_)) add("counting flag", flag);
     add("flag", options_.standard);
     for (const std::string& option : options_.preprocessor) add("option", option);
     add("warnings", options_.warnings ? "1" : "0");
@@ -190,6 +193,7 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
                                    "-D__CUDACC_VER_MINOR__=0", "-D__CUSCOPE_HOST__=1"})
         arguments.push_back(definition);
     arguments.push_back("-D__CUDA_ARCH__=" + architecture);
+    if (request_.counted) arguments.push_back("-DCUSCOPE_COUNTED");
     arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
     arguments.push_back("-I" + headers_ + "/cuscope_simt/compat");
     arguments.insert(arguments.end(), options_.preprocessor.begin(), options_.preprocessor.end());
@@ -313,18 +317,39 @@ Status Compilation::diagnose(const std::string& registration, const std::string&
     return fail(Status::invalid_source, clean_log(answer.ok() ? log : answer.output, headers_));
 }
 
+// What the compiler's instrumentation calls.
+Status Compilation::build_hooks(std::string* object) {
+    *object = directory_->path() + "/hooks.o";
+    std::vector<std::string> arguments{compiler_.path, "-std=c++17", "-DCUSCOPE_COUNTED", "-I" + headers_};
+    for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
+    arguments.insert(arguments.end(), {"-c", headers_ + "/cuscope_simt/counting/hooks.cpp", "-o", *object});
+    const CommandResult answer = execute(arguments);
+    if (const Status status = unfinished(answer); status != Status::success) return status;
+    return answer.ok() ? Status::success : fail(Status::invalid_source, answer.output);
+}
+
 Status Compilation::build(const Rewritten& rewritten, std::string* image) {
     std::vector<Registration> kernels = registrations(rewritten);
+    std::string hooks;
+    unsigned flags = rewritten.flags;
+    if (request_.counted) {
+        flags |= cuscope_simt::counts_accesses;
+        if (const Status status = build_hooks(&hooks); status != Status::success) return status;
+    }
+    // A thread that counts may have to wait for others to catch up.
+    const bool waits = rewritten.waits || request_.counted;
     const std::string input = directory_->path() + "/image.ii", output = directory_->path() + "/image.so";
     for (;;) {
-        const std::string registration =
-            registration_code(kernels, rewritten.globals, rewritten.flags, rewritten.waits);
+        const std::string registration = registration_code(kernels, rewritten.globals, flags, waits);
         if (!write_file(input, rewritten.text + registration))
             return fail(Status::operating_system, "cannot write to " + directory_->path());
         std::vector<std::string> arguments{compiler_.path, options_.standard, "-x", "c++-cpp-output"};
         if (!options_.warnings) arguments.push_back("-w");
         for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
+        if (request_.counted)
+            for (const std::string& flag : counting_flags(compiler_)) arguments.push_back(flag);
         arguments.insert(arguments.end(), {input, "-x", "none", "-o", output});
+        if (!hooks.empty()) arguments.push_back(hooks);
         for (const std::string& flag : link_flags(compiler_)) arguments.push_back(flag);
         const CommandResult answer = execute(arguments);
         if (const Status status = unfinished(answer); status != Status::success) return status;
@@ -439,6 +464,10 @@ Status compile(const CompileRequest& request, const Target& target, CompileResul
     HostCompiler compiler = find_host_compiler();
     if (!compiler.found()) {
         result->log = compiler.problem + "\n";
+        return Status::jit_compiler_not_found;
+    }
+    if (const std::string problem = counting_problem(compiler); request.counted && !problem.empty()) {
+        result->log = problem + "\n";
         return Status::jit_compiler_not_found;
     }
     const std::string headers = include_dir();

@@ -1,6 +1,7 @@
 #include "host/simt/executor.hpp"
 
 #include "host/simt/grid.hpp"
+#include "host/simt/variables.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -91,6 +92,15 @@ CUSCOPE_ON_FIBER void api_heap_free(Fiber* self, void* address, const Site* site
                        "free() of an address that no kernel's malloc() gave, or that was freed before", site);
 }
 
+CUSCOPE_ON_FIBER void api_access(Fiber* self, const void* address, unsigned bytes, Access access,
+                                 const void* instruction) {
+    self->block->access(strand(self), address, bytes, access, instruction);
+}
+
+CUSCOPE_ON_FIBER void api_step(Fiber* self, const void* instruction) {
+    self->block->step(strand(self), instruction);
+}
+
 }  // namespace
 
 constexpr cuscope_simt::Api engine_api = {
@@ -113,8 +123,16 @@ constexpr cuscope_simt::Api engine_api = {
     api_wait_for_primary,
     api_heap_allocate,
     api_heap_free,
+    api_access,
+    api_step,
 };
 
-Outcome run(const Launch& launch, RunControl& control) { return Grid(launch, control).run(); }
+Outcome run(const Launch& launch, RunControl& control) {
+    if (!launch.counting) return Grid(launch, control).run();
+    const BorrowedVariables variables(*launch.plain, *launch.image);
+    Outcome outcome = Grid(launch, control).run();
+    variables.put_back();
+    return outcome;
+}
 
 }  // namespace cuscope::simt

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "host/simt/counting.hpp"
 #include "host/simt/heap.hpp"
 #include "host/simt/image.hpp"
 #include "runtime/status.hpp"
@@ -26,10 +27,12 @@ struct Launch {
     unsigned multiprocessor_count = 1;
     unsigned resident_blocks = 1;  // how many blocks the simulated device holds at once
     std::size_t stack_bytes = 64 << 10;
-    bool cooperative = false;           // all blocks run at once and may wait for each other
-    Dim3 cluster{1, 1, 1};              // blocks that run at once and see each other's shared memory
-    std::int64_t primary_ended_ns = 0;  // when the kernel that it overlaps had ended
-    std::shared_ptr<Heap> heap;         // null: malloc() gives nothing
+    bool cooperative = false;            // all blocks run at once and may wait for each other
+    Dim3 cluster{1, 1, 1};               // blocks that run at once and see each other's shared memory
+    std::int64_t primary_ended_ns = 0;   // when the kernel that it overlaps had ended
+    std::shared_ptr<Heap> heap;          // null: malloc() gives nothing
+    std::shared_ptr<Counting> counting;  // of an image that counts; null: it does not
+    std::shared_ptr<Image> plain;        // whose variables an image that counts uses
 };
 
 struct Outcome {

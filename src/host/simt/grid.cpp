@@ -23,7 +23,7 @@ constexpr auto leave_after = 200ms;  // after a failure, nothing ends for this l
 constexpr unsigned most_threads = 8192;
 
 // The image's cache, word by word.
-enum class CacheWord { known, tls_module, tls_bytes, code_begin, code_end };
+enum class CacheWord { known, tls_module, tls_bytes, code_begin, code_end, image_begin, image_end };
 
 struct Search {
     const void* address;
@@ -40,6 +40,9 @@ int examine_object(dl_phdr_info* object, std::size_t, void* argument) {
         const std::uintptr_t begin = object->dlpi_addr + header.p_vaddr;
         if (header.p_type == PT_LOAD) {
             if (address >= begin && address < begin + header.p_memsz) found = true;
+            // Segments come in the order of their addresses.
+            if (facts.image_begin == nullptr) facts.image_begin = reinterpret_cast<const char*>(begin);
+            facts.image_end = reinterpret_cast<const char*>(begin) + header.p_memsz;
             if (header.p_flags & PF_X) {
                 facts.code_begin = reinterpret_cast<const char*>(begin);
                 facts.code_end = facts.code_begin + header.p_memsz;
@@ -72,11 +75,16 @@ ImageFacts ImageFacts::of(const cuscope_simt::ImageTable& table) {
         put(CacheWord::tls_bytes, search.facts.tls_bytes);
         put(CacheWord::code_begin, reinterpret_cast<std::uintptr_t>(search.facts.code_begin));
         put(CacheWord::code_end, reinterpret_cast<std::uintptr_t>(search.facts.code_end));
+        put(CacheWord::image_begin, reinterpret_cast<std::uintptr_t>(search.facts.image_begin));
+        put(CacheWord::image_end, reinterpret_cast<std::uintptr_t>(search.facts.image_end));
         word(CacheWord::known).store(1, std::memory_order_release);
     }
-    return {get(CacheWord::tls_module), get(CacheWord::tls_bytes),
+    return {get(CacheWord::tls_module),
+            get(CacheWord::tls_bytes),
             reinterpret_cast<const char*>(get(CacheWord::code_begin)),
-            reinterpret_cast<const char*>(get(CacheWord::code_end))};
+            reinterpret_cast<const char*>(get(CacheWord::code_end)),
+            reinterpret_cast<const char*>(get(CacheWord::image_begin)),
+            reinterpret_cast<const char*>(get(CacheWord::image_end))};
 }
 
 Grid::Grid(const Launch& its_launch, RunControl& control)

@@ -15,6 +15,20 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
+// Of "g++ (Debian 12.2.0-14) 12.2.0" and "Debian clang version 14.0.6": the number before the first point
+// that no parenthesis holds.
+int major_version(const std::string& version) {
+    int depth = 0;
+    for (std::size_t at = 0; at < version.size(); ++at) {
+        depth += version[at] == '(' ? 1 : version[at] == ')' ? -1 : 0;
+        if (depth != 0 || version[at] != '.' || at == 0) continue;
+        std::size_t begin = at;
+        while (begin > 0 && version[begin - 1] >= '0' && version[begin - 1] <= '9') --begin;
+        if (begin != at && at - begin < 4) return std::stoi(version.substr(begin, at - begin));
+    }
+    return 0;
+}
+
 // "" if it is a compiler, else why not.
 std::string try_compiler(const std::string& path, HostCompiler* compiler) {
     const CommandResult answer = run_command({path, "--version"}, "/");
@@ -23,6 +37,7 @@ std::string try_compiler(const std::string& path, HostCompiler* compiler) {
     std::istringstream lines(answer.output);
     std::getline(lines, compiler->version);
     compiler->is_clang = answer.output.find("clang") != std::string::npos;
+    compiler->major = major_version(compiler->version);
     if (!compiler->is_clang && answer.output.find("Free Software Foundation") == std::string::npos)
         return path + " is neither GCC nor Clang: " + compiler->version;
     compiler->path = path;
@@ -111,6 +126,27 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler) {
         flags.insert(flags.end(), {"-fno-gnu-unique", "-fno-extern-tls-init", "-Wno-register"});
     }
     return flags;
+}
+
+std::vector<std::string> counting_flags(const HostCompiler& compiler) {
+    std::vector<std::string> flags{"-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize"};
+    if (compiler.is_clang) {
+        flags.insert(flags.end(), {"-fsanitize-coverage=bb,trace-pc,no-prune", "-fno-slp-vectorize",
+                                   "-fno-unroll-loops", "-mllvm", "-tsan-instrument-func-entry-exit=0",
+                                   "-mllvm", "-tsan-instrument-read-before-write=1"});
+    } else {
+        // A vector of four floats is loaded at once.
+        flags.insert(flags.end(), {"-fsanitize-coverage=trace-pc", "-fno-tree-sra", "-Wno-tsan"});
+    }
+    return flags;
+}
+
+std::string counting_problem(const HostCompiler& compiler) {
+    // Older ones cannot leave a function out.
+    const int least = compiler.is_clang ? 14 : 12;
+    if (compiler.major == 0 || compiler.major >= least) return "";
+    return "to count what a kernel does takes GCC 12 or Clang 14, or a newer one; the compiler is " +
+           compiler.version + " (" + compiler.path + "): set CUSCOPE_CXX to the path of another";
 }
 
 std::vector<std::string> link_flags(const HostCompiler&) {

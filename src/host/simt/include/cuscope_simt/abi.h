@@ -60,6 +60,8 @@ enum class Scope : int { block, cluster, grid };
 // writes to stderr. misaligned: an address that is no multiple of the access's size.
 enum class Fault : int { trap, assertion, misaligned, unsupported };
 
+enum class Access : unsigned { load, store, atomic };
+
 struct Fiber;
 struct Block;  // the engine's own
 
@@ -104,6 +106,10 @@ struct Api {
     // The device's heap. Neither switches. Null if it is full.
     void* (*heap_allocate)(Fiber* self, unsigned long bytes);
     void (*heap_free)(Fiber* self, void* address, const Site* site);
+    // Of images that count (counts_accesses): the thread is about to access memory, or begins a basic block.
+    // `instruction` is an address in the image's code that tells one from another.
+    void (*access)(Fiber* self, const void* address, unsigned bytes, Access access, const void* instruction);
+    void (*step)(Fiber* self, const void* instruction);  // does not switch
 };
 
 struct Fiber {
@@ -167,6 +173,7 @@ enum ImageFlags : unsigned {
     uses_print = 1u << 4,
     uses_heap = 1u << 8,
     uses_trigger = 1u << 9,  // its blocks may let dependent kernels start before they end
+    counts_accesses = 1u << 10,
 };
 
 // Where the engine keeps what it found out about an image, for as long as that is loaded. Zero at first.

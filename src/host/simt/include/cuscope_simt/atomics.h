@@ -8,7 +8,7 @@ namespace cuscope_simt {
 
 // The sanitizer does not look at these.
 template <class T>
-CUSCOPE_INLINE T* atomic_operand(T* address) {
+CUSCOPE_INLINE T* aligned_operand(T* address) {
     if (__builtin_expect(reinterpret_cast<__UINTPTR_TYPE__>(address) % sizeof(T) != 0, 0)) {
         char text[128];
         __builtin_snprintf(text, sizeof text,
@@ -17,6 +17,13 @@ CUSCOPE_INLINE T* atomic_operand(T* address) {
         fault(Fault::misaligned, text, nullptr);
         __builtin_unreachable();
     }
+    return address;
+}
+
+// Once for each operation.
+template <class T>
+CUSCOPE_INLINE T* atomic_operand(T* address, Access access = Access::atomic) {
+    count(aligned_operand(address), sizeof(T), access);
     return address;
 }
 
@@ -100,11 +107,11 @@ CUSCOPE_INLINE T atomic_add_bits(T* address, T value) {
         return ::cuscope_simt::atomic_add_bits<unsigned long long>(address, value);                \
     }                                                                                              \
     CUSCOPE_INLINE float2 atomicAdd##suffix(float2* address, float2 value) {                       \
-        ::cuscope_simt::atomic_operand(address);                                                   \
+        ::cuscope_simt::aligned_operand(address);                                                  \
         return {atomicAdd##suffix(&address->x, value.x), atomicAdd##suffix(&address->y, value.y)}; \
     }                                                                                              \
     CUSCOPE_INLINE float4 atomicAdd##suffix(float4* address, float4 value) {                       \
-        ::cuscope_simt::atomic_operand(address);                                                   \
+        ::cuscope_simt::aligned_operand(address);                                                  \
         return {atomicAdd##suffix(&address->x, value.x), atomicAdd##suffix(&address->y, value.y),  \
                 atomicAdd##suffix(&address->z, value.z), atomicAdd##suffix(&address->w, value.w)}; \
     }                                                                                              \

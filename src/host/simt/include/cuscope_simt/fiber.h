@@ -10,7 +10,15 @@
 register ::cuscope_simt::Fiber* cuscope_fiber asm("r15");
 #else
 #define CUSCOPE_FIBER_REGISTER 0
+#ifndef CUSCOPE_COUNTED
 static thread_local ::cuscope_simt::Fiber* cuscope_fiber;
+#else
+// The kernels' and the hooks', which are compiled apart.
+extern "C" __attribute__((visibility("hidden"))) __thread ::cuscope_simt::Fiber* cuscope_fiber;
+#ifndef CUSCOPE_HOOKS
+__thread ::cuscope_simt::Fiber* cuscope_fiber;
+#endif
+#endif
 #endif
 
 #define CUSCOPE_INLINE inline __attribute__((always_inline))
@@ -18,25 +26,44 @@ static thread_local ::cuscope_simt::Fiber* cuscope_fiber;
 #define CUSCOPE_OWN CUSCOPE_INLINE __attribute__((no_sanitize("alignment")))
 #define CUSCOPE_HIDDEN __attribute__((visibility("hidden")))
 
+// Of functions of an image that counts in which nothing is counted, and the Fiber may not be known.
+#ifndef CUSCOPE_COUNTED
+#define CUSCOPE_UNCOUNTED
+#elif defined(__clang__)
+#define CUSCOPE_UNCOUNTED __attribute__((no_sanitize("thread", "coverage")))
+#else
+#define CUSCOPE_UNCOUNTED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
+#endif
+
 extern "C" {
 // These replace the C library's in the image: declared before its headers, so that those find them hidden.
 int printf(const char* format, ...) CUSCOPE_HIDDEN __attribute__((format(printf, 1, 2)));
 long clock() noexcept CUSCOPE_HIDDEN;
 void __assert_fail(const char* assertion, const char* file, unsigned line,
                    const char* function) noexcept CUSCOPE_HIDDEN __attribute__((noreturn));
+#ifdef CUSCOPE_COUNTED
+void cuscope_start_counting() CUSCOPE_HIDDEN;
+void cuscope_count(const void* address, unsigned bytes, ::cuscope_simt::Access access) CUSCOPE_HIDDEN;
+#endif
 }
 
 namespace cuscope_simt {
 
-// An engine call that may go on with another fiber in between.
+// An engine call that may go on with another fiber in between. Before the pointer is this fiber's again,
+// nothing may be counted.
+#if defined(CUSCOPE_COUNTED) && !CUSCOPE_FIBER_REGISTER
+#define CUSCOPE_SWITCHING CUSCOPE_UNCOUNTED __attribute__((noinline, no_sanitize("alignment")))
+#else
+#define CUSCOPE_SWITCHING CUSCOPE_OWN
+#endif
 template <class Call>
-CUSCOPE_OWN auto switching(Call call) -> decltype(call(static_cast<Fiber*>(nullptr))) {
+CUSCOPE_SWITCHING auto switching(Call call) -> decltype(call(static_cast<Fiber*>(nullptr))) {
 #if CUSCOPE_FIBER_REGISTER
     return call(cuscope_fiber);
 #else
     struct Restore {
         Fiber* self;
-        ~Restore() { cuscope_fiber = self; }
+        CUSCOPE_UNCOUNTED CUSCOPE_INLINE ~Restore() { cuscope_fiber = self; }
     } restore{cuscope_fiber};
     return call(restore.self);
 #endif
@@ -44,6 +71,14 @@ CUSCOPE_OWN auto switching(Call call) -> decltype(call(static_cast<Fiber*>(nullp
 
 CUSCOPE_OWN void fault(Fault kind, const char* message, const Site* site) {
     cuscope_fiber->api->fault(cuscope_fiber, kind, message, site);
+}
+
+// The hooks of images that count do not look at atomic operations.
+CUSCOPE_OWN void count([[maybe_unused]] const void* address, [[maybe_unused]] unsigned bytes,
+                       [[maybe_unused]] Access access) {
+#ifdef CUSCOPE_COUNTED
+    cuscope_count(address, bytes, access);
+#endif
 }
 
 // One operation that a thread may be repeating until another thread does something.

@@ -53,6 +53,7 @@ struct Runner {
 template <auto kernel, bool waits, class... P>
 struct Runner<kernel, waits, void (*)(P...)> {
     static_assert((!IsReference<P>::value && ...), "a __global__ function takes no parameter by reference");
+    using Type = void (*)(P...);
     static constexpr Layouts<P...> layouts{};
 
     // The parameters are this function's own, so that no store of the kernel can change them.
@@ -70,7 +71,14 @@ struct Runner<kernel, waits, void (*)(P...)> {
             self->thread_index.x = x;
             // Of a fault it must be known which thread it was: what the kernel does comes after these.
             asm volatile("" : "+m"(self->thread_index.x), "+m"(self->linear_thread));
+#ifdef CUSCOPE_COUNTED
+            // As part of this function it would not be counted.
+            Type function = kernel;
+            asm("" : "+r"(function));
+            function(parameters...);
+#else
             kernel(parameters...);
+#endif
             ++thread;
             ++x;
             if (waits && *next != thread) {
@@ -94,9 +102,13 @@ struct Runner<kernel, waits, void (*)(P...)> {
         threads(self, *static_cast<P*>(arguments[n])...);
     }
 
-    static __attribute__((no_sanitize("alignment"))) void run(Fiber* self, void** arguments) {
+    static CUSCOPE_UNCOUNTED __attribute__((no_sanitize("alignment"))) void run(Fiber* self,
+                                                                                void** arguments) {
         Fiber* const outer = cuscope_fiber;
         cuscope_fiber = self;
+#ifdef CUSCOPE_COUNTED
+        cuscope_start_counting();
+#endif
         unpack(self, arguments, typename MakeSequence<sizeof...(P)>::Type());
         cuscope_fiber = outer;
     }

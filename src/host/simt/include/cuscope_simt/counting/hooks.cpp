@@ -1,0 +1,129 @@
+// What the compilers call where they instrument an image that counts: the interface of ThreadSanitizer's
+// runtime and of the coverage of basic blocks, answered by telling the engine. Compiled apart, without any
+// instrumentation, and linked into the image, where nothing else can see it.
+#define CUSCOPE_HOOKS
+#include "cuscope_simt/fiber.h"
+
+using cuscope_simt::Access;
+using cuscope_simt::Fiber;
+
+namespace {
+
+// Constructors of the image run before there is a Fiber.
+bool started;
+
+CUSCOPE_INLINE bool is_started() { return __atomic_load_n(&started, __ATOMIC_RELAXED); }
+
+// The Fiber lies above its stack: what is between here and its end is local memory, or the Fiber itself.
+CUSCOPE_INLINE void count(const void* address, unsigned bytes, Access access, const void* instruction) {
+    if (!is_started()) return;
+    Fiber* const self = cuscope_fiber;
+    if (address >= __builtin_frame_address(0) && address < static_cast<const void*>(self + 1)) return;
+#if CUSCOPE_FIBER_REGISTER
+    self->api->access(self, address, bytes, access, instruction);
+#else
+    if (address == &cuscope_fiber) return;
+    self->api->access(self, address, bytes, access, instruction);
+    cuscope_fiber = self;
+#endif
+}
+
+// In the largest pieces that the address allows, of 16 bytes at most.
+CUSCOPE_INLINE void count_range(const void* address, unsigned long bytes, Access access,
+                                const void* instruction) {
+    unsigned piece = 16;
+    while ((reinterpret_cast<unsigned long>(address) | bytes) % piece != 0) piece /= 2;
+    for (unsigned long at = 0; at < bytes; at += piece)
+        count(static_cast<const char*>(address) + at, piece, access, instruction);
+}
+
+}  // namespace
+
+#define HERE __builtin_return_address(0)
+#define ACCESSES(bytes)                                                                          \
+    void __tsan_read##bytes(void* p) { count(p, bytes, Access::load, HERE); }                    \
+    void __tsan_write##bytes(void* p) { count(p, bytes, Access::store, HERE); }                  \
+    void __tsan_unaligned_read##bytes(void* p) { count(p, bytes, Access::load, HERE); }          \
+    void __tsan_unaligned_write##bytes(void* p) { count(p, bytes, Access::store, HERE); }        \
+    void __tsan_volatile_read##bytes(void* p) { count(p, bytes, Access::load, HERE); }           \
+    void __tsan_volatile_write##bytes(void* p) { count(p, bytes, Access::store, HERE); }         \
+    void __tsan_unaligned_volatile_read##bytes(void* p) { count(p, bytes, Access::load, HERE); } \
+    void __tsan_unaligned_volatile_write##bytes(void* p) { count(p, bytes, Access::store, HERE); }
+
+// They do what they stand for. atomics.h has counted it.
+#define FETCH(bits, name)                                                                      \
+    Bits##bits __tsan_atomic##bits##_fetch_##name(volatile Bits##bits* p, Bits##bits v, int) { \
+        return __atomic_fetch_##name(p, v, __ATOMIC_SEQ_CST);                                  \
+    }
+#define SWAP(bits, name)                                                                               \
+    int __tsan_atomic##bits##_compare_exchange_##name(volatile Bits##bits* p, Bits##bits* expected,    \
+                                                      Bits##bits v, int, int) {                        \
+        return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    }
+#define ATOMICS(bits, type)                                                                            \
+    typedef type Bits##bits;                                                                           \
+    Bits##bits __tsan_atomic##bits##_load(const volatile Bits##bits* p, int) {                         \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
+    }                                                                                                  \
+    void __tsan_atomic##bits##_store(volatile Bits##bits* p, Bits##bits v, int) {                      \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                      \
+    }                                                                                                  \
+    Bits##bits __tsan_atomic##bits##_exchange(volatile Bits##bits* p, Bits##bits v, int) {             \
+        return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                            \
+    }                                                                                                  \
+    FETCH(bits, add)                                                                                   \
+    FETCH(bits, sub)                                                                                   \
+    FETCH(bits, and)                                                                                   \
+    FETCH(bits, or)                                                                                    \
+    FETCH(bits, xor)                                                                                   \
+    FETCH(bits, nand)                                                                                  \
+    SWAP(bits, strong)                                                                                 \
+    SWAP(bits, weak)                                                                                   \
+    Bits##bits __tsan_atomic##bits##_compare_exchange_val(volatile Bits##bits* p, Bits##bits expected, \
+                                                          Bits##bits v, int, int) {                    \
+        __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
+        return expected;                                                                               \
+    }
+
+#pragma GCC visibility push(hidden)
+extern "C" {
+
+void cuscope_start_counting() { __atomic_store_n(&started, true, __ATOMIC_RELAXED); }
+void cuscope_count(const void* p, unsigned bytes, Access access) { count(p, bytes, access, HERE); }
+
+ACCESSES(1)
+ACCESSES(2)
+ACCESSES(4)
+ACCESSES(8)
+ACCESSES(16)
+void __tsan_read_range(void* p, unsigned long bytes) { count_range(p, bytes, Access::load, HERE); }
+void __tsan_write_range(void* p, unsigned long bytes) { count_range(p, bytes, Access::store, HERE); }
+
+ATOMICS(8, unsigned char)
+ATOMICS(16, unsigned short)
+ATOMICS(32, unsigned)
+ATOMICS(64, unsigned long)
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) { asm volatile("" ::: "memory"); }
+
+void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
+    return __builtin_memcpy(to, from, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
+    return __builtin_memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, unsigned long bytes) { return __builtin_memset(to, value, bytes); }
+void __tsan_vptr_read(void**) {}
+void __tsan_vptr_update(void** p, void*) { count(p, sizeof *p, Access::store, HERE); }
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+
+void __sanitizer_cov_trace_pc() {
+    if (!is_started()) return;
+    Fiber* const self = cuscope_fiber;
+    self->api->step(self, HERE);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
