@@ -617,7 +617,9 @@ def test_plans_are_launches(
             assert grid * (256 // lanes) >= a * splits
             assert splits == 1 or grid <= 4 * processors  # blocks that wait for others run beside them
         if shape == 2:
-            columns = 16 // element if 16 // element * value * 256 <= 32768 else 32768 // 256 // value
+            columns = 16 // element
+            while columns * value * 256 > 32768:
+                columns //= 2
             tiles = grid // splits
             assert tiles * lanes >= -(-c // columns) * a
             assert (tickets, partials) == (
