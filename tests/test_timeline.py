@@ -239,6 +239,35 @@ def test_one_queue_serialises_what_many_queues_overlap():
     assert times["h200"] == pytest.approx(20, rel=0.1)
 
 
+@pytest.mark.parametrize(
+    ("order", "overlaps"), [("depth first", False), ("breadth first", True)], ids=["depth", "breadth"]
+)
+def test_one_queue_of_copies_overlaps_in_the_right_order_of_issue(order, overlaps):
+    """A single copy engine takes copies as they were issued: one that waits for a kernel holds up those behind it."""
+    with cs.add_host_device("c1060") as device:
+        kernel = cs.Module(KERNEL).wide
+        host = [cs.pinned_empty(4 << 20, np.uint8) for _ in range(4)]
+        there = [cs.empty(4 << 20, np.uint8) for _ in range(4)]
+        streams = [cs.Stream(non_blocking=True) for _ in range(4)]
+        steps = [
+            lambda i: there[i].copy_from(host[i], stream=streams[i]),
+            lambda i: kernel.launch(grid=1, block=1, stream=streams[i], duration=MS),
+            lambda i: there[i].copy_to(host[i], stream=streams[i]),
+        ]
+        calls = [(step, i) for i in range(4) for step in steps]
+        if order == "breadth first":
+            calls = [(step, i) for step in steps for i in range(4)]
+
+        def work(calls=calls):
+            for step, i in calls:
+                step(i)
+
+        alone = elapsed(device, lambda: [step(0) for step in steps])
+        time = elapsed(device, work)
+
+    assert time < 3.6 * alone if overlaps else time == pytest.approx(4 * alone, rel=0.05)
+
+
 PROGRAM = """
 import threading
 import numpy as np

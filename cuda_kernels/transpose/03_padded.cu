@@ -1,7 +1,7 @@
 // Flaw of 02_tiled: the lanes that read a column of the tile meet in one bank, because its rows are 32
 // elements long. Here they are 33 long, one of which is never used: every row begins one element further
-// along the banks than the one before, and the elements of a column lie in different banks, whatever their
-// size.
+// along the banks than the one before, and the elements of a column lie in different banks. (Not all of those
+// of one or two bytes, which share banks; doubles pass in two halves.)
 //
 // Grid and elements as in 01_straight.
 #include "tile.cuh"

@@ -64,7 +64,7 @@ int Timeline::queue_of(const Device& device, const Command& command) const {
         case Engine::copy_to_device:
             return 1;
         case Engine::copy_to_host:
-            return 2;
+            return device.model->copy_engines == 1 ? 1 : 2;
         default:
             return -1;
     }
