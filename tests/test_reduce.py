@@ -406,3 +406,27 @@ def test_floats_go_to_a_wider_out_unrounded(device, op):
 
     exact = getattr(np, op)(array.astype(np.longdouble))
     np.testing.assert_allclose([out, d_out.to_host()], float(exact), rtol=1e-12)
+
+
+LATE = """
+__global__ void late(int* x, int n, int value) {
+    long long start = clock64();
+    while (clock64() - start < 200000) {}
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) x[i] = value;
+}"""
+
+
+@pytest.mark.parametrize("n", [1000, 100_000, 3_000_000])
+def test_a_reduction_waits_for_what_is_launched_before_it(device, n):
+    """Its launch may overlap the end of that one; each sum is of the values just written, and read before the next."""
+    late = cs.Module(LATE).late
+    x = cs.zeros(n, np.int32)
+    sums = [cs.zeros((), np.int64) for _ in range(5)]
+
+    for value, out in enumerate(sums):
+        late.launch(x, n, value, grid=8, block=128, duration=100e-6)
+        cs.sum(x, out=out)
+    again = cs.sum(sums[-1])
+
+    assert [int(out.to_host()) for out in sums] == [n * value for value in range(5)]
+    assert int(again.to_host()) == n * 4

@@ -1,8 +1,8 @@
 // How a launch overlaps the end of the one before it in its stream. With the attribute programmatic stream
 // serialization, its blocks start as soon as all of that one's have started, and wait here for its end.
 // Before, they have what they will read brought from memory to the second-level cache: the place where all
-// writes meet, so whoever still writes there is not missed. For the same reason they load with __ldcg: a line
-// of the first-level cache could be older than those writes.
+// writes meet, so whoever still writes there is not missed. For the same reason nothing is loaded with __ldg,
+// which takes memory to stay as it is while a kernel runs.
 #pragma once
 
 // Each block asks for its share of what launches of so many bytes read first, and waits. All threads call it,

@@ -18,7 +18,7 @@ constexpr int rows_blocks = 4;  // a multiprocessor
 constexpr int rows_blocks = 3;
 #endif
 
-// As many vectors under way as registers allow: a row of 32 KiB is then one round of a block.
+// As many vectors under way as registers allow.
 template <class P>
 constexpr int rows_loads = sizeof(typename P::Element) == 4 && sizeof(typename P::Value) <= 8 ? P::loads
                            : P::loads < 4                                                     ? P::loads
