@@ -13,6 +13,7 @@ import typing
 
 __all__: list[str] = [
     "AccessPolicyWindow",
+    "Capture",
     "Contract",
     "Counts",
     "CudaArray",
@@ -23,6 +24,10 @@ __all__: list[str] = [
     "FaultDevice",
     "FunctionAttributes",
     "GlobalCounts",
+    "Graph",
+    "GraphExec",
+    "GraphNode",
+    "GraphUpdate",
     "Kernel",
     "KernelLaunch",
     "MemoryInfo",
@@ -53,6 +58,7 @@ __all__: list[str] = [
     "empty_managed",
     "empty_pitched",
     "empty_plain",
+    "exchange_capture_mode",
     "explain_matmul",
     "explain_reduce",
     "from_dlpack",
@@ -326,6 +332,65 @@ class Stream:
         self, *, priority: typing.SupportsIndex = 0, non_blocking: bool = False, device: Device | None = None
     ) -> None: ...
     def __repr__(self) -> str: ...
+    def begin_capture(
+        self,
+        mode: str = "global",
+        *,
+        graph: typing.Any = None,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> None:
+        """
+        Begin to capture the stream; end_capture() gives the graph. capture() does both.
+
+        See cudaStreamBeginCapture and cudaStreamBeginCaptureToGraph.
+
+        >>> import cuscope as cs
+        >>> stream = cs.Stream()
+        >>> stream.begin_capture()
+        >>> stream.capture_status
+        'active'
+        >>> stream.end_capture()
+        <Graph of ...>
+        """
+    def capture(
+        self,
+        mode: str = "global",
+        *,
+        graph: typing.Any = None,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> Capture:
+        """
+        Turn what is put in the stream into a graph: ``with stream.capture() as graph:``.
+
+        Inside, the stream is the current one, and nothing of what it is given runs: kernels, copies, fills and host functions
+        become nodes, each behind the one before. Other streams take part from when they wait for a captured one, and have to be
+        waited for in turn before the end. Memory that is allocated inside is there at once, and is kept by the graph. The graph is
+        there when the block has ended. If the block raises, the capture ends, and all streams are as before.
+
+        Parameters
+        ----------
+        mode : str
+            'global': other threads, too, may make no call that is not safe while something is captured; 'thread_local': only
+            this thread may not; 'relaxed': all may.
+        graph : Graph, optional
+            Add to this graph instead of making one.
+        after : GraphNode or list of GraphNode, optional
+            With ``graph``: what the first node waits for.
+
+        Raises CaptureError for what cannot be captured, at the call, and at the end where a call spoilt the capture. See
+        cudaStreamBeginCapture: CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture".
+
+        >>> import numpy as np, cuscope as cs
+        >>> mod = cs.Module("__global__ void twice(int* x) { x[threadIdx.x] *= 2; }")
+        >>> x, stream = cs.full(4, 1, np.int32), cs.Stream()
+        >>> with stream.capture() as graph:
+        ...     mod.twice[1, 4](x)
+        ...     mod.twice[1, 4](x)
+        >>> exe = graph.instantiate()
+        >>> exe.launch(stream)
+        >>> x.to_host(stream=stream)
+        array([4, 4, 4, 4], dtype=int32)
+        """
     def close(self) -> None:
         """
         Let the stream go: what it was given still runs. Closing twice is no error.
@@ -350,6 +415,19 @@ class Stream:
         >>> other.copy_attributes(one)
         >>> other.synchronization_policy
         'spin'
+        """
+    def end_capture(self) -> Graph:
+        """
+        End the capture that was begun in the stream; returns the graph.
+
+        Raises CaptureError if a call spoilt it, or streams that took part were not waited for; all streams are as before then.
+        See cudaStreamEndCapture.
+
+        >>> import cuscope as cs
+        >>> stream = cs.Stream()
+        >>> stream.begin_capture()
+        >>> len(stream.end_capture().nodes)
+        0
         """
     def host_function(
         self, callable: collections.abc.Callable[..., typing.Any], *args: typing.Any, **kwargs: typing.Any
@@ -402,12 +480,34 @@ class Stream:
         >>> import cuscope as cs
         >>> cs.current_stream().synchronize()
         """
-    def wait(self, what: Event | Stream | cuscope._protocols.CudaStream) -> None:
+    def update_capture_dependencies(
+        self, nodes: GraphNode | collections.abc.Iterable[GraphNode] | None, *, replace: bool = False
+    ) -> None:
+        """
+        Let the next node captured in the stream wait for these, too; or, with ``replace``, for nothing but these.
+
+        Raises ValueError for nodes of another graph, or while the stream is not being captured. See
+        cudaStreamUpdateCaptureDependencies.
+
+        >>> import cuscope as cs
+        >>> stream, x, y = cs.Stream(), cs.zeros(4), cs.zeros(4)
+        >>> with stream.capture() as graph:
+        ...     x.fill(1)
+        ...     first = stream.capture_dependencies
+        ...     stream.update_capture_dependencies([], replace=True)
+        ...     y.fill(1)
+        ...     stream.update_capture_dependencies(first)
+        >>> len(graph.roots)
+        2
+        """
+    def wait(self, what: Event | Stream | cuscope._protocols.CudaStream, *, external: bool = False) -> None:
         """
         Let the stream wait for an event, or for all that another stream was given so far.
 
         The calling thread does not wait. An event that was never recorded is not waited for. The event may belong to another
-        device. See cudaStreamWaitEvent: CUDA C++ Programming Guide, "Explicit Synchronization".
+        device. A stream that waits for what is being captured takes part in the capture from then on. With ``external``, which
+        is for streams that are being captured, the wait is a node of the graph: it waits, whenever the graph runs, for what the
+        event was recorded behind by then. See cudaStreamWaitEvent: CUDA C++ Programming Guide, "Explicit Synchronization".
 
         >>> import cuscope as cs
         >>> first, second = cs.Stream(), cs.Stream()
@@ -426,6 +526,21 @@ class Stream:
         """
     @access_policy_window.setter
     def access_policy_window(self, arg1: AccessPolicyWindow | None) -> None: ...
+    @property
+    def capture_dependencies(self) -> list[GraphNode]:
+        """
+        The nodes that the next one captured in the stream waits for; none while it is not being captured.
+        """
+    @property
+    def capture_id(self) -> int:
+        """
+        The runtime's number of the capture that the stream takes part in; 0 while it does in none.
+        """
+    @property
+    def capture_status(self) -> str:
+        """
+        'active' while it is being captured, 'invalidated' once a call spoilt the capture, else 'none'.
+        """
     @property
     def closed(self) -> bool:
         """
@@ -545,12 +660,15 @@ class Event:
         >>> cs.Event().query()
         True
         """
-    def record(self, stream: Stream | cuscope._protocols.CudaStream | None = None) -> Event:
+    def record(
+        self, stream: Stream | cuscope._protocols.CudaStream | None = None, *, external: bool = False
+    ) -> Event:
         """
         Record the event behind what a stream was given so far; returns the event itself.
 
         The stream is the current one unless given. Recording again moves the event. Raises ValueError for a stream of another
-        device. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
+        device. In a stream that is being captured the event stands for a place in the graph, which other streams may wait for to
+        take part; with ``external`` it becomes a node that records the event whenever the graph runs. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
 
         >>> import cuscope as cs
         >>> event = cs.Event().record()
@@ -2101,6 +2219,7 @@ class Kernel:
         | None = None,
         cluster_scheduling_policy: str | None = None,
         priority: typing.SupportsIndex | None = None,
+        programmatic: bool = False,
         programmatic_stream_serialization: bool = False,
         programmatic_event: Event | None = None,
         trigger_at_block_start: bool = False,
@@ -2135,8 +2254,8 @@ class Kernel:
             'default', 'spread' or 'load_balancing'.
         priority : int, optional
             Of this launch, instead of the stream's: smaller numbers go first, clamped to device.stream_priority_range.
-        programmatic_stream_serialization : bool
-            The kernel may start as soon as the kernel before it in the stream triggers, cudaTriggerProgrammaticLaunchCompletion,
+        programmatic, programmatic_stream_serialization : bool
+            Two names of one thing: the kernel may start as soon as the kernel before it in the stream triggers, cudaTriggerProgrammaticLaunchCompletion,
             and waits for it by itself, cudaGridDependencySynchronize.
         programmatic_event : Event, optional
             Recorded when all blocks have triggered, or at the start of the last with ``trigger_at_block_start``. Without timing.
@@ -2183,6 +2302,7 @@ class Kernel:
         | None = None,
         cluster_scheduling_policy: str | None = None,
         priority: typing.SupportsIndex | None = None,
+        programmatic: bool = False,
         programmatic_stream_serialization: bool = False,
         programmatic_event: Event | None = None,
         trigger_at_block_start: bool = False,
@@ -2230,6 +2350,7 @@ class Kernel:
         | None = None,
         cluster_scheduling_policy: str | None = None,
         priority: typing.SupportsIndex | None = None,
+        programmatic: bool = False,
         programmatic_stream_serialization: bool = False,
         programmatic_event: Event | None = None,
         trigger_at_block_start: bool = False,
@@ -2512,6 +2633,738 @@ class Module:
         What the compiler said.
         """
 
+class GraphNode:
+    """
+    A node of a graph, from Graph.add_... or Graph.nodes.
+
+    See CUDA C++ Programming Guide, "CUDA Graphs".
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> g = cs.Graph()
+    >>> first = g.add_empty()
+    >>> second = g.add_empty(after=first)
+    >>> second.type, second.dependencies == [first]
+    ('empty', True)
+    """
+    def __eq__(self, arg0: typing.Any) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __repr__(self) -> str: ...
+    def destroy(self) -> None:
+        """
+        Take the node and its edges out of the graph. Executables keep theirs. See cudaGraphDestroyNode.
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> g.add_empty().destroy()
+        >>> g.nodes
+        []
+        """
+    @property
+    def bodies(self) -> list[Graph]:
+        """
+        The graphs within it: a child's one, those that a conditional chooses from.
+        """
+    @property
+    def dependencies(self) -> list[GraphNode]:
+        """
+        The nodes that it waits for.
+        """
+    @property
+    def dependents(self) -> list[GraphNode]:
+        """
+        The nodes that wait for it.
+        """
+    @property
+    def graph(self) -> Graph:
+        """
+        The graph that it is of.
+        """
+    @property
+    def label(self) -> str:
+        """
+        What a drawing says of it: a kernel's name and size, a copy's direction and bytes.
+        """
+    @property
+    def params(self) -> dict[str, typing.Any]:
+        """
+        What it does it with, a dictionary by its type.
+        """
+    @property
+    def type(self) -> str:
+        """
+        What it does: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', 'event_record', 'alloc', 'free' or 'conditional'.
+        """
+
+class Graph:
+    """
+    Work and its order, to be launched as often as wanted.
+
+    Nodes are added one by one, each behind others (``after=``), or captured: Stream.capture(). What they use, arrays, kernels,
+    events and Python callables, is kept by the graph, by its executables, and until every launch has ended.
+
+    Parameters
+    ----------
+    device : Device, optional
+        The current device unless given.
+
+    See cudaGraphCreate: CUDA C++ Programming Guide, "CUDA Graphs".
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> mod = cs.Module("__global__ void add(int* x, int v) { x[threadIdx.x] += v; }")
+    >>> x, host = cs.empty(4, np.int32), np.arange(4, dtype=np.int32)
+    >>> g = cs.Graph()
+    >>> copied = g.add_copy(x, host)
+    >>> added = g.add_kernel(mod.add, grid=1, block=4, args=(x, 10), after=copied)
+    >>> exe = g.instantiate()
+    >>> exe.launch()
+    >>> x.to_host()
+    array([10, 11, 12, 13], dtype=int32)
+    """
+    def __init__(self, *, device: Device | None = None) -> None: ...
+    def __repr__(self) -> str: ...
+    def _repr_svg_(self) -> typing.Any: ...
+    def add_alloc(
+        self,
+        shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        dtype: numpy.typing.DTypeLike = ...,
+        *,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> tuple[GraphNode, DeviceArray]:
+        """
+        Add a node that allocates memory when the graph runs; returns it and an array over that memory.
+
+        The array is for nodes behind this one, and for the streams that the graph was launched in, until a node frees it, of this
+        graph or another (add_free). A second launch before that is refused, unless the executable was instantiated with
+        ``auto_free_on_launch``. Nobody may use the array before the graph has run, or once it is freed, or the graph and its
+        executables are gone.
+
+        Raises CudaError where there is no room. See cudaGraphAddMemAllocNode: CUDA C++ Programming Guide, "Graph Memory Nodes".
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> made, x = g.add_alloc(4)
+        >>> filled = g.add_memset(x, 1, after=made)
+        >>> y = cs.zeros(4)
+        >>> copied = g.add_copy(y, x, after=filled)
+        >>> freed = g.add_free(x, after=copied)
+        >>> g.instantiate().launch()
+        >>> y.to_host()
+        array([1., 1., 1., 1.], dtype=float32)
+        """
+    def add_child(
+        self, graph: Graph, *, after: GraphNode | collections.abc.Iterable[GraphNode] | None = None
+    ) -> GraphNode:
+        """
+        Add a node that is a whole graph: a copy of it, as it is now. See cudaGraphAddChildGraphNode.
+
+        >>> import cuscope as cs
+        >>> inner, g = cs.Graph(), cs.Graph()
+        >>> empty = inner.add_empty()
+        >>> len(g.add_child(inner).bodies[0].nodes)
+        1
+        """
+    def add_copy(
+        self,
+        destination: DeviceArray | numpy.typing.NDArray[typing.Any],
+        source: DeviceArray | numpy.typing.NDArray[typing.Any],
+        *,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> GraphNode:
+        """
+        Add a copy between arrays of one shape and dtype, of devices or of the host.
+
+        A NumPy array is read, or written, whenever the graph runs. Strided arrays are copied where they are boxes of rows: one
+        copy of one, two or three dimensions. Module variables are arrays too (Module.symbol).
+
+        Raises ValueError for arrays that do not match, or need more than one copy. See cudaGraphAddMemcpyNode.
+
+        >>> import numpy as np, cuscope as cs
+        >>> x, host = cs.zeros(4), np.ones(4, np.float32)
+        >>> cs.Graph().add_copy(x, host).params["extent"]
+        (16, 1, 1)
+        """
+    def add_dependency(self, before: GraphNode, later: GraphNode, *, programmatic: bool = False) -> None:
+        """
+        Let a node wait for another.
+
+        With ``programmatic``, between kernels, it waits only until the first has called cudaTriggerProgrammaticLaunchCompletion.
+        Raises CudaError for an edge that is there already or would close a cycle. See cudaGraphAddDependencies.
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> a, b = g.add_empty(), g.add_empty()
+        >>> g.add_dependency(a, b)
+        >>> g.edges == [(a, b)]
+        True
+        """
+    def add_empty(self, *, after: GraphNode | collections.abc.Iterable[GraphNode] | None = None) -> GraphNode:
+        """
+        Add a node that does nothing: others may wait for it instead of for all that it waits for.
+
+        Raises ValueError for nodes of another graph. See cudaGraphAddEmptyNode.
+
+        >>> import cuscope as cs
+        >>> cs.Graph().add_empty().type
+        'empty'
+        """
+    def add_event_record(
+        self, event: Event, *, after: GraphNode | collections.abc.Iterable[GraphNode] | None = None
+    ) -> GraphNode:
+        """
+        Add a node that records an event. See cudaGraphAddEventRecordNode.
+
+        >>> import cuscope as cs
+        >>> cs.Graph().add_event_record(cs.Event()).type
+        'event_record'
+        """
+    def add_event_wait(
+        self, event: Event, *, after: GraphNode | collections.abc.Iterable[GraphNode] | None = None
+    ) -> GraphNode:
+        """
+        Add a node that waits for an event: for what it was recorded behind when the graph runs.
+
+        See cudaGraphAddEventWaitNode.
+
+        >>> import cuscope as cs
+        >>> cs.Graph().add_event_wait(cs.Event()).type
+        'event_wait'
+        """
+    def add_free(
+        self, array: DeviceArray, *, after: GraphNode | collections.abc.Iterable[GraphNode] | None = None
+    ) -> GraphNode:
+        """
+        Add a node that frees what a node of a graph allocated.
+
+        Raises CudaError for memory that no node allocates, or that another node of the graph frees. See cudaGraphAddMemFreeNode.
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> made, x = g.add_alloc(4)
+        >>> g.add_free(x, after=made).type
+        'free'
+        """
+    def add_host(
+        self,
+        callable: collections.abc.Callable[..., typing.Any],
+        *args: typing.Any,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+        **kwargs: typing.Any,
+    ) -> GraphNode:
+        """
+        Add a call of something on the host, with the given arguments, whenever the graph runs.
+
+        It runs on the runtime's own thread and may not call the runtime. What it raises is raised by the next synchronisation of
+        the stream that the graph was launched in. See cudaGraphAddHostNode.
+
+        >>> import cuscope as cs
+        >>> seen = []
+        >>> g = cs.Graph()
+        >>> node = g.add_host(seen.append, 1)
+        >>> exe = g.instantiate()
+        >>> exe.launch()
+        >>> exe.launch()
+        >>> cs.synchronize()
+        >>> seen
+        [1, 1]
+        """
+    def add_if(
+        self,
+        handle: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        with_else: bool = False,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> GraphNode:
+        """
+        Add a node that runs bodies[0] if the handle's number is not 0; else bodies[1], if it was made with one.
+
+        The bodies are graphs to be filled. See cudaGraphCondTypeIf: CUDA C++ Programming Guide, "Conditional Graph Nodes".
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> len(g.add_if(g.conditional_handle(), with_else=True).bodies)
+        2
+        """
+    def add_kernel(
+        self,
+        kernel: typing.Any,
+        *,
+        grid: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
+        block: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
+        args: typing.Any = (),
+        shared: typing.SupportsIndex | None = None,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> GraphNode:
+        """
+        Add a kernel.
+
+        Parameters
+        ----------
+        kernel : Kernel or KernelLaunch
+            A kernel, with ``grid=`` and ``block=``; or kernel[grid, block], or kernel.configure(...) with its attributes.
+        args : tuple
+            The kernel's arguments, as a launch takes them. Numbers are copied, arrays kept.
+        shared : int, optional
+            Dynamic shared memory of a block, in bytes.
+        after : GraphNode or list of GraphNode, optional
+            What it waits for.
+
+        Raises what a launch raises. See cudaGraphAddKernelNode.
+
+        >>> import cuscope as cs
+        >>> mod = cs.Module("__global__ void nothing() {}")
+        >>> cs.Graph().add_kernel(mod.nothing[1, 32]).params["block"]
+        (32, 1, 1)
+        """
+    def add_memset(
+        self,
+        array: DeviceArray,
+        value: typing.Any,
+        *,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> GraphNode:
+        """
+        Add a node that sets all elements of an array to a value.
+
+        Elements are of 1, 2 or 4 bytes, or the value repeats one byte, as 0 does. Raises ValueError for others, and for arrays
+        whose elements lie neither one after the other nor in rows. See cudaGraphAddMemsetNode.
+
+        >>> import cuscope as cs
+        >>> cs.Graph().add_memset(cs.empty(4), 1.5).params["width"]
+        4
+        """
+    def add_switch(
+        self,
+        handle: typing.SupportsInt | typing.SupportsIndex,
+        count: typing.SupportsIndex,
+        *,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> GraphNode:
+        """
+        Add a node that runs the body of the handle's number, or none if there is no such.
+
+        See cudaGraphCondTypeSwitch: CUDA C++ Programming Guide, "Conditional Graph Nodes".
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> len(g.add_switch(g.conditional_handle(default=2), 3).bodies)
+        3
+        """
+    def add_while(
+        self,
+        handle: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> GraphNode:
+        """
+        Add a node that runs bodies[0] again and again, as long as the handle's number is not 0.
+
+        See cudaGraphCondTypeWhile: CUDA C++ Programming Guide, "Conditional Graph Nodes".
+
+        >>> import numpy as np, cuscope as cs
+        >>> mod = cs.Module('''__global__ void down(cudaGraphConditionalHandle h, int* left) {
+        ...     *left -= 1;
+        ...     cudaGraphSetConditional(h, *left > 0);
+        ... }''')
+        >>> left = cs.full(1, 5, np.int32)
+        >>> g = cs.Graph()
+        >>> handle = g.conditional_handle(default=1)
+        >>> loop = g.add_while(handle)
+        >>> step = loop.bodies[0].add_kernel(mod.down[1, 1], args=(handle, left))
+        >>> g.instantiate().launch()
+        >>> left.to_host()
+        array([0], dtype=int32)
+        """
+    def clone(self) -> Graph:
+        """
+        A copy of the graph, with nodes of its own. See cudaGraphClone.
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> node = g.add_empty()
+        >>> copy = g.clone()
+        >>> copy.find_clone(node) == copy.nodes[0]
+        True
+        """
+    def close(self) -> None:
+        """
+        Let the graph go; executables of it stay. Closing twice is no error. See cudaGraphDestroy.
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> g.close()
+        >>> g.closed
+        True
+        """
+    def conditional_handle(self, default: typing.SupportsIndex | None = None) -> int:
+        """
+        A number that a conditional node looks at, as the int that kernels take as a cudaGraphConditionalHandle.
+
+        Kernels set it with cudaGraphSetConditional(handle, value). With ``default`` every launch begins with that value. One
+        conditional node has it. See cudaGraphConditionalHandleCreate: CUDA C++ Programming Guide, "Conditional Graph Nodes".
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> node = g.add_if(g.conditional_handle(default=1))
+        >>> len(node.bodies)
+        1
+        """
+    def find_clone(self, original: GraphNode) -> GraphNode:
+        """
+        Of a clone: the node that stands for one of the graph that it was cloned from.
+
+        Raises CudaError if there is none. See cudaGraphNodeFindInClone.
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> node = g.add_empty()
+        >>> g.clone().find_clone(node) == node
+        False
+        """
+    def instantiate(
+        self,
+        *,
+        auto_free_on_launch: bool = False,
+        device_launch: bool = False,
+        use_node_priority: bool = False,
+    ) -> GraphExec:
+        """
+        Make the graph ready to run. Later changes of the graph do not change the executable.
+
+        Parameters
+        ----------
+        auto_free_on_launch : bool
+            A launch frees what alloc nodes of an earlier launch allocated and nobody freed.
+        device_launch : bool
+            Kernels may launch it.
+        use_node_priority : bool
+            Kernels run with the priorities of their nodes, instead of the stream's.
+
+        Raises CudaError where the device refuses the graph. See cudaGraphInstantiate.
+
+        >>> import cuscope as cs
+        >>> cs.Graph().instantiate().launch()
+        """
+    def remove_dependency(self, before: GraphNode, later: GraphNode, *, programmatic: bool = False) -> None:
+        """
+        Take an edge away. Raises CudaError if there is none. See cudaGraphRemoveDependencies.
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> a = g.add_empty()
+        >>> b = g.add_empty(after=a)
+        >>> g.remove_dependency(a, b)
+        >>> g.edges
+        []
+        """
+    def to_dot(self) -> str:
+        """
+        The graph in the language of Graphviz: kernels by name, copies with direction and size, bodies as boxes.
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> a = g.add_empty()
+        >>> b = g.add_empty(after=a)
+        >>> print(g.to_dot())
+        digraph graph_ {
+          n0 [shape=circle, label="empty"];
+          n1 [shape=circle, label="empty"];
+          n0 -> n1;
+        }
+        <BLANKLINE>
+        """
+    @property
+    def closed(self) -> bool:
+        """
+        Was it closed?
+        """
+    @property
+    def device(self) -> Device:
+        """
+        The device that it is for.
+        """
+    @property
+    def edges(self) -> list[tuple[GraphNode, GraphNode]]:
+        """
+        Pairs of nodes: the second waits for the first.
+        """
+    @property
+    def nodes(self) -> list[GraphNode]:
+        """
+        All nodes, in the order in which they were made.
+        """
+    @property
+    def programmatic_edges(self) -> list[tuple[GraphNode, GraphNode]]:
+        """
+        Those of the edges where the second waits only until the first kernel says that it may start.
+        """
+    @property
+    def roots(self) -> list[GraphNode]:
+        """
+        The nodes that wait for no other.
+        """
+
+class GraphUpdate:
+    """
+    What GraphExec.update() said: true if the executable was updated.
+
+    See cudaGraphExecUpdate.
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> exe = cs.Graph().instantiate()
+    >>> exe.update(cs.Graph())
+    <GraphUpdate success>
+    """
+    def __bool__(self) -> bool: ...
+    def __repr__(self) -> str: ...
+    @property
+    def from_node(self) -> GraphNode:
+        """
+        Where an edge that differs begins; None otherwise.
+        """
+    @property
+    def node(self) -> GraphNode:
+        """
+        The node of the new graph that differs; None if it is none in particular.
+        """
+    @property
+    def result(self) -> str:
+        """
+        'success', or why not: 'topology_changed', 'node_type_changed', 'function_changed', 'parameters_changed', 'unsupported_function_change', 'attributes_changed', 'not_supported', 'error'.
+        """
+
+class GraphExec:
+    """
+    A graph made ready to run, from Graph.instantiate().
+
+    It may be launched as often as wanted, in any stream of its device; two launches of it never overlap. It outlives its graph.
+
+    See cudaGraphInstantiate: CUDA C++ Programming Guide, "CUDA Graphs".
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> x = cs.zeros(4)
+    >>> with cs.Stream() as stream, stream.capture() as graph:
+    ...     x.fill(2)
+    >>> exe = graph.instantiate()
+    >>> exe.launch(stream)
+    >>> x.to_host(stream=stream)
+    array([2., 2., 2., 2.], dtype=float32)
+    """
+    def __repr__(self) -> str: ...
+    def close(self) -> None:
+        """
+        Let the executable go; launches go on. Closing twice is no error. See cudaGraphExecDestroy.
+
+        >>> import cuscope as cs
+        >>> exe = cs.Graph().instantiate()
+        >>> exe.close()
+        >>> exe.closed
+        True
+        """
+    def is_enabled(self, node: GraphNode) -> bool:
+        """
+        Does a node do its work? See cudaGraphNodeGetEnabled.
+
+        >>> import cuscope as cs
+        >>> g = cs.Graph()
+        >>> node = g.add_memset(cs.zeros(1), 1)
+        >>> g.instantiate().is_enabled(node)
+        True
+        """
+    def launch(self, stream: Stream | cuscope._protocols.CudaStream | None = None) -> None:
+        """
+        Run the graph in a stream, the current one unless given. In a stream that is being captured it becomes a child.
+
+        Raises CudaError where the device refuses it. See cudaGraphLaunch.
+
+        >>> import cuscope as cs
+        >>> cs.Graph().instantiate().launch()
+        """
+    def set_child(self, node: GraphNode, graph: Graph) -> None:
+        """
+        Take over the parameters of a graph in a child node: one that is built as the child is.
+
+        See cudaGraphExecChildGraphNodeSetParams.
+
+        >>> import cuscope as cs
+        >>> x, inner, other, g = cs.zeros(1), cs.Graph(), cs.Graph(), cs.Graph()
+        >>> one, two = inner.add_memset(x, 1), other.add_memset(x, 2)
+        >>> node = g.add_child(inner)
+        >>> exe = g.instantiate()
+        >>> exe.set_child(node, other)
+        >>> exe.launch()
+        >>> x.to_host()
+        array([2.], dtype=float32)
+        """
+    def set_copy(
+        self,
+        node: GraphNode,
+        destination: DeviceArray | numpy.typing.NDArray[typing.Any],
+        source: DeviceArray | numpy.typing.NDArray[typing.Any],
+    ) -> None:
+        """
+        Change a copy node of the executable. The direction stays. See cudaGraphExecMemcpyNodeSetParams.
+
+        >>> import numpy as np, cuscope as cs
+        >>> x, one, two = cs.zeros(1), np.ones(1, np.float32), np.full(1, 2, np.float32)
+        >>> g = cs.Graph()
+        >>> node = g.add_copy(x, one)
+        >>> exe = g.instantiate()
+        >>> exe.set_copy(node, x, two)
+        >>> exe.launch()
+        >>> x.to_host()
+        array([2.], dtype=float32)
+        """
+    def set_enabled(self, node: GraphNode, enabled: bool) -> None:
+        """
+        Let a kernel, copy or memset node do its work, or nothing, in launches from now on.
+
+        Raises CudaError for nodes of other types. See cudaGraphNodeSetEnabled.
+
+        >>> import cuscope as cs
+        >>> x = cs.zeros(1)
+        >>> g = cs.Graph()
+        >>> node = g.add_memset(x, 1)
+        >>> exe = g.instantiate()
+        >>> exe.set_enabled(node, False)
+        >>> exe.launch()
+        >>> exe.is_enabled(node), x.to_host().tolist()
+        (False, [0.0])
+        """
+    def set_event(self, node: GraphNode, event: Event) -> None:
+        """
+        Change the event that a node of the executable records or waits for.
+
+        See cudaGraphExecEventRecordNodeSetEvent and cudaGraphExecEventWaitNodeSetEvent.
+
+        >>> import cuscope as cs
+        >>> g, event = cs.Graph(), cs.Event()
+        >>> node = g.add_event_record(cs.Event())
+        >>> exe = g.instantiate()
+        >>> exe.set_event(node, event)
+        """
+    def set_host(
+        self,
+        node: GraphNode,
+        callable: collections.abc.Callable[..., typing.Any],
+        *args: typing.Any,
+        **kwargs: typing.Any,
+    ) -> None:
+        """
+        Change what a host node of the executable calls. See cudaGraphExecHostNodeSetParams.
+
+        >>> import cuscope as cs
+        >>> seen = []
+        >>> g = cs.Graph()
+        >>> node = g.add_host(seen.append, 1)
+        >>> exe = g.instantiate()
+        >>> exe.set_host(node, seen.append, 2)
+        >>> exe.launch()
+        >>> cs.synchronize()
+        >>> seen
+        [2]
+        """
+    def set_kernel(
+        self,
+        node: GraphNode,
+        kernel: typing.Any,
+        *,
+        grid: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
+        block: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
+        args: typing.Any = (),
+        shared: typing.SupportsIndex | None = None,
+    ) -> None:
+        """
+        Change a kernel node of the executable; the graph's own stays. Arguments are those of Graph.add_kernel().
+
+        See cudaGraphExecKernelNodeSetParams.
+
+        >>> import numpy as np, cuscope as cs
+        >>> mod = cs.Module("__global__ void set(int* x, int v) { *x = v; }")
+        >>> x = cs.zeros(1, np.int32)
+        >>> g = cs.Graph()
+        >>> node = g.add_kernel(mod.set[1, 1], args=(x, 1))
+        >>> exe = g.instantiate()
+        >>> exe.set_kernel(node, mod.set[1, 1], args=(x, 2))
+        >>> exe.launch()
+        >>> x.to_host()
+        array([2], dtype=int32)
+        """
+    def set_memset(self, node: GraphNode, array: DeviceArray, value: typing.Any) -> None:
+        """
+        Change a memset node of the executable. See cudaGraphExecMemsetNodeSetParams.
+
+        >>> import cuscope as cs
+        >>> x = cs.zeros(1)
+        >>> g = cs.Graph()
+        >>> node = g.add_memset(x, 1)
+        >>> exe = g.instantiate()
+        >>> exe.set_memset(node, x, 2)
+        >>> exe.launch()
+        >>> x.to_host()
+        array([2.], dtype=float32)
+        """
+    def update(self, graph: Graph) -> GraphUpdate:
+        """
+        Take over the parameters of another graph that is built in the same way.
+
+        Launches from now on use them. If the graphs differ in more than that, the answer says where, and the executable is as it
+        was. See cudaGraphExecUpdate.
+
+        >>> import cuscope as cs
+        >>> g, other = cs.Graph(), cs.Graph()
+        >>> node = other.add_empty()
+        >>> bool(g.instantiate().update(other))
+        False
+        """
+    def upload(self, stream: Stream | cuscope._protocols.CudaStream | None = None) -> None:
+        """
+        Bring the executable to the device, so that the first launch need not. See cudaGraphUpload.
+
+        >>> import cuscope as cs
+        >>> cs.Graph().instantiate().upload()
+        """
+    @property
+    def closed(self) -> bool:
+        """
+        Was it closed?
+        """
+    @property
+    def device(self) -> Device:
+        """
+        The device that it is for.
+        """
+    @property
+    def flags(self) -> int:
+        """
+        What it was instantiated with: the bits of cudaGraphInstantiateFlags.
+        """
+
+class Capture:
+    """
+    What ``with stream.capture() as graph:`` enters.
+
+    See Stream.capture().
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> stream, x = cs.Stream(), cs.zeros(4)
+    >>> with stream.capture() as graph:
+    ...     x.fill(1)
+    >>> len(graph.nodes)
+    1
+    """
+    def __enter__(self) -> Graph: ...
+    def __exit__(self, arg0: typing.Any, arg1: typing.Any, arg2: typing.Any) -> None: ...
+
 class Contract:
     """
     The contract of a runtime, method by method, for tests.
@@ -2657,6 +3510,141 @@ class Contract:
         self, device: typing.SupportsInt | typing.SupportsIndex
     ) -> tuple[typing.Any, ...]: ...
     def get_last_error(self) -> str: ...
+    def graph_add_dependencies(
+        self,
+        graph: typing.SupportsInt | typing.SupportsIndex,
+        from_nodes: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        to_nodes: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        edge_data: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+            ]
+        ] = (),
+    ) -> str: ...
+    def graph_add_node(
+        self,
+        graph: typing.SupportsInt | typing.SupportsIndex,
+        parameters: dict[str, typing.Any],
+        after: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = (),
+        edge_data: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+            ]
+        ] = (),
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_clone(self, original: typing.SupportsInt | typing.SupportsIndex) -> tuple[typing.Any, ...]: ...
+    def graph_conditional_handle_create(
+        self,
+        graph: typing.SupportsInt | typing.SupportsIndex,
+        default_value: typing.SupportsInt | typing.SupportsIndex = 0,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_create(
+        self, flags: typing.SupportsInt | typing.SupportsIndex = 0
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_debug_dot_print(
+        self,
+        graph: typing.SupportsInt | typing.SupportsIndex,
+        path: str,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def graph_destroy(self, graph: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def graph_destroy_node(self, node: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def graph_exec_destroy(self, exec: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def graph_exec_get_flags(
+        self, exec: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_exec_node_set_params(
+        self,
+        exec: typing.SupportsInt | typing.SupportsIndex,
+        node: typing.SupportsInt | typing.SupportsIndex,
+        parameters: dict[str, typing.Any],
+    ) -> str: ...
+    def graph_exec_update(
+        self,
+        exec: typing.SupportsInt | typing.SupportsIndex,
+        graph: typing.SupportsInt | typing.SupportsIndex,
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_get_edges(
+        self,
+        graph: typing.SupportsInt | typing.SupportsIndex,
+        room: typing.SupportsInt | typing.SupportsIndex | None = None,
+        with_data: bool = True,
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_get_nodes(
+        self,
+        graph: typing.SupportsInt | typing.SupportsIndex,
+        room: typing.SupportsInt | typing.SupportsIndex | None = None,
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_get_root_nodes(
+        self,
+        graph: typing.SupportsInt | typing.SupportsIndex,
+        room: typing.SupportsInt | typing.SupportsIndex | None = None,
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_instantiate(
+        self,
+        graph: typing.SupportsInt | typing.SupportsIndex,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_launch(
+        self,
+        exec: typing.SupportsInt | typing.SupportsIndex,
+        stream: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def graph_node_find_in_clone(
+        self,
+        original: typing.SupportsInt | typing.SupportsIndex,
+        clone: typing.SupportsInt | typing.SupportsIndex,
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_node_get_dependencies(
+        self,
+        node: typing.SupportsInt | typing.SupportsIndex,
+        room: typing.SupportsInt | typing.SupportsIndex | None = None,
+        with_data: bool = True,
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_node_get_dependent_nodes(
+        self,
+        node: typing.SupportsInt | typing.SupportsIndex,
+        room: typing.SupportsInt | typing.SupportsIndex | None = None,
+        with_data: bool = True,
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_node_get_enabled(
+        self, exec: typing.SupportsInt | typing.SupportsIndex, node: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_node_get_type(
+        self, node: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[typing.Any, ...]: ...
+    def graph_node_set_enabled(
+        self,
+        exec: typing.SupportsInt | typing.SupportsIndex,
+        node: typing.SupportsInt | typing.SupportsIndex,
+        enabled: typing.SupportsInt | typing.SupportsIndex,
+    ) -> str: ...
+    def graph_node_set_params(
+        self, node: typing.SupportsInt | typing.SupportsIndex, parameters: dict[str, typing.Any]
+    ) -> str: ...
+    def graph_remove_dependencies(
+        self,
+        graph: typing.SupportsInt | typing.SupportsIndex,
+        from_nodes: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        to_nodes: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        edge_data: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+            ]
+        ] = (),
+    ) -> str: ...
+    def graph_upload(
+        self,
+        exec: typing.SupportsInt | typing.SupportsIndex,
+        stream: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
     def host_alloc(
         self,
         bytes: typing.SupportsInt | typing.SupportsIndex,
@@ -3065,6 +4053,23 @@ class Contract:
     def set_device(self, device: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def set_device_flags(self, flags: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def simulated(self) -> bool: ...
+    def stream_add_callback(
+        self,
+        stream: typing.SupportsInt | typing.SupportsIndex,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def stream_begin_capture(
+        self,
+        stream: typing.SupportsInt | typing.SupportsIndex,
+        mode: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def stream_begin_capture_to_graph(
+        self,
+        stream: typing.SupportsInt | typing.SupportsIndex,
+        graph: typing.SupportsInt | typing.SupportsIndex,
+        after: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = (),
+        mode: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
     def stream_copy_attributes(
         self,
         destination: typing.SupportsInt | typing.SupportsIndex,
@@ -3076,8 +4081,14 @@ class Contract:
         priority: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> tuple[typing.Any, ...]: ...
     def stream_destroy(self, stream: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def stream_end_capture(
+        self, stream: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[typing.Any, ...]: ...
     def stream_get_attribute(
         self, stream: typing.SupportsInt | typing.SupportsIndex, id: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[typing.Any, ...]: ...
+    def stream_get_capture_info(
+        self, stream: typing.SupportsInt | typing.SupportsIndex
     ) -> tuple[typing.Any, ...]: ...
     def stream_get_device(
         self, stream: typing.SupportsInt | typing.SupportsIndex
@@ -3089,6 +4100,9 @@ class Contract:
     def stream_get_priority(
         self, stream: typing.SupportsInt | typing.SupportsIndex
     ) -> tuple[typing.Any, ...]: ...
+    def stream_is_capturing(
+        self, stream: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[typing.Any, ...]: ...
     def stream_query(self, stream: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def stream_set_attribute(
         self,
@@ -3097,12 +4111,21 @@ class Contract:
         values: dict[str, typing.Any],
     ) -> str: ...
     def stream_synchronize(self, stream: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def stream_update_capture_dependencies(
+        self,
+        stream: typing.SupportsInt | typing.SupportsIndex,
+        dependencies: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
     def stream_wait_event(
         self,
         stream: typing.SupportsInt | typing.SupportsIndex,
         event: typing.SupportsInt | typing.SupportsIndex,
         flags: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> str: ...
+    def thread_exchange_stream_capture_mode(
+        self, mode: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[typing.Any, ...]: ...
 
 class FaultDevice:
     """
@@ -3383,6 +4406,20 @@ def empty_plain(
     >>> import cuscope as cs
     >>> cs.empty_plain(3).pointer % 256
     0
+    """
+
+def exchange_capture_mode(mode: str) -> str:
+    """
+    Say which captures refuse this thread's calls that are not safe during a capture; returns what it was.
+
+    'global', as threads begin: its own, and those that other threads began as 'global'; 'thread_local': its own; 'relaxed':
+    none. A capture that was itself begun as 'relaxed' refuses none. See cudaThreadExchangeStreamCaptureMode.
+
+    >>> import cuscope as cs
+    >>> cs.exchange_capture_mode("relaxed")
+    'global'
+    >>> cs.exchange_capture_mode("global")
+    'relaxed'
     """
 
 def explain_matmul(
