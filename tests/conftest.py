@@ -40,14 +40,18 @@ def pytest_configure(config: pytest.Config) -> None:
         "no_sanitizer(reason): not under compute-sanitizer, because of the reason",
         "no_racecheck(reason): not under compute-sanitizer's racecheck, because of the reason",
         "no_initcheck(reason): not under compute-sanitizer's initcheck, because of the reason",
+        "xdist_group(name): pytest-xdist's, which need not be there",
         "counts_memory: nobody else may use the device meanwhile",
         "own_process: of what a program does in a process of its own, which compute-sanitizer does not look into",
     ):
         config.addinivalue_line("markers", line)
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        # With --dist loadgroup: the GPU's tests after each other, as some count its memory; others file by file.
+        item.add_marker(pytest.mark.xdist_group("cuda:0" if "cuda:0" in item.nodeid else str(item.path)))
         if "run_python" in getattr(item, "fixturenames", ()):
             item.add_marker("own_process")
 
