@@ -98,9 +98,11 @@ def test_edges_that_make_no_sense_are_refused(device):
     b = g.add_empty(after=a)
     c = g.add_empty(after=b)
     foreign = other.add_empty()
-    for before, later in [(a, a), (a, b), (c, a), (b, a)]:
-        with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+    for before, later in [(a, a), (c, a), (b, a)]:
+        with pytest.raises(ValueError, match="cycle"):
             g.add_dependency(before, later)
+    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+        g.add_dependency(a, b)
     with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
         g.remove_dependency(a, c)
     with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):

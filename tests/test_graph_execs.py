@@ -146,17 +146,24 @@ def test_disabled_nodes_do_nothing_and_keep_the_order(device, kernels, x):
         exe.set_enabled(g.add_empty(), False)
 
 
-def test_an_executable_captured_becomes_a_child(device, kernels, x):
+@pytest.mark.parametrize("call", ["launch", "upload"])
+def test_an_executable_is_not_captured_and_the_capture_goes_on(device, kernels, x, call):
     g, s = cs.Graph(), cs.Stream()
     g.add_kernel(kernels.add[1, 4], args=(x, 1))
     exe = g.instantiate()
     with s.capture() as outer:
-        exe.launch(s)
-        exe.launch(s)
-    assert [n.type for n in outer.nodes] == ["child", "child"]
-    exe.close()
-    outer.instantiate().launch(s)
-    assert x.to_host(stream=s)[0] == 2
+        kernels.add[1, 4](x, 1)
+        with pytest.raises(cs.CaptureError, match=r"cudaErrorStreamCaptureUnsupported.*add_child"):
+            getattr(exe, call)(s)
+    assert [n.type for n in outer.nodes] == ["kernel"]
+
+
+def test_a_refused_graph_says_which_node_and_why(device, kernels):
+    g = cs.Graph()
+    go_on = g.conditional_handle(default=0)
+    g.add_while(go_on).bodies[0].add_host(print)
+    with pytest.raises(cs.CudaError, match=r"cudaErrorInvalidValue.*host"):
+        g.instantiate()
 
 
 def test_children_run_in_their_place(device, kernels):

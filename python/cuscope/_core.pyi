@@ -2792,7 +2792,8 @@ class Graph:
         Let a node wait for another.
 
         With ``programmatic``, between kernels, it waits only until the first has called cudaTriggerProgrammaticLaunchCompletion.
-        Raises CudaError for an edge that is there already or would close a cycle. See cudaGraphAddDependencies.
+        Raises ValueError for an edge that would close a cycle, CudaError for one that is there already. See
+        cudaGraphAddDependencies.
 
         >>> import cuscope as cs
         >>> g = cs.Graph()
@@ -3180,9 +3181,10 @@ class GraphExec:
         """
     def launch(self, stream: Stream | cuscope._protocols.CudaStream | None = None) -> None:
         """
-        Run the graph in a stream, the current one unless given. In a stream that is being captured it becomes a child.
+        Run the graph in a stream, the current one unless given.
 
-        Raises CudaError where the device refuses it. See cudaGraphLaunch.
+        Raises CaptureError if the stream is being captured (Graph.add_child makes a graph a part of another), CudaError where the
+        device refuses it. See cudaGraphLaunch.
 
         >>> import cuscope as cs
         >>> cs.Graph().instantiate().launch()
@@ -3589,6 +3591,7 @@ class Contract:
         self,
         graph: typing.SupportsInt | typing.SupportsIndex,
         flags: typing.SupportsInt | typing.SupportsIndex = 0,
+        upload_stream: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> tuple[typing.Any, ...]: ...
     def graph_launch(
         self,

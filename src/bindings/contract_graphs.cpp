@@ -316,7 +316,17 @@ void bind_contract_graphs(py::class_<Contract>& contract) {
         .METHOD(graph_node_find_in_clone, arg("original"), arg("clone"))
         .METHOD(graph_conditional_handle_create, arg("graph"), arg("default_value") = 0, arg("flags") = 0)
         .METHOD(graph_debug_dot_print, arg("graph"), arg("path"), arg("flags") = 0)
-        .METHOD(graph_instantiate, arg("graph"), arg("flags") = 0)
+        .def(
+            "graph_instantiate",
+            [](const Contract& c, Address graph, unsigned long long flags, Address upload_stream) {
+                GraphExecHandle exec = nullptr;
+                GraphInstantiateParameters parameters{flags, as_pointer<StreamHandle>(upload_stream)};
+                const Status status = c.call([&](Runtime& r) {
+                    return r.graph_instantiate(&exec, as_pointer<GraphHandle>(graph), &parameters);
+                });
+                return answer(status, exec, static_cast<int>(parameters.result), parameters.error_node);
+            },
+            arg("graph"), arg("flags") = 0, arg("upload_stream") = 0)
         .METHOD(graph_exec_destroy, arg("exec"))
         .METHOD(graph_exec_get_flags, arg("exec"))
         .def(

@@ -114,9 +114,10 @@ array([2., 2., 2., 2.], dtype=float32)
                 without_gil([&] { exec->launch(on); });
             },
             py::arg("stream") = py::none(),
-            R"(Run the graph in a stream, the current one unless given. In a stream that is being captured it becomes a child.
+            R"(Run the graph in a stream, the current one unless given.
 
-Raises CudaError where the device refuses it. See cudaGraphLaunch.
+Raises CaptureError if the stream is being captured (Graph.add_child makes a graph a part of another), CudaError where the
+device refuses it. See cudaGraphLaunch.
 
 >>> import cuscope as cs
 >>> cs.Graph().instantiate().launch()

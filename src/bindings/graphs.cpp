@@ -254,7 +254,8 @@ array([10, 11, 12, 13], dtype=int32)
             R"(Let a node wait for another.
 
 With ``programmatic``, between kernels, it waits only until the first has called cudaTriggerProgrammaticLaunchCompletion.
-Raises CudaError for an edge that is there already or would close a cycle. See cudaGraphAddDependencies.
+Raises ValueError for an edge that would close a cycle, CudaError for one that is there already. See
+cudaGraphAddDependencies.
 
 >>> import cuscope as cs
 >>> g = cs.Graph()

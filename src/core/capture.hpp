@@ -56,10 +56,6 @@ class Capture : public std::enable_shared_from_this<Capture> {
     }
     // What a launch uses.
     void keep(std::span<Memory* const> memories, const std::shared_ptr<void>& kernel);
-    void keep_all(const Keepers& others) {
-        const std::lock_guard lock(mutex_);
-        keepers_.keep(others);
-    }
     // Memory of the capture's own that the work of one stream uses: so much that a reduction needs, say.
     std::shared_ptr<DeviceMemory> own_memory(const StreamPtr& stream, std::size_t bytes, bool* fresh);
     // Another stream takes part.

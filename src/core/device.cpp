@@ -86,6 +86,7 @@ std::size_t Device::limit(Limit limit) {
 
 void Device::set_limit(Limit limit, std::size_t value) {
     const DeviceScope scope(*this);
+    const RelaxedCapture relaxed(*this);
     check(runtime_->device_set_limit(limit, value), "cudaDeviceSetLimit");
 }
 

@@ -75,7 +75,7 @@ constexpr std::array hints{
     Hint{Status::stream_capture_wrong_thread, nullptr,
          "The thread that began a capture ends it, unless it was begun with mode='relaxed'."},
     Hint{Status::invalid_value, "cudaGraphAddDependencies",
-         "An edge leads from one node of a graph to another, once, and closes no cycle."},
+         "An edge leads from one node of a graph to another, once; a programmatic one begins at a kernel."},
     Hint{Status::invalid_value, "cudaGraphRemoveDependencies", "graph.edges lists the edges there are."},
     Hint{Status::invalid_value, "cudaGraphNodeFindInClone",
          "Ask a clone for a node of the graph that it was cloned from, made before that."},

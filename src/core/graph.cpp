@@ -1,6 +1,7 @@
 #include "core/graph.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "runtime/signature.hpp"
 
@@ -361,9 +362,44 @@ std::vector<Graph::Edge> Graph::edges() {
     return edges;
 }
 
+// CUDA takes an edge that closes a cycle, and refuses the whole graph when it is instantiated.
+bool Graph::leads_to(const GraphNode& from, const GraphNode& to) {
+    if (&from == &to) return true;
+    const auto none = [&](auto ask, GraphNodeHandle node) {
+        std::size_t count = 0;
+        device_->check((device_->runtime().*ask)(node, nullptr, nullptr, &count),
+                       "cudaGraphNodeGetDependencies");
+        return count == 0;
+    };
+    // The usual case: a graph grows at its ends.
+    if (none(&Runtime::graph_node_get_dependent_nodes, from.handle()) ||
+        none(&Runtime::graph_node_get_dependencies, to.handle())) {
+        return false;
+    }
+    std::multimap<const GraphNode*, const GraphNode*> followers;
+    const std::vector<Edge> all = edges();
+    for (const Edge& edge : all) followers.emplace(edge.from.get(), edge.to.get());
+    std::vector<const GraphNode*> stack{&from};
+    std::set<const GraphNode*> seen{&from};
+    while (!stack.empty()) {
+        const auto [begin, end] = followers.equal_range(stack.back());
+        stack.pop_back();
+        for (auto follower = begin; follower != end; ++follower) {
+            if (follower->second == &to) return true;
+            if (seen.insert(follower->second).second) stack.push_back(follower->second);
+        }
+    }
+    return false;
+}
+
 void Graph::connect(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data) {
     check_of_here(from, "from");
     check_of_here(to, "to");
+    if (leads_to(to, from)) {
+        throw std::invalid_argument(std::string("an edge from a node of type ") + name_of(from.known_type()) +
+                                    " to one of type " + name_of(to.known_type()) +
+                                    " would close a cycle: the first waits for the second already");
+    }
     const GraphNodeHandle first = from.handle(), second = to.handle();
     device_->check(device_->runtime().graph_add_dependencies(handle_, &first, &second,
                                                              data == GraphEdgeData{} ? nullptr : &data, 1),
@@ -398,119 +434,51 @@ GraphNodePtr Graph::find_clone(const GraphNode& original) {
     return node(found);
 }
 
+namespace {
+
+const char* meaning(GraphInstantiateResult result) {
+    switch (result) {
+        case GraphInstantiateResult::invalid_structure:
+            return "its edges close a cycle";
+        case GraphInstantiateResult::node_operation_not_supported:
+            return "the device cannot start such a node by itself, as the body of a conditional or a launch "
+                   "from "
+                   "a kernel asks for: kernels, memsets, copies of memory that is not pageable and child "
+                   "graphs "
+                   "of such it can";
+        case GraphInstantiateResult::multiple_devices_not_supported:
+            return "what kernels launch is all of one device";
+        case GraphInstantiateResult::conditional_handle_unused:
+            return "no conditional node has one of its conditions";
+        default:
+            return "";
+    }
+}
+
+}  // namespace
+
+// Empty where nothing is known.
+std::string Graph::why_not(const GraphInstantiateParameters& parameters) {
+    std::string detail = meaning(parameters.result);
+    auto type = GraphNodeType::empty;
+    if (parameters.error_node != nullptr && !detail.empty() &&
+        device_->runtime().graph_node_get_type(parameters.error_node, &type) == Status::success) {
+        detail = std::string("a node of type ") + name_of(type) + ": " + detail;
+    }
+    return detail;
+}
+
 std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags) {
     check_usable();
     const DeviceScope scope(*device_);
     device_->sweep();
     const RelaxedCapture relaxed(*device_);
     GraphExecHandle handle = nullptr;
-    device_->check(device_->runtime().graph_instantiate(&handle, handle_, flags), "cudaGraphInstantiate");
+    GraphInstantiateParameters parameters;
+    parameters.flags = flags;
+    const Status status = device_->runtime().graph_instantiate(&handle, handle_, &parameters);
+    if (status != Status::success) device_->fail(status, "cudaGraphInstantiate", why_not(parameters), {});
     return std::make_shared<GraphExec>(device_, handle, keepers());
-}
-
-// ---- executables
-
-GraphExec::GraphExec(const DevicePtr& device, GraphExecHandle handle, Keepers keepers)
-    : device_(device),
-      handle_(handle),
-      generation_(device->generation()),
-      keepers_(std::make_shared<Keepers>(std::move(keepers))) {}
-
-// What a launch in flight uses stays until that has ended.
-GraphExec::~GraphExec() {
-    release_after_uses(device_, generation_, "cudaGraphExecDestroy", uses_.take(),
-                       [handle = handle_, keepers = std::move(keepers_)](Runtime& runtime) {
-                           return runtime.graph_exec_destroy(handle);
-                       });
-}
-
-void GraphExec::check_stream(const Stream& stream) const {
-    check_usable();
-    stream.check_usable();
-    if (&stream.device() == device_.get()) return;
-    throw std::invalid_argument("the executable is on " + device_->name() + ", the stream on " +
-                                stream.device().name() + ": use a stream of the executable's device");
-}
-
-void GraphExec::launch(const StreamPtr& stream) {
-    check_stream(*stream);
-    const DeviceScope scope(*device_);
-    if (captures_underway() > 0) {
-        refuse_legacy_in_capture(*stream, "cudaGraphLaunch");
-        if (const auto capture = stream->capture()) {
-            device_->check(device_->runtime().graph_launch(handle_, stream->handle()), "cudaGraphLaunch");
-            const std::lock_guard lock(mutex_);
-            capture->keep_all(*keepers_);
-            return;
-        }
-    }
-    {
-        const std::lock_guard lock(mutex_);
-        if (last_.lock() != stream) {
-            for (const auto& memory : keepers_->memories()) memory->use(stream);
-            for (const auto& task : keepers_->tasks()) task->launched_in(stream->serial());
-            uses_.add(stream);
-            last_ = stream;
-        }
-    }
-    device_->check(device_->runtime().graph_launch(handle_, stream->handle()), "cudaGraphLaunch");
-}
-
-void GraphExec::upload(const StreamPtr& stream) {
-    check_stream(*stream);
-    const DeviceScope scope(*device_);
-    device_->check(device_->runtime().graph_upload(handle_, stream->handle()), "cudaGraphUpload");
-}
-
-unsigned long long GraphExec::flags() const {
-    check_usable();
-    unsigned long long flags = 0;
-    device_->check(device_->runtime().graph_exec_get_flags(handle_, &flags), "cudaGraphExecGetFlags");
-    return flags;
-}
-
-GraphExec::Update GraphExec::update(Graph& graph) {
-    check_usable();
-    graph.check_usable();
-    if (&graph.device() != device_.get()) {
-        throw std::invalid_argument("the graph is on " + graph.device().name() + ", the executable on " +
-                                    device_->name());
-    }
-    const DeviceScope scope(*device_);
-    GraphExecUpdateInfo info;
-    const Status status = device_->runtime().graph_exec_update(handle_, graph.handle(), &info);
-    if (status == Status::graph_exec_update_failure) {
-        device_->runtime().get_last_error();
-        return {info.result, graph.node(info.error_node), graph.node(info.error_from_node)};
-    }
-    device_->check(status, "cudaGraphExecUpdate");
-    // What earlier launches use stays as well: they may still run.
-    keep(graph.keepers());
-    return {};
-}
-
-void GraphExec::set_parameters(const GraphNode& node, GraphNodeParameters parameters, const char* call) {
-    check_usable();
-    node.check_usable();
-    const DeviceScope scope(*device_);
-    device_->check(device_->runtime().graph_exec_node_set_params(handle_, node.handle(), &parameters), call);
-}
-
-void GraphExec::set_enabled(const GraphNode& node, bool enabled) {
-    check_usable();
-    node.check_usable();
-    const DeviceScope scope(*device_);
-    device_->check(device_->runtime().graph_node_set_enabled(handle_, node.handle(), enabled ? 1 : 0),
-                   "cudaGraphNodeSetEnabled");
-}
-
-bool GraphExec::enabled(const GraphNode& node) const {
-    check_usable();
-    node.check_usable();
-    unsigned enabled = 0;
-    device_->check(device_->runtime().graph_node_get_enabled(handle_, node.handle(), &enabled),
-                   "cudaGraphNodeGetEnabled");
-    return enabled != 0;
 }
 
 }  // namespace cuscope::core

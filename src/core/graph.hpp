@@ -121,6 +121,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
     GraphNodePtr node(GraphNodeHandle handle, GraphNodeType type);
     void set_conditional(GraphNodeHandle node, const ConditionalNodeParameters& parameters);
     std::vector<GraphNodeHandle> handles_of(const GraphNodes& nodes, const char* what) const;
+    bool leads_to(const GraphNode& from, const GraphNode& to);
+    std::string why_not(const GraphInstantiateParameters& parameters);
 
     DevicePtr device_;
     unique_handle<GraphTraits> owned_;  // empty: a part of the parent

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <vector>
 
+#include "core/capture.hpp"
+
 namespace cuscope::core {
 namespace {
 
@@ -45,6 +47,7 @@ MemPool::~MemPool() {
 std::shared_ptr<MemPool> MemPool::create(const DevicePtr& device, std::size_t limit) {
     const DeviceScope scope(*device);
     const MemPoolProperties properties{{MemLocationType::device, device->ordinal()}, limit};
+    const RelaxedCapture relaxed(*device);
     MemPoolHandle handle = nullptr;
     device->check(device->runtime().mem_pool_create(&handle, &properties), "cudaMemPoolCreate");
     auto pool = std::make_shared<MemPool>(device, handle, limit, true);
@@ -97,6 +100,7 @@ MemPoolHandle MemPool::handle() const {
 
 std::uint64_t MemPool::attribute(MemPoolAttribute attribute) const {
     const DeviceScope scope(*device_);
+    const RelaxedCapture relaxed(*device_);
     std::uint64_t value = 0;
     device_->check(device_->runtime().mem_pool_get_attribute(handle(), attribute, &value),
                    "cudaMemPoolGetAttribute");
@@ -105,6 +109,7 @@ std::uint64_t MemPool::attribute(MemPoolAttribute attribute) const {
 
 void MemPool::set_attribute(MemPoolAttribute attribute, std::uint64_t value) {
     const DeviceScope scope(*device_);
+    const RelaxedCapture relaxed(*device_);
     device_->check(device_->runtime().mem_pool_set_attribute(handle(), attribute, value),
                    "cudaMemPoolSetAttribute");
 }
@@ -112,6 +117,7 @@ void MemPool::set_attribute(MemPoolAttribute attribute, std::uint64_t value) {
 void MemPool::trim(std::size_t keep) {
     const DeviceScope scope(*device_);
     device_->sweep();
+    const RelaxedCapture relaxed(*device_);
     device_->check(device_->runtime().mem_pool_trim_to(handle(), keep), "cudaMemPoolTrimTo");
 }
 

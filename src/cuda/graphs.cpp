@@ -493,9 +493,18 @@ Status CudaRuntime::graph_debug_dot_print(GraphHandle graph, const char* path, u
 
 // ---- executables
 
-Status CudaRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph, unsigned long long flags) {
+Status CudaRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
+                                      GraphInstantiateParameters* parameters) {
+    if (parameters == nullptr) return failed(Status::invalid_value);
     clear(exec);
-    return make([&] { return cudaGraphInstantiate(native(exec), native(graph), flags); });
+    cudaGraphInstantiateParams real{};
+    real.flags = parameters->flags;
+    real.uploadStream = native(parameters->upload_stream);
+    const Status status =
+        make([&] { return cudaGraphInstantiateWithParams(native(exec), native(graph), &real); });
+    parameters->error_node = reinterpret_cast<GraphNodeHandle>(real.errNode_out);
+    parameters->result = static_cast<GraphInstantiateResult>(real.result_out);
+    return status;
 }
 
 Status CudaRuntime::graph_exec_destroy(GraphExecHandle exec) {

@@ -77,6 +77,12 @@ Status HostRuntime::admit(Stream& stream) {
     return any ? fail(Status::stream_capture_implicit, legacy_detail) : Status::success;
 }
 
+Status HostRuntime::admit_uncaptured(Stream& stream) {
+    if (Status status = admit(stream); status != Status::success || stream.capture == nullptr) return status;
+    return spoil(*stream.capture, Status::stream_capture_unsupported,
+                 "executables are neither launched nor uploaded in a stream that is being captured");
+}
+
 Status HostRuntime::inquire(Stream& stream) {
     if (graphs_->captures.empty()) return Status::success;
     if (Status status = admit(stream); status != Status::success) return status;

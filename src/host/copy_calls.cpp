@@ -117,9 +117,6 @@ Status HostRuntime::make_copy(const Box& destination, const Box& source, const E
 Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent,
                          MemcpyKind kind, Stream& stream, const CopyRequest& given) {
     if (Status status = admit(stream); status != Status::success) return status;
-    if (given.synchronous) {
-        if (Status status = forbidden(); status != Status::success) return status;
-    }
     CopyRequest request = given;
     request.node = stream.capture != nullptr;
     Command* command = nullptr;
@@ -384,9 +381,6 @@ Status HostRuntime::make_set(const Box& box, std::uint32_t value, std::size_t el
 Status HostRuntime::set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element,
                         const Extent& extent, Stream& stream, bool synchronous) {
     if (Status status = admit(stream); status != Status::success) return status;
-    if (synchronous) {
-        if (Status status = forbidden(); status != Status::success) return status;
-    }
     Command* command = nullptr;
     if (Status status = make_set(box, value, element, extent, stream, &command); status != Status::success)
         return status;

@@ -288,24 +288,6 @@ Status HostRuntime::read_edges(GraphHandle graph, const GraphNodeHandle* from, c
     return Status::success;
 }
 
-namespace {
-
-template <class Node>
-bool leads_to(const Node* from, const Node* to) {
-    std::unordered_set<const Node*> seen;
-    std::vector<const Node*> stack{from};
-    while (!stack.empty()) {
-        const Node* node = stack.back();
-        stack.pop_back();
-        if (node == to) return true;
-        if (!seen.insert(node).second) continue;
-        for (const auto& edge : node->dependents) stack.push_back(edge.node);
-    }
-    return false;
-}
-
-}  // namespace
-
 Status HostRuntime::graph_add_dependencies(GraphHandle graph, const GraphNodeHandle* from,
                                            const GraphNodeHandle* to, const GraphEdgeData* edge_data,
                                            std::size_t count) {
@@ -334,8 +316,6 @@ Status HostRuntime::graph_add_dependencies(GraphHandle graph, const GraphNodeHan
         if (there) return undo(fail(Status::invalid_value, "the edge is there already"));
         if (Status status = check_edge(*edge.from, *edge.to, edge.data); status != Status::success)
             return undo(status);
-        if (leads_to<GraphNode>(edge.to, edge.from))
-            return undo(fail(Status::invalid_value, "the edge would close a cycle"));
         connect(*edge.from, *edge.to, edge.data);
         ++added;
     }

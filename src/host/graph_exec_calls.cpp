@@ -106,17 +106,31 @@ HostRuntime::GraphPlan& HostRuntime::changeable(GraphExec& exec) {
     return *exec.plan;
 }
 
-Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph, unsigned long long flags) {
+Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
+                                      GraphInstantiateParameters* parameters) {
     Call call(*this, &CallCosts::graph_instantiate);
     if (call.refused()) return call.status();
     constexpr unsigned long long known = flags::graph_auto_free_on_launch | flags::graph_upload |
                                          flags::graph_device_launch | flags::graph_use_node_priority;
     const Graph* from = find_graph(graph);
-    if (exec == nullptr || from == nullptr)
+    if (exec == nullptr || from == nullptr || parameters == nullptr)
         return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
     *exec = nullptr;
+    const unsigned long long flags = parameters->flags;
+    parameters->error_node = nullptr;
+    parameters->result = GraphInstantiateResult::error;
     if ((flags & ~known) != 0) {
         return fail(Status::invalid_value, "flags of " + std::to_string(flags) + "; allowed are 0 to 15");
+    }
+    if (Status status = forbidden(); status != Status::success) return status;
+    const bool device_launch = (flags & flags::graph_device_launch) != 0;
+    if (device_launch && (flags & flags::graph_auto_free_on_launch) != 0)
+        return fail(Status::invalid_value, "what kernels launch frees nothing at a launch: take one flag");
+    if (device_launch && from->nodes.empty())
+        return fail(Status::invalid_value, "what kernels launch has one node or more");
+    if (Status status = check_executable(*from, device_launch, device_launch, parameters);
+        status != Status::success) {
+        return status;
     }
     if (from->unique()) {
         for (const auto& [address, other] : graphs_->execs) {
@@ -137,6 +151,7 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph, 
                     static_cast<std::int64_t>(made->plan->nodes));
     *exec = reinterpret_cast<GraphExecHandle>(made.get());
     graphs_->execs.emplace(made.get(), std::move(made));
+    parameters->result = GraphInstantiateResult::success;
     return Status::success;
 }
 
@@ -144,8 +159,10 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph, 
 Status HostRuntime::graph_exec_destroy(GraphExecHandle exec) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    if (graphs_->execs.erase(exec) == 0)
+    if (find_exec(exec) == nullptr)
         return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
+    if (Status status = forbidden(); status != Status::success) return status;
+    graphs_->execs.erase(exec);
     sweep_graph_memory();
     return Status::success;
 }
@@ -155,7 +172,7 @@ Status HostRuntime::graph_exec_get_flags(GraphExecHandle exec, unsigned long lon
     if (call.refused()) return call.status();
     const GraphExec* found = find_exec(exec);
     if (found == nullptr || flags == nullptr) return fail(Status::invalid_value);
-    *flags = found->flags;
+    *flags = found->flags & ~flags::graph_use_node_priority;  // as a GPU answers
     return Status::success;
 }
 
@@ -166,7 +183,7 @@ Status HostRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
         return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
     Stream* found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    return admit(*found);
+    return admit_uncaptured(*found);
 }
 
 // ---- changes
@@ -297,6 +314,10 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
     }
     // The plan's own node has no graph that others know, and takes what the original may take.
     GraphNode& own = *changeable(*found).by_origin.at(original->serial);
+    if (parameters->type == GraphNodeType::memset && own.parameters.type == GraphNodeType::memset &&
+        (parameters->memset.height > 1) != (own.parameters.memset.height > 1)) {
+        return fail(Status::invalid_value, "a memset of one row stays one, and one of several rows, too");
+    }
     const CommandRef before = own.command;
     const GraphNodeParameters old = own.parameters;
     if (Status status = set_node(own, *parameters); status != Status::success) return status;

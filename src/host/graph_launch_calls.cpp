@@ -183,21 +183,8 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
         return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
     Stream* stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
-    if (Status status = admit(*stream); status != Status::success) return status;
+    if (Status status = admit_uncaptured(*stream); status != Status::success) return status;
     const GraphPlan& plan = *found->plan;
-    if (stream->capture != nullptr) {
-        // In a capture a launch becomes a child of what is captured.
-        auto body = copy_graph(*plan.graph, false);
-        GraphNodeParameters parameters;
-        parameters.type = GraphNodeType::graph;
-        GraphNode& node = add_captured(*stream, parameters, nullptr);
-        body->parent = &node;
-        graphs_->alive.insert(body.get());
-        node.body_handles = {reinterpret_cast<GraphHandle>(body.get())};
-        node.parameters.graph = node.body_handles.front();
-        node.bodies.push_back(std::move(body));
-        return Status::success;
-    }
     if (Status status = check_plan(*found); status != Status::success) {
         // Memory that is gone shows when somebody waits.
         return status == Status::illegal_address ? Status::success : status;

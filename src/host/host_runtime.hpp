@@ -262,9 +262,10 @@ class HostRuntime final : public Runtime {
 
     // Capture. Calls that a capture refuses spoil it.
     Status spoil(Capture& capture, Status status, const std::string& detail);
-    Status forbidden();              // of calls that may not be safe while something is captured
-    Status admit(Stream& stream);    // of what is put in a stream
-    Status inquire(Stream& stream);  // of what asks a stream, or waits for it
+    Status forbidden();                       // of calls that may not be safe while something is captured
+    Status admit(Stream& stream);             // of what is put in a stream
+    Status admit_uncaptured(Stream& stream);  // of what is put in a stream, and never captured
+    Status inquire(Stream& stream);           // of what asks a stream, or waits for it
     Status inquire(Event& event);
     Status begin_capture(StreamHandle stream, CaptureMode mode, Graph* into,
                          const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
@@ -320,6 +321,9 @@ class HostRuntime final : public Runtime {
     void make_plan(GraphPlan& plan);
     std::shared_ptr<GraphPlan> plan_of(const Graph& graph);
     GraphPlan& changeable(GraphExec& exec);
+    bool device_copies(const GraphNode& node);
+    Status check_executable(const Graph& graph, bool by_device, bool device_launch,
+                            GraphInstantiateParameters* out);
     static void plan_graph(Graph& graph, GraphSteps& steps, const std::vector<int>& begins,
                            std::vector<int>* ends);
     Status check_plan(const GraphExec& exec);

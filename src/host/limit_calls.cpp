@@ -55,6 +55,7 @@ Status HostRuntime::device_set_limit(Limit limit, std::size_t value) {
     Device& owner = device();
     const auto found = owner.limits.find(static_cast<int>(limit));
     if (found == owner.limits.end()) return unknown_limit(limit);
+    if (Status status = forbidden(); status != Status::success) return status;
     const auto refuse = [&](const std::string& allowed) {
         return fail(Status::invalid_value, std::to_string(value) + "; allowed is " + allowed);
     };

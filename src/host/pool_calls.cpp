@@ -99,6 +99,7 @@ Status HostRuntime::malloc_async(void** pointer, std::size_t bytes, StreamHandle
     if (bytes == 0) return Status::success;
     if (Status status = admit(*found); status != Status::success) return status;
     if (found->capture != nullptr) return capture_alloc(*found, pointer, bytes, found->device);
+    if (Status status = forbidden(); status != Status::success) return status;
     return malloc_from(call.lock(), pointer, bytes, *devices_[found->device]->pool, *found);
 }
 
@@ -115,6 +116,7 @@ Status HostRuntime::malloc_from_pool_async(void** pointer, std::size_t bytes, Me
     if (bytes == 0) return Status::success;
     if (Status status = admit(*found); status != Status::success) return status;
     if (found->capture != nullptr) return capture_alloc(*found, pointer, bytes, from->device);
+    if (Status status = forbidden(); status != Status::success) return status;
     return malloc_from(call.lock(), pointer, bytes, *from, *found);
 }
 
@@ -126,6 +128,7 @@ Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
     if (pointer == nullptr) return Status::success;
     if (Status status = admit(*found); status != Status::success) return status;
     if (found->capture != nullptr) return capture_free(*found, pointer);
+    if (Status status = forbidden(); status != Status::success) return status;
     const Allocation* allocation = memory_.find_base(pointer);
     if (GraphMemory* memory = graphs_->memory_at(pointer); memory != nullptr && memory->allocated) {
         memory->allocated = false;
@@ -191,6 +194,7 @@ Status HostRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
     }
     const int device = properties->location.id;
     if (device < 0 || device >= device_count_) return fail(Status::invalid_device);
+    if (Status status = forbidden(); status != Status::success) return status;
     auto made = std::make_unique<Pool>();
     made->device = device;
     made->max_size = properties->max_size;
@@ -207,6 +211,7 @@ Status HostRuntime::mem_pool_destroy(MemPoolHandle pool) {
     if (found == nullptr || found->is_default) {
         return fail(Status::invalid_value, "the pool does not exist, or is a device's default one");
     }
+    if (Status status = forbidden(); status != Status::success) return status;
     Device& owner = *devices_[found->device];
     if (owner.pool == found) owner.pool = owner.pools.front().get();
     live_.erase(found);
@@ -221,6 +226,7 @@ Status HostRuntime::mem_pool_get_attribute(MemPoolHandle pool, MemPoolAttribute 
     if (call.refused()) return call.status();
     const Pool* found = find_pool(pool);
     if (found == nullptr || value == nullptr) return fail(Status::invalid_value);
+    if (Status status = forbidden(); status != Status::success) return status;
     switch (attribute) {
         case MemPoolAttribute::reserved_current:
             *value = found->reserved;
@@ -250,6 +256,7 @@ Status HostRuntime::mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute 
     if (call.refused()) return call.status();
     Pool* found = find_pool(pool);
     if (found == nullptr) return fail(Status::invalid_value);
+    if (Status status = forbidden(); status != Status::success) return status;
     switch (attribute) {
         case MemPoolAttribute::reserved_high:
         case MemPoolAttribute::used_high:
@@ -277,6 +284,7 @@ Status HostRuntime::mem_pool_trim_to(MemPoolHandle pool, std::size_t bytes) {
     if (call.refused()) return call.status();
     Pool* found = find_pool(pool);
     if (found == nullptr) return fail(Status::invalid_value);
+    if (Status status = forbidden(); status != Status::success) return status;
     Device& owner = *devices_[found->device];
     found->trim(bytes, [&](std::byte* base, std::size_t size) { owner.arena->release(base, size); });
     return Status::success;

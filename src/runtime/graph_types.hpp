@@ -111,6 +111,24 @@ struct GraphNodeParameters {
     ConditionalNodeParameters conditional;
 };
 
+// cudaGraphInstantiateResult
+enum class GraphInstantiateResult : int {
+    success = 0,
+    error = 1,
+    invalid_structure = 2,
+    node_operation_not_supported = 3,
+    multiple_devices_not_supported = 4,
+    conditional_handle_unused = 5,
+};
+
+// cudaGraphInstantiateParams
+struct GraphInstantiateParameters {
+    unsigned long long flags = 0;
+    StreamHandle upload_stream = nullptr;                             // that graph_upload uploads in
+    GraphNodeHandle error_node = nullptr;                             // out
+    GraphInstantiateResult result = GraphInstantiateResult::success;  // out
+};
+
 // cudaGraphExecUpdateResult
 enum class GraphExecUpdateResult : int {
     success = 0,

@@ -255,7 +255,8 @@ class Runtime {
     virtual Status graph_debug_dot_print(GraphHandle graph, const char* path, unsigned flags) = 0;
 
     // Executables
-    virtual Status graph_instantiate(GraphExecHandle* exec, GraphHandle graph, unsigned long long flags) = 0;
+    virtual Status graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
+                                     GraphInstantiateParameters* parameters) = 0;  // ...WithParams
     virtual Status graph_exec_destroy(GraphExecHandle exec) = 0;
     virtual Status graph_exec_get_flags(GraphExecHandle exec, unsigned long long* flags) = 0;
     virtual Status graph_exec_update(GraphExecHandle exec, GraphHandle graph, GraphExecUpdateInfo* info) = 0;

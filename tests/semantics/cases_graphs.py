@@ -74,7 +74,7 @@ def graph_destroy_node(r: Runtime) -> Iterator[Question]:
 @case
 def graph_empty(r: Runtime) -> Iterator[Question]:
     g = r.graph()
-    status, x = r.c.graph_instantiate(g, 0)
+    status, x, *_ = r.c.graph_instantiate(g, 0)
     yield "inst", status
     yield "launch_null_stream", r.c.graph_launch(x, 0)
     yield "sync", r.c.device_synchronize()
@@ -184,7 +184,7 @@ def graph_events(r: Runtime) -> Iterator[Question]:
     status, n, *_ = r.c.graph_add_node(g, {"type": EVENT_RECORD, "event": e})
     yield "rec", status
     yield "wait", r.c.graph_add_node(g, {"type": EVENT_WAIT, "event": e}, [n])[0]
-    status, x = r.c.graph_instantiate(g, 0)
+    status, x, *_ = r.c.graph_instantiate(g, 0)
     yield "inst", status
     r.c.graph_launch(x, s)
     yield "sync", r.c.stream_synchronize(s)
@@ -211,7 +211,7 @@ def graph_while(r: Runtime) -> Iterator[Question]:
         "arguments": [struct.pack("Q", h), struct.pack("P", p)],
     }
     yield "body", r.c.graph_add_node(bodies[0], step)[0]
-    status, x = r.c.graph_instantiate(g, 0)
+    status, x, *_ = r.c.graph_instantiate(g, 0)
     yield "inst", status
     r.c.graph_launch(x, s)
     yield "sync", r.c.stream_synchronize(s)
@@ -233,7 +233,7 @@ def graph_if_else_switch(r: Runtime) -> Iterator[Question]:
         yield "add", status
         r.inc_node(bodies[0], p)
         r.inc_node(bodies[1], q)
-        status, x = r.c.graph_instantiate(g, 0)
+        status, x, *_ = r.c.graph_instantiate(g, 0)
         yield "inst", status
         r.c.graph_launch(x, 0)
         yield "sync", r.c.device_synchronize()
@@ -272,7 +272,7 @@ def graph_edge_data_pdl(r: Runtime) -> Iterator[Question]:
     from_port, _, kind = data[0]
     yield "type", kind
     yield "from_port", from_port
-    status, x = r.c.graph_instantiate(g, 0)
+    status, x, *_ = r.c.graph_instantiate(g, 0)
     yield "inst", status
     r.c.graph_launch(x, 0)
     yield "sync", r.c.device_synchronize()

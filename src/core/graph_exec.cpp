@@ -1,0 +1,118 @@
+// Executables of graphs.
+#include "core/graph.hpp"
+
+namespace cuscope::core {
+
+GraphExec::GraphExec(const DevicePtr& device, GraphExecHandle handle, Keepers keepers)
+    : device_(device),
+      handle_(handle),
+      generation_(device->generation()),
+      keepers_(std::make_shared<Keepers>(std::move(keepers))) {}
+
+// What a launch in flight uses stays until that has ended.
+GraphExec::~GraphExec() {
+    release_after_uses(device_, generation_, "cudaGraphExecDestroy", uses_.take(),
+                       [handle = handle_, keepers = std::move(keepers_)](Runtime& runtime) {
+                           return runtime.graph_exec_destroy(handle);
+                       });
+}
+
+void GraphExec::check_stream(const Stream& stream) const {
+    check_usable();
+    stream.check_usable();
+    if (&stream.device() == device_.get()) return;
+    throw std::invalid_argument("the executable is on " + device_->name() + ", the stream on " +
+                                stream.device().name() + ": use a stream of the executable's device");
+}
+
+namespace {
+
+void refuse_captured(const Stream& stream, const char* call) {
+    if (!stream.capturing()) return;
+    refuse_in_capture(
+        Status::stream_capture_unsupported, call,
+        "the stream is being captured, and an executable does not become a part of a graph: add its "
+        "graph with add_child(), or capture the work itself");
+}
+
+}  // namespace
+
+void GraphExec::launch(const StreamPtr& stream) {
+    check_stream(*stream);
+    const DeviceScope scope(*device_);
+    if (captures_underway() > 0) {
+        refuse_legacy_in_capture(*stream, "cudaGraphLaunch");
+        refuse_captured(*stream, "cudaGraphLaunch");
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        if (last_.lock() != stream) {
+            for (const auto& memory : keepers_->memories()) memory->use(stream);
+            for (const auto& task : keepers_->tasks()) task->launched_in(stream->serial());
+            uses_.add(stream);
+            last_ = stream;
+        }
+    }
+    device_->check(device_->runtime().graph_launch(handle_, stream->handle()), "cudaGraphLaunch");
+}
+
+void GraphExec::upload(const StreamPtr& stream) {
+    check_stream(*stream);
+    const DeviceScope scope(*device_);
+    refuse_legacy_in_capture(*stream, "cudaGraphUpload");
+    refuse_captured(*stream, "cudaGraphUpload");
+    device_->check(device_->runtime().graph_upload(handle_, stream->handle()), "cudaGraphUpload");
+}
+
+unsigned long long GraphExec::flags() const {
+    check_usable();
+    unsigned long long flags = 0;
+    device_->check(device_->runtime().graph_exec_get_flags(handle_, &flags), "cudaGraphExecGetFlags");
+    return flags;
+}
+
+GraphExec::Update GraphExec::update(Graph& graph) {
+    check_usable();
+    graph.check_usable();
+    if (&graph.device() != device_.get()) {
+        throw std::invalid_argument("the graph is on " + graph.device().name() + ", the executable on " +
+                                    device_->name());
+    }
+    const DeviceScope scope(*device_);
+    GraphExecUpdateInfo info;
+    const Status status = device_->runtime().graph_exec_update(handle_, graph.handle(), &info);
+    if (status == Status::graph_exec_update_failure) {
+        device_->runtime().get_last_error();
+        return {info.result, graph.node(info.error_node), graph.node(info.error_from_node)};
+    }
+    device_->check(status, "cudaGraphExecUpdate");
+    // What earlier launches use stays as well: they may still run.
+    keep(graph.keepers());
+    return {};
+}
+
+void GraphExec::set_parameters(const GraphNode& node, GraphNodeParameters parameters, const char* call) {
+    check_usable();
+    node.check_usable();
+    const DeviceScope scope(*device_);
+    device_->check(device_->runtime().graph_exec_node_set_params(handle_, node.handle(), &parameters), call);
+}
+
+void GraphExec::set_enabled(const GraphNode& node, bool enabled) {
+    check_usable();
+    node.check_usable();
+    const DeviceScope scope(*device_);
+    device_->check(device_->runtime().graph_node_set_enabled(handle_, node.handle(), enabled ? 1 : 0),
+                   "cudaGraphNodeSetEnabled");
+}
+
+bool GraphExec::enabled(const GraphNode& node) const {
+    check_usable();
+    node.check_usable();
+    unsigned enabled = 0;
+    device_->check(device_->runtime().graph_node_get_enabled(handle_, node.handle(), &enabled),
+                   "cudaGraphNodeGetEnabled");
+    return enabled != 0;
+}
+
+}  // namespace cuscope::core
