@@ -170,7 +170,7 @@ def test_every_answer_of_the_gpu_is_a_status_that_we_know():
 
     named = {line.split("=", 1)[1].split("|")[0] for line in answers()["error_texts"]}
     seen = {
-        line.split("=", 1)[1]
+        line.split("=", 1)[1].split()[0]
         for case, lines in answers().items()
         if case != "error_texts"
         for line in lines

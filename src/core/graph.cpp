@@ -447,7 +447,7 @@ const char* meaning(GraphInstantiateResult result) {
                    "graphs "
                    "of such it can";
         case GraphInstantiateResult::multiple_devices_not_supported:
-            return "what kernels launch is all of one device";
+            return "what the device starts by itself is of this one device, and not of pageable memory";
         case GraphInstantiateResult::conditional_handle_unused:
             return "no conditional node has one of its conditions";
         default:

@@ -70,7 +70,11 @@ Status HostRuntime::check_executable(const Graph& graph, bool by_device, bool de
             }
         }
         if (!allowed) {
-            return refuse(node.get(), GraphInstantiateResult::node_operation_not_supported,
+            // Memory that is pageable is of another device, to a body.
+            const bool elsewhere = type == GraphNodeType::memcpy && !device_launch;
+            return refuse(node.get(),
+                          elsewhere ? GraphInstantiateResult::multiple_devices_not_supported
+                                    : GraphInstantiateResult::node_operation_not_supported,
                           std::string("the device starts the graph by itself, as ") +
                               (device_launch ? "kernels launch it" : "the body of a conditional node") +
                               ": it has kernels, memsets, copies of memory that is not pageable, and child "

@@ -132,6 +132,11 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
         status != Status::success) {
         return status;
     }
+    for (const auto& condition : from->conditions) {
+        if (condition->used) continue;
+        parameters->result = GraphInstantiateResult::conditional_handle_unused;
+        return fail(Status::invalid_value, "a condition of the graph that no conditional node has");
+    }
     if (from->unique()) {
         for (const auto& [address, other] : graphs_->execs) {
             if (other->source == from->number) {
@@ -172,7 +177,8 @@ Status HostRuntime::graph_exec_get_flags(GraphExecHandle exec, unsigned long lon
     if (call.refused()) return call.status();
     const GraphExec* found = find_exec(exec);
     if (found == nullptr || flags == nullptr) return fail(Status::invalid_value);
-    *flags = found->flags & ~flags::graph_use_node_priority;  // as a GPU answers
+    // As a GPU answers: nothing of uploads and priorities.
+    *flags = found->flags & (flags::graph_auto_free_on_launch | flags::graph_device_launch);
     return Status::success;
 }
 
@@ -231,6 +237,10 @@ GraphExecUpdateInfo HostRuntime::difference(const Graph& have, const Graph& want
             case GraphNodeType::memcpy:
                 // Copies stay on their engines.
                 if (old.command && node.command && old.command->engine != node.command->engine)
+                    return {Result::parameters_changed, handle(node), nullptr};
+                break;
+            case GraphNodeType::memset:
+                if (old.parameters.memset.height > 1 || node.parameters.memset.height > 1)
                     return {Result::parameters_changed, handle(node), nullptr};
                 break;
             case GraphNodeType::mem_alloc:
@@ -315,8 +325,8 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
     // The plan's own node has no graph that others know, and takes what the original may take.
     GraphNode& own = *changeable(*found).by_origin.at(original->serial);
     if (parameters->type == GraphNodeType::memset && own.parameters.type == GraphNodeType::memset &&
-        (parameters->memset.height > 1) != (own.parameters.memset.height > 1)) {
-        return fail(Status::invalid_value, "a memset of one row stays one, and one of several rows, too");
+        (parameters->memset.height > 1 || own.parameters.memset.height > 1)) {
+        return fail(Status::invalid_value, "only memsets of one row are changed in an executable");
     }
     const CommandRef before = own.command;
     const GraphNodeParameters old = own.parameters;

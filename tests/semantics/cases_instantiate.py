@@ -274,3 +274,96 @@ def cap_programmatic(r: Runtime) -> Iterator[Question]:
     yield "inst", status
     r.c.graph_launch(x, s)
     yield "sync", r.c.stream_synchronize(s)
+
+
+@case
+def graph_instantiate_results(r: Runtime) -> Iterator[Question]:
+    """What the result says of a graph that is refused, and which node it names."""
+    known = additions(r)
+
+    def asked(label: str, graph: int, flags: int = 0) -> Iterator[Question]:
+        status, _, result, node = r.c.graph_instantiate(graph, flags)
+        r.last()
+        yield label, f"{status} {result} {'node' if node else 'none'}"
+        if node:
+            status, kind = r.c.graph_node_get_type(node)
+            yield f"{label}_type", f"{status} {kind}"
+
+    def body(name: str) -> int:
+        g = r.graph()
+        handle = r.c.graph_conditional_handle_create(g, 1, ASSIGN_DEFAULT)[1]
+        _, _, bodies, _ = r.c.graph_add_node(
+            g, {"type": CONDITIONAL, "handle": handle, "condition": IF, "size": 1}
+        )
+        known[name](bodies[0])
+        return g
+
+    def alone(name: str) -> int:
+        g = r.graph()
+        known[name](g)
+        return g
+
+    g = r.graph()
+    a = r.empty_node(g)
+    b = r.empty_node(g, (a,))
+    c = r.empty_node(g, (b,))
+    r.c.graph_add_dependencies(g, [c], [a])
+    yield from asked("cycle", g)
+    yield from asked("host", body("host"))
+    yield from asked("record", body("record"))
+    yield from asked("pageable", body("pageable_h2d"))
+    yield from asked("alloc", body("alloc"))
+    yield from asked("device_nothing", r.graph(), DEVICE_LAUNCH)
+    yield from asked("device_empty", alone("emptynode"), DEVICE_LAUNCH)
+    yield from asked("badflags", alone("emptynode"), 1 << 40)
+    unused = alone("kernel")
+    r.c.graph_conditional_handle_create(unused, 1, ASSIGN_DEFAULT)
+    yield from asked("unused_handle", unused)
+    yield from asked("device_record", alone("record"), DEVICE_LAUNCH)
+    yield from asked("device_pageable", alone("pageable_h2d"), DEVICE_LAUNCH)
+
+
+@case
+def graph_flags(r: Runtime) -> Iterator[Question]:
+    for flags in (0, AUTO_FREE, UPLOAD, DEVICE_LAUNCH, NODE_PRIORITY):
+        g = r.graph()
+        r.inc_node(g, r.device_int())
+        status, x, *_ = r.c.graph_instantiate(g, flags)
+        yield "inst", status
+        status, known = r.c.graph_exec_get_flags(x)
+        yield "get", status
+        yield f"{flags}->{known}", None
+
+
+@case
+def graph_memset_changes(r: Runtime) -> Iterator[Question]:
+    p = r.device_int(256)
+
+    def parameters(width: int, height: int) -> dict[str, object]:
+        return {
+            "type": MEMSET,
+            "pointer": p,
+            "pitch": 64,
+            "element_bytes": 4,
+            "width": width,
+            "height": height,
+        }
+
+    def graph(width: int, height: int) -> tuple[int, int]:
+        g = r.graph()
+        return g, r.c.graph_add_node(g, parameters(width, height))[1]
+
+    for label, old, new in [
+        ("1d_1d", (4, 1), (8, 1)),
+        ("1d_2d", (4, 1), (4, 2)),
+        ("2d_1d", (4, 2), (4, 1)),
+        ("2d_2d", (4, 2), (8, 4)),
+    ]:
+        x = r.instantiate(graph(*old)[0])
+        status, result, *_ = r.c.graph_exec_update(x, graph(*new)[0])
+        yield label, f"{status} {result}"
+        r.last()
+    g, n = graph(4, 2)
+    x = r.instantiate(g)
+    yield "set_2d_2d", r.c.graph_exec_node_set_params(x, n, parameters(8, 4))
+    yield "set_2d_1d", r.c.graph_exec_node_set_params(x, n, parameters(8, 1))

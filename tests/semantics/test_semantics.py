@@ -18,6 +18,12 @@ NOT_ASKED: dict[str, str] = {}
 # Cases that lose the device, read a fresh process' state, or need an environment of their own.
 OWN_PROCESS = {
     "alignment",
+    # These leave the many things behind that their calls made, and settings.
+    "cap_beside_in_relaxed",
+    "cap_beside_other",
+    "cap_beside_other_relaxed",
+    "cap_beside_own",
+    "cap_beside_own_relaxed",
     "device_edges",
     "graph_dot",  # counts the graphs of the process
     "launch_blocking_env",
