@@ -35,20 +35,28 @@ const char* const refused = "Nothing was captured of it, and the capture goes on
 
 }  // namespace
 
+bool Keepers::first(const void* thing) {
+    const void*& recent = recent_[(reinterpret_cast<std::uintptr_t>(thing) >> 5) % recent_.size()];
+    if (recent == thing) return false;
+    const bool inserted = seen_.insert(thing).second;
+    recent = thing;
+    return inserted;
+}
+
 void Keepers::keep(const std::shared_ptr<Memory>& memory) {
-    if (memory && seen_.insert(memory.get()).second) memories_.push_back(memory);
+    if (memory && first(memory.get())) memories_.push_back(memory);
 }
 
 void Keepers::keep(Memory& memory) {
-    if (seen_.insert(&memory).second) memories_.push_back(memory.shared_from_this());
+    if (first(&memory)) memories_.push_back(memory.shared_from_this());
 }
 
 void Keepers::keep(const std::shared_ptr<void>& thing) {
-    if (thing && seen_.insert(thing.get()).second) things_.push_back(thing);
+    if (thing && first(thing.get())) things_.push_back(thing);
 }
 
 void Keepers::keep(const std::shared_ptr<GraphTask>& task) {
-    if (task && seen_.insert(task.get()).second) tasks_.push_back(task);
+    if (task && first(task.get())) tasks_.push_back(task);
 }
 
 void Keepers::keep(const Keepers& others) {

@@ -2,6 +2,7 @@
 // captured work uses, and remembers which call spoilt it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -36,7 +37,11 @@ class Keepers {
     std::vector<std::shared_ptr<Memory>> memories_;
     std::vector<std::shared_ptr<GraphTask>> tasks_;
     std::vector<std::shared_ptr<void>> things_;
+    // True at the first call for it; launches mostly use what the launches before them used.
+    bool first(const void* thing);
+
     std::unordered_set<const void*> seen_;
+    std::array<const void*, 16> recent_{};  // some of those in seen_
 };
 
 class Capture : public std::enable_shared_from_this<Capture> {

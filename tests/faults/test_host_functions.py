@@ -98,6 +98,7 @@ def test_runtime_call_inside_is_refused_as_the_runtime_does(device, what):
 
 @pytest.mark.counts_memory
 def test_objects_may_be_dropped_inside(device, settled):
+    settled()
     before = device.memory_info().free
     held = [cs.empty(1 << 20, np.uint8), cs.Stream(), cs.Event(), cs.pinned_empty(100)]
     s = cs.Stream()
