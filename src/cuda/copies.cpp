@@ -58,6 +58,7 @@ cudaError_t wait_before(cudaStream_t stream) {
     if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess || capture != cudaStreamCaptureStatusNone) {
         return cudaSuccess;
     }
+    const RelaxedThread relaxed;
     return wait_for_stream(stream);
 }
 

@@ -125,6 +125,7 @@ cudaError_t wait_for_legacy_stream() {
         capture != cudaStreamCaptureStatusNone) {
         return cudaSuccess;
     }
+    const RelaxedThread relaxed;
     const TemporaryEvent event;
     if (event.get() == nullptr || cudaEventRecord(event.get(), cudaStreamLegacy) != cudaSuccess) {
         return cudaSuccess;

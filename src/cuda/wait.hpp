@@ -21,4 +21,17 @@ cudaError_t wait_for_legacy_stream();
 // At exit: returns when no thread that waits is inside the library any more; none gets there again.
 void end_waits();
 
+// What copies do inside, captures of others do not mind: so is what this thread does as long as one of these
+// lives.
+class RelaxedThread {
+  public:
+    RelaxedThread() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+    RelaxedThread(const RelaxedThread&) = delete;
+    RelaxedThread& operator=(const RelaxedThread&) = delete;
+    ~RelaxedThread() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+
+  private:
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 }  // namespace cuscope::cuda

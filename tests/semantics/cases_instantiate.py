@@ -237,10 +237,9 @@ def graph_node_changes(r: Runtime) -> Iterator[Question]:
     grid = line | {"width": 2, "height": 2, "pitch": 32}
     yield "set_memset_2d", r.c.graph_exec_node_set_params(x, ms, grid)
     yield "set_copy_size", r.c.graph_exec_node_set_params(x, cp, copy | {"bytes": 8})
+    r.last()
     host = (ctypes.c_int * 64)()
-    upload = {"type": COPY, "destination": p, "source": ctypes.addressof(host), "bytes": 8}
-    yield "set_copy_host", r.c.graph_exec_node_set_params(x, cp, upload)
-    yield "l", r.last()
+    upload = {"type": COPY, "destination": p, "source": ctypes.addressof(host), "bytes": 8, "kind": 1}
     yield "node_set_empty_copy", r.c.graph_node_set_params(cp, upload)
     status, result, *_ = r.c.graph_exec_update(x, g)
     yield "update_copy_kind", status
