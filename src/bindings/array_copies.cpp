@@ -16,8 +16,6 @@ constexpr std::size_t short_row = 32, most_short_rows = 4096;
 
 bool is_contiguous(const py::array& array) { return (array.flags() & py::array::c_style) != 0; }
 
-py::module_ numpy() { return py::module_::import("numpy"); }
-
 std::vector<std::ptrdiff_t> strides_of(const py::array& array) {
     return {array.strides(), array.strides() + array.ndim()};
 }

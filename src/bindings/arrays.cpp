@@ -9,8 +9,6 @@
 namespace cuscope::bindings {
 namespace {
 
-py::module_ numpy() { return py::module_::import("numpy"); }
-
 void check_match(const DeviceArray& array, const std::vector<py::ssize_t>& shape, const py::dtype& dtype,
                  const char* what) {
     if (!array.dtype.equal(dtype)) {

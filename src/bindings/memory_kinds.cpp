@@ -11,8 +11,6 @@
 namespace cuscope::bindings {
 namespace {
 
-py::module_ numpy() { return py::module_::import("numpy"); }
-
 py::dtype dtype_or_float32(const DTypeLike& dtype) {
     return parse_dtype(dtype.is_none() ? numpy().attr("float32") : py::object(dtype));
 }

@@ -17,6 +17,8 @@ extern std::atomic<PyThreadState*> main_state;  // of the thread that ends the p
 void restore_other_thread(PyThreadState* state);
 }  // namespace detail
 
+inline py::module_ numpy() { return py::module_::import("numpy"); }
+
 // Takes the GIL back. Once the process exits, only on the thread that ends it: the interpreter would end any
 // other thread inside this call, through frames of C++ that cannot be left like that, so it stays here.
 inline void restore_thread(PyThreadState* state) {
