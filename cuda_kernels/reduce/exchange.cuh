@@ -11,7 +11,15 @@
 //                                  the same of 16 bytes at once, in P::chains States a thread, with
 //                                  P::loads vectors under way
 //   store(out, i, value, divisor)  the result
+// and, for what has_faster_ways<P> is true of,
+//   of_warp(value)                 the combined value of a warp's 32 lanes, for its first
+//   absorb_round(state, vectors, count, index, distance)
+//                                  for absorb: the first `count` of vectors that lie `distance` elements
+//                                  apart
 #pragma once
+
+template <class P>
+constexpr bool has_faster_ways = false;
 
 // Of a value of any size.
 template <class V>
@@ -25,6 +33,19 @@ __device__ V shuffle_down(V value, int offset) {
     return value;
 }
 
+// The first of `lanes` neighbours, a power of two up to 32, gets their value.
+template <class P>
+__device__ typename P::Value reduce_lanes(const P& policy, typename P::Value value, int lanes) {
+#if __CUDA_ARCH__ >= 800
+    if constexpr (has_faster_ways<P>) {
+        if (lanes == 32) return policy.of_warp(value);
+    }
+#endif
+    for (int offset = lanes / 2; offset > 0; offset /= 2)
+        value = policy.combine(value, shuffle_down(value, offset));
+    return value;
+}
+
 // The first thread of each group of `lanes` neighbours, a power of two up to the block's size, gets the
 // group's value. All threads of the block call it; a second call needs a barrier between.
 template <class P>
@@ -32,16 +53,14 @@ __device__ typename P::Value reduce_group(const P& policy, typename P::Value val
     using Value = typename P::Value;
     __shared__ alignas(16) unsigned char memory[32 * sizeof(Value)];
     Value* of_warp = reinterpret_cast<Value*>(memory);
-    for (int offset = (lanes < 32 ? lanes : 32) / 2; offset > 0; offset /= 2)
-        value = policy.combine(value, shuffle_down(value, offset));
+    value = reduce_lanes(policy, value, lanes < 32 ? lanes : 32);
     if (lanes <= 32) return value;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = lanes / 32;
     if (lane == 0) of_warp[warp] = value;
     __syncthreads();
     if (warp % warps == 0) {
         value = lane < warps ? of_warp[warp + lane] : policy.identity();
-        for (int offset = warps / 2; offset > 0; offset /= 2)
-            value = policy.combine(value, shuffle_down(value, offset));
+        value = reduce_lanes(policy, value, has_faster_ways<P> ? 32 : warps);
     }
     return value;
 }

@@ -49,9 +49,13 @@ __device__ typename P::Value reduce_span(const P& policy, const typename P::Elem
         const long long first = done + part * (width * loads) + member;
 #pragma unroll
         for (int i = 0; i < loads; ++i) vectors[i] = __ldcg(span.aligned + first + i * width);
+        if constexpr (has_faster_ways<P>) {
+            policy.absorb_round(states[0], vectors, loads, span.index(first), width * span.width);
+        } else {
 #pragma unroll
-        for (int i = 0; i < loads; ++i)
-            policy.absorb(states[i % chains], vectors[i], span.index(first + i * width));
+            for (int i = 0; i < loads; ++i)
+                policy.absorb(states[i % chains], vectors[i], span.index(first + i * width));
+        }
     }
     // Less than a round is left: dealt out evenly, and all under way before the first is used.
     const unsigned left = static_cast<unsigned>(span.vectors - done);
@@ -59,10 +63,17 @@ __device__ typename P::Value reduce_span(const P& policy, const typename P::Elem
 #pragma unroll
     for (int i = 0; i < loads; ++i)
         if (thread + i * threads < left) vectors[i] = __ldcg(rest + (thread + i * threads));
+    if constexpr (has_faster_ways<P>) {
+        int count = 0;
 #pragma unroll
-    for (int i = 0; i < loads; ++i)
-        if (thread + i * threads < left)
-            policy.absorb(states[i % chains], vectors[i], span.index(done + thread + i * threads));
+        for (int i = 0; i < loads; ++i) count += thread + i * threads < left;
+        policy.absorb_round(states[0], vectors, count, span.index(done + thread), threads * span.width);
+    } else {
+#pragma unroll
+        for (int i = 0; i < loads; ++i)
+            if (thread + i * threads < left)
+                policy.absorb(states[i % chains], vectors[i], span.index(done + thread + i * threads));
+    }
 
     typename P::Value value = policy.finish(states[0]);
 #pragma unroll
