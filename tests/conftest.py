@@ -56,6 +56,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("own_process")
 
 
+def pytest_collection_finish() -> None:
+    # Tests that collect garbage would look each time through all that pytest keeps of thousands of tests.
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Why tests were skipped: one line for each reason, not one for each test."""
     reasons = Counter(report.longrepr[2] for report in terminalreporter.getreports("skipped"))
@@ -111,6 +117,8 @@ def settled(device) -> Callable[[], None]:
         device.synchronize()
         gc.collect()
 
+    # What the first round lets go may be given back by work of its own.
+    settle()
     settle()
     return settle
 

@@ -32,6 +32,15 @@ step() {
         code=${PIPESTATUS[0]}
     fi
     printf '%s %s\n' "$code" $((SECONDS - from)) >"$steps/$name.result"
+    keep
+}
+
+# What was seen so far goes to $OUT, for the case that this is ended from outside.
+keep() {
+    [ -z "${OUT:-}" ] && return
+    local made
+    made=$(mktemp "$work/logs.XXXXXX")
+    tar -czf "$made" -C "$steps" . 2>/dev/null && mv "$made" "$OUT/logs.tar.gz"
 }
 
 build() {
@@ -114,7 +123,7 @@ code=$?
 if [ -n "${OUT:-}" ]; then
     mkdir -p "$OUT"
     cp docs/gpu-report.md "$OUT/"
-    tar -czf "$OUT/logs.tar.gz" -C "$steps" .
+    keep
 fi
 printf '\n'
 cat docs/gpu-report.md

@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "processor.hpp"
+
 namespace {
 
 constexpr int batches = 21;
@@ -23,13 +25,6 @@ __global__ void four(const float*, const float*, float*, int) {}
 
 void check(cudaError_t status) {
     if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
-}
-
-// As benchmarks from Python do it: the processor's clock may be low.
-void wake_the_processor() {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
-    while (std::chrono::steady_clock::now() < end) {
-    }
 }
 
 template <class Call>
