@@ -106,6 +106,89 @@ def test_a_graph_that_allocates_or_decides_has_one_executable_at_a_time(device):
         g.instantiate()
 
 
+def test_captured_allocations_are_nodes(device, kernels):
+    y, stream = cs.zeros(4, np.int32), cs.Stream()
+    with stream.capture() as g:
+        x = stream.malloc_async(4, np.int32)
+        kernels.set[1, 4](x, 5)
+        y.copy_from(x)
+        stream.free_async(x)
+    assert [node.type for node in g.nodes] == ["alloc", "kernel", "copy", "free"]
+    assert g.nodes[3].dependencies == [g.nodes[2]]
+    exe = g.instantiate()
+    for _ in range(3):
+        y.fill(0, stream=stream)
+        exe.launch(stream)
+        assert y.to_host(stream=stream).tolist() == [5] * 4
+
+
+def test_what_a_launch_allocated_is_freed_in_a_stream(device):
+    stream = cs.Stream()
+    with stream.capture() as g:
+        x = stream.malloc_async(4, np.int32)
+        x.fill(3)
+    exe = g.instantiate()
+    for _ in range(3):
+        exe.launch(stream)
+        assert x.to_host(stream=stream).tolist() == [3] * 4
+        stream.free_async(x)
+
+
+def test_captured_memory_can_be_freed_by_another_capture(device):
+    stream = cs.Stream()
+    with stream.capture() as allocating:
+        x = stream.malloc_async(4, np.int32)
+        x.fill(3)
+    with stream.capture() as freeing:
+        stream.free_async(x)
+    allocate, free = allocating.instantiate(), freeing.instantiate()
+    for _ in range(3):
+        allocate.launch(stream)
+        free.launch(stream)
+    stream.synchronize()
+
+
+def test_allocations_of_a_forked_stream_are_nodes_of_the_graph(device):
+    stream, other = cs.Stream(), cs.Stream()
+    with stream.capture() as g:
+        other.wait(stream)
+        x = other.malloc_async(4)
+        other.free_async(x)
+        stream.wait(other)
+    assert [node.type for node in g.nodes] == ["alloc", "free"]
+
+
+def test_streams_allocate_in_captures_alone_and_free_memory_of_graphs_alone(device):
+    stream = cs.Stream()
+    with pytest.raises(ValueError, match=r"not being captured; cs\.empty"):
+        stream.malloc_async(4)
+    with pytest.raises(ValueError, match="only what a node of a graph allocates"):
+        stream.free_async(cs.empty(4))
+    with stream.capture() as g:
+        with pytest.raises(ValueError, match="one byte or more"):
+            stream.malloc_async(0)
+        x = stream.malloc_async(4)
+        with pytest.raises(ValueError, match="a part of what was allocated"):
+            stream.free_async(x[1:])
+        stream.free_async(x)
+    assert len(g.nodes) == 2
+
+
+def test_memory_is_not_freed_twice(device):
+    stream = cs.Stream()
+    with stream.capture() as g:
+        x = stream.malloc_async(4)
+    exe = g.instantiate()
+    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+        stream.free_async(x)  # nobody has allocated it yet
+    exe.launch(stream)
+    stream.free_async(x)
+    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+        stream.free_async(x)
+    exe.launch(stream)
+    stream.free_async(x)
+
+
 @pytest.mark.host_only("what one address holds is the simulation's own affair")
 def test_memory_of_nodes_comes_back(device, settled):
     before = device.memory_info().free

@@ -429,6 +429,23 @@ class Stream:
         >>> len(stream.end_capture().nodes)
         0
         """
+    def free_async(self, array: DeviceArray) -> None:
+        """
+        Free what a node of a graph allocates, behind what the stream was given so far; in a capture by a node.
+
+        Outside of captures it is for memory that a launch allocated and no node freed. Other memory need not be freed.
+
+        Raises ValueError for an array whose memory is not a graph's, or that is only a part of it; CudaError for memory that is
+        not allocated then. See cudaFreeAsync: CUDA C++ Programming Guide, "Graph Memory Nodes".
+
+        >>> import cuscope as cs
+        >>> stream, g = cs.Stream(), cs.Graph()
+        >>> made, x = g.add_alloc(4)
+        >>> exe = g.instantiate()
+        >>> for i in range(2):
+        ...     exe.launch(stream)
+        ...     stream.free_async(x)
+        """
     def host_function(
         self, callable: collections.abc.Callable[..., typing.Any], *args: typing.Any, **kwargs: typing.Any
     ) -> None:
@@ -446,6 +463,36 @@ class Stream:
         >>> stream.synchronize()
         >>> seen
         [1]
+        """
+    def malloc_async(
+        self,
+        shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        dtype: numpy.typing.DTypeLike = ...,
+    ) -> DeviceArray:
+        """
+        In a capture: a node that allocates memory whenever the graph runs; returns an array over that memory.
+
+        As ``Graph.add_alloc``, behind what the stream was given so far. (``cs.empty`` in a capture makes no node: its memory is
+        there from then on.) The array is for what is captured behind this, until ``free_async``, and for the streams that the
+        graph was launched in. A second launch before it was freed is refused, unless the executable was instantiated with
+        ``auto_free_on_launch``.
+
+        Raises ValueError for a stream that is not being captured, and for no bytes. See cudaMallocAsync: CUDA C++ Programming
+        Guide, "Graph Memory Nodes".
+
+        >>> import cuscope as cs
+        >>> stream, y = cs.Stream(), cs.zeros(4)
+        >>> with stream.capture() as g:
+        ...     x = stream.malloc_async(4)
+        ...     _ = x.fill(2)
+        ...     _ = y.copy_from(x)
+        ...     stream.free_async(x)
+        >>> [node.type for node in g.nodes]
+        ['alloc', 'memset', 'copy', 'free']
+        >>> for i in range(3):
+        ...     g.instantiate().launch(stream)
+        >>> y.to_host(stream=stream)
+        array([2., 2., 2., 2.], dtype=float32)
         """
     def query(self) -> bool:
         """

@@ -1,4 +1,4 @@
-// Nodes that allocate and free memory.
+// Nodes that allocate and free memory, added to graphs and captured.
 #include <pybind11/stl.h>
 
 #include "bindings/graphs.hpp"
@@ -20,10 +20,27 @@ DeviceArray array_of(const Node& node, const ShapeLike& shape, const DTypeLike& 
                                     " is more than the " + std::to_string(parameters.alloc.bytes) +
                                     " bytes of the node");
     }
-    auto memory =
-        core::DeviceMemory::borrow(node.graph()->device().shared_from_this(), parameters.alloc.pointer,
-                                   nullptr, byte_count(extents, type), nullptr, nullptr);
+    auto memory = core::DeviceMemory::of_graph(node.graph()->device().shared_from_this(),
+                                               parameters.alloc.pointer, byte_count(extents, type));
     return array_over(std::move(memory), extents, type);
+}
+
+DeviceArray malloc_async(const StreamObject& self, const ShapeLike& shape, const DTypeLike& dtype) {
+    const core::StreamPtr stream = self.open();
+    const std::vector<py::ssize_t> extents = parse_shape(shape);
+    const py::dtype type = parse_dtype(dtype);
+    const std::size_t bytes = byte_count(extents, type);
+    auto memory = without_gil([&] { return core::DeviceMemory::capture_allocation(stream, bytes); });
+    return array_over(std::move(memory), extents, type);
+}
+
+void free_async(const StreamObject& self, const DeviceArray& array) {
+    const core::StreamPtr stream = self.open();
+    const std::shared_ptr<core::DeviceMemory> memory = array.open();
+    if (array.pointer() != memory->pointer())
+        throw std::invalid_argument(
+            "array: a part of what was allocated; all of it is freed, from its start");
+    without_gil([&] { memory->free_of_graph(stream); });
 }
 
 }  // namespace
@@ -86,6 +103,54 @@ Raises CudaError for memory that no node allocates, or that another node of the 
 >>> made, x = g.add_alloc(4)
 >>> g.add_free(x, after=made).type
 'free'
+)");
+}
+
+void bind_stream_memory(Classes& classes) {
+    classes.stream
+        .def(
+            "malloc_async", malloc_async, py::arg("shape"),
+            py::arg_v("dtype", py::module_::import("numpy").attr("float32"), "numpy.float32"),
+            R"(In a capture: a node that allocates memory whenever the graph runs; returns an array over that memory.
+
+As ``Graph.add_alloc``, behind what the stream was given so far. (``cs.empty`` in a capture makes no node: its memory is
+there from then on.) The array is for what is captured behind this, until ``free_async``, and for the streams that the
+graph was launched in. A second launch before it was freed is refused, unless the executable was instantiated with
+``auto_free_on_launch``.
+
+Raises ValueError for a stream that is not being captured, and for no bytes. See cudaMallocAsync: CUDA C++ Programming
+Guide, "Graph Memory Nodes".
+
+>>> import cuscope as cs
+>>> stream, y = cs.Stream(), cs.zeros(4)
+>>> with stream.capture() as g:
+...     x = stream.malloc_async(4)
+...     _ = x.fill(2)
+...     _ = y.copy_from(x)
+...     stream.free_async(x)
+>>> [node.type for node in g.nodes]
+['alloc', 'memset', 'copy', 'free']
+>>> for i in range(3):
+...     g.instantiate().launch(stream)
+>>> y.to_host(stream=stream)
+array([2., 2., 2., 2.], dtype=float32)
+)")
+        .def(
+            "free_async", free_async, py::arg("array"),
+            R"(Free what a node of a graph allocates, behind what the stream was given so far; in a capture by a node.
+
+Outside of captures it is for memory that a launch allocated and no node freed. Other memory need not be freed.
+
+Raises ValueError for an array whose memory is not a graph's, or that is only a part of it; CudaError for memory that is
+not allocated then. See cudaFreeAsync: CUDA C++ Programming Guide, "Graph Memory Nodes".
+
+>>> import cuscope as cs
+>>> stream, g = cs.Stream(), cs.Graph()
+>>> made, x = g.add_alloc(4)
+>>> exe = g.instantiate()
+>>> for i in range(2):
+...     exe.launch(stream)
+...     stream.free_async(x)
 )");
 }
 

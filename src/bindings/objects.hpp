@@ -153,6 +153,7 @@ void bind_process(py::module_& m);
 void bind_devices(py::module_& m, Classes& classes);
 void bind_streams(py::module_& m, Classes& classes);
 void bind_stream_attributes(Classes& classes);
+void bind_stream_memory(Classes& classes);
 void bind_events(Classes& classes);
 void bind_arrays(py::module_& m, Classes& classes);
 void bind_fast_copies(py::module_& m, Classes& classes);

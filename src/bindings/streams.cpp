@@ -310,6 +310,7 @@ True
         .def("__hash__", [](const StreamObject& self) { return static_cast<py::ssize_t>(self.serial); })
         .def("__repr__", repr);
     bind_stream_attributes(classes);
+    bind_stream_memory(classes);
     FastMethod<fast_wait>::put_before(classes.stream, "wait");
     FastMethod<fast_query>::put_before(classes.stream, "query");
 

@@ -335,7 +335,10 @@ DeviceMemory::~DeviceMemory() {
         give_back_foreign(std::move(allocation_), generation_, uses_.take());
         return;
     }
-    if (allocation_.pointer == nullptr || allocation_.kind == Kind::borrowed) return;
+    if (allocation_.pointer == nullptr || allocation_.kind == Kind::borrowed ||
+        allocation_.kind == Kind::graph) {
+        return;
+    }
     const DevicePtr owner = device().shared_from_this();
     if (allocation_.kind != Kind::pooled) {
         release_after_uses(

@@ -67,6 +67,7 @@ class DeviceMemory final : public Memory {
         managed,   // cudaMallocManaged
         borrowed,  // a view of what something else owns: page-locked memory, a module's variable
         foreign,   // of another library
+        graph,     // of a node of a graph
     };
 
     // From the device's current pool, or from the given one.
@@ -81,6 +82,12 @@ class DeviceMemory final : public Memory {
     // `owner` stays alive; `used`, if it is not null, is told of every stream.
     static std::shared_ptr<DeviceMemory> borrow(const DevicePtr& device, void* pointer, void* host_pointer,
                                                 std::size_t bytes, std::shared_ptr<void> owner, Memory* used);
+    // What a node of a graph allocates when the graph runs: it belongs to the graph and its executables.
+    static std::shared_ptr<DeviceMemory> of_graph(const DevicePtr& device, void* pointer, std::size_t bytes);
+    // By a new node of the graph that the stream is being captured to.
+    static std::shared_ptr<DeviceMemory> capture_allocation(const StreamPtr& stream, std::size_t bytes);
+    // In stream order; by a node if the stream is being captured.
+    void free_of_graph(const StreamPtr& stream);
     // Memory of another library. `owner` stays alive until every stream that used it is past that. Streams
     // that use it wait for what `ready` was given so far, unless that is null. If `in_order`, that stream
     // waits in turn for those that used the memory, when they give it up: it has to be there until then.
