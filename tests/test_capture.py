@@ -342,6 +342,29 @@ def test_other_threads_work_while_one_captures(device, add):
     assert (mine.to_host(stream=s)[0], other.to_host(stream=t)[0]) == (2, 20)
 
 
+def test_what_cuscope_does_itself_spoils_nothing(device, add, x):
+    seen = []
+
+    def work():
+        other = cs.Stream(non_blocking=True)
+        with device, other:
+            y = cs.to_device(np.arange(1 << 20, dtype=np.int32))
+            z = cs.zeros_like(y)
+            z.copy_from(y)
+            add[1, 4](z, 1)
+            seen.append(z.to_host()[:4].tolist())
+            other.synchronize()
+
+    s = cs.Stream(non_blocking=True)
+    with s.capture("global") as graph:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        add[1, 4](x, 1)
+    assert seen == [[1, 2, 3, 4]]
+    assert types(graph) == ["kernel"]
+
+
 def test_what_is_dropped_during_a_capture_spoils_nothing(device, add, x):
     s = cs.Stream()
     arrays = [cs.zeros(1 << 16, stream=s) for _ in range(8)]
