@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# On a machine with a GPU: `tests` builds and installs and runs the whole suite; `checks` runs the benchmarks and the memory and
-# race checkers; without an argument both. Writes docs/gpu-report.md of what it saw (and copies it to $OUT if that is set);
+# On a machine with a GPU: `install` builds and installs; `tests` runs the whole suite; `checks` runs the benchmarks and the
+# memory and race checkers; without an argument all three. Writes docs/gpu-report.md of what it saw (and copies it to $OUT if that is set);
 # $STEPS is a folder that keeps what was seen from one part to the other. Needs no network: pybind11 and
 # scikit-build-core are there already, or lie as wheels in the folder $WHEELS. A step that fails or takes too long does
 # not end the others. $COMMIT names the commit where there is no .git. A call takes at most $LIMIT seconds.
@@ -17,6 +17,7 @@ python=${PYTHON:-python3}
 export PATH=$PATH:/usr/local/cuda/bin
 began=$SECONDS
 limit=${LIMIT:-1170}
+export COMMIT=${COMMIT:-$(git describe --always --dirty --abbrev=40 2>/dev/null || echo unknown)}
 
 # step NAME SECONDS COMMAND...: runs it, keeps its output, exit code and time.
 step() {
@@ -31,7 +32,7 @@ step() {
         timeout -k 5 "$seconds" "$@" 2>&1 | tee "$steps/$name.log"
         code=${PIPESTATUS[0]}
     fi
-    printf '%s %s\n' "$code" $((SECONDS - from)) >"$steps/$name.result"
+    printf '%s %s %s\n' "$code" $((SECONDS - from)) "$COMMIT" >"$steps/$name.result"
     keep
 }
 
@@ -70,12 +71,15 @@ kernels=(tests/test_matmul.py tests/test_reduce.py tests/test_bfloat16.py tests/
 export -f build
 export python work
 
-tests() {
+install() {
     step gpu 30 nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv,noheader
     step build 200 bash -c build
     step info 30 "$python" -m cuscope info --json
     step doctor 60 "$python" -m cuscope doctor
     step demo 60 "$python" -m cuscope demo --device cuda:0 --json
+}
+
+tests() {
     step pytest_cuda_memory 120 "${pytest[@]}" -k "cuda:0" -m counts_memory --junitxml="$steps/junit_cuda_memory.xml"
     # What counts memory has run: the rest shares the GPU and the processors.
     step pytest_cuda 300 "${pytest[@]}" -k "cuda:0" -m "not counts_memory" --junitxml="$steps/junit_cuda.xml" >/dev/null &
@@ -114,7 +118,7 @@ checks() {
     step host_benchmark 60 "$python" benchmarks/host.py
 }
 
-for part in "${@:-tests checks}"; do
+for part in "${@:-install tests checks}"; do
     for name in $part; do "$name"; done
 done
 
