@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# On a machine with a GPU: `install` builds and installs; `tests` runs the whole suite; `checks` runs the benchmarks and the
-# memory and race checkers; without an argument all three. Writes docs/gpu-report.md of what it saw (and copies it to $OUT if that is set);
-# $STEPS is a folder that keeps what was seen from one part to the other. Needs no network: pybind11 and
+# On a machine with a GPU: `install` builds and installs; `tests` runs the whole suite; `checks` the memory and race
+# checkers; `benchmarks` those; without an argument all four. Writes docs/gpu-report.md of what it saw (and copies it to
+# $OUT if that is set); $STEPS is a folder that keeps what was seen from one part to the other. Needs no network: pybind11 and
 # scikit-build-core are there already, or lie as wheels in the folder $WHEELS. A step that fails or takes too long does
 # not end the others. $COMMIT names the commit where there is no .git. A call takes at most $LIMIT seconds.
 set -uo pipefail
@@ -16,7 +16,7 @@ export CUSCOPE_CACHE_DIR=$work/cache
 python=${PYTHON:-python3}
 export PATH=$PATH:/usr/local/cuda/bin
 began=$SECONDS
-limit=${LIMIT:-1170}
+limit=${LIMIT:-1500}
 export COMMIT=${COMMIT:-$(git describe --always --dirty --abbrev=40 2>/dev/null || echo unknown)}
 
 # step NAME SECONDS COMMAND...: runs it, keeps its output, exit code and time.
@@ -102,7 +102,9 @@ checks() {
     check synccheck_kernels synccheck "not counts_memory" "${kernels[@]}" >/dev/null &
     wait
     cat "$steps"/{memcheck_executor,memcheck,initcheck,racecheck,{memcheck,initcheck,racecheck,synccheck}_kernels}.log
+}
 
+benchmarks() {
     local compile=(nvcc -O3 -std=c++20 -arch=native)
     step call_costs_build 90 "${compile[@]}" -o "$work/call_costs" benchmarks/cpp/call_costs.cu &
     step graph_costs_build 90 "${compile[@]}" -o "$work/graph_costs" benchmarks/cpp/graph_costs.cu &
@@ -118,7 +120,7 @@ checks() {
     step host_benchmark 60 "$python" benchmarks/host.py
 }
 
-for part in "${@:-install tests checks}"; do
+for part in "${@:-install tests checks benchmarks}"; do
     for name in $part; do "$name"; done
 done
 
