@@ -61,13 +61,15 @@ check() {
     local name=$1 tool marked="not no_sanitizer and not own_process and $3"
     read -ra tool <<<"$2"
     shift 3
-    step "$name" 270 env CUSCOPE_TEST_SCALE="${scale:-0.1}" compute-sanitizer --target-processes application-only \
+    step "$name" 330 env CUSCOPE_TEST_SCALE="${scale:-0.1}" compute-sanitizer --target-processes application-only \
         --error-exitcode 9 --tool "${tool[@]}" "${pytest[@]}" -q -k "cuda:0" -m "$marked" "$@"
 }
 memcheck="memcheck --report-api-errors no"
 # The package's kernels, every variant of them.
 kernels=(tests/test_matmul.py tests/test_reduce.py tests/test_bfloat16.py tests/test_matmul_kernels.py
     tests/test_reduction_kernels.py tests/test_documents_kernels.py)
+graphs=(tests/test_graph*.py tests/test_capture*.py tests/semantics)
+others=("${kernels[@]/#/--ignore=}" "${graphs[@]/#/--ignore=}")
 export -f build
 export python work
 
@@ -93,15 +95,17 @@ checks() {
     check initcheck_memory initcheck "counts_memory and not no_initcheck"
 
     check memcheck_executor "$memcheck" "not counts_memory" tests/executor >/dev/null &
-    check memcheck "$memcheck" "not counts_memory" --ignore=tests/executor "${kernels[@]/#/--ignore=}" >/dev/null &
-    check initcheck initcheck "not counts_memory and not no_initcheck" "${kernels[@]/#/--ignore=}" >/dev/null &
+    check memcheck "$memcheck" "not counts_memory" --ignore=tests/executor "${others[@]}" >/dev/null &
+    check initcheck initcheck "not counts_memory and not no_initcheck" "${others[@]}" >/dev/null &
+    check memcheck_graphs "$memcheck" "not counts_memory" "${graphs[@]}" >/dev/null &
+    check initcheck_graphs initcheck "not counts_memory and not no_initcheck" "${graphs[@]}" >/dev/null &
     scale=1 check racecheck racecheck "not counts_memory and not no_racecheck" tests/test_module.py tests/executor >/dev/null &
     check memcheck_kernels "$memcheck" "not counts_memory" "${kernels[@]}" >/dev/null &
     check initcheck_kernels initcheck "not counts_memory and not no_initcheck" "${kernels[@]}" >/dev/null &
     check racecheck_kernels racecheck "not counts_memory and not no_racecheck" "${kernels[@]}" >/dev/null &
     check synccheck_kernels synccheck "not counts_memory" "${kernels[@]}" >/dev/null &
     wait
-    cat "$steps"/{memcheck_executor,memcheck,initcheck,racecheck,{memcheck,initcheck,racecheck,synccheck}_kernels}.log
+    cat "$steps"/{memcheck,initcheck,racecheck,synccheck}*.log
 }
 
 benchmarks() {

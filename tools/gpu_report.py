@@ -132,11 +132,13 @@ def report(steps: Steps) -> str:
     for name in (
         "memcheck",
         "memcheck_executor",
+        "memcheck_graphs",
         "memcheck_memory",
         "memcheck_kernels",
         "racecheck",
         "racecheck_kernels",
         "initcheck",
+        "initcheck_graphs",
         "initcheck_memory",
         "initcheck_kernels",
         "synccheck_kernels",
