@@ -33,8 +33,12 @@ OWN_PROCESS = {
     "sticky_illegal_address",
     "sticky_misaligned",
 }
-# compute-sanitizer runs one kernel at a time.
-BESIDE_EACH_OTHER = {"stream_default_orders_blocking", "stream_ptds_vs_blocking"}
+NOT_SANITIZED = {
+    "event_elapsed_pending": "it asks how long something takes",
+    "graph_bodies": "memcheck calls the memory that is there out of bounds, in the body of a conditional node",
+    "stream_default_orders_blocking": "it runs one kernel at a time",
+    "stream_ptds_vs_blocking": "it runs one kernel at a time",
+}
 ENVIRONMENT = {"launch_blocking_env": {"CUDA_LAUNCH_BLOCKING": "1"}}
 
 # Answers that are times: what was measured holds for one machine. A simulation of that machine comes within a
@@ -84,8 +88,8 @@ def asked(device, case: str, request: pytest.FixtureRequest) -> list[str]:
 
 def marks(case: str) -> list[pytest.MarkDecorator]:
     found = []
-    if case in BESIDE_EACH_OTHER:
-        found.append(pytest.mark.no_sanitizer("it runs one kernel at a time"))
+    if case in NOT_SANITIZED:
+        found.append(pytest.mark.no_sanitizer(NOT_SANITIZED[case]))
     if case in OWN_PROCESS:
         found.append(pytest.mark.own_process)
     if case == "mem_info":
