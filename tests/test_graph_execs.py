@@ -77,6 +77,20 @@ def test_an_executable_outlives_graph_and_arguments(device, kernels):
     assert x.to_host()[0] == 2
 
 
+def test_an_executable_keeps_what_its_bodies_use(device, kernels):
+    seen, y = cs.zeros(1, np.int32), cs.full(1 << 20, 3, np.int32)
+    g = cs.Graph()
+    body = g.add_if(g.conditional_handle(default=1)).bodies[0]
+    body.add_copy(seen, y[:1])
+    exe = g.instantiate()
+    del g, body, y
+    gc.collect()
+    others = [cs.full(1 << 20, 7, np.int32) for _ in range(4)]
+    exe.launch()
+    assert seen.to_host()[0] == 3
+    del others
+
+
 def test_host_nodes_run_at_every_launch(device):
     seen = []
     g = cs.Graph()

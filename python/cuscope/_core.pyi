@@ -3078,6 +3078,7 @@ class Graph:
         auto_free_on_launch: bool = False,
         device_launch: bool = False,
         use_node_priority: bool = False,
+        upload: Stream | cuscope._protocols.CudaStream | None = None,
     ) -> GraphExec:
         """
         Make the graph ready to run. Later changes of the graph do not change the executable.
@@ -3087,9 +3088,12 @@ class Graph:
         auto_free_on_launch : bool
             A launch frees what alloc nodes of an earlier launch allocated and nobody freed.
         device_launch : bool
-            Kernels may launch it.
+            Kernels may launch it, once it was uploaded. It has kernels, memsets, copies of memory that is not pageable, and child
+            graphs of these.
         use_node_priority : bool
             Kernels run with the priorities of their nodes, instead of the stream's.
+        upload : Stream or None
+            Bring the executable to the device, in the order of this stream, as GraphExec.upload() does.
 
         Raises CudaError where the device refuses the graph. See cudaGraphInstantiate.
 
@@ -3394,6 +3398,18 @@ class GraphExec:
     def flags(self) -> int:
         """
         What it was instantiated with: the bits of cudaGraphInstantiateFlags.
+        """
+    @property
+    def handle(self) -> int:
+        """
+        The runtime's own handle, a cudaGraphExec_t, as an int.
+
+        A kernel that gets the GraphExec itself keeps it until it has run; one that gets the number does not.
+
+        >>> import cuscope as cs
+        >>> exe = cs.Graph().instantiate()
+        >>> exe.handle != 0
+        True
         """
 
 class Capture:

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "bindings/foreign.hpp"
+#include "bindings/graphs.hpp"
 #include "bindings/objects.hpp"
 #include "bindings/texture_objects.hpp"
 
@@ -233,7 +234,7 @@ core::Argument to_argument(py::handle object, const core::StreamPtr& stream) {
         argument.kind = core::Argument::Kind::complex;
         argument.real = PyComplex_RealAsDouble(raw);
         argument.imaginary = PyComplex_ImagAsDouble(raw);
-    } else if (set_texture(argument, object)) {
+    } else if (set_texture(argument, object) || set_graph_exec(argument, object)) {
         return argument;
     } else if (const auto foreign = foreign_array(object, stream)) {
         set_device_array(argument, *foreign);

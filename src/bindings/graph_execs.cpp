@@ -61,6 +61,17 @@ PyObject* fast_launch(PyObject* self, PyObject* const* arguments, Py_ssize_t cou
 
 }  // namespace
 
+bool set_graph_exec(core::Argument& argument, py::handle object) {
+    if (!py::isinstance<GraphExecObject>(object)) return false;
+    const auto& exec = object.cast<const GraphExecObject&>().exec;
+    argument.kind = core::Argument::Kind::graph_exec;
+    argument.type_name = "GraphExec";
+    if (!exec) return true;  // closed
+    argument.integer = reinterpret_cast<std::uintptr_t>(exec.get()->handle());
+    argument.memory = exec.get();
+    return true;
+}
+
 void bind_graph_execs(py::module_& m) {
     py::class_<Update>(m, "GraphUpdate", R"(What GraphExec.update() said: true if the executable was updated.
 
@@ -370,6 +381,20 @@ True
                 return without_gil([&] { return exec->flags(); });
             },
             "What it was instantiated with: the bits of cudaGraphInstantiateFlags.")
+        .def_property_readonly(
+            "handle",
+            [](const GraphExecObject& self) {
+                return reinterpret_cast<std::uintptr_t>(self.open()->handle());
+            },
+            R"(The runtime's own handle, a cudaGraphExec_t, as an int.
+
+A kernel that gets the GraphExec itself keeps it until it has run; one that gets the number does not.
+
+>>> import cuscope as cs
+>>> exe = cs.Graph().instantiate()
+>>> exe.handle != 0
+True
+)")
         .def_readonly("device", &GraphExecObject::device, "The device that it is for.")
         .def_property_readonly(
             "closed", [](const GraphExecObject& self) { return !self.exec; }, "Was it closed?")
@@ -391,17 +416,20 @@ True
 
     const py::object graph_type = m.attr("Graph");
     graph_type.attr("instantiate") = py::cpp_function(
-        [](const GraphObject& self, bool auto_free_on_launch, bool device_launch, bool use_node_priority) {
+        [](const GraphObject& self, bool auto_free_on_launch, bool device_launch, bool use_node_priority,
+           const StreamLike& upload) {
             const std::shared_ptr<core::Graph> graph = self.open();
+            const StreamObjectPtr parsed = parse_stream(upload, self.device);
+            const core::StreamPtr stream = parsed ? parsed->open() : nullptr;
             const unsigned long long flags = (auto_free_on_launch ? flags::graph_auto_free_on_launch : 0) |
                                              (device_launch ? flags::graph_device_launch : 0) |
                                              (use_node_priority ? flags::graph_use_node_priority : 0);
-            const auto made = without_gil([&] { return graph->instantiate(flags); });
+            const auto made = without_gil([&] { return graph->instantiate(flags, stream); });
             return ending_without_gil(std::make_shared<GraphExecObject>(made));
         },
         py::name("instantiate"), py::is_method(graph_type), py::kw_only(),
         py::arg("auto_free_on_launch") = false, py::arg("device_launch") = false,
-        py::arg("use_node_priority") = false,
+        py::arg("use_node_priority") = false, py::arg("upload") = py::none(),
         R"(Make the graph ready to run. Later changes of the graph do not change the executable.
 
 Parameters
@@ -409,9 +437,12 @@ Parameters
 auto_free_on_launch : bool
     A launch frees what alloc nodes of an earlier launch allocated and nobody freed.
 device_launch : bool
-    Kernels may launch it.
+    Kernels may launch it, once it was uploaded. It has kernels, memsets, copies of memory that is not pageable, and child
+    graphs of these.
 use_node_priority : bool
     Kernels run with the priorities of their nodes, instead of the stream's.
+upload : Stream or None
+    Bring the executable to the device, in the order of this stream, as GraphExec.upload() does.
 
 Raises CudaError where the device refuses the graph. See cudaGraphInstantiate.
 

@@ -48,6 +48,9 @@ void bind_additions(GraphType& type);
 void bind_graph_memory(GraphType& type);
 core::GraphNodes parse_after(const AfterLike& after);
 
+// An executable as the argument of a kernel; false for anything else.
+bool set_graph_exec(core::Argument& argument, py::handle object);
+
 // Parameters of nodes from Python's values, and what they refer to.
 struct NodeUses {
     std::vector<std::shared_ptr<core::Memory>> memory;

@@ -64,6 +64,7 @@ struct Slot {
                 return text.str();
             }
             case Argument::Kind::texture:
+            case Argument::Kind::graph_exec:
                 return std::string("a ") + argument.type_name;
             default:
                 return std::string("a value of type ") + argument.type_name;
@@ -71,20 +72,26 @@ struct Slot {
     }
 };
 
+// What the runtime knows by a handle.
+bool has_handle(const Argument& argument) {
+    return argument.kind == Argument::Kind::texture || argument.kind == Argument::Kind::graph_exec;
+}
+
 bool is_array(const Argument& argument) {
     return argument.kind == Argument::Kind::device_array || argument.kind == Argument::Kind::pinned_array;
 }
 
 void check_open(const Slot& slot, const Argument& argument) {
     const bool array = argument.kind == Argument::Kind::device_array;
-    if ((array || argument.kind == Argument::Kind::texture) && !argument.memory) {
+    if ((array || has_handle(argument)) && !argument.memory) {
         throw std::invalid_argument(slot.where() + ": the " + (array ? "DeviceArray" : argument.type_name) +
                                     " is closed");
     }
 }
 
-// The handle of a texture or surface, for a parameter of its type: an unsigned integer of 64 bits.
-void pack_texture(const Slot& slot, const Argument& argument, void* out) {
+// The handle of a texture or surface, or of an executable graph, for a parameter of its type: all have 64
+// bits.
+void pack_handle(const Slot& slot, const Argument& argument, void* out) {
     check_open(slot, argument);
     if (&argument.memory->device() != &slot.device) {
         throw std::invalid_argument(slot.where() + " takes a " + argument.type_name + " on " +
@@ -155,6 +162,17 @@ const void* pack_pointer(const Slot& slot, const Argument& argument) {
     }
     check_reachable(slot, argument);
     return device_address(slot, argument);
+}
+
+bool takes_graph_exec(const ParameterCheck& check) { return check.parameter.type == "cudaGraphExec_t"; }
+
+// A number is the program's own: nothing is kept for it.
+void pack_graph_exec(const Slot& slot, const Argument& argument, void* out) {
+    const bool number = argument.kind == Argument::Kind::integer && !argument.negative && !argument.too_big;
+    if (argument.kind == Argument::Kind::graph_exec) return pack_handle(slot, argument, out);
+    if (!number && argument.kind != Argument::Kind::none)
+        slot.wrong_kind("a GraphExec, its handle, or None for a null one", argument);
+    std::memcpy(out, &argument.integer, sizeof argument.integer);
 }
 
 std::string integer_range(ElementType type) {
@@ -233,7 +251,7 @@ void pack_real(const Slot& slot, const Argument& argument, std::size_t size, voi
 void pack_scalar(const Slot& slot, const Argument& argument, void* out) {
     const ElementType type = slot.check.element;
     if (argument.kind == Argument::Kind::texture && type == ElementType{'u', sizeof argument.integer})
-        return pack_texture(slot, argument, out);
+        return pack_handle(slot, argument, out);
     switch (type.kind) {
         case 'b':
             if (argument.kind != Argument::Kind::boolean) slot.wrong_kind("True or False", argument);
@@ -315,8 +333,7 @@ void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, v
         std::memset(out, 0, size);
         return;
     }
-    if (argument.kind == Argument::Kind::texture && size == sizeof argument.integer)
-        return pack_texture(slot, argument, out);
+    if (has_handle(argument) && size == sizeof argument.integer) return pack_handle(slot, argument, out);
     const bool number = argument.kind == Argument::Kind::integer || argument.kind == Argument::Kind::real ||
                         argument.kind == Argument::Kind::boolean || argument.kind == Argument::Kind::complex;
     // Without a type in the signature, NumPy's scalar says which it is; Python's numbers are taken as the
@@ -365,7 +382,9 @@ PackedArguments::PackedArguments(const std::string& kernel, std::span<const Para
         const std::size_t size = check.parameter.size;
         void* const out = place(size);
         pointers_.push_back(out);
-        if (check.parameter.kind == ParameterKind::pointer) {
+        if (takes_graph_exec(check)) {
+            pack_graph_exec(slot, argument, out);
+        } else if (check.parameter.kind == ParameterKind::pointer) {
             const void* address = pack_pointer(slot, argument);
             std::memcpy(out, &address, sizeof address);
         } else if (check.parameter.kind == ParameterKind::scalar && check.element.known()) {

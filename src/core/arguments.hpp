@@ -29,6 +29,7 @@ struct Argument {
         pinned_array,  // memory is set; address is the host's
         host_array,    // pageable
         texture,       // or a surface; memory is set, unless it is closed; integer is the handle
+        graph_exec,    // the same
         other,
     };
 

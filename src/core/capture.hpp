@@ -29,6 +29,8 @@ class Keepers {
     void keep(const std::shared_ptr<void>& thing);
     void keep(const std::shared_ptr<GraphTask>& task);
     void keep(const Keepers& others);
+    // Never keeps it: its owner.
+    void ignore(const void* thing) { first(thing); }
 
     const std::vector<std::shared_ptr<Memory>>& memories() const { return memories_; }
     const std::vector<std::shared_ptr<GraphTask>>& tasks() const { return tasks_; }

@@ -174,6 +174,7 @@ void Graph::check_usable() const {
 }
 
 Keepers Graph::keepers() const {
+    if (parent_) return parent_->keepers();
     Keepers all;
     const std::lock_guard lock(mutex_);
     all.keep(keepers_);
@@ -468,17 +469,32 @@ std::string Graph::why_not(const GraphInstantiateParameters& parameters) {
     return detail;
 }
 
-std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags) {
+std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const StreamPtr& upload) {
     check_usable();
+    if (upload && &upload->device() != device_.get()) {
+        throw std::invalid_argument("the graph is on " + device_->name() + ", the stream to upload in on " +
+                                    upload->device().name() + ": use a stream of the graph's device");
+    }
     const DeviceScope scope(*device_);
     device_->sweep();
+    if (upload) {
+        upload->check_usable();
+        refuse_legacy_in_capture(*upload, "cudaGraphInstantiate");
+        if (upload->capturing()) {
+            refuse_in_capture(Status::stream_capture_unsupported, "cudaGraphInstantiate",
+                              "the stream to upload in is being captured: upload in another one");
+        }
+    }
     const RelaxedCapture relaxed(*device_);
     GraphExecHandle handle = nullptr;
     GraphInstantiateParameters parameters;
-    parameters.flags = flags;
+    parameters.flags = flags | (upload ? flags::graph_upload : 0);
+    parameters.upload_stream = upload ? upload->handle() : nullptr;
     const Status status = device_->runtime().graph_instantiate(&handle, handle_, &parameters);
     if (status != Status::success) device_->fail(status, "cudaGraphInstantiate", why_not(parameters), {});
-    return std::make_shared<GraphExec>(device_, handle, keepers());
+    auto made = std::make_shared<GraphExec>(device_, handle, keepers());
+    if (upload) made->used_in(upload);
+    return made;
 }
 
 }  // namespace cuscope::core

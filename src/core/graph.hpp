@@ -77,9 +77,10 @@ class Graph : public std::enable_shared_from_this<Graph> {
     GraphHandle handle() const { return handle_; }
     void check_usable() const;
 
-    // What nodes use and the runtime does not keep.
+    // What nodes use and the runtime does not keep. Of a part, the whole graph keeps it: that is what runs.
     template <class Thing>
     void keep(const Thing& thing) {
+        if (parent_) return parent_->keep(thing);
         const std::lock_guard lock(mutex_);
         keepers_.keep(thing);
     }
@@ -107,7 +108,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
     void disconnect(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data);
     std::shared_ptr<Graph> clone();
     GraphNodePtr find_clone(const GraphNode& original);
-    std::shared_ptr<GraphExec> instantiate(unsigned long long flags);
+    // `upload`, if it is not null: the stream in which the executable is brought to the device.
+    std::shared_ptr<GraphExec> instantiate(unsigned long long flags, const StreamPtr& upload);
     // In the language of Graphviz.
     std::string to_dot();
     // What a drawing says of a node, in lines: "add", "[4, 256]".
@@ -136,14 +138,17 @@ class Graph : public std::enable_shared_from_this<Graph> {
     std::map<GraphNodeHandle, ConditionalNodeParameters> conditionals_;
 };
 
-class GraphExec {
+// As kernels launch it, it is something that they use, as memory is.
+class GraphExec final : public Memory {
   public:
     GraphExec(const DevicePtr& device, GraphExecHandle handle, Keepers keepers);
-    GraphExec(const GraphExec&) = delete;
-    GraphExec& operator=(const GraphExec&) = delete;
-    ~GraphExec();
+    ~GraphExec() override;
 
-    Device& device() const { return *device_; }
+    Device& device() const override { return *device_; }
+    std::size_t bytes() const override { return 0; }
+    // All that it uses is used there, too.
+    void used_in(const StreamPtr& stream) override;
+    std::vector<StreamPtr> users() override { return uses_.list(); }
     GraphExecHandle handle() const { return handle_; }
     void check_usable() const { device_->check_generation(generation_, "GraphExec"); }
 
@@ -159,11 +164,12 @@ class GraphExec {
     void set_parameters(const GraphNode& node, GraphNodeParameters parameters, const char* call);
     void set_enabled(const GraphNode& node, bool enabled);
     bool enabled(const GraphNode& node) const;
-    // From now on also what changed nodes use.
+    // From now on also what changed nodes use; not itself, which its kernels may launch.
     template <class Thing>
     void keep(const Thing& thing) {
         const std::lock_guard lock(mutex_);
         keepers_->keep(thing);
+        ++kept_;
         last_.reset();
     }
 
@@ -176,7 +182,9 @@ class GraphExec {
     Uses uses_;
     std::mutex mutex_;  // of everything below
     std::shared_ptr<Keepers> keepers_;
+    unsigned kept_ = 0;           // how often something was added
     std::weak_ptr<Stream> last_;  // that all of the memory was told of
+    bool telling_ = false;        // the memory, of a stream; under a lock of all executables
 };
 
 // A kernel's node, as launches have it.

@@ -7,7 +7,9 @@ GraphExec::GraphExec(const DevicePtr& device, GraphExecHandle handle, Keepers ke
     : device_(device),
       handle_(handle),
       generation_(device->generation()),
-      keepers_(std::make_shared<Keepers>(std::move(keepers))) {}
+      keepers_(std::make_shared<Keepers>(std::move(keepers))) {
+    keepers_->ignore(this);
+}
 
 // What a launch in flight uses stays until that has ended.
 GraphExec::~GraphExec() {
@@ -15,6 +17,36 @@ GraphExec::~GraphExec() {
                        [handle = handle_, keepers = std::move(keepers_)](Runtime& runtime) {
                            return runtime.graph_exec_destroy(handle);
                        });
+}
+
+void GraphExec::used_in(const StreamPtr& stream) {
+    check_usable();
+    {
+        const std::lock_guard lock(mutex_);
+        if (last_.lock() == stream) return;
+    }
+    // Executables may use each other, in a circle too: one lock for all, and none is told twice.
+    static std::recursive_mutex& telling = *new std::recursive_mutex;  // outlives static destructors
+    const std::lock_guard all(telling);
+    if (telling_) return;
+    struct Telling {
+        explicit Telling(bool& is) : flag(is) { flag = true; }
+        ~Telling() { flag = false; }
+        bool& flag;
+    } const scope(telling_);
+    std::vector<std::shared_ptr<Memory>> memories;
+    unsigned kept = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        if (last_.lock() == stream) return;
+        memories = keepers_->memories();
+        for (const auto& task : keepers_->tasks()) task->launched_in(stream->serial());
+        kept = kept_;
+    }
+    for (const auto& memory : memories) memory->use(stream);
+    uses_.add(stream);
+    const std::lock_guard lock(mutex_);
+    if (kept == kept_) last_ = stream;
 }
 
 void GraphExec::check_stream(const Stream& stream) const {
@@ -44,15 +76,7 @@ void GraphExec::launch(const StreamPtr& stream) {
         refuse_legacy_in_capture(*stream, "cudaGraphLaunch");
         refuse_captured(*stream, "cudaGraphLaunch");
     }
-    {
-        const std::lock_guard lock(mutex_);
-        if (last_.lock() != stream) {
-            for (const auto& memory : keepers_->memories()) memory->use(stream);
-            for (const auto& task : keepers_->tasks()) task->launched_in(stream->serial());
-            uses_.add(stream);
-            last_ = stream;
-        }
-    }
+    used_in(stream);
     device_->check(device_->runtime().graph_launch(handle_, stream->handle()), "cudaGraphLaunch");
 }
 
@@ -61,6 +85,7 @@ void GraphExec::upload(const StreamPtr& stream) {
     const DeviceScope scope(*device_);
     refuse_legacy_in_capture(*stream, "cudaGraphUpload");
     refuse_captured(*stream, "cudaGraphUpload");
+    used_in(stream);
     device_->check(device_->runtime().graph_upload(handle_, stream->handle()), "cudaGraphUpload");
 }
 

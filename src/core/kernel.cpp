@@ -134,6 +134,9 @@ void Kernel::fail_launch(Status status, const LaunchConfig& config) const {
             "device's " +
             std::to_string(device_->properties().multiprocessor_count) +
             " multiprocessors at most; let each block do more.";
+    } else if (status == Status::not_supported) {
+        hint =
+            "A kernel that launches graphs is a node of one: capture the launch, or take Graph.add_kernel().";
     } else if (!is_sticky(status) &&
                device_->runtime().func_get_attributes(&attributes, handle_) == Status::success) {
         hint = excess(config, device_->properties(), attributes);

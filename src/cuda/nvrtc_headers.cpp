@@ -134,6 +134,19 @@ constexpr const char* conditional_nodes = R"(#pragma once
 extern "C" __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
 )";
 
+// nvcc has it from the device runtime's header. The driver knows the function when the image is loaded.
+constexpr const char* device_graphs = R"(#pragma once
+#define cudaStreamGraphTailLaunch ((cudaStream_t)0x0100000000000000)
+#define cudaStreamGraphFireAndForget ((cudaStream_t)0x0200000000000000)
+#define cudaStreamGraphFireAndForgetAsSibling ((cudaStream_t)0x0300000000000000)
+extern "C" __device__ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+static __device__ __forceinline__ cudaGraphExec_t cudaGetCurrentGraphExec() {
+    unsigned long long exec;
+    asm("mov.u64 %0, %%current_graph_exec;" : "=l"(exec));
+    return (cudaGraphExec_t)exec;
+}
+)";
+
 // NVRTC knows printf, assert, malloc, memcpy, size_t and the like without a header.
 constexpr const char* known = "#pragma once\n";
 
@@ -163,6 +176,7 @@ const std::vector<std::pair<std::string, std::string>>& builtin_headers() {
         {"ctime", known},
         {"cuscope_dependent_launches.h", dependent_launches},
         {"cuscope_conditional_nodes.h", conditional_nodes},
+        {"cuscope_device_graphs.h", device_graphs},
     };
     return headers;
 }
@@ -182,6 +196,9 @@ const std::vector<std::pair<std::string, std::string>>& implied_headers() {
         add("cuscope_dependent_launches.h",
             {"cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion"});
         add("cuscope_conditional_nodes.h", {"cudaGraphSetConditional"});
+        add("cuscope_device_graphs.h",
+            {"cudaGraphLaunch", "cudaGetCurrentGraphExec", "cudaStreamGraphTailLaunch",
+             "cudaStreamGraphFireAndForget", "cudaStreamGraphFireAndForgetAsSibling"});
         add("float.h", {"FLT_EPSILON", "FLT_MIN", "FLT_MAX", "DBL_EPSILON", "DBL_MIN", "DBL_MAX"});
         add("stdint.h", {"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
                          "uint64_t", "intptr_t", "uintptr_t"});

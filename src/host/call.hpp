@@ -51,13 +51,17 @@ class HostRuntime::KernelEffect final : public Effect {
     simt::RunControl control;
     simt::Outcome outcome;
     std::size_t index = 0;  // in running_kernels_
+    bool tells_time = true;
 
     void starting(Time time) override { launch.start_ns = time; }
     void primary_ended(Time time) override { launch.primary_ended_ns = time; }
     Time triggered() const override { return outcome.triggered_ns; }
     void run() override { outcome = simt::run(launch, control); }
-    Time elapsed() const override { return outcome.elapsed_ns; }
+    Time elapsed() const override { return tells_time ? outcome.elapsed_ns : 0; }
     bool stalled() const override { return control.stalled.load(); }
+    bool may_launch_graphs() const {
+        return (launch.image->table().flags & cuscope_simt::launches_graphs) != 0;
+    }
     std::unique_ptr<Effect> copy() const override {
         auto made = std::make_unique<KernelEffect>();
         made->launch = launch;

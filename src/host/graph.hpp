@@ -127,7 +127,16 @@ struct HostRuntime::GraphPlan {
     std::unique_ptr<Graph> graph;  // a copy of its own
     GraphSteps whole;
     std::size_t nodes = 0;
+    bool may_launch_graphs = false;                                // a kernel of it
     std::unordered_map<unsigned long long, GraphNode*> by_origin;  // by the serial of the node it was made of
+};
+
+// A launch of a plan, or of a part of it.
+struct HostRuntime::GraphRun {
+    std::shared_ptr<GraphPlan> plan;
+    Stream* stream;
+    bool node_priority;
+    std::shared_ptr<LaunchEnvironment> environment;  // null: its kernels launch no graphs
 };
 
 struct HostRuntime::GraphExec {
@@ -136,6 +145,7 @@ struct HostRuntime::GraphExec {
     unsigned long long source = 0;  // the number of the graph that it was made of
     int device = 0;
     CommandRef last;  // of the last launch
+    std::shared_ptr<DeviceGraph> on_device;
 };
 
 struct HostRuntime::Graphs {

@@ -55,6 +55,15 @@ Status HostRuntime::check_executable(const Graph& graph, bool by_device, bool de
         if (by_device) {
             switch (type) {
                 case GraphNodeType::kernel:
+                    if (!device_launch && node->command &&
+                        static_cast<const KernelEffect&>(*node->command->effect)
+                            .launch.kernel->launches_graphs) {
+                        return refuse(
+                            node.get(), GraphInstantiateResult::node_operation_not_supported,
+                            "a kernel in the body of a conditional node launches graphs, which only "
+                            "kernels outside of bodies do");
+                    }
+                    break;
                 case GraphNodeType::memset:
                 case GraphNodeType::graph:
                     break;

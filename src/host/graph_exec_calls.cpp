@@ -4,7 +4,7 @@
 
 #include "host/call.hpp"
 #include "host/copy_effects.hpp"
-#include "host/graph.hpp"
+#include "host/graph_device_launch.hpp"
 
 namespace cuscope::host {
 
@@ -81,6 +81,18 @@ void HostRuntime::make_plan(GraphPlan& plan) {
     plan.nodes = 0;
     visit_nodes(*plan.graph, [&](const GraphNode&) { ++plan.nodes; });
     plan_graph(*plan.graph, plan.whole, {}, &plan.whole.ends);
+    note_launching(plan);
+}
+
+bool HostRuntime::may_launch_graphs(const GraphNode& node) {
+    return node.parameters.type == GraphNodeType::kernel && node.command &&
+           static_cast<const KernelEffect&>(*node.command->effect).may_launch_graphs();
+}
+
+void HostRuntime::note_launching(GraphPlan& plan) {
+    plan.may_launch_graphs = false;
+    visit_nodes(*plan.graph,
+                [&](const GraphNode& node) { plan.may_launch_graphs |= may_launch_graphs(node); });
 }
 
 std::shared_ptr<HostRuntime::GraphPlan> HostRuntime::plan_of(const Graph& graph) {
@@ -137,6 +149,12 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
         parameters->result = GraphInstantiateResult::conditional_handle_unused;
         return fail(Status::invalid_value, "a condition of the graph that no conditional node has");
     }
+    Stream* upload_stream = nullptr;
+    if ((flags & flags::graph_upload) != 0) {
+        upload_stream = find_stream(parameters->upload_stream);
+        if (upload_stream == nullptr) return invalid_handle("stream");
+        if (Status status = admit_uncaptured(*upload_stream); status != Status::success) return status;
+    }
     if (from->unique()) {
         for (const auto& [address, other] : graphs_->execs) {
             if (other->source == from->number) {
@@ -152,6 +170,10 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     made->flags = flags;
     made->source = from->number;
     made->device = from->device;
+    made->on_device = std::make_shared<DeviceGraph>();
+    made->on_device->handle = reinterpret_cast<GraphExecHandle>(made.get());
+    made->on_device->flags = flags;
+    if (upload_stream != nullptr) upload(*made, *upload_stream);
     timeline_.spend(device().model->costs.graph_instantiate_node *
                     static_cast<std::int64_t>(made->plan->nodes));
     *exec = reinterpret_cast<GraphExecHandle>(made.get());
@@ -185,11 +207,23 @@ Status HostRuntime::graph_exec_get_flags(GraphExecHandle exec, unsigned long lon
 Status HostRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
     Call call(*this, &CallCosts::graph_launch);
     if (call.refused()) return call.status();
-    if (find_exec(exec) == nullptr)
+    GraphExec* found = find_exec(exec);
+    if (found == nullptr)
         return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
-    Stream* found = find_stream(stream);
-    if (found == nullptr) return invalid_handle("stream");
-    return admit_uncaptured(*found);
+    Stream* in = find_stream(stream);
+    if (in == nullptr) return invalid_handle("stream");
+    if (Status status = admit_uncaptured(*in); status != Status::success) return status;
+    upload(*found, *in);
+    relieve(call.lock());
+    return Status::success;
+}
+
+// Kernels launch what was uploaded last, whatever is changed afterwards.
+void HostRuntime::upload(const GraphExec& exec, Stream& stream) {
+    if (!exec.on_device->by_device()) return;
+    Command* command = begin(stream, Engine::none);
+    command->next = [on_device = exec.on_device, plan = exec.plan](Command*) { on_device->plan = plan; };
+    commit(command);
 }
 
 // ---- changes
@@ -298,7 +332,9 @@ Status HostRuntime::graph_exec_update(GraphExecHandle exec, GraphHandle graph, G
     if (info->result != GraphExecUpdateResult::success) {
         return fail(Status::graph_exec_update_failure, "the graphs differ in what an update cannot change");
     }
-    take_parameters(*changeable(*found).graph, *from);
+    GraphPlan& plan = changeable(*found);
+    take_parameters(*plan.graph, *from);
+    note_launching(plan);
     return Status::success;
 }
 
@@ -320,10 +356,12 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
         }
         GraphPlan& plan = changeable(*found);
         take_parameters(*plan.by_origin.at(original->serial)->bodies.front(), *child);
+        note_launching(plan);
         return Status::success;
     }
     // The plan's own node has no graph that others know, and takes what the original may take.
-    GraphNode& own = *changeable(*found).by_origin.at(original->serial);
+    GraphPlan& plan = changeable(*found);
+    GraphNode& own = *plan.by_origin.at(original->serial);
     if (parameters->type == GraphNodeType::memset && own.parameters.type == GraphNodeType::memset &&
         (parameters->memset.height > 1 || own.parameters.memset.height > 1)) {
         return fail(Status::invalid_value, "only memsets of one row are changed in an executable");
@@ -338,6 +376,7 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
         return fail(Status::invalid_value,
                     "the copy's direction stays as it was when the graph was instantiated");
     }
+    plan.may_launch_graphs |= may_launch_graphs(own);
     return Status::success;
 }
 

@@ -4,22 +4,21 @@
 
 #include "host/call.hpp"
 #include "host/copy_effects.hpp"
-#include "host/graph.hpp"
+#include "host/graph_device_launch.hpp"
 
 namespace cuscope::host {
 
 // Memory of a graph is there, or not, when the graph begins; other memory has to be there still.
-Status HostRuntime::check_plan(const GraphExec& exec) {
+Status HostRuntime::check_plan(const GraphPlan& plan, int device, bool frees) {
     const Status last = thread().last;
     Status status = Status::success;
-    const bool frees = (exec.flags & flags::graph_auto_free_on_launch) != 0;
     const auto check = [&](const Box& box, const Extent& extent, bool known) {
         if (status != Status::success || !known) return;
         const Allocation* found = nullptr;
         if (check_box(box, extent, "memory of a node", &found) == Status::success && found != nullptr) return;
         status = Status::illegal_address;
     };
-    visit_nodes(*exec.plan->graph, [&](const GraphNode& node) {
+    visit_nodes(*plan.graph, [&](const GraphNode& node) {
         if (!node.enabled) return;
         switch (node.parameters.type) {
             case GraphNodeType::mem_alloc:
@@ -49,16 +48,10 @@ Status HostRuntime::check_plan(const GraphExec& exec) {
     });
     if (status == Status::illegal_address) {
         thread().last = last;
-        lose(thread().device, status, "a node of a graph uses memory that was freed");
+        lose(device, status, "a node of a graph uses memory that was freed");
     }
     return status;
 }
-
-struct HostRuntime::GraphRun {
-    std::shared_ptr<GraphPlan> plan;
-    Stream* stream;
-    bool node_priority;
-};
 
 namespace {
 
@@ -163,6 +156,7 @@ void HostRuntime::enqueue_steps(const GraphRun& run, const GraphSteps& steps, Co
                 if (!node.command || !node.enabled) break;
                 command->imitate(*node.command.get());
                 if (run.node_priority) command->priority = node.command->priority;
+                if (run.environment) let_launch(run.environment, command);
                 watch(command);
         }
         if (now) {
@@ -185,7 +179,8 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
     if (stream == nullptr) return invalid_handle("stream");
     if (Status status = admit_uncaptured(*stream); status != Status::success) return status;
     const GraphPlan& plan = *found->plan;
-    if (Status status = check_plan(*found); status != Status::success) {
+    const bool frees = (found->flags & flags::graph_auto_free_on_launch) != 0;
+    if (Status status = check_plan(plan, thread().device, frees); status != Status::success) {
         // Memory that is gone shows when somebody waits.
         return status == Status::illegal_address ? Status::success : status;
     }
@@ -201,10 +196,34 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
     const CommandRef keep_begin(timeline_.pool(), begin);
     timeline_.enqueue(begin, {&previous, std::size_t{previous != nullptr}});
     std::vector<Command*> ends;
-    enqueue_steps({found->plan, stream, (found->flags & flags::graph_use_node_priority) != 0}, plan.whole,
-                  begin, false, &ends);
+    std::shared_ptr<LaunchEnvironment> environment;
+    const std::shared_ptr<DeviceGraph>& on_device = found->on_device;
+    if (plan.may_launch_graphs) environment = outermost_environment(*stream, on_device);
+    if (environment || on_device->by_device()) {
+        begin->next = [on_device, uploaded = found->plan](Command*) {
+            on_device->plan = uploaded;
+            ++on_device->running;
+        };
+    }
+    enqueue_steps({found->plan, stream, (found->flags & flags::graph_use_node_priority) != 0, environment},
+                  plan.whole, begin, false, &ends);
+    if (environment) {
+        Command* const nodes_end = timeline_.make(*stream);
+        nodes_end->next = [this, environment](Command* ended) {
+            environment->ends.emplace_back(timeline_.pool(), ended);
+            leave(environment);
+        };
+        timeline_.enqueue_node(nodes_end, ends, nullptr);
+        ends = {nodes_end};
+    }
     Command* const end = timeline_.make(*stream);
     found->last = CommandRef(timeline_.pool(), end);
+    if (environment) {
+        environment->parent->join = found->last;
+        timeline_.hold(end);
+    } else if (on_device->by_device()) {
+        end->next = [on_device](Command*) { --on_device->running; };
+    }
     timeline_.enqueue(end, ends);
     start_background();
     background_.notify_one();  // which sleeps if nothing was pending

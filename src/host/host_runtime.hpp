@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -61,6 +62,10 @@ class HostRuntime final : public Runtime {
     struct GraphPlan;
     struct GraphMemory;
     struct Graphs;
+    // Graphs that kernels launch: graph_device_launch.hpp.
+    struct DeviceGraph;
+    struct LaunchEnvironment;
+    class KernelLauncher;
 
     struct Stream : SimStream {
         unsigned flags = 0;
@@ -326,7 +331,10 @@ class HostRuntime final : public Runtime {
                             GraphInstantiateParameters* out);
     static void plan_graph(Graph& graph, GraphSteps& steps, const std::vector<int>& begins,
                            std::vector<int>* ends);
-    Status check_plan(const GraphExec& exec);
+    Status check_plan(const GraphPlan& plan, int device, bool frees);
+    static bool may_launch_graphs(const GraphNode& node);
+    void note_launching(GraphPlan& plan);
+    void upload(const GraphExec& exec, Stream& stream);
     GraphExecUpdateInfo difference(const Graph& have, const Graph& want);
     void take_parameters(Graph& have, const Graph& want);
     // Where a launch is enqueued.
@@ -335,6 +343,13 @@ class HostRuntime final : public Runtime {
                        std::vector<Command*>* ends);
     void decide(const GraphRun& run, const GraphStep& step, Command* join, std::vector<Command*> after,
                 bool now);
+    std::shared_ptr<LaunchEnvironment> outermost_environment(Stream& stream,
+                                                             const std::shared_ptr<DeviceGraph>& graph);
+    // If the command is a kernel that launches graphs: lets it.
+    void let_launch(const std::shared_ptr<LaunchEnvironment>& environment, Command* command);
+    void begin_device_graph(const std::shared_ptr<LaunchEnvironment>& environment,
+                            std::shared_ptr<DeviceGraph> graph, std::span<Command* const> after);
+    void leave(const std::shared_ptr<LaunchEnvironment>& environment);
     void retire_graph_memory(const GraphMemory& memory);
     void sweep_graph_memory();
 

@@ -121,6 +121,12 @@ Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel,
             return fail(Status::invalid_value, "the image does not count what this kernel does");
     }
     if (Status status = read_attributes(config, &request); status != Status::success) return status;
+    if (entry.launches_graphs && !request.node) {
+        return fail(
+            Status::not_supported,
+            "the kernel launches graphs, as only a graph's kernels can: capture the launch, or add the "
+            "kernel to a graph");
+    }
     if (Status status = check_launch(config, *found, entry); status != Status::success) return status;
     Dim3 cluster;
     if (Status status = cluster_of(config, request, *found, entry, &cluster); status != Status::success)

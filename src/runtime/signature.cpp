@@ -128,6 +128,7 @@ Parameter parse_parameter(std::string_view text) {
     std::string_view type = trim(text);
     parameter.type = type;
     drop_qualifiers(type);
+    if (type == "CUgraphExec_st*") parameter.type = "cudaGraphExec_t";  // as the source has it
     if (const std::size_t array = type.find(" (*) ["); array != std::string_view::npos) {
         type = type.substr(0, array + 1);  // a pointer to rows of an array is one to its elements
         parameter.kind = ParameterKind::pointer;

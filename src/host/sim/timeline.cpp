@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace cuscope::host {
 namespace {
@@ -531,7 +532,8 @@ void Timeline::end(Command* command) {
             return true;
         });
     }
-    if (command->next) command->next(command);
+    // What it keeps may keep the command.
+    if (command->next) std::exchange(command->next, {})(command);
     const bool deferred = command->signalled_with != nullptr;
     signal(command, true, !deferred);
     if (deferred) {

@@ -263,6 +263,7 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten)
         for (const KernelSource& kernel : rewritten.kernels) {
             if (!kernel.is_template || without_spaces(kernel.name) != function) continue;
             registration.parameter_names = kernel.parameter_names;
+            registration.launches_graphs = kernel.launches_graphs;
             if (!kernel.launch_bounds.empty())
                 registration.launch_bounds = kernel.launch_bounds + registration.name.substr(angle);
         }
@@ -280,7 +281,7 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten)
             add_instance(kernel.name);
         } else if (!kernel.is_template) {
             add({kernel.name, kernel.parameter_names, kernel.launch_bounds, true, kernel.scope,
-                 kernel.parameters, is_overloaded(kernel)});
+                 kernel.parameters, is_overloaded(kernel), kernel.launches_graphs});
         }
     }
     for (const std::string& expression : request_.name_expressions) add_instance(expression_name(expression));

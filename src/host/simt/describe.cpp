@@ -185,6 +185,12 @@ void Block::describe_fault(const Strand* self, Fault kind, const char* message, 
     if (what.empty()) what = kind == Fault::assertion ? "an assertion failed" : "__trap()";
     Status status = Status::launch_failure;
     if (kind == Fault::misaligned) status = Status::misaligned_address;
+    if (kind == Fault::no_graph) {
+        status = Status::illegal_address;
+        what =
+            "cudaGraphLaunch() of an executable that was not instantiated with device_launch, or was "
+            "destroyed";
+    }
     if (kind == Fault::assertion) {
         status = Status::assert_;
         // CUDA prints it itself.

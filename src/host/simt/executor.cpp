@@ -1,7 +1,13 @@
 #include "host/simt/executor.hpp"
 
+#include "cuscope_simt/runtime_types.h"
 #include "host/simt/grid.hpp"
 #include "host/simt/variables.hpp"
+
+// Kernels know the codes by their names.
+#define CUSCOPE_STATUS(number, enumerator, name, text) static_assert(name == (number));
+#include "runtime/status_codes.inc"
+#undef CUSCOPE_STATUS
 
 namespace cuscope::simt {
 namespace {
@@ -92,6 +98,18 @@ CUSCOPE_ON_FIBER void api_heap_free(Fiber* self, void* address, const Site* site
                        "free() of an address that no kernel's malloc() gave, or that was freed before", site);
 }
 
+CUSCOPE_ON_FIBER int api_launch_graph(Fiber* self, void* exec, void* stream, const Site* site) {
+    const auto& graphs = self->block->grid->launch().graphs;
+    const Status status = graphs ? graphs->launch(exec, stream) : Status::not_supported;
+    if (status == Status::illegal_address) self->block->fault(strand(self), Fault::no_graph, nullptr, site);
+    return static_cast<int>(status);
+}
+
+CUSCOPE_ON_FIBER void* api_current_graph(Fiber* self) {
+    const auto& graphs = self->block->grid->launch().graphs;
+    return graphs ? graphs->current() : nullptr;
+}
+
 CUSCOPE_ON_FIBER void api_access(Fiber* self, const void* address, unsigned bytes, Access access,
                                  const void* instruction) {
     self->block->access(strand(self), address, bytes, access, instruction);
@@ -123,6 +141,8 @@ constexpr cuscope_simt::Api engine_api = {
     api_wait_for_primary,
     api_heap_allocate,
     api_heap_free,
+    api_launch_graph,
+    api_current_graph,
     api_access,
     api_step,
 };

@@ -16,6 +16,15 @@
 
 namespace cuscope::simt {
 
+// Whom a kernel of a graph asks to launch graphs.
+class GraphLauncher {
+  public:
+    virtual ~GraphLauncher() = default;
+    virtual Status launch(void* exec, void* stream) = 0;
+    // The graph of which the kernel is a node.
+    virtual void* current() const = 0;
+};
+
 struct Launch {
     std::shared_ptr<Image> image;
     const cuscope_simt::KernelEntry* kernel = nullptr;
@@ -27,12 +36,13 @@ struct Launch {
     unsigned multiprocessor_count = 1;
     unsigned resident_blocks = 1;  // how many blocks the simulated device holds at once
     std::size_t stack_bytes = 64 << 10;
-    bool cooperative = false;            // all blocks run at once and may wait for each other
-    Dim3 cluster{1, 1, 1};               // blocks that run at once and see each other's shared memory
-    std::int64_t primary_ended_ns = 0;   // when the kernel that it overlaps had ended
-    std::shared_ptr<Heap> heap;          // null: malloc() gives nothing
-    std::shared_ptr<Counting> counting;  // of an image that counts; null: it does not
-    std::shared_ptr<Image> plain;        // whose variables an image that counts uses
+    bool cooperative = false;               // all blocks run at once and may wait for each other
+    Dim3 cluster{1, 1, 1};                  // blocks that run at once and see each other's shared memory
+    std::int64_t primary_ended_ns = 0;      // when the kernel that it overlaps had ended
+    std::shared_ptr<Heap> heap;             // null: malloc() gives nothing
+    std::shared_ptr<Counting> counting;     // of an image that counts; null: it does not
+    std::shared_ptr<GraphLauncher> graphs;  // null: the kernel is a node of none
+    std::shared_ptr<Image> plain;           // whose variables an image that counts uses
 };
 
 struct Outcome {

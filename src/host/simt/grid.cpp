@@ -93,9 +93,10 @@ Grid::Grid(const Launch& its_launch, RunControl& control)
       facts_(ImageFacts::of(its_launch.image->table())),
       block_count_(std::uint64_t{its_launch.grid.x} * its_launch.grid.y * its_launch.grid.z),
       limit_(std::clamp(its_launch.resident_blocks, 1u, most_threads)),
-      in_order_(
-          (its_launch.image->table().flags & (cuscope_simt::uses_atomics | cuscope_simt::uses_print)) != 0 ||
-          its_launch.cooperative || its_launch.cluster.x * its_launch.cluster.y * its_launch.cluster.z > 1),
+      in_order_((its_launch.image->table().flags & (cuscope_simt::uses_atomics | cuscope_simt::uses_print |
+                                                    cuscope_simt::launches_graphs)) != 0 ||
+                its_launch.cooperative ||
+                its_launch.cluster.x * its_launch.cluster.y * its_launch.cluster.z > 1),
       clocked_((its_launch.image->table().flags & cuscope_simt::uses_clock) != 0),
       triggers_((its_launch.image->table().flags & cuscope_simt::uses_trigger) != 0),
       in_turns_(in_order_),

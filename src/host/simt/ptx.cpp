@@ -9,7 +9,7 @@ namespace cuscope::simt {
 namespace {
 
 // PTX's name and the function's.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 29> registers{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 30> registers{{
     {"clock", "clock"},
     {"clock_hi", "clock_hi"},
     {"clock64", "clock64"},
@@ -39,6 +39,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 29> register
     {"nctaid.y", "nctaid_y"},
     {"nctaid.z", "nctaid_z"},
     {"dynamic_smem_size", "dynamic_smem_size"},
+    {"current_graph_exec", "current_graph_exec"},
 }};
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }

@@ -49,7 +49,7 @@ std::string registration_code(const std::vector<Registration>& kernels,
             kernel.launch_bounds.empty() ? "{0, 0, 0, 0, 0}" : "::" + kernel.launch_bounds;
         entries += place + "::cuscope_simt::Runner<" + function + ", " + (waits ? "true" : "false") +
                    ">::entry(" + quoted(kernel.name) + ", " + quoted(kernel.parameter_names) + ", " + bounds +
-                   "),\n";
+                   ", " + (kernel.launches_graphs ? "true" : "false") + "),\n";
     }
     std::string variables;
     for (const GlobalSource& global : globals) {

@@ -16,7 +16,7 @@ struct Registration {
     // function it is where the name alone does not.
     bool found = false;
     std::string scope, parameters;
-    bool by_type = false;
+    bool by_type = false, launches_graphs = false;
 };
 
 // A kernel that does not compile gives its errors in the "file" registration_file(name).

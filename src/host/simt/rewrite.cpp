@@ -6,6 +6,7 @@
 
 #include "cuscope_simt/abi.h"
 #include "host/simt/declarations.hpp"
+#include "host/simt/graph_launches.hpp"
 #include "host/simt/ptx.hpp"
 #include "host/simt/registration.hpp"
 #include "host/simt/tokens.hpp"
@@ -93,6 +94,8 @@ class Rewriter {
         kernel.scope = declaration.scope;
         kernel.name = kernel.scope + declarations_.text(declaration.name_begin, declaration.name_end);
         kernel.parameters = parameters(declaration.parameters);
+        if (declaration.body != no_token)
+            kernel.launches_graphs = launching_.count(tokens_[declaration.name_end - 1].text) != 0;
         if (declaration.is_explicit_instantiation) {
             if (!is(declaration.name_end - 1, ">")) return;
         } else {
@@ -250,6 +253,9 @@ class Rewriter {
                 return i + 1;
             case Word::trigger:
                 result_.flags |= cuscope_simt::uses_trigger;
+                return i + 1;
+            case Word::graph:
+                result_.flags |= cuscope_simt::launches_graphs;
                 return i + 1;
             case Word::heap:
                 return visit_heap(i);
@@ -542,6 +548,7 @@ class Rewriter {
     const std::vector<Token>& tokens_;
     Declarations declarations_;
     std::vector<Edit> edits_;
+    const std::set<std::string_view> launching_ = functions_launching_graphs(tokens_, declarations_);
     std::map<std::string_view, std::string> dynamic_shared_;  // at namespace scope: name, type
     Rewritten result_;
     std::set<std::string_view> own_functions_;  // the last part of their names

@@ -13,7 +13,7 @@ struct KernelSource {
     std::string name;             // with them: "ns::vec_add"; of an instance with its arguments
     std::string parameters;       // as declared, without default arguments: "const float* a, int n"
     std::string parameter_names;  // joined by ','
-    bool is_template = false;
+    bool is_template = false, launches_graphs = false;
     std::string launch_bounds;  // the array that holds them; of a template without its arguments; or empty
 };
 

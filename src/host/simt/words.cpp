@@ -61,6 +61,7 @@ const std::unordered_map<std::string_view, Word>& words() {
         {"__cluster_map_shared_rank", Word::groups},
         {"cuscope_uses_groups", Word::groups},
         {"cudaTriggerProgrammaticLaunchCompletion", Word::trigger},
+        {"cudaGraphLaunch", Word::graph},
         {"malloc", Word::heap},
         {"free", Word::heap},
         {"cuscope_uses_atomics", Word::fence},

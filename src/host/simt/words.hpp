@@ -25,6 +25,7 @@ enum class Word {
     uncached,  // loads that see what other threads write
     groups,    // our headers' mark: their functions wait
     trigger,   // lets dependent kernels start
+    graph,     // launches one
     heap,      // malloc, free
 };
 

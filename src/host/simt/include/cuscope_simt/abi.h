@@ -12,7 +12,7 @@
 
 namespace cuscope_simt {
 
-inline constexpr unsigned abi_version = 3;
+inline constexpr unsigned abi_version = 4;
 
 // An atomic operation, fence or volatile poll adds one to Fiber::spin_count and calls spin_hint at this
 // value.
@@ -58,7 +58,8 @@ enum class Scope : int { block, cluster, grid };
 
 // trap: __trap(). assertion: a failed assert(); `message` is the line that CUDA prints, which the engine
 // writes to stderr. misaligned: an address that is no multiple of the access's size.
-enum class Fault : int { trap, assertion, misaligned, unsupported };
+// no_graph: what was launched is no graph that kernels can launch.
+enum class Fault : int { trap, assertion, misaligned, unsupported, no_graph };
 
 enum class Access : unsigned { load, store, atomic };
 
@@ -106,6 +107,11 @@ struct Api {
     // The device's heap. Neither switches. Null if it is full.
     void* (*heap_allocate)(Fiber* self, unsigned long bytes);
     void (*heap_free)(Fiber* self, void* address, const Site* site);
+    // Graphs that kernels launch. Neither switches. `exec` is a cudaGraphExec_t, `stream` one of the streams
+    // that say how; the answer is a cudaError_t. The graph of which the kernel is a node; null if it is of
+    // none.
+    int (*launch_graph)(Fiber* self, void* exec, void* stream, const Site* site);
+    void* (*current_graph)(Fiber* self);
     // Of images that count (counts_accesses): the thread is about to access memory, or begins a basic block.
     // `instruction` is an address in the image's code that tells one from another.
     void (*access)(Fiber* self, const void* address, unsigned bytes, Access access, const void* instruction);
@@ -156,6 +162,7 @@ struct KernelEntry {
     // argument.
     void (*run)(Fiber* self, void** arguments);
     const void* function;  // the kernel's own code: its symbol is the mangled name
+    bool launches_graphs;  // as far as the source says
 };
 
 struct GlobalEntry {
@@ -174,6 +181,7 @@ enum ImageFlags : unsigned {
     uses_heap = 1u << 8,
     uses_trigger = 1u << 9,  // its blocks may let dependent kernels start before they end
     counts_accesses = 1u << 10,
+    launches_graphs = 1u << 11,  // blocks run in order, and the simulation waits for what they launch
 };
 
 // Where the engine keeps what it found out about an image, for as long as that is loaded. Zero at first.

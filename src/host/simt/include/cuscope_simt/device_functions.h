@@ -4,6 +4,7 @@
 #pragma GCC system_header
 
 #include "cuscope_simt/fiber.h"
+#include "cuscope_simt/runtime_types.h"
 
 extern "C" {
 
@@ -101,6 +102,19 @@ CUSCOPE_INLINE void cudaGraphSetConditional(cudaGraphConditionalHandle handle, u
     __atomic_store_n(reinterpret_cast<unsigned*>(handle), value, __ATOMIC_RELAXED);
 }
 
+// Graphs that kernels launch. Of the streams, only the numbers mean anything.
+#define cudaStreamGraphTailLaunch ((cudaStream_t)0x0100000000000000)
+#define cudaStreamGraphFireAndForget ((cudaStream_t)0x0200000000000000)
+#define cudaStreamGraphFireAndForgetAsSibling ((cudaStream_t)0x0300000000000000)
+CUSCOPE_INLINE cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream,
+                                           const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    const ::cuscope_simt::Site site{file, line, "cudaGraphLaunch"};
+    return static_cast<cudaError_t>(cuscope_fiber->api->launch_graph(cuscope_fiber, exec, stream, &site));
+}
+CUSCOPE_INLINE cudaGraphExec_t cudaGetCurrentGraphExec() {
+    return static_cast<cudaGraphExec_t>(cuscope_fiber->api->current_graph(cuscope_fiber));
+}
+
 namespace cuscope_simt {
 // The compiler driver writes these for malloc and free.
 CUSCOPE_INLINE void* heap_malloc(unsigned long bytes) {
@@ -196,6 +210,9 @@ CUSCOPE_OWN unsigned long long globaltimer() {
     return switching([](Fiber* self) { return self->api->global_timer_ns(self); });
 }
 CUSCOPE_OWN unsigned globaltimer_lo() { return static_cast<unsigned>(globaltimer()); }
+CUSCOPE_OWN unsigned long long current_graph_exec() {
+    return reinterpret_cast<unsigned long long>(cuscope_fiber->api->current_graph(cuscope_fiber));
+}
 CUSCOPE_OWN unsigned globaltimer_hi() { return static_cast<unsigned>(globaltimer() >> 32); }
 CUSCOPE_OWN unsigned tid_x() { return cuscope_fiber->thread_index.x; }
 CUSCOPE_OWN unsigned tid_y() { return cuscope_fiber->thread_index.y; }

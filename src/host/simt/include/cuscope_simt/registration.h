@@ -114,7 +114,8 @@ struct Runner<kernel, waits, void (*)(P...)> {
     }
 
     // `bounds`: of __launch_bounds__ two, of __cluster_dims__ three.
-    static KernelEntry entry(const char* name, const char* parameter_names, const unsigned (&bounds)[5]) {
+    static KernelEntry entry(const char* name, const char* parameter_names, const unsigned (&bounds)[5],
+                             bool launches_graphs) {
         return {name,
                 nullptr,
                 typeid(void (*)(P...)).name(),
@@ -126,7 +127,8 @@ struct Runner<kernel, waits, void (*)(P...)> {
                 {bounds[2], bounds[3], bounds[4]},
                 0,
                 &run,
-                reinterpret_cast<const void*>(kernel)};
+                reinterpret_cast<const void*>(kernel),
+                launches_graphs};
     }
 };
 
