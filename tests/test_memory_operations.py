@@ -7,6 +7,8 @@ import time
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import cuscope as cs
 from support import MS, module, spin
@@ -218,6 +220,32 @@ def test_streams_play_ball(device, kernels):
             stream.write_value(ball, number + 1)
     second.synchronize()
     assert log.to_host().tolist() == list(range(20))
+
+
+@settings(max_examples=30, deadline=None)
+@given(turns=st.permutations(range(9)), data=st.data())
+def test_turns_are_taken_in_any_order_of_calls(turns, data):
+    """Whichever stream gets a turn, and however late the call for an early one comes."""
+    for name in [d.name for d in cs.devices() if d.name in ("host:0", "cuda:0")]:
+        with cs.Device(name) as device:
+            append = module(device).append
+            log, count, turn = cs.empty_plain(9, np.int32), plain(0, np.int32), plain(0, np.uint64)
+            append[1, 1](log, count, 0)  # loaded before anything waits
+            count.fill(0)
+            cs.synchronize()
+            which = [data.draw(st.integers(0, 3)) for _ in turns]
+            ours = streams(4)
+            # Within a stream turns go up: it cannot do a later one first.
+            left = [[n for n in range(9) if which[n] == i] for i in range(4)]
+            for shuffled in turns:
+                s = ours[which[shuffled]]
+                number = left[which[shuffled]].pop(0)
+                s.wait_value(turn, number, "eq")
+                append[1, 1, s](log, count, number)
+                s.write_value(turn, number + 1)
+            for s in ours:
+                s.synchronize()
+            assert log.to_host().tolist() == list(range(9))
 
 
 def test_threads_that_wait_let_each_other_run(device):

@@ -377,6 +377,7 @@ class HostRuntime final : public Runtime {
     int waiting_ = 0;
     bool background_started_ = false;
     bool launch_blocking_ = false;
+    int resetting_ = -1;  // the device on which nothing is waited for any more
     bool stopping_ = false;
 };
 

@@ -91,7 +91,8 @@ bool HostRuntime::is_ahead(const void* address) const {
 }
 
 Effect::Progress HostRuntime::look(Command* command) {
-    if (stopping_ || devices_[command->device]->lost != Status::success) return Effect::Progress::all;
+    if (stopping_ || command->device == resetting_ || devices_[command->device]->lost != Status::success)
+        return Effect::Progress::all;
     return effects_.ready(command) ? command->effect->look() : Effect::Progress::none;
 }
 
