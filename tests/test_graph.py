@@ -59,15 +59,17 @@ def test_every_node_knows_what_it_is(device, kernels, x):
         g.add_event_record(event),
         g.add_event_wait(event),
         g.add_child(child),
+        g.add_batch_mem_op([cs.MemoryBarrier()]),
     ]
     assert [n.type for n in nodes] == [
-        "kernel", "copy", "memset", "host", "empty", "event_record", "event_wait", "child",
+        "kernel", "copy", "memset", "host", "empty", "event_record", "event_wait", "child", "batch_mem_op",
     ]  # fmt: skip
     assert nodes[0].params == {"kernel": "add", "grid": (2, 1, 1), "block": (4, 1, 1), "shared": 16}
     assert nodes[1].params["extent"] == (16, 1, 1)
     assert nodes[2].params["value"] == 7
     assert nodes[5].params == nodes[6].params == {"event": event.handle}
     assert [n.type for n in nodes[7].bodies[0].nodes] == ["empty"]
+    assert nodes[8].params == {"operations": [{"operation": "barrier", "scope": "system"}]}
     assert g.nodes == nodes
     assert all(n.graph.nodes == nodes for n in nodes)
 
@@ -281,7 +283,7 @@ def test_the_drawing_names_kernels_and_copies(device, kernels, x):
 
 
 def test_a_graph_with_a_node_of_every_type_is_launched_a_thousand_times(device, kernels, conditions, x):
-    seen, host = [], np.zeros(4, np.int32)
+    seen, host, flag = [], np.zeros(4, np.int32), cs.pinned_empty(1, np.uint32)
     g, inner, event = cs.Graph(), cs.Graph(), cs.Event()
     inner.add_kernel(kernels.add[1, 4], args=(x, 1))
     handle = g.conditional_handle(default=1)
@@ -296,10 +298,11 @@ def test_a_graph_with_a_node_of_every_type_is_launched_a_thousand_times(device, 
     node = g.add_host(lambda: seen.append(int(host[0])), after=node)
     node = g.add_event_record(event, after=node)
     node = g.add_event_wait(event, after=node)
+    node = g.add_batch_mem_op([cs.WriteValue(flag, 1), cs.WaitValue(flag, 1, "eq")], after=node)
     node = g.add_empty(after=node)
     assert {n.type for n in g.nodes} == {
         "kernel", "child", "conditional", "alloc", "memset", "copy", "free", "host", "event_record", "event_wait",
-        "empty",
+        "batch_mem_op", "empty",
     }  # fmt: skip
     exe, s = g.instantiate(), cs.Stream()
     for _ in range(1000):

@@ -37,6 +37,7 @@ from ._core import (
     GraphUpdate,
     Kernel,
     KernelLaunch,
+    MemoryBarrier,
     MemoryInfo,
     MemoryPool,
     Module,
@@ -47,6 +48,8 @@ from ._core import (
     Stream,
     Surface,
     Texture,
+    WaitValue,
+    WriteValue,
     add_host_device,
     as_stream,
     asarray,
@@ -91,7 +94,7 @@ __all__ = [
     "Device", "DeviceProperties", "MemoryInfo", "add_host_device", "current_device", "devices", "set_device",
     "synchronize", "clock", "host_work",
     # streams and events
-    "Event", "Stream", "as_stream", "current_stream",
+    "Event", "MemoryBarrier", "Stream", "WaitValue", "WriteValue", "as_stream", "current_stream",
     # memory
     "MemoryPool", "PointerAttributes", "PoolStatistics", "Registration", "copy_batch", "device_view",
     "empty_managed", "empty_pitched", "empty_plain", "pointer_attributes", "register",

@@ -30,6 +30,7 @@ __all__: list[str] = [
     "GraphUpdate",
     "Kernel",
     "KernelLaunch",
+    "MemoryBarrier",
     "MemoryInfo",
     "MemoryPool",
     "Module",
@@ -40,6 +41,8 @@ __all__: list[str] = [
     "Stream",
     "Surface",
     "Texture",
+    "WaitValue",
+    "WriteValue",
     "add_host_device",
     "as_stream",
     "asarray",
@@ -332,6 +335,29 @@ class Stream:
         self, *, priority: typing.SupportsIndex = 0, non_blocking: bool = False, device: Device | None = None
     ) -> None: ...
     def __repr__(self) -> str: ...
+    def batch_mem_op(
+        self, operations: collections.abc.Iterable[WriteValue | WaitValue | MemoryBarrier]
+    ) -> None:
+        """
+        Enqueue memory operations, less than 256, that are done in order: cheaper than one by one.
+
+        Parameters
+        ----------
+        operations : list of WriteValue, WaitValue and MemoryBarrier
+            What is done.
+
+        Raises ValueError for operations of another device, and too many. See cuStreamBatchMemOp: CUDA Driver API, "Stream Memory
+        Operations".
+
+        >>> import numpy as np, cuscope as cs
+        >>> flags = cs.pinned_empty(2, np.uint32)
+        >>> flags[:] = 0
+        >>> stream = cs.Stream()
+        >>> stream.batch_mem_op([cs.WriteValue(flags[0:1], 1), cs.WaitValue(flags[0:1], 1), cs.WriteValue(flags[1:2], 2)])
+        >>> stream.synchronize()
+        >>> flags.tolist()
+        [1, 2]
+        """
     def begin_capture(
         self,
         mode: str = "global",
@@ -560,6 +586,69 @@ class Stream:
         >>> first, second = cs.Stream(), cs.Stream()
         >>> second.wait(first.record())
         >>> second.wait(first)
+        """
+    def wait_value(
+        self,
+        array: DeviceArray | numpy.typing.NDArray[typing.Any],
+        value: typing.SupportsIndex,
+        condition: str = "geq",
+    ) -> None:
+        """
+        Let the stream wait until memory holds a number, whoever writes it: a stream, a kernel, the host.
+
+        The calling thread does not wait. A number that nobody writes holds the stream up for ever, and whoever waits for it;
+        Ctrl-C ends that wait. CUDA does not know of the order that is made so: where the writer is a stream of the same device,
+        an event says the same and cannot lock up.
+
+        Parameters
+        ----------
+        array : DeviceArray or numpy.ndarray
+            As for write_value().
+        value : int
+            What the array's dtype holds.
+        condition : str
+            'geq': until array - value, as a signed number, is 0 or more (so that counters may wrap around); 'eq': until they are
+            equal; 'and': until array & value is not 0; 'nor': until ~(array | value) is not 0.
+
+        Raises ValueError for other arrays, numbers and conditions. See cuStreamWaitValue32 and cuStreamWaitValue64: CUDA Driver
+        API, "Stream Memory Operations".
+
+        >>> import numpy as np, cuscope as cs
+        >>> flag = cs.pinned_empty(1, np.uint32)
+        >>> flag[0] = 0
+        >>> first, second = cs.Stream(), cs.Stream()
+        >>> first.wait_value(flag, 1)
+        >>> first.query()
+        False
+        >>> second.write_value(flag, 1)
+        >>> first.synchronize()
+        """
+    def write_value(
+        self, array: DeviceArray | numpy.typing.NDArray[typing.Any], value: typing.SupportsIndex
+    ) -> None:
+        """
+        Write a number to memory when the stream gets here: a flag that others wait for.
+
+        What the stream wrote before is visible to whoever sees the number.
+
+        Parameters
+        ----------
+        array : DeviceArray or numpy.ndarray
+            One integer of 4 or 8 bytes: of cs.empty_plain(), of a module's variable, or of page-locked memory. Devices do no such
+            operations on memory of pools, which other arrays have, nor on managed memory.
+        value : int
+            What the array's dtype holds.
+
+        Raises ValueError for other arrays and numbers. See cuStreamWriteValue32 and cuStreamWriteValue64: CUDA Driver API,
+        "Stream Memory Operations".
+
+        >>> import numpy as np, cuscope as cs
+        >>> flag = cs.pinned_empty(1, np.uint32)
+        >>> stream = cs.Stream()
+        >>> stream.write_value(flag, 7)
+        >>> stream.synchronize()
+        >>> flag.tolist()
+        [7]
         """
     @property
     def __cuda_stream__(self) -> collections.abc.Callable[..., typing.Any]:
@@ -2680,6 +2769,89 @@ class Module:
         What the compiler said.
         """
 
+class WriteValue:
+    """
+    Of a batch: writes a number to memory. See Stream.write_value.
+
+    See cuStreamBatchMemOp: CUDA Driver API, "Stream Memory Operations".
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> cs.WriteValue(cs.empty_plain(1, np.uint32), 7)
+    <WriteValue 7, 32 bits>
+    """
+    def __init__(
+        self, array: DeviceArray | numpy.typing.NDArray[typing.Any], value: typing.SupportsIndex
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    @property
+    def array(self) -> typing.Any:
+        """
+        The array of one element.
+        """
+    @property
+    def value(self) -> int:
+        """
+        The number.
+        """
+
+class WaitValue:
+    """
+    Of a batch: waits until memory holds a number. See Stream.wait_value.
+
+    See cuStreamBatchMemOp: CUDA Driver API, "Stream Memory Operations".
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> cs.WaitValue(cs.empty_plain(1, np.uint64), 7, "eq")
+    <WaitValue 7, 64 bits, eq>
+    """
+    def __init__(
+        self,
+        array: DeviceArray | numpy.typing.NDArray[typing.Any],
+        value: typing.SupportsIndex,
+        condition: str = "geq",
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    @property
+    def array(self) -> typing.Any:
+        """
+        The array of one element.
+        """
+    @property
+    def condition(self) -> str:
+        """
+        What has to be true: 'geq', 'eq', 'and' or 'nor'.
+        """
+    @property
+    def value(self) -> int:
+        """
+        The number.
+        """
+
+class MemoryBarrier:
+    """
+    Of a batch: what was written before is seen before what is written after.
+
+    By the whole system, or with ``scope="device"`` by the device. See CU_STREAM_MEM_OP_BARRIER: CUDA Driver API, "Stream
+    Memory Operations".
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> cs.MemoryBarrier("device")
+    <MemoryBarrier device>
+    """
+    def __init__(self, scope: str = "system") -> None: ...
+    def __repr__(self) -> str: ...
+    @property
+    def scope(self) -> str:
+        """
+        Who sees it: 'system' or 'device'.
+        """
+
 class GraphNode:
     """
     A node of a graph, from Graph.add_... or Graph.nodes.
@@ -2741,7 +2913,7 @@ class GraphNode:
     @property
     def type(self) -> str:
         """
-        What it does: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', 'event_record', 'alloc', 'free' or 'conditional'.
+        What it does: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', 'event_record', 'alloc', 'free', 'batch_mem_op' or 'conditional'.
         """
 
 class Graph:
@@ -2801,6 +2973,26 @@ class Graph:
         >>> g.instantiate().launch()
         >>> y.to_host()
         array([1., 1., 1., 1.], dtype=float32)
+        """
+    def add_batch_mem_op(
+        self,
+        operations: collections.abc.Iterable[WriteValue | WaitValue | MemoryBarrier],
+        *,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> GraphNode:
+        """
+        Add memory operations that are done in order: writes of a number, waits for one, barriers.
+
+        Raises what Stream.batch_mem_op() raises. See cuGraphAddBatchMemOpNode.
+
+        >>> import numpy as np, cuscope as cs
+        >>> flag = cs.pinned_empty(1, np.uint32)
+        >>> g = cs.Graph()
+        >>> node = g.add_batch_mem_op([cs.WriteValue(flag, 7)])
+        >>> g.instantiate().launch()
+        >>> cs.synchronize()
+        >>> node.type, flag.tolist()
+        ('batch_mem_op', [7])
         """
     def add_child(
         self, graph: Graph, *, after: GraphNode | collections.abc.Iterable[GraphNode] | None = None
@@ -3239,6 +3431,25 @@ class GraphExec:
 
         >>> import cuscope as cs
         >>> cs.Graph().instantiate().launch()
+        """
+    def set_batch_mem_op(
+        self, node: GraphNode, operations: collections.abc.Iterable[WriteValue | WaitValue | MemoryBarrier]
+    ) -> None:
+        """
+        Change the arrays, numbers and conditions of a node of memory operations; their types and count stay.
+
+        See cuGraphExecBatchMemOpNodeSetParams.
+
+        >>> import numpy as np, cuscope as cs
+        >>> flag = cs.pinned_empty(1, np.uint32)
+        >>> g = cs.Graph()
+        >>> node = g.add_batch_mem_op([cs.WriteValue(flag, 1)])
+        >>> exe = g.instantiate()
+        >>> exe.set_batch_mem_op(node, [cs.WriteValue(flag, 2)])
+        >>> exe.launch()
+        >>> cs.synchronize()
+        >>> flag.tolist()
+        [2]
         """
     def set_child(self, node: GraphNode, graph: Graph) -> None:
         """
@@ -4124,6 +4335,19 @@ class Contract:
         stream: typing.SupportsInt | typing.SupportsIndex,
         flags: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> str: ...
+    def stream_batch_mem_op(
+        self,
+        stream: typing.SupportsInt | typing.SupportsIndex,
+        operations: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+            ]
+        ],
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
     def stream_begin_capture(
         self,
         stream: typing.SupportsInt | typing.SupportsIndex,
@@ -4187,6 +4411,34 @@ class Contract:
         self,
         stream: typing.SupportsInt | typing.SupportsIndex,
         event: typing.SupportsInt | typing.SupportsIndex,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def stream_wait_value_32(
+        self,
+        stream: typing.SupportsInt | typing.SupportsIndex,
+        address: typing.SupportsInt | typing.SupportsIndex,
+        value: typing.SupportsInt | typing.SupportsIndex,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def stream_wait_value_64(
+        self,
+        stream: typing.SupportsInt | typing.SupportsIndex,
+        address: typing.SupportsInt | typing.SupportsIndex,
+        value: typing.SupportsInt | typing.SupportsIndex,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def stream_write_value_32(
+        self,
+        stream: typing.SupportsInt | typing.SupportsIndex,
+        address: typing.SupportsInt | typing.SupportsIndex,
+        value: typing.SupportsInt | typing.SupportsIndex,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> str: ...
+    def stream_write_value_64(
+        self,
+        stream: typing.SupportsInt | typing.SupportsIndex,
+        address: typing.SupportsInt | typing.SupportsIndex,
+        value: typing.SupportsInt | typing.SupportsIndex,
         flags: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> str: ...
     def thread_exchange_stream_capture_mode(

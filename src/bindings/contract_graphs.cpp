@@ -42,6 +42,16 @@ EdgeDatas given_of(const std::vector<GraphEdgeData>& data) {
     return given;
 }
 
+using Operations = std::vector<std::tuple<int, Address, std::uint64_t, unsigned>>;  // as MemoryOperation
+
+std::vector<MemoryOperation> operations_of(const Operations& given) {
+    std::vector<MemoryOperation> operations;
+    for (const auto& [type, address, value, flags] : given)
+        operations.push_back(
+            {static_cast<MemoryOperationType>(type), as_pointer<void*>(address), value, flags});
+    return operations;
+}
+
 template <class T>
 const T* or_null(const std::vector<T>& values) {
     return values.empty() ? nullptr : values.data();
@@ -74,6 +84,8 @@ struct Parameters {
         made.event = static_cast<EventHandle>(address("event"));
         made.alloc.bytes = bytes;
         made.free = address("pointer");
+        operations = operations_of(get("operations", Operations{}));
+        made.batch = {or_null(operations), static_cast<unsigned>(operations.size()), get("flags", 0U)};
         made.conditional.handle = get("handle", ConditionalHandle{0});
         made.conditional.type = static_cast<ConditionalType>(get("condition", 0));
         made.conditional.size = get("size", 1U);
@@ -99,6 +111,7 @@ struct Parameters {
     GraphNodeParameters made;
     std::vector<std::string> arguments;
     std::vector<void*> pointers;
+    std::vector<MemoryOperation> operations;
 };
 
 // Queries that answer arrays: asked for the count, or for so many.
@@ -129,6 +142,21 @@ void bind_contract_graphs(py::class_<Contract>& contract) {
                 }));
             },
             arg("stream"), arg("flags") = 0)
+        .METHOD(stream_write_value_32, arg("stream"), arg("address"), arg("value"), arg("flags") = 0)
+        .METHOD(stream_write_value_64, arg("stream"), arg("address"), arg("value"), arg("flags") = 0)
+        .METHOD(stream_wait_value_32, arg("stream"), arg("address"), arg("value"), arg("flags") = 0)
+        .METHOD(stream_wait_value_64, arg("stream"), arg("address"), arg("value"), arg("flags") = 0)
+        .def(
+            "stream_batch_mem_op",
+            [](const Contract& c, Address stream, const Operations& given, unsigned flags) {
+                const std::vector<MemoryOperation> operations = operations_of(given);
+                return answer(c.call([&](Runtime& r) {
+                    return r.stream_batch_mem_op(as_pointer<StreamHandle>(stream),
+                                                 static_cast<unsigned>(operations.size()),
+                                                 or_null(operations), flags);
+                }));
+            },
+            arg("stream"), arg("operations"), arg("flags") = 0)
         .METHOD(stream_begin_capture, arg("stream"), arg("mode") = 0)
         .def(
             "stream_begin_capture_to_graph",

@@ -296,6 +296,7 @@ See cudaGraphCondTypeSwitch: CUDA C++ Programming Guide, "Conditional Graph Node
 3
 )");
     bind_graph_memory(type);
+    bind_graph_batches(type);
 }
 
 }  // namespace cuscope::bindings

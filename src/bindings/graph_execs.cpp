@@ -99,8 +99,8 @@ Examples
         .def("__repr__",
              [](const Update& self) { return std::string("<GraphUpdate ") + name_of(self.result) + ">"; });
 
-    py::class_<GraphExecObject, py::smart_holder> type(m, "GraphExec",
-                                                       R"(A graph made ready to run, from Graph.instantiate().
+    GraphExecType type(m, "GraphExec",
+                       R"(A graph made ready to run, from Graph.instantiate().
 
 It may be launched as often as wanted, in any stream of its device; two launches of it never overlap. It outlives its graph.
 
@@ -411,6 +411,7 @@ True
         .def("__repr__", [](const GraphExecObject& self) {
             return "<GraphExec of " + self.device->name() + (self.exec ? ">" : ", closed>");
         });
+    bind_exec_batches(type);
     remember_type<GraphExecObject>(type);
     FastMethod<fast_launch>::put_before(type, "launch");
 

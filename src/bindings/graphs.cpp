@@ -70,6 +70,9 @@ AnswerDict params(const Node& self) {
         case GraphNodeType::mem_free:
             values["pointer"] = address(p.free);
             break;
+        case GraphNodeType::batch_mem_op:
+            values["operations"] = operations_of(p.batch);
+            break;
         case GraphNodeType::conditional: {
             static constexpr const char* kinds[] = {"if", "while", "switch"};
             values["kind"] = kinds[std::clamp(static_cast<int>(p.conditional.type), 0, 2)];
@@ -98,7 +101,7 @@ void bind_nodes(py::class_<Node, py::smart_holder>& node) {
             "type", [](const Node& self) { return core::name_of(self.type()); },
             "What it does: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', "
             "'event_record', "
-            "'alloc', 'free' or 'conditional'.")
+            "'alloc', 'free', 'batch_mem_op' or 'conditional'.")
         .def_property_readonly(
             "label", [](const Node& self) { return without_gil([&] { return self.graph()->label(self); }); },
             "What a drawing says of it: a kernel's name and size, a copy's direction and bytes.")

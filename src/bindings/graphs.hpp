@@ -46,6 +46,10 @@ GraphObjectPtr wrap(std::shared_ptr<core::Graph> graph);
 using GraphType = py::class_<GraphObject, py::smart_holder>;
 void bind_additions(GraphType& type);
 void bind_graph_memory(GraphType& type);
+void bind_graph_batches(GraphType& type);
+using GraphExecType = py::class_<GraphExecObject, py::smart_holder>;
+void bind_exec_batches(GraphExecType& type);
+py::list operations_of(const BatchMemOpNodeParameters& batch);
 core::GraphNodes parse_after(const AfterLike& after);
 
 // An executable as the argument of a kernel; false for anything else.

@@ -36,6 +36,7 @@ PYBIND11_MODULE(_core, m) {
     bind_interop(m, classes);
     bind_kernels(m);
     bind_modules(m);
+    bind_memory_operations(m, classes);
     bind_graphs(m, classes);
     bind_graph_execs(m);
     bind_captures(m, classes);

@@ -193,6 +193,7 @@ CUSCOPE_ANNOTATED(AfterLike)
 CUSCOPE_ANNOTATED(NodeList)
 CUSCOPE_ANNOTATED(HostOrDeviceMemory)
 CUSCOPE_ANNOTATED(CountsDict)
+CUSCOPE_ANNOTATED(OperationsLike)
 #undef CUSCOPE_ANNOTATED
 using AnyArgs = py::Args<Scalar>;
 using AnyKeywords = py::KWArgs<Scalar>;
@@ -251,4 +252,7 @@ CUSCOPE_SPELLED(AfterLike,
 CUSCOPE_SPELLED(NodeList, "list[cuscope._core.GraphNode]")
 CUSCOPE_SPELLED(HostOrDeviceMemory, "cuscope._core.DeviceArray | numpy.typing.NDArray[typing.Any]")
 CUSCOPE_SPELLED(CountsDict, "dict[str, GlobalCounts]")
+CUSCOPE_SPELLED(OperationsLike,
+                "collections.abc.Iterable[cuscope._core.WriteValue | cuscope._core.WaitValue | "
+                "cuscope._core.MemoryBarrier]")
 #undef CUSCOPE_SPELLED

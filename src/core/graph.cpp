@@ -33,6 +33,8 @@ const char* name_of(GraphNodeType type) {
             return "alloc";
         case GraphNodeType::mem_free:
             return "free";
+        case GraphNodeType::batch_mem_op:
+            return "batch_mem_op";
         case GraphNodeType::conditional:
             return "conditional";
     }

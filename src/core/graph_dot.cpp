@@ -64,6 +64,19 @@ std::string text_of(Device& device, const GraphNode& node) {
         case GraphNodeType::memset:
             text << "memset\n" << p.memset.width * p.memset.height * p.memset.element_bytes << " bytes";
             break;
+        case GraphNodeType::batch_mem_op: {
+            text << name_of(p.type);
+            constexpr unsigned most_shown = 4;
+            if (p.batch.count > most_shown) {
+                text << "\n" << p.batch.count << " operations";
+                break;
+            }
+            for (unsigned i = 0; i < p.batch.count; ++i) {
+                const MemoryOperation& one = p.batch.operations[i];
+                text << (i == 0 ? "\n" : ", ") << (one.writes() ? "write" : one.waits() ? "wait" : "barrier");
+            }
+            break;
+        }
         default:
             text << name_of(p.type);
             break;

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "cuda/cuda_runtime.hpp"
+#include "cuda/driver_context.hpp"
 #include "cuda/driver_function.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/parameters.hpp"
@@ -28,23 +29,18 @@ bool waits_for_stream(const void* destination, const void* source, std::size_t b
            (may_go_up && bytes > staged_bytes && is_pageable(source));
 }
 
-DriverFunction<CUresult (*)(CUcontext*)> ctx_get_current("cuCtxGetCurrent", 4000);
 DriverFunction<CUresult (*)(CUdeviceptr, std::size_t, unsigned short, std::size_t, std::size_t, CUstream)>
     memset_d2d16("cuMemsetD2D16Async", 3020);
 DriverFunction<CUresult (*)(CUdeviceptr, std::size_t, unsigned, std::size_t, std::size_t, CUstream)>
     memset_d2d32("cuMemsetD2D32Async", 3020);
 
-// A call of the driver needs a context, which the runtime library makes current on a thread's first call.
 template <class Function, class Value>
 cudaError_t driver_memset(DriverFunction<Function>& function, void* pointer, std::size_t pitch, Value value,
                           std::size_t width, std::size_t height, cudaStream_t stream) {
-    const auto current_context = ctx_get_current.get();
     const auto set = function.get();
-    if (current_context == nullptr || set == nullptr) return cudaErrorCallRequiresNewerDriver;
+    if (set == nullptr) return cudaErrorCallRequiresNewerDriver;
     CUcontext context = nullptr;
-    if (current_context(&context) != CUDA_SUCCESS || context == nullptr) {
-        if (const cudaError_t status = cudaFree(nullptr); status != cudaSuccess) return status;
-    }
+    if (const cudaError_t status = current_context(&context); status != cudaSuccess) return status;
     // The numbers of CUresult and cudaError_t are the same for what a memset answers.
     return static_cast<cudaError_t>(
         set(reinterpret_cast<CUdeviceptr>(pointer), pitch, value, width, height, stream));

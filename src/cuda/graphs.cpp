@@ -5,6 +5,7 @@
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/driver_call.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/memory_operations.hpp"
 #include "cuda/parameters.hpp"
 #include "cuda/printing.hpp"
 
@@ -134,6 +135,8 @@ cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNo
             return add_alloc(node, graph, dependencies, count, given.alloc);
         case GraphNodeType::mem_free:
             return cudaGraphAddMemFreeNode(node, graph, dependencies, count, given.free);
+        case GraphNodeType::batch_mem_op:
+            return add_batch(node, graph, dependencies, count, given.batch);
         case GraphNodeType::conditional:
             return add_conditional(node, graph, dependencies, count, given.conditional);
         default:
@@ -325,10 +328,8 @@ Status CudaRuntime::graph_get_edges(GraphHandle graph, GraphNodeHandle* from, Gr
 
 Status CudaRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* type) {
     if (type == nullptr) return failed(Status::invalid_value);
-    cudaGraphNodeType real = cudaGraphNodeTypeEmpty;
-    const Status status = make([&] { return cudaGraphNodeGetType(native(node), &real); });
-    *type = static_cast<GraphNodeType>(real);
-    return status;
+    *type = GraphNodeType::empty;
+    return make([&] { return get_node_type(native(node), type); });
 }
 
 Status CudaRuntime::graph_node_get_dependencies(GraphNodeHandle node, GraphNodeHandle* dependencies,
@@ -413,6 +414,8 @@ Status CudaRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParamet
             }
             case GraphNodeType::mem_free:
                 return cudaGraphMemFreeNodeGetParams(native(node), &parameters->free);
+            case GraphNodeType::batch_mem_op:
+                return get_batch(native(node), &parameters->batch);
             default:
                 return cudaSuccess;
         }
@@ -443,6 +446,8 @@ Status CudaRuntime::graph_node_set_params(GraphNodeHandle node, GraphNodeParamet
                 return cudaGraphEventWaitNodeSetEvent(native(node), native(parameters->event));
             case GraphNodeType::event_record:
                 return cudaGraphEventRecordNodeSetEvent(native(node), native(parameters->event));
+            case GraphNodeType::batch_mem_op:
+                return set_batch(native(node), parameters->batch);
             default:
                 return cudaErrorInvalidValue;
         }
@@ -556,6 +561,8 @@ Status CudaRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
             case GraphNodeType::event_record:
                 return cudaGraphExecEventRecordNodeSetEvent(native(exec), native(node),
                                                             native(parameters->event));
+            case GraphNodeType::batch_mem_op:
+                return set_batch(native(exec), native(node), parameters->batch);
             default:
                 return cudaErrorInvalidValue;
         }

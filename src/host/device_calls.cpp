@@ -124,7 +124,10 @@ Status HostRuntime::device_reset() {
     Device& reset = *devices_[index];
     if (Status status = graphs_->spoil_device(*this, index); status != Status::success) return status;
     for (KernelEffect* kernel : running_kernels_) kernel->control.abort = true;
-    if (const Status status = wait_for_device(call.lock(), index); status != Status::success) return status;
+    resetting_ = index;
+    const Status waited = wait_for_device(call.lock(), index);
+    resetting_ = -1;
+    if (waited != Status::success) return waited;
     if (reset.lost != Status::success) {
         reset.lost = Status::devices_unavailable;
         reset.lost_detail = "the device was lost to an earlier error; restart the process";

@@ -126,6 +126,14 @@ bool Effects::all_functional() {
     return ended_.empty();
 }
 
+Command* Effects::undone() {
+    reap();
+    for (Command* command : ended_) {
+        if (!command->effect_done && !command->stalled && ready(command)) return command;
+    }
+    return nullptr;
+}
+
 // Not called by the threads that do the work: what a caller allocated is better freed by a caller.
 // Commands end in the order in which their effects are done, unless one is stalled: so looking at the front
 // is enough.

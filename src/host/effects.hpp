@@ -32,6 +32,11 @@ class Effects {
     // Has the command ended, and has its work been done, and that of all that it waited for?
     bool functional(Command* command);
     bool all_functional();
+    // Has all been done that the command waits for?
+    bool ready(const Command* command);
+    // The first that has ended and can be done, but is not; null if there is none. What is stalled does not
+    // count.
+    Command* undone();
     // Does `command` wait, however indirectly, for `other`?
     bool depends_on(const Command* command, const Command* other) const;
     // Lets later effects pass one that is stalled. True if there is one.
@@ -53,7 +58,6 @@ class Effects {
     void call_back();
     Item* next_runnable();
     void run(Lock& lock, Command* command);
-    bool ready(const Command* command);
     void reap();
 
     std::mutex& mutex_;

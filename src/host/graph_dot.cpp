@@ -45,6 +45,8 @@ Status HostRuntime::graph_debug_dot_print(GraphHandle handle, const char* path, 
                 return {"solid", "rectangle", "MEM_ALLOC"};
             case GraphNodeType::mem_free:
                 return {"solid", "rectangle", "MEM_FREE"};
+            case GraphNodeType::batch_mem_op:
+                return {"solid", "rectangle", "BATCH_MEM_OP"};
             default:
                 return {"solid", "rectangle", "CONDITIONAL"};
         }

@@ -238,6 +238,22 @@ auto numbered(const Graph& graph) {
     return numbers;
 }
 
+// All but the addresses, the values and what waits wait for.
+bool alike(const BatchMemOpNodeParameters& one, const BatchMemOpNodeParameters& other) {
+    if (one.count != other.count) return false;
+    return std::equal(one.operations, one.operations + one.count, other.operations,
+                      [](const MemoryOperation& a, const MemoryOperation& b) {
+                          return a.type == b.type &&
+                                 (a.type != MemoryOperationType::barrier || a.flags == b.flags);
+                      });
+}
+
+template <class Node>
+bool can_be_disabled(const Node& node) {
+    const GraphNodeType type = node.parameters.type;
+    return type == GraphNodeType::kernel || type == GraphNodeType::memcpy || type == GraphNodeType::memset;
+}
+
 }  // namespace
 
 GraphExecUpdateInfo HostRuntime::difference(const Graph& have, const Graph& want) {
@@ -275,6 +291,10 @@ GraphExecUpdateInfo HostRuntime::difference(const Graph& have, const Graph& want
                 break;
             case GraphNodeType::memset:
                 if (old.parameters.memset.height > 1 || node.parameters.memset.height > 1)
+                    return {Result::parameters_changed, handle(node), nullptr};
+                break;
+            case GraphNodeType::batch_mem_op:
+                if (!alike(old.parameters.batch, node.parameters.batch))
                     return {Result::parameters_changed, handle(node), nullptr};
                 break;
             case GraphNodeType::mem_alloc:
@@ -366,6 +386,14 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
         (parameters->memset.height > 1 || own.parameters.memset.height > 1)) {
         return fail(Status::invalid_value, "only memsets of one row are changed in an executable");
     }
+    if (parameters->type == GraphNodeType::batch_mem_op &&
+        own.parameters.type == GraphNodeType::batch_mem_op &&
+        (parameters->batch.count != own.parameters.batch.count || parameters->batch.operations == nullptr ||
+         !alike(parameters->batch, own.parameters.batch))) {
+        return fail(Status::invalid_value,
+                    "of a batch in an executable only addresses, values and conditions are changed, not the "
+                    "count and the types of its operations");
+    }
     const CommandRef before = own.command;
     const GraphNodeParameters old = own.parameters;
     if (Status status = set_node(own, *parameters); status != Status::success) return status;
@@ -388,10 +416,8 @@ Status HostRuntime::graph_node_set_enabled(GraphExecHandle exec, GraphNodeHandle
     if (found == nullptr || original == nullptr) return fail(Status::invalid_value);
     if (!found->plan->by_origin.contains(original->serial))
         return fail(Status::invalid_value, "the executable was not made of the node's graph");
-    const GraphNodeType type = original->parameters.type;
-    if (type != GraphNodeType::kernel && type != GraphNodeType::memcpy && type != GraphNodeType::memset) {
+    if (!can_be_disabled(*original))
         return fail(Status::invalid_value, "only kernel, copy and memset nodes are disabled");
-    }
     changeable(*found).by_origin.at(original->serial)->enabled = enabled != 0;
     return Status::success;
 }
@@ -405,6 +431,8 @@ Status HostRuntime::graph_node_get_enabled(GraphExecHandle exec, GraphNodeHandle
     const auto own = found->plan->by_origin.find(original->serial);
     if (own == found->plan->by_origin.end())
         return fail(Status::invalid_value, "the executable was not made of the node's graph");
+    if (!can_be_disabled(*original))
+        return fail(Status::invalid_value, "only kernel, copy and memset nodes are disabled");
     *enabled = own->second->enabled ? 1 : 0;
     return Status::success;
 }

@@ -42,6 +42,15 @@ Status HostRuntime::check_plan(const GraphPlan& plan, int device, bool frees) {
                     check(set.destination(), set.extent(), node.known_destination);
                 }
                 break;
+            case GraphNodeType::batch_mem_op:
+                for (unsigned i = 0; i < node.parameters.batch.count; ++i) {
+                    const MemoryOperation& operation = node.parameters.batch.operations[i];
+                    if (status == Status::success && (operation.writes() || operation.waits()) &&
+                        memory_.find_range(operation.address, operation.bytes()) == nullptr) {
+                        status = Status::illegal_address;
+                    }
+                }
+                break;
             default:
                 break;
         }

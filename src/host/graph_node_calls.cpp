@@ -4,12 +4,19 @@
 #include "host/call.hpp"
 #include "host/copy_effects.hpp"
 #include "host/graph.hpp"
+#include "host/memory_operation_effect.hpp"
 
 namespace cuscope::host {
 
-// Arguments as get_params gives them: where the command has their values.
+// Arguments and operations as get_params gives them: where the command has them.
 void HostRuntime::keep_arguments(GraphNode& node) {
     node.arguments.clear();
+    if (node.parameters.type == GraphNodeType::batch_mem_op) {
+        node.parameters.batch.operations =
+            node.command
+                ? static_cast<const MemoryOperationsEffect&>(*node.command->effect).operations().data()
+                : nullptr;
+    }
     if (node.parameters.type != GraphNodeType::kernel || !node.command) return;
     const auto& launch = static_cast<const KernelEffect&>(*node.command->effect).launch;
     for (unsigned i = 0; i < launch.kernel->parameter_count; ++i) {
@@ -80,6 +87,8 @@ Status HostRuntime::make_node_command(const GraphNodeParameters& parameters,
         }
         case GraphNodeType::host:
             return make_host_command(parameters.host, stream, made);
+        case GraphNodeType::batch_mem_op:
+            return make_memory_operations(parameters.batch, stream, true, made);
         default:
             return Status::success;
     }
@@ -93,6 +102,7 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
         case GraphNodeType::memset:
         case GraphNodeType::host:
         case GraphNodeType::empty:
+        case GraphNodeType::batch_mem_op:
             break;
         case GraphNodeType::graph: {
             const Graph* child = find_graph(parameters.graph);

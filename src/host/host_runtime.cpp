@@ -40,7 +40,8 @@ Time process_cpu_time() {
 
 HostRuntime::HostRuntime()
     : timeline_([this](Command* command) { effects_.add(command); },
-                [this](Command* command) { effects_.ended(command); }),
+                [this](Command* command) { effects_.ended(command); },
+                {[this] { return effects_.undone(); }, [this](Command* command) { return look(command); }}),
       effects_(mutex_, changed_, timeline_.pool(),
                {[this](const Command* command) {
                     return !stopping_ && devices_[command->device]->lost == Status::success;
@@ -141,7 +142,9 @@ bool HostRuntime::pass_stalled() {
 // True: somebody wants the wait to end.
 bool HostRuntime::wait_slice(Lock& lock) {
     ++waiting_;
-    const bool notified = changed_.wait_for(lock, milliseconds(50)) == std::cv_status::no_timeout;
+    // Nobody says when the host, or another process, has done what a command watches for.
+    const milliseconds slice{timeline_.watching() ? 2 : 50};
+    const bool notified = changed_.wait_for(lock, slice) == std::cv_status::no_timeout;
     --waiting_;
     if (notified) return false;
     pass_stalled();
@@ -156,6 +159,8 @@ bool HostRuntime::wait_slice(Lock& lock) {
 // timeline.
 bool HostRuntime::waits_outside(const Command* command, const Command* next, Real::duration real) const {
     const bool stalled = next->effect->stalled();
+    // Work that has begun ends by itself, unless it is stalled or the program's own.
+    if (next->ended >= 0 && !stalled && next->engine != Engine::host) return false;
     if (effects_.depends_on(command, next)) return stalled && real > patience;
     return real > (stalled ? patience / 10 : patience);
 }
@@ -173,7 +178,8 @@ Status HostRuntime::wait_for(Lock& lock, Command* command) {
             if (next != holder) {
                 holder = next;
                 since = Real::now();
-            } else if (!next->stalled && waits_outside(command, next, Real::now() - since)) {
+            } else if (next->effect && !next->watches && !next->stalled &&
+                       waits_outside(command, next, Real::now() - since)) {
                 // It waits for what another stream, or the host, will do; so those go on without it.
                 timeline_.set_stalled(next);
                 continue;
@@ -230,7 +236,8 @@ void HostRuntime::catch_up(Lock& lock) {
         if (next != holder) {
             holder = next;
             since = Real::now();
-        } else if (Real::now() - since > patience) {
+        } else if (Real::now() - since > patience &&
+                   (next->ended < 0 || next->engine == Engine::host || next->effect->stalled())) {
             timeline_.set_stalled(next);
             continue;
         }

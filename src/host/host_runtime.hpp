@@ -151,6 +151,7 @@ class HostRuntime final : public Runtime {
     class HostFunctionEffect;
     class CopyEffect;
     class SetEffect;
+    class MemoryOperationsEffect;
     // The beginning of every call: lock, cost, and whether the call is refused.
     class Call;
 
@@ -188,6 +189,8 @@ class HostRuntime final : public Runtime {
     void catch_up(Lock& lock);
     bool drain(Lock& lock);
     bool is_done(Lock& lock, Command* command);
+    Effect::Progress look(Command* command);  // of one that watches
+    bool is_ahead(const void* address) const;
     bool wait_slice(Lock& lock);
     void relieve(Lock& lock);
     void flush_printed(Lock& lock);
@@ -286,6 +289,7 @@ class HostRuntime final : public Runtime {
                        const Extent& extent, Command* command);
     Status capture_kernel(Stream& stream, const LaunchConfig& config, KernelHandle kernel,
                           const LaunchRequest& request, Command* command);
+    Status capture_batch(Stream& stream, const BatchMemOpNodeParameters& parameters, Command* command);
     Status capture_host(Stream& stream, HostFunction function, void* data, Command* command);
     Status capture_alloc(Stream& stream, void** pointer, std::size_t bytes, int device);
     Status capture_free(Stream& stream, void* pointer);
@@ -301,6 +305,11 @@ class HostRuntime final : public Runtime {
     // The command of a node's parameters; null for those that have none.
     Status make_node_command(const GraphNodeParameters& parameters,
                              const std::vector<LaunchAttribute>& attributes, Command** made);
+    Status check_memory_operation(const MemoryOperation& operation, bool of_node);
+    Status make_memory_operations(const BatchMemOpNodeParameters& parameters, Stream& stream, bool of_node,
+                                  Command** made);
+    Status enqueue_memory_operations(Lock& lock, StreamHandle stream,
+                                     const BatchMemOpNodeParameters& parameters);
     Status make_host_command(const HostNodeParameters& parameters, Stream& stream, Command** made);
     struct NewEdge {
         GraphNode *from, *to;
@@ -383,6 +392,7 @@ class HostRuntime final : public Runtime {
     int waiting_ = 0;
     bool background_started_ = false;
     bool launch_blocking_ = false;
+    int resetting_ = -1;  // the device on which nothing is waited for any more
     bool stopping_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "runtime/launch_types.hpp"
+#include "runtime/memory_operation_types.hpp"
 #include "runtime/memory_types.hpp"
 
 namespace cuscope {
@@ -36,6 +37,7 @@ enum class GraphNodeType : int {
     external_semaphore_wait = 9,
     mem_alloc = 10,
     mem_free = 11,
+    batch_mem_op = 12,  // the driver's: the library has no number for it
     conditional = 13,
 };
 
@@ -108,6 +110,7 @@ struct GraphNodeParameters {
     EventHandle event = nullptr;  // wait_event, event_record
     AllocNodeParameters alloc;
     void* free = nullptr;
+    BatchMemOpNodeParameters batch;
     ConditionalNodeParameters conditional;
 };
 

@@ -147,6 +147,19 @@ class Runtime {
     virtual Status stream_get_device(StreamHandle stream, int* device) = 0;
     virtual Status launch_host_func(StreamHandle stream, HostFunction function, void* data) = 0;
 
+    // Stream memory operations: the driver's cuStreamWriteValue32 and its like, for which the runtime library
+    // has no names.
+    virtual Status stream_write_value_32(StreamHandle stream, void* address, std::uint32_t value,
+                                         unsigned flags) = 0;
+    virtual Status stream_write_value_64(StreamHandle stream, void* address, std::uint64_t value,
+                                         unsigned flags) = 0;
+    virtual Status stream_wait_value_32(StreamHandle stream, void* address, std::uint32_t value,
+                                        unsigned flags) = 0;
+    virtual Status stream_wait_value_64(StreamHandle stream, void* address, std::uint64_t value,
+                                        unsigned flags) = 0;
+    virtual Status stream_batch_mem_op(StreamHandle stream, unsigned count, const MemoryOperation* operations,
+                                       unsigned flags) = 0;
+
     // Events
     virtual Status event_create_with_flags(EventHandle* event, unsigned flags) = 0;
     virtual Status event_destroy(EventHandle event) = 0;
@@ -218,7 +231,8 @@ class Runtime {
 
     // Graphs. A node's handle is good until the node or its graph is destroyed. Out-arrays and their counts
     // are used as in CUDA: a null array asks for the count. get_params and set_params stand for the functions
-    // of each type; an argument array that get_params gives belongs to the node.
+    // of each type; arrays that get_params gives, of arguments or operations, belong to the node or are good
+    // until the thread's next call.
     virtual Status graph_create(GraphHandle* graph, unsigned flags) = 0;
     virtual Status graph_destroy(GraphHandle graph) = 0;
     virtual Status graph_clone(GraphHandle* clone, GraphHandle original) = 0;

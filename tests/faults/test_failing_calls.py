@@ -48,6 +48,13 @@ USES = {
     "record a new event": lambda g: g["stream"].record(),
     "wait": lambda g: g["stream"].wait(g["event"]),
     "wait for a stream": lambda g: g["other"].wait(g["stream"]),
+    "write a number": lambda g: g["stream"].write_value(g["flag"], 1),
+    "wait for a number": lambda g: g["stream"].wait_value(g["flag"], 1),
+    "write a long number": lambda g: g["stream"].write_value(g["wide"], 1),
+    "wait for a long number": lambda g: g["stream"].wait_value(g["wide"], 1),
+    "several operations": lambda g: g["stream"].batch_mem_op(
+        [cs.WriteValue(g["flag"], 1), cs.WaitValue(g["flag"], 1)]
+    ),
     "query": lambda g: g["stream"].query(),
     "host function": lambda g: g["stream"].host_function(list),
     "synchronize": lambda g: g["stream"].synchronize(),
@@ -168,6 +175,11 @@ METHODS = [
     "stream_get_flags",
     "stream_get_priority",
     "stream_wait_event",
+    "stream_write_value_32",
+    "stream_wait_value_32",
+    "stream_write_value_64",
+    "stream_wait_value_64",
+    "stream_batch_mem_op",
     "stream_synchronize",
     "stream_query",
     "launch_host_func",
@@ -217,8 +229,11 @@ def gear() -> dict:
         "host": np.ones(5000, np.float32),
         "pool": cs.MemoryPool(release_threshold=1 << 30),
         "image": cs.CudaArray((20, 70), surface=True),
+        "flag": cs.pinned_empty(1, np.uint32),
+        "wide": cs.pinned_empty(1, np.uint64),
     }
     made["locked"][:] = 9
+    made["flag"][:] = made["wide"][:] = 1
     made["pitched"].copy_from(np.ones((2, 5, 7), np.float32))
     cs.synchronize()
     return made
@@ -245,7 +260,8 @@ def build(g) -> cs.Graph:
     d = graph.add_host(list, after=c)
     e = graph.add_event_record(g["event"], after=d)
     f = graph.add_event_wait(g["event"], after=e)
-    graph.add_child(graph.clone(), after=f)
+    h = graph.add_batch_mem_op([cs.WriteValue(g["flag"], 1), cs.MemoryBarrier()], after=f)
+    graph.add_child(graph.clone(), after=h)
     return graph
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from cuscope import _core
 
-ANSWERS = ("answers.txt", "answers_graphs.txt")
+ANSWERS = ("answers.txt", "answers_graphs.txt", "answers_operations.txt")
 MS = 1_000_000  # nanoseconds
 
 KERNELS = r"""
@@ -185,6 +185,7 @@ def load_cases() -> dict[str, Case]:
         cases_graphs,
         cases_instantiate,
         cases_memory,
+        cases_operations,
         cases_order,
     )
 

@@ -28,6 +28,10 @@ class Effect {
     virtual bool quick() const { return false; }
     // It waits for something outside the device.
     virtual bool stalled() const { return false; }
+    // Of a command that watches: asked under the lock, instead of being run, whenever what it waits for may
+    // have come about. Does as much as it can.
+    enum class Progress { none, some, all };
+    virtual Progress look() { return Progress::all; }
     // The same work once more, for another command; null where there is only one of it.
     virtual std::unique_ptr<Effect> copy() const { return nullptr; }
 };
@@ -55,6 +59,7 @@ struct Command {
     Time resolution = -1;               // what the effect said; applied when the simulation gets there
     bool stalled = false;               // resolving takes too long: the timeline goes on without it
     bool functional = false;            // ended, and its effect and those of all that it waited for are done
+    bool watches = false;               // it ends once its effect says so, which may be never
     bool observable = false;            // the host can see what it does without calling the runtime
     bool arrived = false;               // the device has seen it
     bool handed_over = false;           // its engine has seen it
@@ -100,6 +105,7 @@ struct Command {
         engine = model.engine;
         duration = model.duration;
         duration_from_effect = model.duration_from_effect;
+        watches = model.watches;
         observable = model.observable;
         blocks_waiting = model.blocks_waiting;
         blocks_left = model.blocks_left;

@@ -54,7 +54,9 @@ constexpr CallCosts h200_costs{.launch = 3150,
                                .graph_launch = 1130,
                                .graph_launch_node = 2,
                                .graph_instantiate = 30000,
-                               .graph_instantiate_node = 3400};
+                               .graph_instantiate_node = 3400,
+                               .memory_operations = 660,
+                               .memory_operation = 57};
 
 // Hosts and drivers of the older devices' time: calls take two to three times as long.
 constexpr CallCosts early_costs{.launch = 6000,
@@ -81,7 +83,9 @@ constexpr CallCosts early_costs{.launch = 6000,
                                 .graph_launch = 6000,
                                 .graph_launch_node = 0,
                                 .graph_instantiate = 30000,
-                                .graph_instantiate_node = 3400};
+                                .graph_instantiate_node = 3400,
+                                .memory_operations = 2000,
+                                .memory_operation = 100};
 
 DeviceModel h200() {
     DeviceProperties p = common_properties();
@@ -121,6 +125,10 @@ DeviceModel h200() {
             .minimum_kernel_ns = 2000,
             .graph_start_ns = 1240,
             .graph_kernel_ns = 500,
+            .memory_operations_ns = 920,
+            .write_value_ns = 665,
+            .wait_value_ns = 219,
+            .memory_barrier_ns = 600,
             .host_function_ns = 2600,
             .wake_up_ns = 2500,
             .copy_engines = 3,
@@ -167,6 +175,10 @@ DeviceModel k20x() {
             .minimum_kernel_ns = 4000,
             .graph_start_ns = 0,
             .graph_kernel_ns = 4000,
+            .memory_operations_ns = 2000,
+            .write_value_ns = 1500,
+            .wait_value_ns = 1000,
+            .memory_barrier_ns = 1000,
             .host_function_ns = 5000,
             .wake_up_ns = 6000,
             .copy_engines = 2,
@@ -211,6 +223,10 @@ DeviceModel fermi() {
             .minimum_kernel_ns = 5000,
             .graph_start_ns = 0,
             .graph_kernel_ns = 5000,
+            .memory_operations_ns = 2000,
+            .write_value_ns = 1500,
+            .wait_value_ns = 1000,
+            .memory_barrier_ns = 1000,
             .host_function_ns = 6000,
             .wake_up_ns = 8000,
             .copy_engines = 2,
@@ -261,6 +277,10 @@ DeviceModel c1060() {
             .minimum_kernel_ns = 6000,
             .graph_start_ns = 0,
             .graph_kernel_ns = 6000,
+            .memory_operations_ns = 2000,
+            .write_value_ns = 1500,
+            .wait_value_ns = 1000,
+            .memory_barrier_ns = 1000,
             .host_function_ns = 6000,
             .wake_up_ns = 8000,
             .copy_engines = 1,

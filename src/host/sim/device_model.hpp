@@ -17,7 +17,7 @@ struct CallCosts {
     std::int64_t launch, event_record, stream_wait, stream_query, event_query, stream_create, stream_destroy,
         event_create, event_destroy, malloc, free, malloc_async, free_async, host_alloc, free_host,
         memcpy_async, memset_async, host_function, synchronize, elapsed_time, other, graph_launch,
-        graph_launch_node, graph_instantiate, graph_instantiate_node;
+        graph_launch_node, graph_instantiate, graph_instantiate_node, memory_operations, memory_operation;
 };
 
 struct DeviceModel {
@@ -41,8 +41,10 @@ struct DeviceModel {
     std::int64_t minimum_kernel_ns;       // no kernel is over sooner, start-up included
     std::int64_t graph_start_ns;          // from a graph's turn in its stream to its first nodes
     std::int64_t graph_kernel_ns;         // minimum_kernel_ns, of a kernel in a graph
-    std::int64_t host_function_ns;        // around a host function that does nothing
-    std::int64_t wake_up_ns;              // from a completion to the host that waited for it
+    std::int64_t memory_operations_ns;    // a batch of them, beside what each takes
+    std::int64_t write_value_ns, wait_value_ns, memory_barrier_ns;
+    std::int64_t host_function_ns;  // around a host function that does nothing
+    std::int64_t wake_up_ns;        // from a completion to the host that waited for it
 
     int copy_engines;           // 1: shared by both directions; 2 and more: one a direction
     int hardware_queues;        // streams are mapped onto them round-robin

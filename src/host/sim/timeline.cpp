@@ -17,8 +17,8 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 }  // namespace
 
-Timeline::Timeline(EffectDue effect_due, Ended ended)
-    : effect_due_(std::move(effect_due)), ended_(std::move(ended)) {}
+Timeline::Timeline(EffectDue effect_due, Ended ended, Watch watch)
+    : effect_due_(std::move(effect_due)), ended_(std::move(ended)), watch_(std::move(watch)) {}
 
 int Timeline::add_device(const DeviceModel& model) {
     auto device = std::make_unique<Device>();
@@ -203,11 +203,14 @@ void Timeline::step(Time time, int arriving_device) {
         happenings_.pop();
         happen(happening);
     }
+    if (!watching_.empty()) to_look_ = true;
     settle();
 }
 
 Command* Timeline::advance(Time limit) {
+    look_from_outside();
     for (;;) {
+        if (Command* undone = look()) return undone;
         int arriving = -1;
         const Time next = next_time(&arriving);
         if (Command* holder = holding_up(std::min(next, limit))) {
@@ -220,7 +223,9 @@ Command* Timeline::advance(Time limit) {
 }
 
 Command* Timeline::advance_until(Command* command) {
+    look_from_outside();
     while (command->ended < 0) {
+        if (Command* undone = look()) return undone;
         int arriving = -1;
         const Time next = next_time(&arriving);
         if (Command* holder = holding_up(next)) {
@@ -234,6 +239,8 @@ Command* Timeline::advance_until(Command* command) {
 }
 
 bool Timeline::advance_one() {
+    look_from_outside();
+    if (look() != nullptr) return false;
     int arriving = -1;
     Time next = next_time(&arriving);
     while (Command* holder = holding_up(next)) {
@@ -311,7 +318,9 @@ void Timeline::look_at_queue(Device& device, int index) {
 // What needs no engine.
 void Timeline::pass(Command* command) {
     command->started = time_;
-    if (!command->resolved) {
+    if (command->watches) {
+        watch(command);
+    } else if (!command->resolved) {
         unresolved_.push_back(command);
     } else if (command->duration > 0) {
         happenings_.push({time_ + command->duration, command->sequence, command, 0, 0});
@@ -520,6 +529,8 @@ void Timeline::end(Command* command) {
     if (command->effect && !command->due) {
         command->due = true;
         effect_due_(command);
+    } else if (!ahead_.empty()) {
+        std::erase(ahead_, command);
     }
     if (command->engine == Engine::compute) {
         if (!untriggered_.empty()) std::erase(untriggered_, command);
@@ -565,47 +576,5 @@ void Timeline::signal(Command* command, bool to_kernels, bool to_others) {
     }
     dependents.resize(kept);
 }
-
-// ---- durations that only the effect knows
-
-void Timeline::resolve(Command* command, Time elapsed, Time trigger) {
-    command->resolution = elapsed;
-    command->trigger = trigger;
-    if (!command->stalled || command->ended >= 0) return;
-    if (!command->resolved) apply_resolution(command);
-    if (command->begun >= 0 && !command->trigger_known) apply_trigger(command);
-}
-
-// The effect is run no sooner than the simulation needs it: a host that looks too early sees that it has not
-// been.
-bool Timeline::known(Command* holder) {
-    if (!holder->due) {
-        holder->due = true;
-        effect_due_(holder);
-    }
-    if (holder->resolution < 0) return false;
-    if (std::find(untriggered_.begin(), untriggered_.end(), holder) != untriggered_.end()) {
-        apply_trigger(holder);
-    } else {
-        apply_resolution(holder);
-    }
-    return true;
-}
-
-// Not before the simulation has reached the earliest end: what happens until then must not depend on how soon
-// the effect was run.
-void Timeline::apply_resolution(Command* command) {
-    std::erase(unresolved_, command);
-    command->resolved = true;
-    command->duration = std::max(command->duration, command->resolution);
-    // A stalled one ends no earlier than what has been simulated without it.
-    Time time = std::max(command->started + command->duration, command->stalled ? time_ : Time{0});
-    if (command->primary != nullptr) time = std::max(time, command->primary->ended);
-    happenings_.push({time, command->sequence, command, command->blocks_open,
-                      command->blocks_open * command->block_units});
-    command->blocks_open = 0;
-}
-
-void Timeline::set_stalled(Command* command) { command->stalled = true; }
 
 }  // namespace cuscope::host

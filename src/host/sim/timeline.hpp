@@ -30,8 +30,14 @@ class Timeline {
     using EffectDue = std::function<void(Command*)>;
     // Called for every command that has ended.
     using Ended = std::function<void(Command*)>;
+    // Who knows what commands that watch look at. `undone`: what has ended, and has its work yet to be done
+    // before somebody may look; null if nothing. `look`: looks, for a command.
+    struct Watch {
+        std::function<Command*()> undone;
+        std::function<Effect::Progress(Command*)> look;
+    };
 
-    Timeline(EffectDue effect_due, Ended ended);
+    Timeline(EffectDue effect_due, Ended ended, Watch watch);
 
     int add_device(const DeviceModel& model);
     void add_stream(SimStream& stream, int device, int priority, bool blocking, bool legacy);
@@ -63,7 +69,8 @@ class Timeline {
     void enqueue_beside(Command* command, Command* kernel, Moment moment);
     std::size_t pending() const { return pending_; }
 
-    // Simulates up to `limit`. Null: done. Otherwise the command that has to be resolved first.
+    // Simulates up to `limit`. Null: done. Otherwise the command that has to be resolved first, or whose work
+    // has to be done.
     Command* advance(Time limit);
     // Simulates until `command` has ended. Null if it has; else the command to be resolved first, or
     // `command` itself if it waits for a stalled one.
@@ -73,8 +80,11 @@ class Timeline {
 
     // The effect has run: its duration is known, and when its blocks let dependents start.
     void resolve(Command* command, Time elapsed, Time trigger);
-    // Goes on without knowing when the command ends.
+    // Goes on without knowing when the command ends, or without its work.
     void set_stalled(Command* command);
+    // Does some command watch? And what was run ahead of its end: what it did is not to be seen before that.
+    bool watching() const { return !watching_.empty(); }
+    const std::vector<Command*>& ahead() const { return ahead_; }
 
     const std::vector<SimStream*>& streams(int device) const { return devices_[device]->streams; }
 
@@ -123,6 +133,11 @@ class Timeline {
     void let_go(std::vector<Command*>& waiting);
     bool waits_for_primary(const Happening& happening);
     void apply_resolution(Command* command);
+    // Commands that watch: see watches.cpp.
+    void watch(Command* command);
+    void look_from_outside();
+    Command* look();
+    void look_at(Time time);
     void arrive(Device& device);
     void now_ready(Command* command);
     void look_at_queue(Device& device, int queue);
@@ -140,11 +155,15 @@ class Timeline {
 
     EffectDue effect_due_;
     Ended ended_;
+    Watch watch_;
     CommandPool pool_;
     std::vector<std::unique_ptr<Device>> devices_;
     std::priority_queue<Happening, std::vector<Happening>, std::greater<>> happenings_;
     std::vector<Command*> unresolved_;
     std::vector<Command*> untriggered_;  // begun, and somebody waits for what only the effect can tell
+    std::vector<Command*> watching_;     // in the order in which they began
+    bool to_look_ = false;               // something has happened since somebody looked
+    std::vector<Command*> ahead_;        // not ended, and their effects have been asked for
     std::vector<Happening> held_;        // ends of blocks that wait for the kernel before theirs
     std::vector<std::pair<int, int>> to_look_at_;  // device, queue
     std::vector<Command*> loose_;                  // ready, and in no hardware queue

@@ -1,0 +1,21 @@
+#include "cuda/driver_context.hpp"
+
+#include "cuda/driver_function.hpp"
+
+namespace cuscope::cuda {
+namespace {
+
+DriverFunction<CUresult (*)(CUcontext*)> ctx_get_current("cuCtxGetCurrent", 4000);
+
+}  // namespace
+
+cudaError_t current_context(CUcontext* context) {
+    const auto get = ctx_get_current.get();
+    if (get == nullptr) return cudaErrorCallRequiresNewerDriver;
+    *context = nullptr;
+    if (get(context) == CUDA_SUCCESS && *context != nullptr) return cudaSuccess;
+    if (const cudaError_t status = cudaFree(nullptr); status != cudaSuccess) return status;
+    return static_cast<cudaError_t>(get(context));
+}
+
+}  // namespace cuscope::cuda

@@ -1,0 +1,32 @@
+// The work of stream memory operations. Private to src/host.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "host/host_runtime.hpp"
+
+namespace cuscope::host {
+
+// Writes alone are run like any other work; where one of the operations waits, they are all done by look().
+class HostRuntime::MemoryOperationsEffect final : public Effect {
+  public:
+    MemoryOperationsEffect(HostRuntime& runtime, int device, std::vector<MemoryOperation> operations)
+        : runtime_(runtime), device_(device), operations_(std::move(operations)) {}
+    void run() override;
+    Progress look() override;
+    bool quick() const override { return true; }
+    std::unique_ptr<Effect> copy() const override {
+        return std::make_unique<MemoryOperationsEffect>(runtime_, device_, operations_);
+    }
+    const std::vector<MemoryOperation>& operations() const { return operations_; }
+
+  private:
+    HostRuntime& runtime_;
+    int device_;
+    std::vector<MemoryOperation> operations_;
+    std::size_t next_ = 0;  // the first that is yet to be done, by look()
+};
+
+}  // namespace cuscope::host

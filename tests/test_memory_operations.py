@@ -1,0 +1,676 @@
+"""Stream memory operations: writes of a number and waits for one, in streams, in batches and in graphs."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cuscope as cs
+from support import MS, module, spin
+
+DTYPES = [np.int32, np.uint32, np.int64, np.uint64]
+
+
+@pytest.fixture
+def kernels(device):
+    """Loaded, so that no launch has to be waited for while a stream waits."""
+    made = module(device)
+    x = cs.empty_plain(1, np.int32)
+    for kernel, arguments in [(made.store, (x, 0)), (made.add_one, (x,)), (made.spin, (1,))]:
+        kernel[1, 1](*arguments)
+    x.to_host()
+    return made
+
+
+def plain(value: int = 0, dtype=np.uint32) -> cs.DeviceArray:
+    made = cs.empty_plain(1, dtype)
+    made.copy_from(np.array([value], dtype))
+    cs.synchronize()
+    return made
+
+
+def pinned(value: int = 0, dtype=np.uint32) -> np.ndarray:
+    made = cs.pinned_empty(1, dtype)
+    made[0] = value
+    return made
+
+
+def holds(array) -> int:
+    return (
+        int(array[0])
+        if isinstance(array, np.ndarray)
+        else int(array.to_host(stream=cs.Stream(non_blocking=True))[0])
+    )
+
+
+def streams(count: int) -> list[cs.Stream]:
+    return [cs.Stream(non_blocking=True) for _ in range(count)]
+
+
+# ---- in streams
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("memory", [plain, pinned])
+def test_a_stream_writes_numbers(device, memory, dtype):
+    least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    for value in (least, 0, 1, most):
+        array, stream = memory(5, dtype), cs.Stream()
+        stream.write_value(array, value)
+        stream.synchronize()
+        assert holds(array) == value
+
+
+def test_a_write_has_its_place_in_the_stream(device, kernels):
+    (s,) = streams(1)
+    x = plain(0, np.int32)
+    kernels.store[1, 1, s](x, 1)
+    s.write_value(x, 10)
+    kernels.add_one[1, 1, s](x)
+    assert x.to_host(stream=s).tolist() == [11]
+
+
+def test_one_element_of_an_array_is_written(device):
+    x = cs.empty_plain(4, np.uint32)
+    x.fill(9)
+    s = cs.Stream()
+    s.write_value(x[2:3], 7)
+    s.synchronize()
+    assert x.to_host().tolist() == [9, 9, 7, 9]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("held", "condition", "value"),
+    [(5, "geq", 5), (6, "geq", 5), (5, "eq", 5), (6, "and", 2), (6, "nor", 1), (0, "geq", 0)],
+)
+def test_a_wait_for_what_is_so_already_is_over_at_once(device, dtype, held, condition, value):
+    array, s = plain(held, dtype), cs.Stream()
+    s.wait_value(array, value, condition)
+    s.synchronize()
+    assert s.query()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("held", "condition", "value"), [(4, "geq", 5), (4, "eq", 5), (6, "and", 9), (-1, "nor", 0)]
+)
+def test_a_wait_for_what_is_not_so_holds_its_stream(device, dtype, held, condition, value):
+    bits = 8 * np.dtype(dtype).itemsize
+    array, (s, other) = plain(0, dtype), streams(2)
+    least = int(np.iinfo(dtype).min)
+    other.write_value(array, held if least < 0 or held >= 0 else held % 2**bits)
+    other.synchronize()
+    s.wait_value(array, value, condition)
+    time.sleep(0.01)
+    assert not s.query()
+    other.write_value(array, 5 if condition in ("geq", "eq") else 8 if condition == "and" else 0)
+    s.synchronize()
+
+
+def test_greater_or_equal_goes_in_a_circle(device):
+    array, s = plain(2**32 - 1), cs.Stream()
+    s.wait_value(array, 2**31)  # the sign of the difference counts
+    s.write_value(array, 3)
+    s.wait_value(array, 2**32 - 1)
+    s.synchronize()
+
+
+@pytest.mark.parametrize("memory", [plain, pinned])
+def test_another_stream_ends_a_wait(device, kernels, memory):
+    flag, x = memory(), plain(0, np.int32)
+    s, other = streams(2)
+    s.wait_value(flag, 1)
+    kernels.add_one[1, 1, s](x)
+    kernels.store[1, 1, other](x, 10)
+    other.write_value(flag, 1)
+    s.synchronize()
+    assert holds(x) == 11
+
+
+def test_a_kernel_ends_a_wait(device, kernels):
+    flag, x = plain(0, np.int32), plain(0, np.int32)
+    s, other = streams(2)
+    s.wait_value(flag, 3, "eq")
+    kernels.add_one[1, 1, s](x)
+    kernels.store[1, 1, other](flag, 3)
+    s.synchronize()
+    assert holds(x) == 1
+
+
+def test_a_copy_ends_a_wait(device, kernels):
+    flag, source = plain(), pinned(4)
+    s, other = streams(2)
+    s.wait_value(flag, 4)
+    flag.copy_from(source, stream=other)
+    s.synchronize()
+    assert s.query()
+
+
+def test_the_host_ends_a_wait(device):
+    flag, s = pinned(), cs.Stream(non_blocking=True)
+    s.wait_value(flag, 1)
+    assert not s.query()
+    flag[0] = 1
+    s.synchronize()
+    assert s.query()
+
+
+def test_a_host_function_ends_a_wait(device):
+    flag, (s, other) = pinned(), streams(2)
+    s.wait_value(flag, 1)
+    other.host_function(flag.fill, 1)
+    s.synchronize()
+    assert flag.tolist() == [1]
+
+
+def test_another_thread_ends_a_wait_that_somebody_waits_for(device):
+    flag, s = pinned(), cs.Stream(non_blocking=True)
+    s.wait_value(flag, 1)
+    thread = threading.Timer(0.05, flag.fill, (1,))
+    thread.start()
+    s.synchronize()
+    thread.join()
+    assert flag.tolist() == [1]
+
+
+def test_a_wait_that_nobody_asks_for_ends(device):
+    flag, seen, s = pinned(), threading.Event(), cs.Stream(non_blocking=True)
+    s.wait_value(flag, 1)
+    s.host_function(seen.set)
+    flag[0] = 1
+    assert seen.wait(10)
+
+
+def test_a_spinning_kernel_sees_a_write(device, kernels):
+    flag, (s, other) = plain(0, np.int32), streams(2)
+    module(device).forever[1, 1, s](flag)
+    other.write_value(flag, 1)
+    s.synchronize()
+    assert s.query()
+
+
+def test_other_streams_go_on_while_one_waits(device, kernels):
+    flag, x, (s, other) = plain(), plain(0, np.int32), streams(2)
+    s.wait_value(flag, 1)
+    for _ in range(10):
+        kernels.add_one[1, 1, other](x)
+    other.synchronize()
+    assert (holds(x), s.query()) == (10, False)
+    other.write_value(flag, 1)
+    s.synchronize()
+
+
+def test_streams_play_ball(device, kernels):
+    ball, log, count = plain(), cs.empty_plain(20, np.int32), plain(0, np.int32)
+    made = module(device)
+    made.append[1, 1](log, count, 0)
+    count.fill(0)
+    cs.synchronize()
+    first, second = streams(2)
+    for turn in range(10):
+        for stream, number in ((first, 2 * turn), (second, 2 * turn + 1)):
+            stream.wait_value(ball, number, "eq")
+            made.append[1, 1, stream](log, count, number)
+            stream.write_value(ball, number + 1)
+    second.synchronize()
+    assert log.to_host().tolist() == list(range(20))
+
+
+@settings(max_examples=30, deadline=None)
+@given(turns=st.permutations(range(9)), data=st.data())
+def test_turns_are_taken_in_any_order_of_calls(turns, data):
+    """Whichever stream gets a turn, and however late the call for an early one comes."""
+    for name in [d.name for d in cs.devices() if d.name in ("host:0", "cuda:0")]:
+        with cs.Device(name) as device:
+            append = module(device).append
+            log, count, turn = cs.empty_plain(9, np.int32), plain(0, np.int32), plain(0, np.uint64)
+            append[1, 1](log, count, 0)  # loaded before anything waits
+            count.fill(0)
+            cs.synchronize()
+            which = [data.draw(st.integers(0, 3)) for _ in turns]
+            ours = streams(4)
+            # Within a stream turns go up: it cannot do a later one first.
+            left = [[n for n in range(9) if which[n] == i] for i in range(4)]
+            for shuffled in turns:
+                s = ours[which[shuffled]]
+                number = left[which[shuffled]].pop(0)
+                s.wait_value(turn, number, "eq")
+                append[1, 1, s](log, count, number)
+                s.write_value(turn, number + 1)
+            for s in ours:
+                s.synchronize()
+            assert log.to_host().tolist() == list(range(9))
+
+
+def test_threads_that_wait_let_each_other_run(device):
+    flags, (s, other) = [pinned(), pinned()], streams(2)
+    s.wait_value(flags[0], 1)
+    other.wait_value(flags[1], 1)
+    threads = [threading.Thread(target=stream.synchronize) for stream in (s, other)]
+    for thread in threads:
+        thread.start()
+    for flag in flags:
+        flag[0] = 1
+    for thread in threads:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+# ---- batches
+
+
+def test_a_batch_is_done_in_order(device):
+    flags = cs.pinned_empty(3, np.uint32)
+    flags[:] = 0
+    a, b, c = (flags[i : i + 1] for i in range(3))
+    s = cs.Stream()
+    s.batch_mem_op(
+        [
+            cs.WriteValue(a, 1),
+            cs.WaitValue(a, 1, "eq"),
+            cs.WriteValue(b, 2),
+            cs.MemoryBarrier(),
+            cs.WriteValue(c, 3),
+        ]
+    )
+    s.synchronize()
+    assert flags.tolist() == [1, 2, 3]
+
+
+def test_a_batch_goes_on_where_it_waits(device):
+    flags = cs.pinned_empty(3, np.uint64)
+    flags[:] = 0
+    begun, go_on, done = (flags[i : i + 1] for i in range(3))
+    s, other = streams(2)
+    s.batch_mem_op([cs.WriteValue(begun, 1), cs.WaitValue(go_on, 1), cs.WriteValue(done, 1)])
+    other.batch_mem_op([cs.WaitValue(begun, 1), cs.MemoryBarrier("device")])
+    other.synchronize()
+    assert (flags.tolist(), s.query()) == ([1, 0, 0], False)
+    other.batch_mem_op([cs.WriteValue(go_on, 1)])
+    s.synchronize()
+    assert flags.tolist() == [1, 1, 1]
+
+
+def test_a_batch_of_nothing_does_nothing(device):
+    s = cs.Stream()
+    s.batch_mem_op([])
+    s.synchronize()
+    assert s.query()
+
+
+def test_a_batch_has_less_than_256_operations(device):
+    flag, s = pinned(), cs.Stream()
+    s.batch_mem_op([cs.WriteValue(flag, i) for i in range(255)])
+    s.synchronize()
+    assert flag.tolist() == [254]
+    with pytest.raises(ValueError, match="256; a batch has less than 256"):
+        s.batch_mem_op([cs.WriteValue(flag, 0)] * 256)
+    assert flag.tolist() == [254]
+
+
+def test_operations_know_what_they_are(device):
+    flag = pinned()
+    write, wait, barrier = cs.WriteValue(flag, 3), cs.WaitValue(flag, 4, "and"), cs.MemoryBarrier()
+    assert (write.array is flag, write.value) == (True, 3)
+    assert (wait.value, wait.condition, barrier.scope) == (4, "and", "system")
+    assert repr([write, wait, barrier]) == (
+        "[<WriteValue 3, 32 bits>, <WaitValue 4, 32 bits, and>, <MemoryBarrier system>]"
+    )
+
+
+# ---- bad input
+
+
+@pytest.mark.parametrize("use", ["write_value", "wait_value"])
+def test_what_is_no_integer_of_such_memory_is_refused(device, use):
+    operate = getattr(cs.Stream(), use)
+    for array, message in [
+        (cs.zeros(1, np.uint32), "of a pool"),
+        (cs.empty_managed(1, np.uint32), "managed"),
+        (np.zeros(1, np.uint32), "pageable"),
+        (cs.empty_plain(2, np.uint32), "2 elements"),
+        (cs.empty_plain(0, np.uint32), "0 elements"),
+        (cs.empty_plain(1, np.float32), "float32"),
+        (cs.empty_plain(1, np.uint16), "uint16"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            operate(array, 1)
+    with pytest.raises(TypeError, match="array: takes"):
+        operate([1], 1)
+
+
+def test_numbers_that_do_not_fit_are_refused(device):
+    s, flag = cs.Stream(), pinned(3)
+    for value in (-1, 2**32, 10**30):
+        with pytest.raises(ValueError, match="uint32 holds 0 to 4294967295"):
+            s.write_value(flag, value)
+    with pytest.raises(TypeError):
+        s.write_value(flag, 1.5)
+    with pytest.raises(ValueError, match="condition: 'ge'"):
+        s.wait_value(flag, 1, "ge")
+    s.synchronize()
+    assert flag.tolist() == [3]
+
+
+def test_what_is_read_only_is_not_written(device):
+    flag = pinned()
+    flag.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        cs.WriteValue(flag, 1)
+    cs.Stream().wait_value(flag, 0)
+
+
+def test_batches_of_other_things_are_refused(device):
+    s = cs.Stream()
+    with pytest.raises(TypeError, match="operations: takes"):
+        s.batch_mem_op([1])
+    with pytest.raises(TypeError, match="operations: takes a list"):
+        s.batch_mem_op(cs.MemoryBarrier())
+    with pytest.raises(ValueError, match="scope"):
+        cs.MemoryBarrier("block")
+
+
+def test_closed_arrays_and_streams_say_so(device):
+    x, flag, s = plain(), pinned(), cs.Stream()
+    write = cs.WriteValue(x, 1)
+    x.close()
+    with pytest.raises(ValueError, match="DeviceArray is closed"):
+        s.batch_mem_op([write])
+    s.close()
+    with pytest.raises(ValueError, match="Stream is closed"):
+        s.write_value(flag, 1)
+
+
+# ---- in graphs
+
+
+def test_captured_operations_are_nodes(device):
+    a, b, s = pinned(), pinned(), cs.Stream()
+    with s.capture() as graph:
+        s.write_value(a, 1)
+        s.wait_value(a, 1, "eq")
+        s.batch_mem_op([cs.WriteValue(b, 2), cs.MemoryBarrier("device")])
+    assert [n.type for n in graph.nodes] == ["batch_mem_op"] * 3
+    assert [n.params["operations"] for n in graph.nodes] == [
+        [{"operation": "write_value", "pointer": a.ctypes.data, "bits": 32, "value": 1}],
+        [{"operation": "wait_value", "pointer": a.ctypes.data, "bits": 32, "value": 1, "condition": "eq"}],
+        [
+            {"operation": "write_value", "pointer": b.ctypes.data, "bits": 32, "value": 2},
+            {"operation": "barrier", "scope": "device"},
+        ],
+    ]
+    assert a.tolist() == [0]
+    graph.instantiate().launch(s)
+    s.synchronize()
+    assert (a.tolist(), b.tolist()) == ([1], [2])
+
+
+def test_a_node_writes_whenever_the_graph_runs(device, kernels):
+    x = plain(0, np.int32)
+    g = cs.Graph()
+    node = g.add_batch_mem_op([cs.WriteValue(x, 5)])
+    g.add_kernel(kernels.add_one[1, 1], args=(x,), after=node)
+    exe, s = g.instantiate(), cs.Stream()
+    for _ in range(3):
+        exe.launch(s)
+        assert x.to_host(stream=s).tolist() == [6]
+
+
+def test_a_node_waits_whenever_the_graph_runs(device, kernels):
+    flag, x, (s, other) = plain(), plain(0, np.int32), streams(2)
+    g = cs.Graph()
+    node = g.add_batch_mem_op([cs.WaitValue(flag, 1), cs.WriteValue(flag, 0)])
+    g.add_kernel(kernels.add_one[1, 1], args=(x,), after=node)
+    exe = g.instantiate()
+    for i in range(3):
+        exe.launch(s)
+        time.sleep(0.005)
+        assert not s.query()
+        other.write_value(flag, 1)
+        s.synchronize()
+        assert holds(x) == i + 1
+
+
+def test_a_graph_shows_what_a_batch_does(device):
+    flag, g = pinned(), cs.Graph()
+    few = g.add_batch_mem_op([cs.WriteValue(flag, 1), cs.WaitValue(flag, 1), cs.MemoryBarrier()])
+    many = g.add_batch_mem_op([cs.WriteValue(flag, 1)] * 5, after=few)
+    none = g.add_batch_mem_op([])
+    assert [n.label for n in (few, many, none)] == [
+        "batch_mem_op\nwrite, wait, barrier",
+        "batch_mem_op\n5 operations",
+        "batch_mem_op",
+    ]
+    assert "batch_mem_op" in g.to_dot()
+
+
+def test_clones_and_children_do_it_too(device):
+    flag, inner, g, s = pinned(), cs.Graph(), cs.Graph(), cs.Stream()
+    node = inner.add_batch_mem_op([cs.WriteValue(flag, 4)])
+    copy = inner.clone()
+    assert copy.find_clone(node).params == node.params
+    g.add_child(copy)
+    g.instantiate().launch(s)
+    s.synchronize()
+    assert flag.tolist() == [4]
+
+
+def test_executables_take_other_operations_of_the_same_types(device):
+    a, b, s, g = pinned(), pinned(), cs.Stream(), cs.Graph()
+    node = g.add_batch_mem_op([cs.WriteValue(a, 1), cs.WaitValue(a, 1)])
+    exe = g.instantiate()
+    exe.set_batch_mem_op(node, [cs.WriteValue(b, 2), cs.WaitValue(b, 2, "eq")])
+    exe.launch(s)
+    s.synchronize()
+    assert (a.tolist(), b.tolist()) == ([0], [2])
+    assert node.params["operations"][0]["value"] == 1
+
+
+def test_executables_refuse_operations_of_other_types(device):
+    a, wide, s, g = pinned(), pinned(0, np.uint64), cs.Stream(), cs.Graph()
+    node = g.add_batch_mem_op([cs.WriteValue(a, 1), cs.MemoryBarrier()])
+    exe = g.instantiate()
+    for others in [
+        [cs.WriteValue(a, 2)],
+        [cs.WriteValue(a, 2), cs.MemoryBarrier(), cs.MemoryBarrier()],
+        [cs.WaitValue(a, 0), cs.MemoryBarrier()],
+        [cs.WriteValue(wide, 2), cs.MemoryBarrier()],
+        [cs.WriteValue(a, 2), cs.MemoryBarrier("device")],
+        [],
+    ]:
+        with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+            exe.set_batch_mem_op(node, others)
+    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+        exe.set_batch_mem_op(cs.Graph().add_empty(), [])
+    exe.launch(s)
+    s.synchronize()
+    assert a.tolist() == [1]
+
+
+def test_an_update_takes_numbers_and_refuses_types(device):
+    a, s = pinned(), cs.Stream()
+
+    def graph(*operations) -> cs.Graph:
+        made = cs.Graph()
+        made.add_batch_mem_op(operations)
+        return made
+
+    exe = graph(cs.WriteValue(a, 1)).instantiate()
+    assert exe.update(graph(cs.WriteValue(a, 2)))
+    for other in [graph(cs.WaitValue(a, 0)), graph(cs.WriteValue(a, 3), cs.WriteValue(a, 4)), graph()]:
+        answer = exe.update(other)
+        assert (answer.result, answer.node) == ("parameters_changed", other.nodes[0])
+    exe.launch(s)
+    s.synchronize()
+    assert a.tolist() == [2]
+
+
+def test_such_a_node_is_not_disabled(device):
+    g = cs.Graph()
+    node = g.add_batch_mem_op([cs.WriteValue(pinned(), 1)])
+    exe = g.instantiate()
+    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+        exe.set_enabled(node, False)
+    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+        exe.is_enabled(node)
+
+
+def test_the_device_does_not_start_such_a_node_by_itself(device):
+    flag, g, body = pinned(), cs.Graph(), cs.Graph()
+    g.add_batch_mem_op([cs.WriteValue(flag, 1)])
+    with pytest.raises(cs.CudaError, match="batch_mem_op"):
+        g.instantiate(device_launch=True)
+    body.add_if(body.conditional_handle(default=1)).bodies[0].add_batch_mem_op([cs.WriteValue(flag, 1)])
+    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+        body.instantiate()
+
+
+@pytest.mark.parametrize("memory", [plain, pinned])
+def test_an_executable_keeps_what_its_operations_use(device, settled, memory):
+    from cuscope import _core
+
+    before = _core.live()
+    (s,) = streams(1)
+    g = cs.Graph()
+    g.add_batch_mem_op([cs.WriteValue(memory(), 1), cs.WaitValue(memory(), 0)])
+    exe = g.instantiate()
+    g.close()
+    assert _core.live() != before
+    for _ in range(3):
+        exe.launch(s)
+    exe.close()
+    del exe
+    s.synchronize()
+    settled()
+    assert _core.live() == before
+
+
+def test_a_stream_keeps_what_it_waits_for(device, settled):
+    flag, s = pinned(), cs.Stream(non_blocking=True)
+    s.wait_value(plain(1), 1)
+    s.wait_value(flag, 1)
+    s.write_value(flag[0:1], 2)
+    alias = np.frombuffer(flag, np.uint32)  # of what the stream still uses
+    alias[0] = 1
+    s.synchronize()
+    assert flag.tolist() == [2]
+
+
+# ---- simulated times
+
+
+def waited(device, kernels, end: float) -> tuple[float, float]:
+    """When a wait of one stream is over, and what another does for so long and writes then; in ms."""
+    flag, (s, other) = plain(0, np.int32), streams(2)
+    start, wrote, over = (cs.Event() for _ in range(3))
+    start.record(other)
+    s.wait_value(flag, 1)
+    over.record(s)
+    spin(device, end, other)
+    other.write_value(flag, 1)
+    wrote.record(other)
+    s.synchronize()
+    other.synchronize()
+    return wrote - start, over - start
+
+
+@pytest.mark.host_only("a simulated device's times are the same on every run")
+def test_a_wait_is_over_when_the_number_is_there(device, kernels):
+    first = waited(device, kernels, 5 * MS)
+    wrote, over = first
+    assert 5 < wrote < 5.02
+    assert 0 < over - wrote < 0.01
+    assert [waited(device, kernels, 5 * MS) for _ in range(3)] == [first] * 3
+
+
+@pytest.mark.host_only("a simulated device's times are the same on every run")
+def test_a_wait_that_begins_late_ends_no_sooner(device, kernels):
+    flag, (s, other) = plain(0, np.int32), streams(2)
+    start, over = cs.Event(), cs.Event()
+    start.record(s)
+    other.write_value(flag, 1)
+    spin(device, 3 * MS, s)
+    s.wait_value(flag, 1)
+    over.record(s)
+    s.synchronize()
+    assert 3 < over - start < 3.02
+
+
+@pytest.mark.host_only("a simulated device's times are the same on every run")
+@pytest.mark.parametrize("asks", [False, True])
+def test_what_a_kernel_writes_is_seen_at_its_end(device, asks):
+    made = module(
+        device,
+        r"""__global__ void late(long long ns, int* p) {
+  unsigned long long t0, t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t0));
+  do { asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); } while ((long long)(t - t0) < ns);
+  *p = 1;
+}""",
+    )
+    flag, (s, other) = plain(0, np.int32), streams(2)
+    start, over = cs.Event(), cs.Event()
+    start.record(other)
+    made.late[1, 1, other](4_000_000, flag)
+    if asks:
+        cs.host_work(1 * MS)
+        other.query()
+    s.wait_value(flag, 1)
+    over.record(s)
+    s.synchronize()
+    assert 4 < over - start < 4.02
+
+
+@pytest.mark.host_only("a simulated device's times are the same on every run")
+def test_what_the_host_writes_is_seen_at_the_hosts_time(device):
+    flag, s = pinned(), cs.Stream(non_blocking=True)
+    start, over = cs.Event(), cs.Event()
+    start.record(s)
+    s.wait_value(flag, 1)
+    over.record(s)
+    cs.host_work(2 * MS)
+    flag[0] = 1
+    s.synchronize()
+    assert 2 < over - start < 2.01
+
+
+# ---- ends of processes and of patience
+
+WAITING = """
+import signal, sys, threading, time
+import numpy as np
+import cuscope as cs
+
+flag, stream = cs.pinned_empty(1, np.uint32), cs.Stream(non_blocking=True)
+flag[0] = 0
+stream.wait_value(flag, 1)
+"""
+
+
+def test_ctrl_c_ends_the_wait_for_a_wait(device, run_python):
+    done = run_python(
+        WAITING
+        + """
+import _thread
+threading.Timer(0.5, _thread.interrupt_main).start()
+try:
+    stream.synchronize()
+except KeyboardInterrupt:
+    print("interrupted")
+flag[0] = 1
+stream.synchronize()
+print("done")
+"""
+    )
+    assert done.stdout.split() == ["interrupted", "done"], done.stderr
+
+
+def test_a_process_that_ends_does_not_wait(device, run_python):
+    done = run_python(WAITING + "print('end')\n", timeout=60)
+    assert (done.stdout, done.returncode) == ("end\n", 0), done.stderr
