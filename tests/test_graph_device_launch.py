@@ -498,10 +498,13 @@ def test_a_closed_executable_is_refused(program):
         program.chain((TAIL, inner))
 
 
-@pytest.mark.parametrize("value", [1.5, "text", -1, True])
+@pytest.mark.parametrize("value", [1.5, "text", -1, True, np.zeros(4), "array"])
 def test_what_is_no_executable_is_refused(program, value):
+    value = program.log if isinstance(value, str) and value == "array" else value
     with pytest.raises(TypeError, match=r"'exec' \(cudaGraphExec_t\) takes a GraphExec, its handle"):
         program.chain((TAIL, value))
+    with pytest.raises(TypeError, match="takes a GraphExec, its handle"):
+        program.kernels.launch_tail[1, 1](value)
 
 
 def test_an_executable_is_no_array(program):
