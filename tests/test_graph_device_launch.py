@@ -201,6 +201,39 @@ def test_launches_of_one_executable_do_not_overlap_with_what_earlier_ones_launch
     assert program.log.to_host(stream=program.stream)[:7].tolist() == [6, 1, 2, 1, 2, 1, 2]
 
 
+def test_events_of_the_graph_do_not_wait_for_what_runs_beside_it(program):
+    start, node, stop = cs.Event(), cs.Event(), cs.Event()
+    g = cs.Graph()
+    kernel = program.kernels.launch_beside[1, 1]
+    g.add_event_record(node, after=g.add_kernel(kernel, args=(program.appending(1, 40_000),)))
+    exe = g.instantiate()
+    start.record(program.stream)
+    exe.launch(program.stream)
+    stop.record(program.stream)
+    stop.synchronize()
+    assert node - start < 20
+    assert stop - start >= 40
+
+
+def test_programs_declare_the_functions_themselves(device, program):
+    source = r"""
+    extern "C" __device__ cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t);
+    extern "C" __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+    __device__ cudaGraphExec_t current() {
+      unsigned long long exec;
+      asm("mov.u64 %0, %%current_graph_exec;" : "=l"(exec));
+      return (cudaGraphExec_t)exec;
+    }
+    __global__ void turn(int* log, int* left) {
+      log[++*log] = *left;
+      if (--*left > 0) cudaGraphLaunch(current(), (cudaStream_t)0x0100000000000000);
+    }
+    __global__ void set(cudaGraphConditionalHandle handle) { cudaGraphSetConditional(handle, 0); }"""
+    left, g = cs.full(1, 3, np.int32), cs.Graph()
+    g.add_kernel(module(device, source).turn[1, 1], args=(program.log, left))
+    assert program.run(g.instantiate(device_launch=True)) == [3, 2, 1]
+
+
 # ---- a graph that launches itself
 
 
@@ -465,10 +498,13 @@ def test_a_closed_executable_is_refused(program):
         program.chain((TAIL, inner))
 
 
-@pytest.mark.parametrize("value", [1.5, "text", -1, True])
+@pytest.mark.parametrize("value", [1.5, "text", -1, True, np.zeros(4), "array"])
 def test_what_is_no_executable_is_refused(program, value):
+    value = program.log if isinstance(value, str) and value == "array" else value
     with pytest.raises(TypeError, match=r"'exec' \(cudaGraphExec_t\) takes a GraphExec, its handle"):
         program.chain((TAIL, value))
+    with pytest.raises(TypeError, match="takes a GraphExec, its handle"):
+        program.kernels.launch_tail[1, 1](value)
 
 
 def test_an_executable_is_no_array(program):
@@ -483,6 +519,13 @@ def test_the_handle_is_a_number_and_goes_with_the_executable(program):
     inner.close()
     with pytest.raises(ValueError, match="closed"):
         inner.handle  # noqa: B018
+
+
+def test_any_executable_is_uploaded_and_flags_say_nothing_of_it(program):
+    g = cs.Graph()
+    program.append(g, 1)
+    assert g.instantiate(upload=program.stream).flags == 0
+    assert g.instantiate(upload=program.stream, device_launch=True).flags == 4
 
 
 @pytest.mark.parametrize("upload", [1, "stream"])

@@ -283,7 +283,7 @@ std::optional<std::string> cache_key(const Job& job) {
     for (std::string& path : include_options(request.options)) searched.push_back(std::move(path));
     const std::optional<std::string> included = included_contents(request, searched);
     if (!included) return std::nullopt;
-    std::string key = "nvrtc 1";  // the number goes up when the same request gives another result
+    std::string key = "nvrtc 2";  // the number goes up when the same request gives another result
     const auto add = [&](std::string_view part) {
         key += '\0';
         key += std::to_string(part.size());

@@ -128,7 +128,11 @@ Parameter parse_parameter(std::string_view text) {
     std::string_view type = trim(text);
     parameter.type = type;
     drop_qualifiers(type);
-    if (type == "CUgraphExec_st*") parameter.type = "cudaGraphExec_t";  // as the source has it
+    if (type == "CUgraphExec_st*") {  // a handle, which the source has by its own name
+        parameter.type = "cudaGraphExec_t";
+        parameter.size = sizeof(void*);
+        return parameter;
+    }
     if (const std::size_t array = type.find(" (*) ["); array != std::string_view::npos) {
         type = type.substr(0, array + 1);  // a pointer to rows of an array is one to its elements
         parameter.kind = ParameterKind::pointer;

@@ -98,10 +98,11 @@ CUSCOPE_ON_FIBER void api_heap_free(Fiber* self, void* address, const Site* site
                        "free() of an address that no kernel's malloc() gave, or that was freed before", site);
 }
 
-CUSCOPE_ON_FIBER int api_launch_graph(Fiber* self, void* exec, void* stream, const Site* site) {
+CUSCOPE_ON_FIBER int api_launch_graph(Fiber* self, void* exec, void* stream) {
     const auto& graphs = self->block->grid->launch().graphs;
     const Status status = graphs ? graphs->launch(exec, stream) : Status::not_supported;
-    if (status == Status::illegal_address) self->block->fault(strand(self), Fault::no_graph, nullptr, site);
+    if (status == Status::illegal_address)
+        self->block->fault(strand(self), Fault::no_graph, nullptr, nullptr);
     return static_cast<int>(status);
 }
 

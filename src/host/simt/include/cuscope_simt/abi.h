@@ -110,7 +110,7 @@ struct Api {
     // Graphs that kernels launch. Neither switches. `exec` is a cudaGraphExec_t, `stream` one of the streams
     // that say how; the answer is a cudaError_t. The graph of which the kernel is a node; null if it is of
     // none.
-    int (*launch_graph)(Fiber* self, void* exec, void* stream, const Site* site);
+    int (*launch_graph)(Fiber* self, void* exec, void* stream);
     void* (*current_graph)(Fiber* self);
     // Of images that count (counts_accesses): the thread is about to access memory, or begins a basic block.
     // `instruction` is an address in the image's code that tells one from another.

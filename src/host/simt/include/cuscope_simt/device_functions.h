@@ -96,20 +96,20 @@ CUSCOPE_INLINE void cudaGridDependencySynchronize() {
     asm volatile("" ::: "memory");
 }
 
-// The handle is the address of the number that the node looks at.
+// What kernels say to graphs. Programs that were written for NVRTC declare these functions themselves.
 using cudaGraphConditionalHandle = unsigned long long;
-CUSCOPE_INLINE void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value) {
-    __atomic_store_n(reinterpret_cast<unsigned*>(handle), value, __ATOMIC_RELAXED);
-}
-
-// Graphs that kernels launch. Of the streams, only the numbers mean anything.
 #define cudaStreamGraphTailLaunch ((cudaStream_t)0x0100000000000000)
 #define cudaStreamGraphFireAndForget ((cudaStream_t)0x0200000000000000)
 #define cudaStreamGraphFireAndForgetAsSibling ((cudaStream_t)0x0300000000000000)
-CUSCOPE_INLINE cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream,
-                                           const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    const ::cuscope_simt::Site site{file, line, "cudaGraphLaunch"};
-    return static_cast<cudaError_t>(cuscope_fiber->api->launch_graph(cuscope_fiber, exec, stream, &site));
+extern "C" {
+// The handle is the address of the number that the node looks at.
+CUSCOPE_INLINE void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value) {
+    __atomic_store_n(reinterpret_cast<unsigned*>(handle), value, __ATOMIC_RELAXED);
+}
+// Of the stream, only the number means anything.
+CUSCOPE_INLINE cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+    return static_cast<cudaError_t>(cuscope_fiber->api->launch_graph(cuscope_fiber, exec, stream));
+}
 }
 CUSCOPE_INLINE cudaGraphExec_t cudaGetCurrentGraphExec() {
     return static_cast<cudaGraphExec_t>(cuscope_fiber->api->current_graph(cuscope_fiber));
