@@ -345,6 +345,7 @@ def test_launches_count_when_they_have_ended_too_and_siblings_apart(program):
     assert program.answers(300) == [SUCCESS] * 120 + [INVALID_VALUE] * 80 + [SUCCESS] * 100
 
 
+@pytest.mark.host_only("a GPU may find at its address what it knows of another that is gone")
 @pytest.mark.parametrize("how", [TAIL, BESIDE])
 def test_what_was_not_uploaded_is_refused(program, how):
     inner = program.appending(2, uploaded=False)
@@ -437,14 +438,27 @@ def test_changes_count_from_the_next_upload_on(program):
     assert program.run(exe) == []
 
 
-def test_an_update_may_bring_a_kernel_that_launches(program):
+def test_a_kernel_does_not_become_one_that_launches(program):
     g, other = cs.Graph(), cs.Graph()
-    program.append(g, 5)
+    node = program.append(g, 5)
     exe = g.instantiate()
-    other.add_kernel(program.kernels.launch[1, 1], args=(program.appending(6), TAIL, program.codes, 1))
+    inner = program.appending(6)
+    launches = (program.kernels.launch[1, 1], inner, TAIL, program.codes, 1)
+    other.add_kernel(launches[0], args=launches[1:])
     update = exe.update(other)
-    assert update.result == "success"
-    assert program.run(exe) == [6]
+    assert (bool(update), update.result) == (False, "unsupported_function_change")
+    with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
+        exe.set_kernel(node, *launches)
+    assert program.run(exe) == [5]
+
+
+def test_a_kernel_that_launches_becomes_one_that_does_not(program):
+    g, other = cs.Graph(), cs.Graph()
+    g.add_kernel(program.kernels.launch[1, 1], args=(program.appending(6), TAIL, program.codes, 1))
+    exe = g.instantiate()
+    program.append(other, 5)
+    assert exe.update(other).result == "success"
+    assert program.run(exe) == [5]
 
 
 # ---- what stays alive

@@ -35,6 +35,8 @@ struct HostRuntime::GraphNode {
         GraphEdgeData data;
     };
 
+    bool launches_graphs() const;  // is it a kernel that does?
+
     Graph* graph = nullptr;
     unsigned number = 0;            // within its graph
     unsigned long long serial = 0;  // of no other node ever

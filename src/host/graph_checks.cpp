@@ -6,6 +6,11 @@
 #include "host/graph.hpp"
 
 namespace cuscope::host {
+
+bool HostRuntime::GraphNode::launches_graphs() const {
+    return parameters.type == GraphNodeType::kernel && command &&
+           static_cast<const KernelEffect&>(*command->effect).launch.kernel->launches_graphs;
+}
 namespace {
 
 // A node that a cycle keeps from ever having its turn; null if all have theirs.
@@ -55,9 +60,7 @@ Status HostRuntime::check_executable(const Graph& graph, bool by_device, bool de
         if (by_device) {
             switch (type) {
                 case GraphNodeType::kernel:
-                    if (!device_launch && node->command &&
-                        static_cast<const KernelEffect&>(*node->command->effect)
-                            .launch.kernel->launches_graphs) {
+                    if (!device_launch && node->launches_graphs()) {
                         return refuse(
                             node.get(), GraphInstantiateResult::node_operation_not_supported,
                             "a kernel in the body of a conditional node launches graphs, which only "

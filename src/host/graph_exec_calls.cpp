@@ -284,6 +284,10 @@ GraphExecUpdateInfo HostRuntime::difference(const Graph& have, const Graph& want
             return {Result::node_type_changed, handle(node), nullptr};
         if (old.device != node.device) return {Result::unsupported_function_change, handle(node), nullptr};
         switch (node.parameters.type) {
+            case GraphNodeType::kernel:
+                if (node.launches_graphs() && !old.launches_graphs())
+                    return {Result::unsupported_function_change, handle(node), nullptr};
+                break;
             case GraphNodeType::memcpy:
                 // Copies stay on their engines.
                 if (old.command && node.command && old.command->engine != node.command->engine)
@@ -393,6 +397,17 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
         return fail(Status::invalid_value,
                     "of a batch in an executable only addresses, values and conditions are changed, not the "
                     "count and the types of its operations");
+    }
+    if (parameters->type == GraphNodeType::kernel && own.parameters.type == GraphNodeType::kernel &&
+        !own.launches_graphs()) {
+        Kernel* kernel = nullptr;
+        std::shared_ptr<simt::Image> image;
+        const cuscope_simt::KernelEntry* entry = nullptr;
+        if (find_entry(parameters->kernel.kernel, &kernel, &image, &entry) == Status::success &&
+            entry->launches_graphs) {
+            return fail(Status::invalid_value,
+                        "a kernel that launches no graphs does not become one that does");
+        }
     }
     const CommandRef before = own.command;
     const GraphNodeParameters old = own.parameters;
