@@ -448,7 +448,7 @@ def test_a_kernel_does_not_become_one_that_launches(program):
     update = exe.update(other)
     assert (bool(update), update.result) == (False, "unsupported_function_change")
     with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
-        exe.set_kernel(node, *launches)
+        exe.set_kernel(node, launches[0], args=launches[1:])
     assert program.run(exe) == [5]
 
 
