@@ -170,7 +170,7 @@ class GraphExec final : public Memory {
         const std::lock_guard lock(mutex_);
         keepers_->keep(thing);
         ++kept_;
-        last_.reset();
+        told_.store(0, std::memory_order_release);
     }
 
   private:
@@ -180,11 +180,11 @@ class GraphExec final : public Memory {
     GraphExecHandle handle_;
     unsigned generation_;
     Uses uses_;
-    std::mutex mutex_;  // of everything below
+    std::atomic<unsigned long long> told_{0};  // the serial of the last stream that all of the memory knows
+    std::mutex mutex_;                         // of what is below
     std::shared_ptr<Keepers> keepers_;
-    unsigned kept_ = 0;           // how often something was added
-    std::weak_ptr<Stream> last_;  // that all of the memory was told of
-    bool telling_ = false;        // the memory, of a stream; under a lock of all executables
+    unsigned kept_ = 0;     // how often something was added
+    bool telling_ = false;  // the memory, of a stream; under a lock of all executables
 };
 
 // A kernel's node, as launches have it.

@@ -21,10 +21,7 @@ GraphExec::~GraphExec() {
 
 void GraphExec::used_in(const StreamPtr& stream) {
     check_usable();
-    {
-        const std::lock_guard lock(mutex_);
-        if (last_.lock() == stream) return;
-    }
+    if (told_.load(std::memory_order_acquire) == stream->serial()) return;
     // Executables may use each other, in a circle too: one lock for all, and none is told twice.
     static std::recursive_mutex& telling = *new std::recursive_mutex;  // outlives static destructors
     const std::lock_guard all(telling);
@@ -38,7 +35,6 @@ void GraphExec::used_in(const StreamPtr& stream) {
     unsigned kept = 0;
     {
         const std::lock_guard lock(mutex_);
-        if (last_.lock() == stream) return;
         memories = keepers_->memories();
         for (const auto& task : keepers_->tasks()) task->launched_in(stream->serial());
         kept = kept_;
@@ -46,7 +42,7 @@ void GraphExec::used_in(const StreamPtr& stream) {
     for (const auto& memory : memories) memory->use(stream);
     uses_.add(stream);
     const std::lock_guard lock(mutex_);
-    if (kept == kept_) last_ = stream;
+    if (kept == kept_) told_.store(stream->serial(), std::memory_order_release);
 }
 
 void GraphExec::check_stream(const Stream& stream) const {
