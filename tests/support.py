@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 import cuscope as cs
 
 TESTS = Path(__file__).resolve().parent
@@ -70,3 +72,42 @@ def in_threads(count: int, work: Callable[[int], object], timeout: float = 60) -
         thread.join(max(0.0, end - time.monotonic()))
     assert not any(thread.is_alive() for thread in threads), "a thread hangs"
     return raised
+
+
+def plain(value: int = 0, dtype=np.uint32) -> cs.DeviceArray:
+    """A number in device memory that stream memory operations take."""
+    made = cs.empty_plain(1, dtype)
+    made.copy_from(np.array([value], dtype))
+    cs.synchronize()
+    return made
+
+
+def pinned(value: int = 0, dtype=np.uint32) -> np.ndarray:
+    """A number in page-locked memory."""
+    made = cs.pinned_empty(1, dtype)
+    made[0] = value
+    return made
+
+
+def holds(array: cs.DeviceArray | np.ndarray) -> int:
+    """The number of such an array, whatever other streams wait for."""
+    return (
+        int(array[0])
+        if isinstance(array, np.ndarray)
+        else int(array.to_host(stream=cs.Stream(non_blocking=True))[0])
+    )
+
+
+def streams(count: int) -> list[cs.Stream]:
+    return [cs.Stream(non_blocking=True) for _ in range(count)]
+
+
+def load_basic(device: cs.Device) -> cs.Module:
+    """The small kernels, of which those named here are loaded: no launch has to wait for that while a stream waits."""
+    made, x = module(device), cs.empty_plain(2, np.int32)
+    made.store[1, 1](x, 0)
+    made.add_one[1, 1](x)
+    made.append[1, 1](x, x[1:], 0)
+    made.spin[1, 1](1)
+    x.to_host()
+    return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import numpy as np
@@ -299,8 +300,14 @@ def test_a_graph_with_a_node_of_every_type_is_launched_a_thousand_times(device, 
     node = g.add_event_record(event, after=node)
     node = g.add_event_wait(event, after=node)
     node = g.add_batch_mem_op([cs.WriteValue(flag, 1), cs.WaitValue(flag, 1, "eq")], after=node)
+    semaphores = set()
+    if device.simulated:  # a real one is another interface's
+        semaphore = cs.ExternalSemaphore(os.eventfd(0))
+        node = g.add_external_semaphore_signal(semaphore, after=node)
+        node = g.add_external_semaphore_wait(semaphore, after=node)
+        semaphores = {"external_semaphore_signal", "external_semaphore_wait"}
     node = g.add_empty(after=node)
-    assert {n.type for n in g.nodes} == {
+    assert {n.type for n in g.nodes} == semaphores | {
         "kernel", "child", "conditional", "alloc", "memset", "copy", "free", "host", "event_record", "event_wait",
         "batch_mem_op", "empty",
     }  # fmt: skip

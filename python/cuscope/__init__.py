@@ -29,6 +29,7 @@ from ._core import (
     DeviceArray,
     DeviceProperties,
     Event,
+    ExternalSemaphore,
     FunctionAttributes,
     GlobalCounts,
     Graph,
@@ -94,7 +95,7 @@ __all__ = [
     "Device", "DeviceProperties", "MemoryInfo", "add_host_device", "current_device", "devices", "set_device",
     "synchronize", "clock", "host_work",
     # streams and events
-    "Event", "MemoryBarrier", "Stream", "WaitValue", "WriteValue", "as_stream", "current_stream",
+    "Event", "ExternalSemaphore", "MemoryBarrier", "Stream", "WaitValue", "WriteValue", "as_stream", "current_stream",
     # memory
     "MemoryPool", "PointerAttributes", "PoolStatistics", "Registration", "copy_batch", "device_view",
     "empty_managed", "empty_pitched", "empty_plain", "pointer_attributes", "register",

@@ -21,6 +21,7 @@ __all__: list[str] = [
     "DeviceArray",
     "DeviceProperties",
     "Event",
+    "ExternalSemaphore",
     "FaultDevice",
     "FunctionAttributes",
     "GlobalCounts",
@@ -543,6 +544,34 @@ class Stream:
         >>> stop - start >= 0
         True
         """
+    def signal_external(
+        self,
+        semaphores: ExternalSemaphore
+        | tuple[ExternalSemaphore, typing.SupportsIndex]
+        | collections.abc.Iterable[ExternalSemaphore | tuple[ExternalSemaphore, typing.SupportsIndex]],
+    ) -> None:
+        """
+        Signal semaphores of another interface when the stream gets here.
+
+        Parameters
+        ----------
+        semaphores : ExternalSemaphore, (ExternalSemaphore, int), or list of such
+            Timeline semaphores come with the value that they are set to.
+
+        Raises ValueError for a value too many or too few. See cudaSignalExternalSemaphoresAsync: CUDA C++ Programming Guide,
+        "External Resource Interoperability".
+
+        >>> import os, cuscope as cs
+        >>> with cs.Device("host:0"):
+        ...     counter = os.memfd_create("counter")
+        ...     os.truncate(counter, 8)
+        ...     timeline, stream = cs.ExternalSemaphore(os.dup(counter), "timeline_semaphore_fd"), cs.Stream()
+        ...     stream.signal_external((timeline, 7))
+        ...     stream.synchronize()
+        >>> int.from_bytes(os.pread(counter, 8, 0), "little")
+        7
+        >>> os.close(counter)
+        """
     def synchronize(self) -> None:
         """
         Wait until everything in the stream is done.
@@ -586,6 +615,27 @@ class Stream:
         >>> first, second = cs.Stream(), cs.Stream()
         >>> second.wait(first.record())
         >>> second.wait(first)
+        """
+    def wait_external(
+        self,
+        semaphores: ExternalSemaphore
+        | tuple[ExternalSemaphore, typing.SupportsIndex]
+        | collections.abc.Iterable[ExternalSemaphore | tuple[ExternalSemaphore, typing.SupportsIndex]],
+    ) -> None:
+        """
+        Let the stream wait for semaphores of another interface: for the signal of binary ones, for a value of timelines.
+
+        The calling thread does not wait. A semaphore that nobody signals holds the stream up for ever. Arguments are those of
+        signal_external(). See cudaWaitExternalSemaphoresAsync: CUDA C++ Programming Guide, "External Resource Interoperability".
+
+        >>> import os, cuscope as cs
+        >>> with cs.Device("host:0"):
+        ...     ours = os.eventfd(0)
+        ...     semaphore, stream = cs.ExternalSemaphore(os.dup(ours)), cs.Stream()
+        ...     stream.wait_external(semaphore)
+        ...     os.eventfd_write(ours, 1)
+        ...     stream.synchronize()
+        >>> os.close(ours)
         """
     def wait_value(
         self,
@@ -2852,6 +2902,75 @@ class MemoryBarrier:
         Who sees it: 'system' or 'device'.
         """
 
+class ExternalSemaphore:
+    """
+    A semaphore of another interface, such as Vulkan's, that streams signal and wait for.
+
+    Parameters
+    ----------
+    fd : int
+        What the other interface exported, as a file descriptor. It is CUDA's from then on, and closed with the semaphore,
+        unless the import raises.
+    type : str
+        'opaque_fd': binary; a wait takes the signal. 'timeline_semaphore_fd': a counter that signals set, and that waits
+        compare.
+    device : Device, optional
+        The current device unless given.
+
+    On a simulated device the other side is another process, or any Python program: an 'opaque_fd' is an eventfd (a signal adds
+    one, a wait takes what is there), a 'timeline_semaphore_fd' a file in memory whose first 8 bytes are the counter.
+
+    Raises CudaError (cudaErrorUnknown) for a file descriptor of another kind. See cudaImportExternalSemaphore: CUDA C++
+    Programming Guide, "External Resource Interoperability".
+
+    Examples
+    --------
+    >>> import os, cuscope as cs
+    >>> with cs.Device("host:0"):
+    ...     ours = os.eventfd(0)
+    ...     semaphore, stream = cs.ExternalSemaphore(os.dup(ours)), cs.Stream()
+    ...     stream.signal_external(semaphore)
+    ...     stream.synchronize()
+    >>> os.eventfd_read(ours)
+    1
+    >>> os.close(ours)
+    """
+    def __init__(
+        self, fd: typing.SupportsIndex, type: str = "opaque_fd", *, device: Device | None = None
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def close(self) -> None:
+        """
+        Let the semaphore go: what uses it keeps it. Closing twice is no error. See cudaDestroyExternalSemaphore.
+
+        >>> import os, cuscope as cs
+        >>> with cs.Device("host:0"):
+        ...     semaphore = cs.ExternalSemaphore(os.eventfd(0))
+        >>> semaphore.close()
+        >>> semaphore.closed
+        True
+        """
+    @property
+    def closed(self) -> bool:
+        """
+        Was it closed?
+        """
+    @property
+    def device(self) -> Device:
+        """
+        The device that it was imported for.
+        """
+    @property
+    def handle(self) -> int:
+        """
+        The cudaExternalSemaphore_t as an int; 0 once it is closed.
+        """
+    @property
+    def type(self) -> str:
+        """
+        'opaque_fd' or 'timeline_semaphore_fd'.
+        """
+
 class GraphNode:
     """
     A node of a graph, from Graph.add_... or Graph.nodes.
@@ -2913,7 +3032,7 @@ class GraphNode:
     @property
     def type(self) -> str:
         """
-        What it does: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', 'event_record', 'alloc', 'free', 'batch_mem_op' or 'conditional'.
+        What it does: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', 'event_record', 'alloc', 'free', 'batch_mem_op', 'external_semaphore_signal', 'external_semaphore_wait' or 'conditional'.
         """
 
 class Graph:
@@ -3072,6 +3191,42 @@ class Graph:
         >>> import cuscope as cs
         >>> cs.Graph().add_event_wait(cs.Event()).type
         'event_wait'
+        """
+    def add_external_semaphore_signal(
+        self,
+        semaphores: ExternalSemaphore
+        | tuple[ExternalSemaphore, typing.SupportsIndex]
+        | collections.abc.Iterable[ExternalSemaphore | tuple[ExternalSemaphore, typing.SupportsIndex]],
+        *,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> GraphNode:
+        """
+        Add a node that signals semaphores, as Stream.signal_external() does.
+
+        See cudaGraphAddExternalSemaphoresSignalNode.
+
+        >>> import os, cuscope as cs
+        >>> with cs.Device("host:0"):
+        ...     cs.Graph().add_external_semaphore_signal(cs.ExternalSemaphore(os.eventfd(0))).type
+        'external_semaphore_signal'
+        """
+    def add_external_semaphore_wait(
+        self,
+        semaphores: ExternalSemaphore
+        | tuple[ExternalSemaphore, typing.SupportsIndex]
+        | collections.abc.Iterable[ExternalSemaphore | tuple[ExternalSemaphore, typing.SupportsIndex]],
+        *,
+        after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
+    ) -> GraphNode:
+        """
+        Add a node that waits for semaphores, as Stream.wait_external() does.
+
+        See cudaGraphAddExternalSemaphoresWaitNode.
+
+        >>> import os, cuscope as cs
+        >>> with cs.Device("host:0"):
+        ...     cs.Graph().add_external_semaphore_wait(cs.ExternalSemaphore(os.eventfd(0))).type
+        'external_semaphore_wait'
         """
     def add_free(
         self, array: DeviceArray, *, after: GraphNode | collections.abc.Iterable[GraphNode] | None = None
@@ -3514,6 +3669,24 @@ class GraphExec:
         >>> exe = g.instantiate()
         >>> exe.set_event(node, event)
         """
+    def set_external_semaphores(
+        self,
+        node: GraphNode,
+        semaphores: ExternalSemaphore
+        | tuple[ExternalSemaphore, typing.SupportsIndex]
+        | collections.abc.Iterable[ExternalSemaphore | tuple[ExternalSemaphore, typing.SupportsIndex]],
+    ) -> None:
+        """
+        Change the semaphores that a node of the executable signals or waits for, and their values; as many as before.
+
+        See cudaGraphExecExternalSemaphoresSignalNodeSetParams and cudaGraphExecExternalSemaphoresWaitNodeSetParams.
+
+        >>> import os, cuscope as cs
+        >>> with cs.Device("host:0"):
+        ...     g = cs.Graph()
+        ...     node = g.add_external_semaphore_signal(cs.ExternalSemaphore(os.eventfd(0)))
+        ...     g.instantiate().set_external_semaphores(node, cs.ExternalSemaphore(os.eventfd(0)))
+        """
     def set_host(
         self,
         node: GraphNode,
@@ -3694,6 +3867,7 @@ class Contract:
         srgb: bool = False,
     ) -> tuple[typing.Any, ...]: ...
     def ctx_reset_persisting_l2_cache(self) -> str: ...
+    def destroy_external_semaphore(self, semaphore: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def destroy_surface_object(self, surface: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def destroy_texture_object(self, texture: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def device_can_access_peer(
@@ -3943,6 +4117,12 @@ class Contract:
     ) -> str: ...
     def host_unregister(self, pointer: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def host_work(self, nanoseconds: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def import_external_semaphore(
+        self,
+        type: typing.SupportsInt | typing.SupportsIndex,
+        fd: typing.SupportsInt | typing.SupportsIndex,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> tuple[typing.Any, ...]: ...
     def kind(self) -> str: ...
     def launch_host_func(
         self, stream: typing.SupportsInt | typing.SupportsIndex, callable: typing.Any
@@ -4329,6 +4509,12 @@ class Contract:
     def runtime_get_version(self) -> tuple[typing.Any, ...]: ...
     def set_device(self, device: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def set_device_flags(self, flags: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def signal_external_semaphores_async(
+        self,
+        semaphores: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        count: typing.SupportsInt | typing.SupportsIndex,
+        stream: typing.SupportsInt | typing.SupportsIndex,
+    ) -> str: ...
     def simulated(self) -> bool: ...
     def stream_add_callback(
         self,
@@ -4444,6 +4630,12 @@ class Contract:
     def thread_exchange_stream_capture_mode(
         self, mode: typing.SupportsInt | typing.SupportsIndex
     ) -> tuple[typing.Any, ...]: ...
+    def wait_external_semaphores_async(
+        self,
+        semaphores: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        count: typing.SupportsInt | typing.SupportsIndex,
+        stream: typing.SupportsInt | typing.SupportsIndex,
+    ) -> str: ...
 
 class FaultDevice:
     """

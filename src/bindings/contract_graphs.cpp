@@ -57,6 +57,17 @@ const T* or_null(const std::vector<T>& values) {
     return values.empty() ? nullptr : values.data();
 }
 
+// Arrays of no semaphores are null, whatever the count says.
+template <auto Method>
+py::str semaphores_call(const Contract& c, const Addresses& given, unsigned count, Address stream) {
+    std::vector<ExternalSemaphoreHandle> semaphores;
+    for (const Address address : given) semaphores.push_back(as_pointer<ExternalSemaphoreHandle>(address));
+    const std::vector<ExternalSemaphoreParameters> parameters(given.size());
+    return answer(c.call([&](Runtime& r) {
+        return (r.*Method)(or_null(semaphores), or_null(parameters), count, as_pointer<StreamHandle>(stream));
+    }));
+}
+
 // {"type": 0, "kernel": handle, "grid": 1, "block": 1, "arguments": [bytes], ...}, by the node's type.
 struct Parameters {
     explicit Parameters(const AnswerDict& given) {
@@ -157,6 +168,22 @@ void bind_contract_graphs(py::class_<Contract>& contract) {
                 }));
             },
             arg("stream"), arg("operations"), arg("flags") = 0)
+        .def(
+            "import_external_semaphore",
+            [](const Contract& c, int type, int fd, unsigned flags) {
+                const ExternalSemaphoreDescription description{static_cast<ExternalSemaphoreType>(type), fd,
+                                                               flags};
+                ExternalSemaphoreHandle semaphore = nullptr;
+                const Status status =
+                    c.call([&](Runtime& r) { return r.import_external_semaphore(&semaphore, &description); });
+                return answer(status, semaphore);
+            },
+            arg("type"), arg("fd"), arg("flags") = 0)
+        .METHOD(destroy_external_semaphore, arg("semaphore"))
+        .def("signal_external_semaphores_async", semaphores_call<&Runtime::signal_external_semaphores_async>,
+             arg("semaphores"), arg("count"), arg("stream"))
+        .def("wait_external_semaphores_async", semaphores_call<&Runtime::wait_external_semaphores_async>,
+             arg("semaphores"), arg("count"), arg("stream"))
         .METHOD(stream_begin_capture, arg("stream"), arg("mode") = 0)
         .def(
             "stream_begin_capture_to_graph",

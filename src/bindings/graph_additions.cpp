@@ -297,6 +297,7 @@ See cudaGraphCondTypeSwitch: CUDA C++ Programming Guide, "Conditional Graph Node
 )");
     bind_graph_memory(type);
     bind_graph_batches(type);
+    bind_graph_semaphores(type);
 }
 
 }  // namespace cuscope::bindings

@@ -412,6 +412,7 @@ True
             return "<GraphExec of " + self.device->name() + (self.exec ? ">" : ", closed>");
         });
     bind_exec_batches(type);
+    bind_exec_semaphores(type);
     remember_type<GraphExecObject>(type);
     FastMethod<fast_launch>::put_before(type, "launch");
 

@@ -73,6 +73,10 @@ AnswerDict params(const Node& self) {
         case GraphNodeType::batch_mem_op:
             values["operations"] = operations_of(p.batch);
             break;
+        case GraphNodeType::external_semaphore_signal:
+        case GraphNodeType::external_semaphore_wait:
+            values["semaphores"] = semaphores_of(p.semaphores);
+            break;
         case GraphNodeType::conditional: {
             static constexpr const char* kinds[] = {"if", "while", "switch"};
             values["kind"] = kinds[std::clamp(static_cast<int>(p.conditional.type), 0, 2)];
@@ -101,7 +105,8 @@ void bind_nodes(py::class_<Node, py::smart_holder>& node) {
             "type", [](const Node& self) { return core::name_of(self.type()); },
             "What it does: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', "
             "'event_record', "
-            "'alloc', 'free', 'batch_mem_op' or 'conditional'.")
+            "'alloc', 'free', 'batch_mem_op', 'external_semaphore_signal', 'external_semaphore_wait' or "
+            "'conditional'.")
         .def_property_readonly(
             "label", [](const Node& self) { return without_gil([&] { return self.graph()->label(self); }); },
             "What a drawing says of it: a kernel's name and size, a copy's direction and bytes.")

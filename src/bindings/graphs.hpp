@@ -49,6 +49,9 @@ void bind_graph_memory(GraphType& type);
 void bind_graph_batches(GraphType& type);
 using GraphExecType = py::class_<GraphExecObject, py::smart_holder>;
 void bind_exec_batches(GraphExecType& type);
+void bind_graph_semaphores(GraphType& type);
+void bind_exec_semaphores(GraphExecType& type);
+py::list semaphores_of(const ExternalSemaphoreNodeParameters& semaphores);
 py::list operations_of(const BatchMemOpNodeParameters& batch);
 core::GraphNodes parse_after(const AfterLike& after);
 

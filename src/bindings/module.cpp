@@ -37,6 +37,7 @@ PYBIND11_MODULE(_core, m) {
     bind_kernels(m);
     bind_modules(m);
     bind_memory_operations(m, classes);
+    bind_external_semaphores(m, classes);
     bind_graphs(m, classes);
     bind_graph_execs(m);
     bind_captures(m, classes);

@@ -166,6 +166,7 @@ void bind_launch_attributes(py::module_& m);
 void bind_kernels(py::module_& m);
 void bind_modules(py::module_& m);
 void bind_operations(py::module_& m);
+void bind_external_semaphores(py::module_& m, Classes& classes);
 void bind_memory_operations(py::module_& m, Classes& classes);
 void bind_graphs(py::module_& m, Classes& classes);
 void bind_graph_execs(py::module_& m);

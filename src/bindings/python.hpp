@@ -194,6 +194,7 @@ CUSCOPE_ANNOTATED(NodeList)
 CUSCOPE_ANNOTATED(HostOrDeviceMemory)
 CUSCOPE_ANNOTATED(CountsDict)
 CUSCOPE_ANNOTATED(OperationsLike)
+CUSCOPE_ANNOTATED(SemaphoresLike)
 #undef CUSCOPE_ANNOTATED
 using AnyArgs = py::Args<Scalar>;
 using AnyKeywords = py::KWArgs<Scalar>;
@@ -252,6 +253,11 @@ CUSCOPE_SPELLED(AfterLike,
 CUSCOPE_SPELLED(NodeList, "list[cuscope._core.GraphNode]")
 CUSCOPE_SPELLED(HostOrDeviceMemory, "cuscope._core.DeviceArray | numpy.typing.NDArray[typing.Any]")
 CUSCOPE_SPELLED(CountsDict, "dict[str, GlobalCounts]")
+CUSCOPE_SPELLED(
+    SemaphoresLike,
+    "cuscope._core.ExternalSemaphore | tuple[cuscope._core.ExternalSemaphore, typing.SupportsIndex] | "
+    "collections.abc.Iterable[cuscope._core.ExternalSemaphore | "
+    "tuple[cuscope._core.ExternalSemaphore, typing.SupportsIndex]]")
 CUSCOPE_SPELLED(OperationsLike,
                 "collections.abc.Iterable[cuscope._core.WriteValue | cuscope._core.WaitValue | "
                 "cuscope._core.MemoryBarrier]")

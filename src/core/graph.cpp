@@ -26,9 +26,9 @@ const char* name_of(GraphNodeType type) {
         case GraphNodeType::event_record:
             return "event_record";
         case GraphNodeType::external_semaphore_signal:
-            return "semaphore_signal";
+            return "external_semaphore_signal";
         case GraphNodeType::external_semaphore_wait:
-            return "semaphore_wait";
+            return "external_semaphore_wait";
         case GraphNodeType::mem_alloc:
             return "alloc";
         case GraphNodeType::mem_free:

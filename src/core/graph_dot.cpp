@@ -64,6 +64,11 @@ std::string text_of(Device& device, const GraphNode& node) {
         case GraphNodeType::memset:
             text << "memset\n" << p.memset.width * p.memset.height * p.memset.element_bytes << " bytes";
             break;
+        case GraphNodeType::external_semaphore_signal:
+        case GraphNodeType::external_semaphore_wait:
+            text << name_of(p.type);
+            if (p.semaphores.count > 1) text << "\n" << p.semaphores.count << " semaphores";
+            break;
         case GraphNodeType::batch_mem_op: {
             text << name_of(p.type);
             constexpr unsigned most_shown = 4;

@@ -8,6 +8,7 @@
 #include "cuda/memory_operations.hpp"
 #include "cuda/parameters.hpp"
 #include "cuda/printing.hpp"
+#include "cuda/semaphores.hpp"
 
 namespace cuscope::cuda {
 namespace {
@@ -137,6 +138,9 @@ cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNo
             return cudaGraphAddMemFreeNode(node, graph, dependencies, count, given.free);
         case GraphNodeType::batch_mem_op:
             return add_batch(node, graph, dependencies, count, given.batch);
+        case GraphNodeType::external_semaphore_signal:
+        case GraphNodeType::external_semaphore_wait:
+            return add_semaphores(node, graph, dependencies, count, given);
         case GraphNodeType::conditional:
             return add_conditional(node, graph, dependencies, count, given.conditional);
         default:
@@ -149,22 +153,6 @@ DriverFunction<CUresult (*)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)> kernel_no
     "cuGraphKernelNodeGetParams", 12000);
 
 DriverFunction<CUresult (*)(CUgraphExec, CUstream)> launch_graph("cuGraphLaunch", 10000);
-
-Memcpy3DParameters ours(const cudaMemcpy3DParms& real) {
-    const auto pitched = [](const cudaPitchedPtr& p) -> PitchedPointer {
-        return {p.ptr, p.pitch, p.xsize, p.ysize};
-    };
-    Memcpy3DParameters made;
-    made.source_array = reinterpret_cast<ArrayHandle>(real.srcArray);
-    made.source_position = {real.srcPos.x, real.srcPos.y, real.srcPos.z};
-    made.source = pitched(real.srcPtr);
-    made.destination_array = reinterpret_cast<ArrayHandle>(real.dstArray);
-    made.destination_position = {real.dstPos.x, real.dstPos.y, real.dstPos.z};
-    made.destination = pitched(real.dstPtr);
-    made.extent = {real.extent.width, real.extent.height, real.extent.depth};
-    made.kind = static_cast<MemcpyKind>(real.kind);
-    return made;
-}
 
 }  // namespace
 
@@ -416,6 +404,9 @@ Status CudaRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParamet
                 return cudaGraphMemFreeNodeGetParams(native(node), &parameters->free);
             case GraphNodeType::batch_mem_op:
                 return get_batch(native(node), &parameters->batch);
+            case GraphNodeType::external_semaphore_signal:
+            case GraphNodeType::external_semaphore_wait:
+                return get_semaphores(native(node), parameters);
             default:
                 return cudaSuccess;
         }
@@ -448,6 +439,9 @@ Status CudaRuntime::graph_node_set_params(GraphNodeHandle node, GraphNodeParamet
                 return cudaGraphEventRecordNodeSetEvent(native(node), native(parameters->event));
             case GraphNodeType::batch_mem_op:
                 return set_batch(native(node), parameters->batch);
+            case GraphNodeType::external_semaphore_signal:
+            case GraphNodeType::external_semaphore_wait:
+                return set_semaphores(native(node), *parameters);
             default:
                 return cudaErrorInvalidValue;
         }
@@ -563,6 +557,9 @@ Status CudaRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
                                                             native(parameters->event));
             case GraphNodeType::batch_mem_op:
                 return set_batch(native(exec), native(node), parameters->batch);
+            case GraphNodeType::external_semaphore_signal:
+            case GraphNodeType::external_semaphore_wait:
+                return set_semaphores(native(exec), native(node), *parameters);
             default:
                 return cudaErrorInvalidValue;
         }

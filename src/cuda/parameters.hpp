@@ -76,4 +76,20 @@ inline cudaMemcpy3DParms library_parameters(const Memcpy3DParameters& p) {
     return real;
 }
 
+inline Memcpy3DParameters ours(const cudaMemcpy3DParms& real) {
+    const auto pitched = [](const cudaPitchedPtr& p) -> PitchedPointer {
+        return {p.ptr, p.pitch, p.xsize, p.ysize};
+    };
+    Memcpy3DParameters made;
+    made.source_array = reinterpret_cast<ArrayHandle>(real.srcArray);
+    made.source_position = {real.srcPos.x, real.srcPos.y, real.srcPos.z};
+    made.source = pitched(real.srcPtr);
+    made.destination_array = reinterpret_cast<ArrayHandle>(real.dstArray);
+    made.destination_position = {real.dstPos.x, real.dstPos.y, real.dstPos.z};
+    made.destination = pitched(real.dstPtr);
+    made.extent = {real.extent.width, real.extent.height, real.extent.depth};
+    made.kind = static_cast<MemcpyKind>(real.kind);
+    return made;
+}
+
 }  // namespace cuscope::cuda

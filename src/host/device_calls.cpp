@@ -6,6 +6,7 @@
 #include "host/call.hpp"
 #include "host/graph.hpp"
 #include "host/host_runtime.hpp"
+#include "host/semaphore.hpp"
 
 namespace cuscope::host {
 namespace {
@@ -134,6 +135,7 @@ Status HostRuntime::device_reset() {
         return Status::success;
     }
     graphs_->forget_device(*this, index);
+    std::erase_if(semaphores_, [&](const auto& entry) { return entry.second->device == index; });
     for (auto& stream : reset.streams) {
         if (stream.get() == reset.legacy) continue;
         live_.erase(stream.get());

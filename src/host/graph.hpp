@@ -47,6 +47,8 @@ struct HostRuntime::GraphNode {
     std::string name;                         // of a kernel, as its image knows it
     CommandRef command;            // what it does: never enqueued itself, and never changed. Empty: nothing
     std::vector<void*> arguments;  // of a kernel: into what `command` holds
+    std::vector<ExternalSemaphoreHandle> semaphores;  // of a signal or a wait
+    std::vector<ExternalSemaphoreParameters> semaphore_parameters;
     std::shared_ptr<GraphMemory> memory;
     std::vector<std::unique_ptr<Graph>> bodies;  // a child's one graph, a conditional's
     std::vector<GraphHandle> body_handles;

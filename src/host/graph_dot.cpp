@@ -45,6 +45,10 @@ Status HostRuntime::graph_debug_dot_print(GraphHandle handle, const char* path, 
                 return {"solid", "rectangle", "MEM_ALLOC"};
             case GraphNodeType::mem_free:
                 return {"solid", "rectangle", "MEM_FREE"};
+            case GraphNodeType::external_semaphore_signal:
+                return {"solid", "rectangle", "EXT_SEMAS_SIGNAL"};
+            case GraphNodeType::external_semaphore_wait:
+                return {"solid", "rectangle", "EXT_SEMAS_WAIT"};
             case GraphNodeType::batch_mem_op:
                 return {"solid", "rectangle", "BATCH_MEM_OP"};
             default:

@@ -301,6 +301,11 @@ GraphExecUpdateInfo HostRuntime::difference(const Graph& have, const Graph& want
                 if (!alike(old.parameters.batch, node.parameters.batch))
                     return {Result::parameters_changed, handle(node), nullptr};
                 break;
+            case GraphNodeType::external_semaphore_signal:
+            case GraphNodeType::external_semaphore_wait:
+                if (old.parameters.semaphores.count != node.parameters.semaphores.count)
+                    return {Result::parameters_changed, handle(node), nullptr};
+                break;
             case GraphNodeType::mem_alloc:
             case GraphNodeType::mem_free:
                 if (old.memory != node.memory) return {Result::not_supported, handle(node), nullptr};
@@ -408,6 +413,11 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
             return fail(Status::invalid_value,
                         "a kernel that launches no graphs does not become one that does");
         }
+    }
+    if (parameters->type == own.parameters.type &&
+        parameters->semaphores.count != own.parameters.semaphores.count) {
+        return fail(Status::invalid_value,
+                    "in an executable the number of a node's semaphores stays what it was");
     }
     const CommandRef before = own.command;
     const GraphNodeParameters old = own.parameters;

@@ -11,6 +11,10 @@ namespace cuscope::host {
 // Arguments and operations as get_params gives them: where the command has them.
 void HostRuntime::keep_arguments(GraphNode& node) {
     node.arguments.clear();
+    if (node.parameters.type == GraphNodeType::external_semaphore_signal ||
+        node.parameters.type == GraphNodeType::external_semaphore_wait) {
+        keep_semaphores(node);
+    }
     if (node.parameters.type == GraphNodeType::batch_mem_op) {
         node.parameters.batch.operations =
             node.command
@@ -89,6 +93,10 @@ Status HostRuntime::make_node_command(const GraphNodeParameters& parameters,
             return make_host_command(parameters.host, stream, made);
         case GraphNodeType::batch_mem_op:
             return make_memory_operations(parameters.batch, stream, true, made);
+        case GraphNodeType::external_semaphore_signal:
+        case GraphNodeType::external_semaphore_wait:
+            return make_semaphores(parameters.semaphores,
+                                   parameters.type == GraphNodeType::external_semaphore_wait, stream, made);
         default:
             return Status::success;
     }
@@ -103,6 +111,8 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
         case GraphNodeType::host:
         case GraphNodeType::empty:
         case GraphNodeType::batch_mem_op:
+        case GraphNodeType::external_semaphore_signal:
+        case GraphNodeType::external_semaphore_wait:
             break;
         case GraphNodeType::graph: {
             const Graph* child = find_graph(parameters.graph);

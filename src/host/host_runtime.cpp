@@ -10,6 +10,7 @@
 
 #include "host/call.hpp"
 #include "host/graph.hpp"
+#include "host/semaphore.hpp"
 #include "runtime/registry.hpp"
 
 namespace cuscope::host {

@@ -152,6 +152,8 @@ class HostRuntime final : public Runtime {
     class CopyEffect;
     class SetEffect;
     class MemoryOperationsEffect;
+    class SemaphoresEffect;
+    class ExternalSemaphore;
     // The beginning of every call: lock, cost, and whether the call is refused.
     class Call;
 
@@ -289,6 +291,11 @@ class HostRuntime final : public Runtime {
                        const Extent& extent, Command* command);
     Status capture_kernel(Stream& stream, const LaunchConfig& config, KernelHandle kernel,
                           const LaunchRequest& request, Command* command);
+    Status make_semaphores(const ExternalSemaphoreNodeParameters& parameters, bool wait, Stream& stream,
+                           Command** made);
+    Status enqueue_semaphores(Lock& lock, const ExternalSemaphoreNodeParameters& parameters, bool wait,
+                              StreamHandle stream);
+    static void keep_semaphores(GraphNode& node);
     Status capture_batch(Stream& stream, const BatchMemOpNodeParameters& parameters, Command* command);
     Status capture_host(Stream& stream, HostFunction function, void* data, Command* command);
     Status capture_alloc(Stream& stream, void** pointer, std::size_t bytes, int device);
@@ -379,6 +386,7 @@ class HostRuntime final : public Runtime {
     };
     std::vector<Unloaded> unloaded_;
     std::map<const void*, std::unique_ptr<Array>> arrays_;
+    std::map<const void*, std::shared_ptr<ExternalSemaphore>> semaphores_;
     std::map<unsigned long long, std::unique_ptr<cuscope_simt::Texture>> textures_;  // and surfaces
     std::map<const void*, ManagedRanges> managed_;                                   // by address
     std::unique_ptr<Graphs> graphs_;

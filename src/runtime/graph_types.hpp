@@ -7,6 +7,7 @@
 #include "runtime/launch_types.hpp"
 #include "runtime/memory_operation_types.hpp"
 #include "runtime/memory_types.hpp"
+#include "runtime/semaphore_types.hpp"
 
 namespace cuscope {
 
@@ -111,6 +112,7 @@ struct GraphNodeParameters {
     AllocNodeParameters alloc;
     void* free = nullptr;
     BatchMemOpNodeParameters batch;
+    ExternalSemaphoreNodeParameters semaphores;  // external_semaphore_signal, external_semaphore_wait
     ConditionalNodeParameters conditional;
 };
 

@@ -160,6 +160,17 @@ class Runtime {
     virtual Status stream_batch_mem_op(StreamHandle stream, unsigned count, const MemoryOperation* operations,
                                        unsigned flags) = 0;
 
+    // Semaphores of other interfaces. An import that succeeds owns the file descriptor.
+    virtual Status import_external_semaphore(ExternalSemaphoreHandle* semaphore,
+                                             const ExternalSemaphoreDescription* description) = 0;
+    virtual Status destroy_external_semaphore(ExternalSemaphoreHandle semaphore) = 0;
+    virtual Status signal_external_semaphores_async(const ExternalSemaphoreHandle* semaphores,
+                                                    const ExternalSemaphoreParameters* parameters,
+                                                    unsigned count, StreamHandle stream) = 0;
+    virtual Status wait_external_semaphores_async(const ExternalSemaphoreHandle* semaphores,
+                                                  const ExternalSemaphoreParameters* parameters,
+                                                  unsigned count, StreamHandle stream) = 0;
+
     // Events
     virtual Status event_create_with_flags(EventHandle* event, unsigned flags) = 0;
     virtual Status event_destroy(EventHandle event) = 0;

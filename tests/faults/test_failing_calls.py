@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 
 import numpy as np
@@ -180,6 +181,9 @@ METHODS = [
     "stream_write_value_64",
     "stream_wait_value_64",
     "stream_batch_mem_op",
+    "import_external_semaphore",
+    "signal_external_semaphores_async",
+    "wait_external_semaphores_async",
     "stream_synchronize",
     "stream_query",
     "launch_host_func",
@@ -289,6 +293,23 @@ def edit_graph(g) -> None:
     graph.clone()
 
 
+def semaphores(g) -> None:
+    if not cs.current_device().simulated:
+        g["stream"].query()  # there is no other interface
+        return
+    fd = os.eventfd(0)
+    try:
+        semaphore = cs.ExternalSemaphore(fd)
+    except cs.CudaError:
+        os.close(fd)
+        raise
+    g["stream"].signal_external(semaphore)
+    g["stream"].wait_external(semaphore)
+    graph = cs.Graph()
+    node = graph.add_external_semaphore_signal(semaphore)
+    graph.instantiate().set_external_semaphores(node, semaphore)
+
+
 def decide(g) -> None:
     graph = cs.Graph()
     graph.add_if(graph.conditional_handle(default=1)).bodies[0].add_empty()
@@ -305,6 +326,7 @@ USES |= {
     ),
     "capture an allocation": lambda g: captured(g, lambda: cs.zeros(1000)),
     "build a graph": build,
+    "semaphores": semaphores,
     "draw a graph": lambda g: build(g).to_dot(),
     "launch a graph": launch_graph,
     "edit a graph": edit_graph,

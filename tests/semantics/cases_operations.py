@@ -1,8 +1,11 @@
-"""The cases of stream memory operations: what they take, captured, and as nodes of graphs and executables."""
+"""The cases of stream memory operations: what they take, captured, and as nodes of graphs and executables; and what
+is no external semaphore."""
 
 from __future__ import annotations
 
 import ctypes
+import fcntl
+import os
 from collections.abc import Iterator
 
 from .asking import EMPTY, Question, Runtime, case
@@ -11,6 +14,7 @@ BATCH = 12
 WAIT_32, WRITE_32, FLUSH, WAIT_64, WRITE_64, BARRIER = 1, 2, 3, 4, 5, 6
 NON_BLOCKING, MAPPED, PORTABLE, WRITE_COMBINED = 1, 2, 1, 4
 DEVICE_LAUNCH, IF, ASSIGN_DEFAULT = 4, 0, 1
+OPAQUE, TIMELINE = 1, 9
 Operation = tuple[int, int, int, int]  # type, address, value, flags
 
 
@@ -318,3 +322,35 @@ def memory_operation_executables(r: Runtime) -> Iterator[Question]:
     w.clear()
     c.graph_launch(x, s)
     yield "update_launch_value", w.word()
+
+
+@case
+def external_semaphore_imports(r: Runtime) -> Iterator[Question]:
+    """Of what is no semaphore to any runtime: a simulation takes an eventfd for one, and a file in memory."""
+    c = r.c
+
+    def imported(kind: int, fd: int, flags: int = 0) -> str:
+        status, _ = c.import_external_semaphore(kind, fd, flags)
+        if fd < 0:
+            return status
+        try:
+            fcntl.fcntl(fd, fcntl.F_GETFD)
+        except OSError:
+            return f"{status} closed"
+        os.close(fd)
+        return f"{status} open"
+
+    for name, kind in [("opaque", OPAQUE), ("timeline", TIMELINE)]:
+        yield f"import_{name}_minus1", imported(kind, -1)
+        yield f"import_{name}_unused_fd", imported(kind, 987)
+        yield f"import_{name}_dev_null", imported(kind, os.open("/dev/null", os.O_RDWR))
+        yield f"import_{name}_pipe", imported(kind, os.pipe()[0])
+        yield f"import_{name}_eventfd_flags_1", imported(kind, os.eventfd(0), 1)
+    yield "import_opaque_memfd", imported(OPAQUE, os.memfd_create("x"))
+    yield "import_timeline_eventfd", imported(TIMELINE, os.eventfd(0))
+    for kind in (0, 2, 3, 4, 5, 6, 7, 8, 10, 11, 99):
+        yield f"import_type_{kind}", imported(kind, os.eventfd(0))
+    yield "destroy_null", c.destroy_external_semaphore(0)
+    s = r.stream(NON_BLOCKING)
+    yield "signal_count_0_null", c.signal_external_semaphores_async([], 0, s)
+    yield "signal_count_1_null", c.signal_external_semaphores_async([], 1, s)

@@ -1,0 +1,17 @@
+// Nodes of external semaphores as the library wants them, and back: see semaphores.cpp.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "runtime/graph_types.hpp"
+
+namespace cuscope::cuda {
+
+cudaError_t add_semaphores(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                           std::size_t count, const GraphNodeParameters& given);
+// What is found is good until the thread's next call.
+cudaError_t get_semaphores(cudaGraphNode_t node, GraphNodeParameters* found);
+cudaError_t set_semaphores(cudaGraphNode_t node, const GraphNodeParameters& given);
+cudaError_t set_semaphores(cudaGraphExec_t exec, cudaGraphNode_t node, const GraphNodeParameters& given);
+
+}  // namespace cuscope::cuda

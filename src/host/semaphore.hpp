@@ -1,0 +1,58 @@
+// External semaphores of the host runtime: kernel objects that another process, or any Python program, may be
+// the other side of. Private to src/host.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "host/host_runtime.hpp"
+
+namespace cuscope::host {
+
+// A binary one is an eventfd: a signal adds one, a wait takes what there is. A timeline is a file in memory
+// whose first 8 bytes are the counter: a signal stores its value, a wait is for that or more. Owns the file
+// descriptor.
+class HostRuntime::ExternalSemaphore {
+  public:
+    ExternalSemaphore(int fd, int of) : device(of), fd_(fd) {}
+    ExternalSemaphore(int fd, int of, std::atomic<std::uint64_t>* counter)
+        : device(of), fd_(fd), counter_(counter) {}
+    ExternalSemaphore(const ExternalSemaphore&) = delete;
+    ExternalSemaphore& operator=(const ExternalSemaphore&) = delete;
+    ~ExternalSemaphore();
+
+    void signal(std::uint64_t value);
+    // True once; a binary one is not signalled any more then.
+    bool take(std::uint64_t value);
+
+    const int device;
+
+  private:
+    int fd_;
+    std::atomic<std::uint64_t>* counter_ = nullptr;  // null: binary
+};
+
+class HostRuntime::SemaphoresEffect final : public Effect {
+  public:
+    using SemaphorePtr = std::shared_ptr<ExternalSemaphore>;
+    struct One {
+        SemaphorePtr semaphore;
+        std::uint64_t value;
+    };
+    explicit SemaphoresEffect(std::vector<One> semaphores) : semaphores_(std::move(semaphores)) {}
+    // Of signals.
+    void run() override;
+    bool quick() const override { return true; }
+    // Of waits.
+    Progress look() override;
+    std::unique_ptr<Effect> copy() const override { return std::make_unique<SemaphoresEffect>(semaphores_); }
+
+  private:
+    std::vector<One> semaphores_;
+    std::size_t next_ = 0;  // the first that is yet to be taken
+};
+
+}  // namespace cuscope::host
