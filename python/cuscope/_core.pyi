@@ -516,8 +516,9 @@ class Stream:
         ...     stream.free_async(x)
         >>> [node.type for node in g.nodes]
         ['alloc', 'memset', 'copy', 'free']
+        >>> exe = g.instantiate()
         >>> for i in range(3):
-        ...     g.instantiate().launch(stream)
+        ...     exe.launch(stream)
         >>> y.to_host(stream=stream)
         array([2., 2., 2., 2.], dtype=float32)
         """

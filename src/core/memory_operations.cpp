@@ -62,10 +62,14 @@ Call enqueue_one(Runtime& runtime, StreamHandle stream, const MemoryOperation& o
 void check_takes_operations(const Memory& memory) {
     const auto* const device = dynamic_cast<const DeviceMemory*>(&memory);
     if (device == nullptr) return;
-    const bool pooled = device->kind() == DeviceMemory::Kind::pooled;
-    if (!pooled && device->kind() != DeviceMemory::Kind::managed) return;
+    using Kind = DeviceMemory::Kind;
+    const Kind kind = device->kind();
+    if (kind != Kind::pooled && kind != Kind::managed && kind != Kind::graph) return;
     throw std::invalid_argument(
-        std::string("array: is memory ") + (pooled ? "of a pool" : "that is managed") +
+        std::string("array: is memory ") +
+        (kind == Kind::pooled    ? "of a pool"
+         : kind == Kind::managed ? "that is managed"
+                                 : "that a node of a graph allocates") +
         ", on which devices do no stream memory operations: take cs.empty_plain(), a variable of a module "
         "(Module.symbol) or page-locked memory (cs.pinned_empty)");
 }

@@ -43,13 +43,8 @@ Status HostRuntime::check_plan(const GraphPlan& plan, int device, bool frees) {
                 }
                 break;
             case GraphNodeType::batch_mem_op:
-                for (unsigned i = 0; i < node.parameters.batch.count; ++i) {
-                    const MemoryOperation& operation = node.parameters.batch.operations[i];
-                    if (status == Status::success && (operation.writes() || operation.waits()) &&
-                        memory_.find_range(operation.address, operation.bytes()) == nullptr) {
-                        status = Status::illegal_address;
-                    }
-                }
+                for (unsigned i = 0; i < node.parameters.batch.count && status == Status::success; ++i)
+                    status = check_memory_operation(node.parameters.batch.operations[i], false);
                 break;
             default:
                 break;

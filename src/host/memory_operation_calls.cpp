@@ -174,13 +174,14 @@ Status HostRuntime::enqueue_memory_operations(Lock& lock, StreamHandle handle,
     if (stream == nullptr) return invalid_handle("stream");
     if (Status status = admit(*stream); status != Status::success) return status;
     timeline_.spend(device().model->costs.memory_operation * static_cast<Time>(parameters.count));
+    const bool captured = stream->capture != nullptr;
     Command* command = nullptr;
-    if (Status status = make_memory_operations(parameters, *stream, false, &command);
+    if (Status status = make_memory_operations(parameters, *stream, captured, &command);
         status != Status::success) {
         return status;
     }
+    if (captured) return capture_batch(*stream, parameters, command);
     if (command == nullptr) return Status::success;
-    if (stream->capture != nullptr) return capture_batch(*stream, parameters, command);
     commit(command);
     relieve(lock);
     return Status::success;

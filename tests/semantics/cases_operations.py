@@ -170,6 +170,48 @@ def add(r: Runtime, operations: list[Operation], flags: int = 0, graph: int = 0)
 
 
 @case
+def memory_operation_captures_of_the_odd(r: Runtime) -> Iterator[Question]:
+    """What an address is shows when the graph is launched."""
+    c, w = r.c, Words(r)
+    s, d = w.s, w.d
+    managed = c.malloc_managed(64)[1]
+    for name, operate in [
+        ("cap_batch_zero", lambda: c.stream_batch_mem_op(s, [])),
+        ("cap_null", lambda: c.stream_write_value_32(s, 0, 1)),
+        ("cap_misaligned", lambda: c.stream_write_value_32(s, d + 2, 1)),
+        ("cap_flags", lambda: c.stream_wait_value_32(s, d, 1, 4)),
+        ("cap_managed", lambda: c.stream_write_value_32(s, managed, 1)),
+    ]:
+        yield f"{name}_begin", c.stream_begin_capture(s)
+        yield name, operate()
+        yield f"{name}_status", c.stream_is_capturing(s)[1]
+        status, graph = c.stream_end_capture(s)
+        yield f"{name}_end", status
+        yield f"{name}_nodes", r.nodes(graph)
+
+
+@case
+def memory_operation_launches(r: Runtime) -> Iterator[Question]:
+    c, w = r.c, Words(r)
+    pooled, managed, freed = c.malloc_async(64, w.s)[1], c.malloc_managed(64)[1], c.malloc(8 << 20)[1]
+    c.free(freed)
+    for name, address in [
+        ("pooled", pooled),
+        ("null", 0),
+        ("pageable", w.at_pageable),
+        ("managed", managed),
+        ("freed", freed),
+    ]:
+        g = r.graph()
+        yield f"launch_{name}_add", add(r, [(WRITE_32, address, 5, 0)], graph=g)[0]
+        status, x, *_ = c.graph_instantiate(g)
+        yield f"launch_{name}_instantiate", status
+        yield f"launch_{name}_launch", c.graph_launch(x, w.s)
+        yield f"launch_{name}_sync", c.device_synchronize()
+    yield "launch_pageable_value", w.pageable[0]
+
+
+@case
 def memory_operation_nodes(r: Runtime) -> Iterator[Question]:
     c, w = r.c, Words(r)
     s, d = w.s, w.d
