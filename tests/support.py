@@ -105,6 +105,7 @@ def streams(count: int) -> list[cs.Stream]:
 def load_basic(device: cs.Device) -> cs.Module:
     """The small kernels, of which those named here are loaded: no launch has to wait for that while a stream waits."""
     made, x = module(device), cs.empty_plain(2, np.int32)
+    x.fill(0)
     made.store[1, 1](x, 0)
     made.add_one[1, 1](x)
     made.append[1, 1](x, x[1:], 0)

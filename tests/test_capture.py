@@ -346,7 +346,7 @@ def test_what_cuscope_does_itself_spoils_nothing(device, add, x):
     seen = []
 
     def work():
-        other = cs.Stream(non_blocking=True)
+        other = cs.Stream(non_blocking=True, device=device)
         with device, other:
             y = cs.to_device(np.arange(1 << 20, dtype=np.int32))
             z = cs.zeros_like(y)
