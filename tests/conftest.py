@@ -113,12 +113,11 @@ def settled(device) -> Callable[[], None]:
     """Lets everything that an earlier test left behind go, so that memory can be counted."""
 
     def settle() -> None:
-        gc.collect()
-        device.synchronize()
-        gc.collect()
+        for _ in range(2):  # what a wait lets go is given back by another
+            gc.collect()
+            device.synchronize()
+        device.memory_pool.trim()
 
-    # What the first round lets go may be given back by work of its own.
-    settle()
     settle()
     return settle
 

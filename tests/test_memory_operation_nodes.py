@@ -11,6 +11,8 @@ import cuscope as cs
 from cuscope import _core
 from support import holds, load_basic, pinned, plain, streams
 
+pytestmark = pytest.mark.no_sanitizer("under it no stream goes on while another waits")
+
 
 @pytest.fixture
 def kernels(device):

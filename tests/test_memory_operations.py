@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import cuscope as cs
 from support import MS, holds, load_basic, module, pinned, plain, spin, streams
 
+pytestmark = pytest.mark.no_sanitizer("under it no stream goes on while another waits")
 DTYPES = [np.int32, np.uint32, np.int64, np.uint64]
 
 

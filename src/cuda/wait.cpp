@@ -19,9 +19,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// Without a pause: most waits are over by then, and what is called after a system call takes longer: the
-// launch of a graph 2.3 us instead of 1.5.
-constexpr auto spin_time = milliseconds(5);
+constexpr auto spin_time = milliseconds(5);    // without a pause: most waits are over by then
 constexpr auto yield_time = milliseconds(20);  // letting other threads run, but not sleeping
 constexpr auto longest_sleep = microseconds(100);
 constexpr auto check_interval = milliseconds(30);  // how often somebody may end the wait

@@ -34,6 +34,8 @@ OWN_PROCESS = {
     "sticky_misaligned",
 }
 NOT_SANITIZED = {
+    "async_pageable_d2h": "it asks how long something takes",
+    "async_pageable_h2d": "it asks how long something takes",
     "event_elapsed_pending": "it asks how long something takes",
     "graph_bodies": "memcheck calls the memory that is there out of bounds, in the body of a conditional node",
     "stream_default_orders_blocking": "it runs one kernel at a time",
@@ -90,6 +92,8 @@ def marks(case: str) -> list[pytest.MarkDecorator]:
     found = []
     if case in NOT_SANITIZED:
         found.append(pytest.mark.no_sanitizer(NOT_SANITIZED[case]))
+    if case.startswith("memory_operation"):
+        found.append(pytest.mark.no_sanitizer("under it no stream goes on while another waits"))
     if case in OWN_PROCESS:
         found.append(pytest.mark.own_process)
     if case == "mem_info":
