@@ -116,7 +116,8 @@ def settled(device) -> Callable[[], None]:
         for _ in range(2):  # what a wait lets go is given back by another
             gc.collect()
             device.synchronize()
-        device.memory_pool.trim()
+        if device.memory_pool.is_default:
+            device.memory_pool.trim()
 
     settle()
     return settle
