@@ -113,8 +113,10 @@ def settled(device) -> Callable[[], None]:
     """Lets everything that an earlier test left behind go, so that memory can be counted."""
 
     def settle() -> None:
-        for _ in range(2):  # what a wait lets go is given back by another
-            gc.collect()
+        gc.collect()
+        device.synchronize()
+        gc.collect()
+        for _ in range(3):  # what a wait lets go is given back by another
             device.synchronize()
         if device.memory_pool.is_default:
             device.memory_pool.trim()
