@@ -35,7 +35,8 @@ struct HostRuntime::GraphNode {
         GraphEdgeData data;
     };
 
-    bool launches_graphs() const;  // is it a kernel that does?
+    // Is it a kernel that does, as far as its source says? (may_launch_graphs() asks its whole image.)
+    bool launches_graphs() const;
 
     Graph* graph = nullptr;
     unsigned number = 0;            // within its graph
