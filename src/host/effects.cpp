@@ -55,9 +55,12 @@ void Effects::work() {
         --running_;
         // A passed item is at the front of the queue, with nothing but passed ones before it; so is this one,
         // unless it passed some itself. The queue may be long.
-        const auto done = std::find_if(queue_.begin(), queue_.end(),
-                                       [&](const Item& other) { return other.command == command; });
-        queue_.erase(done);
+        if (queue_.front().command == command) {
+            queue_.pop_front();
+        } else {
+            queue_.erase(std::find_if(queue_.begin(), queue_.end(),
+                                      [&](const Item& other) { return other.command == command; }));
+        }
         if (queue_.empty() || !queue_.front().passed) threads_wanted_ = 1;
         if (queue_.empty()) idle_.notify_all();
         if (threads_ > 1) work_.notify_all();
@@ -107,7 +110,9 @@ void Effects::run(Lock& lock, Command* command) {
     }
     command->effect_done = true;
     hooks_.done(command);
-    callback_work_.notify_one();
+    if (!callbacks_.empty()) callback_work_.notify_one();
+    if (!command->awaited && !any_awaited_) return;
+    any_awaited_ = false;
     changed_.notify_all();
 }
 
@@ -121,9 +126,21 @@ void Effects::ended(Command* command) {
     reap();
 }
 
-bool Effects::all_functional() {
+Command* Effects::last_to_do() {
     reap();
-    return ended_.empty();
+    return ended_.empty() ? nullptr : ended_.back();
+}
+
+void Effects::await(Command* command) {
+    if (command == nullptr || command->effect_done) {
+        any_awaited_ = true;
+    } else {
+        command->awaited = true;
+    }
+}
+
+Command* Effects::before_last(std::size_t count) const {
+    return queue_.size() > count ? queue_[queue_.size() - count - 1].command : nullptr;
 }
 
 Command* Effects::undone() {
@@ -155,9 +172,9 @@ void Effects::reap() {
     }
 }
 
-bool Effects::functional(Command* command) {
-    if (command->functional) return true;
-    if (command->ended < 0 || !command->effect_done) return false;
+Command* Effects::holding_up(Command* command) {
+    if (command->functional) return nullptr;
+    if (command->ended < 0 || !command->effect_done) return command;
     // Something before it is stalled, or still runs: look at just what it waited for.
     std::vector<Command*> stack{command};
     while (!stack.empty()) {
@@ -165,7 +182,7 @@ bool Effects::functional(Command* command) {
         bool pushed = false;
         for (Command* dependency : top->dependencies) {
             if (dependency->functional) continue;
-            if (dependency->ended < 0 || !dependency->effect_done) return false;
+            if (dependency->ended < 0 || !dependency->effect_done) return dependency;
             stack.push_back(dependency);
             pushed = true;
             break;
@@ -174,7 +191,7 @@ bool Effects::functional(Command* command) {
         top->functional = true;
         stack.pop_back();
     }
-    return true;
+    return nullptr;
 }
 
 bool Effects::depends_on(const Command* command, const Command* other) const {

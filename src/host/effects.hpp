@@ -23,15 +23,20 @@ class Effects {
         std::function<void(Command*)> done;
     };
 
-    // `changed` is notified whenever an effect is done.
+    // `changed` is notified when an effect is done that somebody awaits.
     Effects(std::mutex& mutex, std::condition_variable& changed, CommandPool& pool, Hooks hooks);
 
     void add(Command* command);
     // A command has ended in simulated time. Takes over the timeline's reference to it.
     void ended(Command* command);
     // Has the command ended, and has its work been done, and that of all that it waited for?
-    bool functional(Command* command);
-    bool all_functional();
+    bool functional(Command* command) { return holding_up(command) == nullptr; }
+    // Why it is not functional: a command that has not ended, or whose work has not been done. Null if it is.
+    Command* holding_up(Command* command);
+    // The last command that has ended, if the work of some that have is yet to be done.
+    Command* last_to_do();
+    // Has `changed` notified once the work of this, or null: of any, is done.
+    void await(Command* command);
     // Has all been done that the command waits for?
     bool ready(const Command* command);
     // The first that has ended and can be done, but is not; null if there is none. What is stalled does not
@@ -41,7 +46,9 @@ class Effects {
     bool depends_on(const Command* command, const Command* other) const;
     // Lets later effects pass one that is stalled. True if there is one.
     bool pass_stalled();
-    std::size_t waiting() const { return queue_.size(); }
+    // What has to be done until only so many wait; null if no more do.
+    Command* before_last(std::size_t count) const;
+    bool idle() const { return queue_.empty(); }
     // Leaves the lock to the threads for a moment, or until nothing waits for them: where many short effects
     // are due, taking turns at the lock with a caller that issues more would take longer than they do.
     void let_run(Lock& lock);
@@ -68,6 +75,7 @@ class Effects {
     std::deque<Item> queue_;
     std::deque<Command*> callbacks_;
     std::deque<Command*> ended_;  // in order; not functional yet, or behind one that is not
+    bool any_awaited_ = false;
     int threads_ = 0, threads_wanted_ = 1, running_ = 0;
     bool callback_thread_ = false;
 };

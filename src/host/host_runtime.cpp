@@ -124,11 +124,11 @@ void HostRuntime::relieve(Lock& lock) {
     catch_up(lock);
     // As on a GPU, a host that is too far ahead waits for the device.
     while (timeline_.pending() > most_pending && !stopping_) {
-        if (!timeline_.advance_one() && wait_slice(lock)) break;
+        if (!timeline_.advance_one() && wait_slice(lock, nullptr)) break;
     }
     effects_.let_run(lock);
-    while (effects_.waiting() > most_effects && !pass_stalled()) {
-        if (wait_slice(lock)) return;
+    while (Command* due = effects_.before_last(most_effects)) {
+        if (pass_stalled() || wait_slice(lock, due)) return;
     }
 }
 
@@ -140,8 +140,9 @@ bool HostRuntime::pass_stalled() {
     return stalled_ = stalled;
 }
 
-// True: somebody wants the wait to end.
-bool HostRuntime::wait_slice(Lock& lock) {
+// For the work of `awaited`, or null: of any command. True: somebody wants the wait to end.
+bool HostRuntime::wait_slice(Lock& lock, Command* awaited) {
+    effects_.await(stalled_ ? nullptr : awaited);
     ++waiting_;
     // Nobody says when the host, or another process, has done what a command watches for.
     const milliseconds slice{timeline_.watching() ? 2 : 50};
@@ -171,10 +172,10 @@ Status HostRuntime::wait_for(Lock& lock, Command* command) {
     const CommandRef keep(timeline_.pool(), command);
     const Command* holder = nullptr;
     auto since = Real::now();
-    while (!effects_.functional(command)) {
+    while (Command* next = effects_.holding_up(command)) {
         if (stopping_) return Status::success;
         if (command->ended < 0) {
-            Command* next = timeline_.advance_until(command);
+            next = timeline_.advance_until(command);
             if (next == nullptr) continue;
             if (next != holder) {
                 holder = next;
@@ -188,7 +189,7 @@ Status HostRuntime::wait_for(Lock& lock, Command* command) {
         }
         // A kernel that waits for what another stream will do: that stream has to get there.
         if (command->ended >= 0 && pass_stalled()) timeline_.advance_one();
-        if (wait_slice(lock)) {
+        if (wait_slice(lock, next == command && command->ended < 0 ? nullptr : next)) {
             if (command->ended >= 0) timeline_.wait_until(command->ended);
             return Status::not_ready;
         }
@@ -221,9 +222,9 @@ Status HostRuntime::wait_for_device(Lock& lock, int device) {
 // Has the work of all that has ended done, so that what the host sees does not depend on how fast that is.
 // What is stalled, and what waits for it, stays behind. False: somebody wants the wait to end.
 bool HostRuntime::drain(Lock& lock) {
-    while (!effects_.all_functional() && !stopping_) {
-        if (pass_stalled() && Real::now() - stalled_since_ > patience) return true;
-        if (wait_slice(lock)) return false;
+    while (Command* last = effects_.last_to_do()) {
+        if (stopping_ || (pass_stalled() && Real::now() - stalled_since_ > patience)) return true;
+        if (wait_slice(lock, effects_.holding_up(last))) return false;
     }
     return true;
 }
@@ -242,7 +243,7 @@ void HostRuntime::catch_up(Lock& lock) {
             timeline_.set_stalled(next);
             continue;
         }
-        if (wait_slice(lock)) return;
+        if (wait_slice(lock, next)) return;
     }
 }
 
@@ -304,6 +305,7 @@ void HostRuntime::background() {
         while (!stopping_ && calls == calls_ && timeline_.pending() > 0) {
             const std::size_t before = timeline_.pending();
             if (!timeline_.advance_one()) {
+                effects_.await(nullptr);
                 if (changed_.wait_for(lock, look) == std::cv_status::timeout) break;
                 continue;
             }
@@ -347,7 +349,8 @@ void HostRuntime::shut_down() noexcept {
     changed_.notify_all();
     background_.notify_all();
     // A moment for kernels that run to notice; whatever is left ends with the process.
-    for (int i = 0; i < 20 && !running_kernels_.empty() && effects_.waiting() > 0; ++i) {
+    for (int i = 0; i < 20 && !running_kernels_.empty() && !effects_.idle(); ++i) {
+        effects_.await(nullptr);
         changed_.wait_for(lock, milliseconds(10));
     }
 }

@@ -193,7 +193,7 @@ class HostRuntime final : public Runtime {
     bool is_done(Lock& lock, Command* command);
     Effect::Progress look(Command* command);  // of one that watches
     bool is_ahead(const void* address) const;
-    bool wait_slice(Lock& lock);
+    bool wait_slice(Lock& lock, Command* awaited);
     void relieve(Lock& lock);
     void flush_printed(Lock& lock);
     void trim_pools(Device& device);

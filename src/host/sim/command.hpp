@@ -93,6 +93,7 @@ struct Command {
 
     std::unique_ptr<Effect> effect;
     bool effect_done = true;
+    bool awaited = false;  // somebody waits for its effect
 
     // Called, if it is there, when the command has ended on the timeline: enqueues what comes next, which
     // depends on what its effect found out.
