@@ -50,7 +50,6 @@ class HostRuntime::KernelEffect final : public Effect {
     simt::Launch launch;
     simt::RunControl control;
     simt::Outcome outcome;
-    std::size_t index = 0;  // in running_kernels_
     bool tells_time = true;
 
     void starting(Time time) override { launch.start_ns = time; }
@@ -62,8 +61,8 @@ class HostRuntime::KernelEffect final : public Effect {
     bool may_launch_graphs() const {
         return (launch.image->table().flags & cuscope_simt::launches_graphs) != 0;
     }
-    std::unique_ptr<Effect> copy() const override {
-        auto made = std::make_unique<KernelEffect>();
+    std::shared_ptr<Effect> copy() const override {
+        auto made = std::make_shared<KernelEffect>();
         made->launch = launch;
         return made;
     }
@@ -84,8 +83,8 @@ class HostRuntime::HostFunctionEffect final : public Effect {
         state.in_host_function = false;
     }
     Time elapsed() const override { return elapsed_; }
-    std::unique_ptr<Effect> copy() const override {
-        return std::make_unique<HostFunctionEffect>(function_, data_, overhead_);
+    std::shared_ptr<Effect> copy() const override {
+        return std::make_shared<HostFunctionEffect>(function_, data_, overhead_);
     }
 
   private:

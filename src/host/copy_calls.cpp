@@ -72,7 +72,7 @@ Status HostRuntime::make_copy(const Box& destination, const Box& source, const E
     const bool pageable_source = from == nullptr, pageable_destination = to == nullptr;
     Command* command = begin(stream, Engine::copy_on_device);
     command->observable = managed(to);
-    auto effect = std::make_unique<CopyEffect>(destination, source, extent);
+    auto effect = std::make_shared<CopyEffect>(destination, source, extent);
     if (to_device && from_device && to->device == from->device) {
         command->duration = model.device_copy_latency_ns + transfer(bytes, model.device_to_device_rate);
     } else if (to_device) {
@@ -372,7 +372,7 @@ Status HostRuntime::make_set(const Box& box, std::uint32_t value, std::size_t el
     Command* command = begin(stream, Engine::copy_on_device);
     command->observable = found->type != MemoryType::device;
     command->duration = model.device_copy_latency_ns + transfer(bytes, model.memset_rate);
-    command->effect = std::make_unique<SetEffect>(box, value, element, extent);
+    command->effect = std::make_shared<SetEffect>(box, value, element, extent);
     *made = command;
     return Status::success;
 }

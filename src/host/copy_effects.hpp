@@ -38,8 +38,8 @@ class HostRuntime::CopyEffect final : public Effect {
     void run() override { move(destination_, source_); }
     bool quick() const override { return bytes_of(extent_) <= most_quick_bytes; }
     // Of what is not staged.
-    std::unique_ptr<Effect> copy() const override {
-        return std::make_unique<CopyEffect>(destination_, source_, extent_);
+    std::shared_ptr<Effect> copy() const override {
+        return std::make_shared<CopyEffect>(destination_, source_, extent_);
     }
     const Box& destination() const { return destination_; }
     const Box& source() const { return source_; }
@@ -70,8 +70,8 @@ class HostRuntime::SetEffect final : public Effect {
         }
     }
     bool quick() const override { return bytes_of(extent_) <= most_quick_bytes; }
-    std::unique_ptr<Effect> copy() const override {
-        return std::make_unique<SetEffect>(destination_, value_, element_, extent_);
+    std::shared_ptr<Effect> copy() const override {
+        return std::make_shared<SetEffect>(destination_, value_, element_, extent_);
     }
     const Box& destination() const { return destination_; }
     const Extent& extent() const { return extent_; }

@@ -124,7 +124,7 @@ Status HostRuntime::device_reset() {
     const int index = thread().device;
     Device& reset = *devices_[index];
     if (Status status = graphs_->spoil_device(*this, index); status != Status::success) return status;
-    for (KernelEffect* kernel : running_kernels_) kernel->control.abort = true;
+    abort_kernels(index);
     resetting_ = index;
     const Status waited = wait_for_device(call.lock(), index);
     resetting_ = -1;

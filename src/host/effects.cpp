@@ -12,17 +12,15 @@ Effects::Effects(std::mutex& mutex, std::condition_variable& changed, CommandPoo
 
 void Effects::add(Command* command) {
     command->effect_done = false;
-    command->effect->starting(command->started);
-    if (command->primary != nullptr) command->effect->primary_ended(command->primary->ended);
     if (queue_.empty() && command->effect->quick() && ready(command)) {
-        if (hooks_.allowed(command)) command->effect->run();
+        if (begin(command)) command->effect->run();
         command->effect_done = true;
         return;
     }
     if (command->engine == Engine::host) {
         callbacks_.push_back(command);
     } else {
-        queue_.push_back({command});
+        queue_.push_back(command);
     }
     start_threads();
     (command->engine == Engine::host ? callback_work_ : work_).notify_one();
@@ -43,25 +41,24 @@ void Effects::start_threads() {
 void Effects::work() {
     Lock lock(mutex_);
     while (threads_ <= threads_wanted_) {
-        Item* item = next_runnable();
-        if (item == nullptr) {
+        Command* command = next_runnable();
+        if (command == nullptr) {
             work_.wait(lock);
             continue;
         }
-        item->running = true;
+        command->running = true;
         ++running_;
-        Command* command = item->command;
         run(lock, command);
         --running_;
-        // A passed item is at the front of the queue, with nothing but passed ones before it; so is this one,
+        command->running = false;
+        // A passed one is at the front of the queue, with nothing but passed ones before it; so is this one,
         // unless it passed some itself. The queue may be long.
-        if (queue_.front().command == command) {
+        if (queue_.front() == command) {
             queue_.pop_front();
         } else {
-            queue_.erase(std::find_if(queue_.begin(), queue_.end(),
-                                      [&](const Item& other) { return other.command == command; }));
+            queue_.erase(std::find(queue_.begin(), queue_.end(), command));
         }
-        if (queue_.empty() || !queue_.front().passed) threads_wanted_ = 1;
+        if (queue_.empty() || !queue_.front()->passed) threads_wanted_ = 1;
         if (queue_.empty()) idle_.notify_all();
         if (threads_ > 1) work_.notify_all();
     }
@@ -74,15 +71,15 @@ void Effects::let_run(Lock& lock) {
 
 // The first that has not started, if all before it are done; where some are stalled, the first that does not
 // need them.
-Effects::Item* Effects::next_runnable() {
+Command* Effects::next_runnable() {
     bool passing = false;
-    for (Item& item : queue_) {
-        if (item.passed) {
+    for (Command* command : queue_) {
+        if (command->passed) {
             passing = true;
-        } else if (item.running) {
+        } else if (command->running) {
             return nullptr;
-        } else if (ready(item.command)) {
-            return &item;
+        } else if (ready(command)) {
+            return command;
         } else if (!passing) {
             return nullptr;
         }
@@ -102,8 +99,16 @@ void Effects::call_back() {
     }
 }
 
+// All that it waits for is done. False: it is not to be run.
+bool Effects::begin(Command* command) {
+    if (!hooks_.starts(command)) return false;
+    command->effect->starting(command->started);
+    if (command->primary != nullptr) command->effect->primary_ended(command->primary->ended);
+    return true;
+}
+
 void Effects::run(Lock& lock, Command* command) {
-    if (hooks_.allowed(command)) {
+    if (begin(command)) {
         lock.unlock();
         command->effect->run();
         take(lock);
@@ -140,7 +145,7 @@ void Effects::await(Command* command) {
 }
 
 Command* Effects::before_last(std::size_t count) const {
-    return queue_.size() > count ? queue_[queue_.size() - count - 1].command : nullptr;
+    return queue_.size() > count ? queue_[queue_.size() - count - 1] : nullptr;
 }
 
 Command* Effects::undone() {
@@ -211,14 +216,14 @@ bool Effects::depends_on(const Command* command, const Command* other) const {
 bool Effects::pass_stalled() {
     bool any = false;
     int left = running_;  // the queue may be long, and few of it run
-    for (Item& item : queue_) {
+    for (Command* command : queue_) {
         if (left == 0) break;
-        if (!item.running) continue;
+        if (!command->running) continue;
         --left;
-        if (!item.command->effect->stalled()) continue;
+        if (!command->effect->stalled()) continue;
         any = true;
-        if (item.passed) continue;
-        item.passed = true;
+        if (command->passed) continue;
+        command->passed = true;
         ++threads_wanted_;
     }
     if (any) {

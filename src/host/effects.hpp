@@ -19,8 +19,8 @@ namespace cuscope::host {
 class Effects {
   public:
     struct Hooks {
-        std::function<bool(const Command*)> allowed;  // not on a lost device, not at exit
-        std::function<void(Command*)> done;
+        std::function<bool(const Command*)> starts;  // false: its effect is not to be run
+        std::function<void(Command*)> done;          // also if it was not
     };
 
     // `changed` is notified when an effect is done that somebody awaits.
@@ -54,16 +54,11 @@ class Effects {
     void let_run(Lock& lock);
 
   private:
-    struct Item {
-        Command* command;
-        bool running = false;
-        bool passed = false;
-    };
-
     void start_threads();
     void work();
     void call_back();
-    Item* next_runnable();
+    Command* next_runnable();
+    bool begin(Command* command);
     void run(Lock& lock, Command* command);
     void reap();
 
@@ -72,7 +67,7 @@ class Effects {
     std::condition_variable work_, callback_work_, idle_;
     CommandPool& pool_;
     Hooks hooks_;
-    std::deque<Item> queue_;
+    std::deque<Command*> queue_;
     std::deque<Command*> callbacks_;
     std::deque<Command*> ended_;  // in order; not functional yet, or behind one that is not
     bool any_awaited_ = false;

@@ -46,7 +46,7 @@ struct HostRuntime::GraphNode {
     GraphNodeParameters parameters;
     std::vector<LaunchAttribute> attributes;  // of a kernel
     std::string name;                         // of a kernel, as its image knows it
-    CommandRef command;            // what it does: never enqueued itself, and never changed. Empty: nothing
+    CommandRef command;            // what it does: never enqueued itself. Empty: nothing
     std::vector<void*> arguments;  // of a kernel: into what `command` holds
     std::vector<ExternalSemaphoreHandle> semaphores;  // of a signal or a wait
     std::vector<ExternalSemaphoreParameters> semaphore_parameters;

@@ -22,6 +22,16 @@ CommandRef HostRuntime::adopt(Command* command) {
     return kept;
 }
 
+// Nodes share commands, which are but models; an executable runs the effects of its own.
+void HostRuntime::take_command(GraphNode& node, const CommandRef& from) {
+    node.command = from;
+    if (!from || !node.graph->hidden) return;
+    node.command = adopt(timeline_.pool().make());
+    node.command->imitate(*from.get());
+    node.command->priority = from->priority;
+    if (from->effect) node.command->effect = from->effect->copy();
+}
+
 std::unique_ptr<HostRuntime::Graph> HostRuntime::new_graph() {
     auto made = std::make_unique<Graph>();
     made->number = ++graphs_->last_graph;
@@ -106,7 +116,7 @@ std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, 
         copy->parameters = node->parameters;
         copy->attributes = node->attributes;
         copy->name = node->name;
-        copy->command = node->command;
+        take_command(*copy, node->command);
         copy->memory = node->memory;
         copy->known_destination = node->known_destination;
         copy->known_source = node->known_source;

@@ -74,8 +74,11 @@ std::shared_ptr<HostRuntime::LaunchEnvironment> HostRuntime::outermost_environme
 }
 
 void HostRuntime::let_launch(const std::shared_ptr<LaunchEnvironment>& environment, Command* command) {
-    auto* const kernel = dynamic_cast<KernelEffect*>(command->effect.get());
-    if (kernel == nullptr || !kernel->may_launch_graphs()) return;
+    if (command->engine != Engine::compute) return;
+    const auto& model = static_cast<const KernelEffect&>(*command->effect);
+    if (!model.may_launch_graphs()) return;
+    command->effect = model.copy();  // this one knows the launch
+    auto* const kernel = static_cast<KernelEffect*>(command->effect.get());
     auto launcher = std::make_shared<KernelLauncher>(*this, environment);
     kernel->launch.graphs = launcher;
     // What it launches is known when it was run; how long it takes may be, too.

@@ -340,7 +340,7 @@ void HostRuntime::take_parameters(Graph& have, const Graph& want) {
         node.parameters.conditional.bodies = bodies;
         node.attributes = from.attributes;
         node.name = from.name;
-        node.command = from.command;
+        take_command(node, from.command);
         node.known_destination = from.known_destination;
         node.known_source = from.known_source;
         keep_arguments(node);

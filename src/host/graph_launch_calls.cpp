@@ -97,7 +97,7 @@ void HostRuntime::decide(const GraphRun& run, const GraphStep& step, Command* jo
     look->duration_from_effect = true;
     const auto* const condition =
         reinterpret_cast<const GraphCondition*>(step.node->parameters.conditional.handle);
-    look->effect = std::make_unique<ReadCondition>(&condition->value, run.plan);
+    look->effect = std::make_shared<ReadCondition>(&condition->value, run.plan);
     look->next = [this, run, &step, join = CommandRef(timeline_.pool(), join)](Command* looked) {
         const unsigned value = static_cast<const ReadCondition&>(*looked->effect).found;
         const ConditionalType type = step.node->parameters.conditional.type;
@@ -161,7 +161,6 @@ void HostRuntime::enqueue_steps(const GraphRun& run, const GraphSteps& steps, Co
                 command->imitate(*node.command.get());
                 if (run.node_priority) command->priority = node.command->priority;
                 if (run.environment) let_launch(run.environment, command);
-                watch(command);
         }
         if (now) {
             if (overlapped != nullptr) after.push_back(overlapped);
@@ -194,7 +193,7 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
     Command* const begin = timeline_.make(*stream);
     begin->duration = model.graph_start_ns;
     if (!plan.graph->conditions.empty())
-        begin->effect = std::make_unique<AssignDefaults<GraphCondition>>(plan.graph->conditions);
+        begin->effect = std::make_shared<AssignDefaults<GraphCondition>>(plan.graph->conditions);
     // Two launches of one executable never overlap.
     Command* const previous = found->last.get();
     const CommandRef keep_begin(timeline_.pool(), begin);

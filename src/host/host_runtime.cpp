@@ -44,23 +44,8 @@ HostRuntime::HostRuntime()
                 [this](Command* command) { effects_.ended(command); },
                 {[this] { return effects_.undone(); }, [this](Command* command) { return look(command); }}),
       effects_(mutex_, changed_, timeline_.pool(),
-               {[this](const Command* command) {
-                    return !stopping_ && devices_[command->device]->lost == Status::success;
-                },
-                [this](Command* command) {
-                    if (command->duration_from_effect || command->may_trigger) {
-                        timeline_.resolve(command, command->effect->elapsed(), command->effect->triggered());
-                    }
-                    auto* kernel = dynamic_cast<KernelEffect*>(command->effect.get());
-                    if (kernel == nullptr) return;
-                    running_kernels_.back()->index = kernel->index;
-                    std::swap(running_kernels_[kernel->index], running_kernels_.back());
-                    running_kernels_.pop_back();
-                    printed_ += kernel->outcome.printed;
-                    if (kernel->outcome.status != Status::success) {
-                        lose(command->device, kernel->outcome.status, kernel->outcome.detail);
-                    }
-                }}) {
+               {[this](const Command* command) { return starts(command); },
+                [this](Command* command) { done(command); }}) {
     graphs_ = std::make_unique<Graphs>();
     const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
     launch_blocking_ = blocking != nullptr && std::atoi(blocking) != 0;
@@ -104,15 +89,35 @@ Command* HostRuntime::begin(Stream& stream, Engine engine) {
     return command;
 }
 
-void HostRuntime::watch(Command* command) {
-    if (auto* kernel = dynamic_cast<KernelEffect*>(command->effect.get())) {
-        kernel->index = running_kernels_.size();
-        running_kernels_.push_back(kernel);
+// Is the effect run? Not on a lost device, not at exit.
+bool HostRuntime::starts(const Command* command) {
+    if (stopping_ || devices_[command->device]->lost != Status::success) return false;
+    if (command->engine == Engine::compute) {
+        auto& kernel = static_cast<KernelEffect&>(*command->effect);
+        kernel.outcome = {};
+        kernel.control.abort = command->device == resetting_;
+        running_kernels_.push_back(command);
+    }
+    return true;
+}
+
+// The effect was run, or is not to be.
+void HostRuntime::done(Command* command) {
+    if (command->duration_from_effect || command->may_trigger)
+        timeline_.resolve(command, command->effect->elapsed(), command->effect->triggered());
+    if (std::erase(running_kernels_, command) == 0) return;
+    const simt::Outcome& outcome = static_cast<const KernelEffect&>(*command->effect).outcome;
+    printed_ += outcome.printed;
+    if (outcome.status != Status::success) lose(command->device, outcome.status, outcome.detail);
+}
+
+void HostRuntime::abort_kernels(int device) {
+    for (const Command* command : running_kernels_) {
+        if (command->device == device) static_cast<KernelEffect&>(*command->effect).control.abort = true;
     }
 }
 
 void HostRuntime::commit(Command* command, Command* after) {
-    watch(command);
     timeline_.enqueue(command, {&after, std::size_t{after != nullptr}});
     start_background();
 }
@@ -160,7 +165,7 @@ bool HostRuntime::wait_slice(Lock& lock, Command* awaited) {
 // yet to do? Where `command` needs it, only the executor's word for it counts: its times are part of the
 // timeline.
 bool HostRuntime::waits_outside(const Command* command, const Command* next, Real::duration real) const {
-    const bool stalled = next->effect->stalled();
+    const bool stalled = next->running && next->effect->stalled();
     // Work that has begun ends by itself, unless it is stalled or the program's own.
     if (next->ended >= 0 && !stalled && next->engine != Engine::host) return false;
     if (effects_.depends_on(command, next)) return stalled && real > patience;
@@ -239,7 +244,8 @@ void HostRuntime::catch_up(Lock& lock) {
             holder = next;
             since = Real::now();
         } else if (Real::now() - since > patience &&
-                   (next->ended < 0 || next->engine == Engine::host || next->effect->stalled())) {
+                   (next->ended < 0 || next->engine == Engine::host ||
+                    (next->running && next->effect->stalled()))) {
             timeline_.set_stalled(next);
             continue;
         }
@@ -345,7 +351,7 @@ void HostRuntime::shut_down() noexcept {
     Lock lock(mutex_);
     if (stopping_) return;
     stopping_ = true;
-    for (KernelEffect* kernel : running_kernels_) kernel->control.abort = true;
+    for (std::size_t i = 0; i < devices_.size(); ++i) abort_kernels(static_cast<int>(i));
     changed_.notify_all();
     background_.notify_all();
     // A moment for kernels that run to notice; whatever is left ends with the process.

@@ -199,12 +199,14 @@ class HostRuntime final : public Runtime {
     void trim_pools(Device& device);
     void start_background();
     void background();
+    bool starts(const Command* command);
+    void done(Command* command);
+    void abort_kernels(int device);
     void lose(int device, Status status, std::string detail);
 
     // Commands
     Command* begin(Stream& stream, Engine engine);
     void commit(Command* command, Command* after = nullptr);
-    void watch(Command* command);  // before it is enqueued
     Status check_box(const Box& box, const Extent& extent, const char* what, const Allocation** allocation);
     Status check_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
                       const Allocation** to, const Allocation** from);
@@ -306,6 +308,7 @@ class HostRuntime final : public Runtime {
     GraphNode* find_node(GraphNodeHandle handle);
     GraphExec* find_exec(GraphExecHandle handle);
     CommandRef adopt(Command* command);
+    void take_command(GraphNode& node, const CommandRef& from);
     std::unique_ptr<Graph> new_graph();
     std::unique_ptr<Graph> copy_graph(const Graph& graph, bool hidden);
     void forget_nodes(Graph& graph);
@@ -391,7 +394,7 @@ class HostRuntime final : public Runtime {
     std::map<const void*, ManagedRanges> managed_;                                   // by address
     std::unique_ptr<Graphs> graphs_;
     std::string printed_;
-    std::vector<KernelEffect*> running_kernels_;
+    std::vector<const Command*> running_kernels_;
     unsigned long long next_stream_id_ = 1;
     bool stalled_ = false;  // some effect waits for the program, and since when
     std::chrono::steady_clock::time_point stalled_since_;

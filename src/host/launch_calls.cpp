@@ -147,7 +147,7 @@ Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel,
                         std::to_string(resident) + " blocks of this kernel at once, " +
                         std::to_string(per_multiprocessor) + " on each multiprocessor (kernel.occupancy)");
     }
-    auto effect = std::make_unique<KernelEffect>();
+    auto effect = std::make_shared<KernelEffect>();
     simt::Launch& launch = effect->launch;
     std::int64_t array_bytes = config.array_bytes;
     std::int64_t counted = 0;

@@ -163,7 +163,7 @@ Status HostRuntime::make_memory_operations(const BatchMemOpNodeParameters& param
     Command* command = begin(stream, Engine::none);
     command->duration = duration;
     command->watches = waits;
-    command->effect = std::make_unique<MemoryOperationsEffect>(*this, stream.device, std::move(operations));
+    command->effect = std::make_shared<MemoryOperationsEffect>(*this, stream.device, std::move(operations));
     *made = command;
     return Status::success;
 }

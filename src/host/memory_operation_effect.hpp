@@ -14,11 +14,12 @@ class HostRuntime::MemoryOperationsEffect final : public Effect {
   public:
     MemoryOperationsEffect(HostRuntime& runtime, int device, std::vector<MemoryOperation> operations)
         : runtime_(runtime), device_(device), operations_(std::move(operations)) {}
+    void starting(Time) override { next_ = 0; }
     void run() override;
     Progress look() override;
     bool quick() const override { return true; }
-    std::unique_ptr<Effect> copy() const override {
-        return std::make_unique<MemoryOperationsEffect>(runtime_, device_, operations_);
+    std::shared_ptr<Effect> copy() const override {
+        return std::make_shared<MemoryOperationsEffect>(runtime_, device_, operations_);
     }
     const std::vector<MemoryOperation>& operations() const { return operations_; }
 

@@ -43,12 +43,13 @@ class HostRuntime::SemaphoresEffect final : public Effect {
         std::uint64_t value;
     };
     explicit SemaphoresEffect(std::vector<One> semaphores) : semaphores_(std::move(semaphores)) {}
+    void starting(Time) override { next_ = 0; }
     // Of signals.
     void run() override;
     bool quick() const override { return true; }
     // Of waits.
     Progress look() override;
-    std::unique_ptr<Effect> copy() const override { return std::make_unique<SemaphoresEffect>(semaphores_); }
+    std::shared_ptr<Effect> copy() const override { return std::make_shared<SemaphoresEffect>(semaphores_); }
 
   private:
     std::vector<One> semaphores_;

@@ -146,7 +146,7 @@ Status HostRuntime::make_semaphores(const ExternalSemaphoreNodeParameters& param
     command->duration = model.memory_operations_ns + each * static_cast<Time>(parameters.count);
     command->watches = wait;
     command->observable = !wait;
-    command->effect = std::make_unique<SemaphoresEffect>(std::move(ones));
+    command->effect = std::make_shared<SemaphoresEffect>(std::move(ones));
     *made = command;
     return Status::success;
 }

@@ -203,7 +203,7 @@ Status HostRuntime::make_host_command(const HostNodeParameters& parameters, Stre
     command->duration_from_effect = true;
     command->observable = true;
     command->effect =
-        std::make_unique<HostFunctionEffect>(parameters.function, parameters.data, command->duration);
+        std::make_shared<HostFunctionEffect>(parameters.function, parameters.data, command->duration);
     *made = command;
     return Status::success;
 }

@@ -12,15 +12,16 @@ namespace cuscope::host {
 
 using Time = std::int64_t;  // nanoseconds of simulated time
 
-// The work behind a command, done outside the lock, in the order that the timeline decides.
+// The work behind a command, done outside the lock, in the order that the timeline decides. A graph's
+// executable has its nodes' effects run again and again, never two runs of one at a time.
 class Effect {
   public:
     virtual ~Effect() = default;
+    // Before each run: when that has started, and when the kernel that it overlaps had ended.
     virtual void starting(Time) {}
-    virtual void run() = 0;
-    // Before it runs: when the kernel that it overlaps had ended.
     virtual void primary_ended(Time) {}
-    // How long the work says that it took, once it was run: a kernel's clocks, a host function's host_work.
+    virtual void run() = 0;
+    // How long the last run says that it took: a kernel's clocks, a host function's host_work.
     virtual Time elapsed() const { return 0; }
     // How long after its start each block had let dependents start; -1: not all did.
     virtual Time triggered() const { return -1; }
@@ -32,8 +33,8 @@ class Effect {
     // have come about. Does as much as it can.
     enum class Progress { none, some, all };
     virtual Progress look() { return Progress::all; }
-    // The same work once more, for another command; null where there is only one of it.
-    virtual std::unique_ptr<Effect> copy() const { return nullptr; }
+    // The same work once more; null where there is only one of it.
+    virtual std::shared_ptr<Effect> copy() const { return nullptr; }
 };
 
 enum class Engine : int {
@@ -91,8 +92,10 @@ struct Command {
     std::vector<Command*> dependents;    // not counted: cleared when this ends
     std::vector<Command*> dependencies;  // counted until this is functional
 
-    std::unique_ptr<Effect> effect;
+    std::shared_ptr<Effect> effect;
     bool effect_done = true;
+    bool running = false;  // its effect
+    bool passed = false;   // by the effects of later ones, since it is stalled
     bool awaited = false;  // somebody waits for its effect
 
     // Called, if it is there, when the command has ended on the timeline: enqueues what comes next, which
@@ -101,7 +104,7 @@ struct Command {
 
     int references = 0;
 
-    // What `model` is and takes: all but when, where and for whom.
+    // What `model` is, takes and does: all but when, where and for whom.
     void imitate(const Command& model) {
         engine = model.engine;
         duration = model.duration;
@@ -114,7 +117,7 @@ struct Command {
         triggers_at_once = model.triggers_at_once;
         may_trigger = model.may_trigger;
         tail = model.tail;
-        if (model.effect) effect = model.effect->copy();
+        effect = model.effect;
     }
 };
 

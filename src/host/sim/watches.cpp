@@ -9,6 +9,7 @@ namespace cuscope::host {
 
 void Timeline::watch(Command* command) {
     command->due = true;  // nobody runs its effect
+    command->effect->starting(time_);
     watching_.push_back(command);
     to_look_ = true;
 }
