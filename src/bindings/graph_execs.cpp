@@ -42,18 +42,16 @@ void keep(const std::shared_ptr<core::GraphExec>& exec, const NodeUses& uses) {
 PyObject* fast_launch(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     auto* const object = exactly<GraphExecObject>(self);
     if (object == nullptr || count > 1 || !object->exec) return nullptr;
+    auto* const given = count == 0 ? nullptr : exactly<StreamObject>(arguments[0]);
+    if (count == 1 && (given == nullptr || !given->stream)) return nullptr;
     const Closable<core::GraphExec>::Borrowed exec(object->exec);
-    core::StreamPtr stream;
-    if (count == 0) {
-        stream = core::current_stream(object->device);
+    if (given != nullptr) {
+        const Closable<core::Stream>::Borrowed stream(given->stream);
+        without_gil([&] { exec->launch(*stream); });
     } else {
-        const auto* const given = exactly<StreamObject>(arguments[0]);
-        if (given == nullptr || !given->stream) return nullptr;
-        stream = given->stream.get();
-    }
-    {
+        core::StreamPtr stream = core::current_stream(object->device);
         const WithoutGil released;
-        exec->launch(stream);
+        exec->launch(*stream);
         stream.reset();
     }
     Py_RETURN_NONE;
@@ -122,7 +120,7 @@ array([2., 2., 2., 2.], dtype=float32)
             [](const GraphExecObject& self, const StreamLike& stream) {
                 const std::shared_ptr<core::GraphExec> exec = self.open();
                 const core::StreamPtr on = stream_or_current(stream, self.device);
-                without_gil([&] { exec->launch(on); });
+                without_gil([&] { exec->launch(*on); });
             },
             py::arg("stream") = py::none(),
             R"(Run the graph in a stream, the current one unless given.

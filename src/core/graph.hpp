@@ -148,11 +148,12 @@ class GraphExec final : public Memory {
     std::size_t bytes() const override { return 0; }
     // All that it uses is used there, too.
     void used_in(const StreamPtr& stream) override;
+    bool is_told(const Stream& stream) const;
     std::vector<StreamPtr> users() override { return uses_.list(); }
     GraphExecHandle handle() const { return handle_; }
     void check_usable() const { device_->check_generation(generation_, "GraphExec"); }
 
-    void launch(const StreamPtr& stream);
+    void launch(Stream& stream);
     void upload(const StreamPtr& stream);
     unsigned long long flags() const;
     // What differs, if the update is refused; the executable is as it was then. The nodes are `graph`'s.

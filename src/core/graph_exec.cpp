@@ -19,9 +19,13 @@ GraphExec::~GraphExec() {
                        });
 }
 
+bool GraphExec::is_told(const Stream& stream) const {
+    return told_.load(std::memory_order_acquire) == stream.serial();
+}
+
 void GraphExec::used_in(const StreamPtr& stream) {
     check_usable();
-    if (told_.load(std::memory_order_acquire) == stream->serial()) return;
+    if (is_told(*stream)) return;
     // Executables may use each other, in a circle too: one lock for all, and none is told twice.
     static std::recursive_mutex& telling = *new std::recursive_mutex;  // outlives static destructors
     const std::lock_guard all(telling);
@@ -65,15 +69,15 @@ void refuse_captured(const Stream& stream, const char* call) {
 
 }  // namespace
 
-void GraphExec::launch(const StreamPtr& stream) {
-    check_stream(*stream);
-    const DeviceScope scope(*device_);
+void GraphExec::launch(Stream& stream) {
+    check_stream(stream);
+    const HandleScope scope(*device_, stream.is_default());
     if (captures_underway() > 0) {
-        refuse_legacy_in_capture(*stream, "cudaGraphLaunch");
-        refuse_captured(*stream, "cudaGraphLaunch");
+        refuse_legacy_in_capture(stream, "cudaGraphLaunch");
+        refuse_captured(stream, "cudaGraphLaunch");
     }
-    used_in(stream);
-    device_->check(device_->runtime().graph_launch(handle_, stream->handle()), "cudaGraphLaunch");
+    if (!is_told(stream)) used_in(shared_from(stream));
+    device_->check(device_->runtime().graph_launch(handle_, stream.handle()), "cudaGraphLaunch");
 }
 
 void GraphExec::upload(const StreamPtr& stream) {

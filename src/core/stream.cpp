@@ -184,12 +184,6 @@ std::mutex& capture_mutex() {
     return *instance;
 }
 
-StreamPtr shared_from(Stream& stream) {
-    if (stream.handle() == stream_legacy) return stream.device().legacy_stream();
-    if (stream.handle() == stream_per_thread) return stream.device().per_thread_stream();
-    return stream.shared_from_this();
-}
-
 [[noreturn]] void refuse_wait(const char* call) {
     refuse_in_capture(Status::stream_capture_unsupported, call,
                       "the stream is being captured, and what is captured does not run: there is nothing to "
@@ -197,6 +191,12 @@ StreamPtr shared_from(Stream& stream) {
 }
 
 }  // namespace
+
+StreamPtr shared_from(Stream& stream) {
+    if (stream.handle() == stream_legacy) return stream.device().legacy_stream();
+    if (stream.handle() == stream_per_thread) return stream.device().per_thread_stream();
+    return stream.shared_from_this();
+}
 
 std::shared_ptr<Capture> Stream::capture() const {
     if (!capturing()) return nullptr;

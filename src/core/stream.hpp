@@ -96,6 +96,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 };
 
 using StreamPtr = std::shared_ptr<Stream>;
+StreamPtr shared_from(Stream& stream);
 
 // Orders what `later` is given from now on after everything that `earlier` was given so far.
 Status order(const Stream& later, const Stream& earlier);

@@ -183,7 +183,7 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
     if (Status status = admit_uncaptured(*stream); status != Status::success) return status;
     const GraphPlan& plan = *found->plan;
     const bool frees = (found->flags & flags::graph_auto_free_on_launch) != 0;
-    if (Status status = check_plan(plan, thread().device, frees); status != Status::success) {
+    if (Status status = check_plan(plan, found->device, frees); status != Status::success) {
         // Memory that is gone shows when somebody waits.
         return status == Status::illegal_address ? Status::success : status;
     }
