@@ -3,7 +3,7 @@
 A 4-argument launch, an event record, a stream wait and a stream query, from Python, beside the same from C++ (PROGRAM: built
 from benchmarks/cpp, it prints JSON), CuPy and cuda.core where they are installed. Each has a process of its own
 (cuscope.bench._calls) and is started several times: even two streams of one process were seen to differ by a fifth.
-All take turns, round after round; what is printed is the median time and the median of the ratios to C++ in the same round.
+All run on the same processor and take turns, round after round; what is printed is the median time and the median of the ratios to C++ in the same round.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import subprocess
 import sys
 from typing import Any
 
-from cuscope.bench._calls import CALLS, PEERS, Peer
+from cuscope.bench._calls import CALLS, PEERS, Peer, on_one_processor
 
 
 def measure(program: str | None, processes: int, rounds: int, count: int) -> dict[str, Any]:
@@ -66,6 +66,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=4, help="with each start")
     parser.add_argument("--count", type=int, default=256, help="calls in a row")
     options = parser.parse_args()
+    on_one_processor()
     result = measure(options.cpp, options.processes, options.rounds, options.count)
     if options.json:
         print(json.dumps(result, indent=2))

@@ -2,8 +2,9 @@
 
 A chain of kernels replayed as a graph, launched one by one, the launch of the graph alone, and its capture for each kernel,
 from Python, beside the same from C++ (PROGRAM: built from benchmarks/cpp/graph_costs.cu, it prints JSON), CuPy and PyTorch
-where they are installed. Each has a process of its own (cuscope.bench._graph_calls). All take turns, round after round;
-what is printed is the median time and the median of the ratios to C++ in the same round.
+where they are installed. Each has a process of its own (cuscope.bench._graph_calls), which is started anew after some rounds;
+all run on the same processor and take turns. What is printed is the median time and the median of the ratios to C++ in
+the same round.
 """
 
 from __future__ import annotations
@@ -15,16 +16,15 @@ import subprocess
 import sys
 from typing import Any
 
-from cuscope.bench._calls import Peer
+from cuscope.bench._calls import Peer, on_one_processor
 from cuscope.bench._graph_calls import CALLS, PEERS
 
 Times = dict[str, dict[str, list[float]]]
 
 
-def measure(program: str | None, kernels: int, rounds: int) -> dict[str, Any]:
+def take_turns(program: str | None, kernels: int, rounds: int, times: Times) -> dict[str, str]:
+    """Appends to the times; says who is missing, and why."""
     peers = {name: Peer(name, kernels, module="cuscope.bench._graph_calls") for name in PEERS}
-    missing = {name: peer.missing for name, peer in peers.items() if peer.missing}
-    times: Times = {name: {call: [] for call in CALLS} for name in ("c++", *PEERS)}
     for _ in range(rounds):
         if program:
             command = [program, str(kernels)]
@@ -38,6 +38,14 @@ def measure(program: str | None, kernels: int, rounds: int) -> dict[str, Any]:
                     times[name][call].append(peer.microseconds(call) / share)
     for peer in peers.values():
         peer.close()
+    return {name: peer.missing for name, peer in peers.items() if peer.missing}
+
+
+def measure(program: str | None, kernels: int, processes: int, rounds: int) -> dict[str, Any]:
+    missing: dict[str, str] = {}
+    times: Times = {name: {call: [] for call in CALLS} for name in ("c++", *PEERS)}
+    for _ in range(processes):
+        missing |= take_turns(program, kernels, rounds, times)
     for name in missing:
         del times[name]
     return {
@@ -67,10 +75,14 @@ def main() -> int:
     )
     parser.add_argument("--cpp", metavar="PROGRAM", help="the C++ program built from graph_costs.cu")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5, help="of each process")
     parser.add_argument("--kernels", type=int, nargs="+", default=[1, 10, 100, 1000], help="of the chain")
     options = parser.parse_args()
-    results = [measure(options.cpp, kernels, options.rounds) for kernels in options.kernels]
+    on_one_processor()
+    results = [
+        measure(options.cpp, kernels, options.processes, options.rounds) for kernels in options.kernels
+    ]
     if options.json:
         print(json.dumps(results, indent=2))
     else:

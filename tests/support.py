@@ -47,6 +47,13 @@ def built_in(device: cs.Device, name: str) -> cs.Module:
     return cs.Module.from_file(Path(cs.__file__).parent / "kernels" / (name + ending), device=device)
 
 
+@functools.cache
+def instances(device: cs.Device, source: Path) -> dict[str, cs.Kernel]:
+    """The kernels of one of the package's files, by their names without spaces."""
+    module = built_in(device, f"{source.parent.name}/{source.stem}")
+    return {name.replace(" ", ""): module[name] for name in module.kernels}
+
+
 def spin(device: cs.Device, seconds: float, stream: cs.Stream | None = None) -> None:
     """Keeps one block of the device busy for so long, in the stream."""
     module(device).spin[1, 1, stream](round(seconds * 1e9))

@@ -67,7 +67,7 @@ check() {
 memcheck="memcheck --report-api-errors no"
 # The package's kernels, every variant of them.
 kernels=(tests/test_matmul.py tests/test_reduce.py tests/test_bfloat16.py tests/test_matmul_kernels.py
-    tests/test_reduction_kernels.py tests/test_documents_kernels.py)
+    tests/test_reduction_kernels.py tests/test_reduction_ladder.py tests/test_documents_kernels.py)
 graphs=(tests/test_graph*.py tests/test_capture*.py tests/semantics)
 others=("${kernels[@]/#/--ignore=}" "${graphs[@]/#/--ignore=}")
 export -f build
@@ -116,7 +116,7 @@ benchmarks() {
     step reductions_build 90 "${compile[@]}" -o "$work/reductions" benchmarks/cpp/reductions.cu &
     wait
     step calls 60 "$python" benchmarks/calls.py --cpp "$work/call_costs"
-    step graphs 120 "$python" benchmarks/graphs.py --cpp "$work/graph_costs"
+    step graphs 180 "$python" benchmarks/graphs.py --cpp "$work/graph_costs"
     step copies 60 "$python" benchmarks/copies.py --cpp "$work/copy_rates"
     step reductions 60 "$work/reductions"
     step bench_matmul 60 "$python" -m cuscope bench matmul --seconds 12 --sizes 512,1024,2048,4096,8192

@@ -169,8 +169,9 @@ class Benchmark {
     template <class P>
     void whole_of(cudaStream_t stream, const void* in, long long n, Operation operation) {
         const plan::Launch l = plan::plan_whole(n, 4, processors_);
-        launch(l, stream, whole<P>, in, out_, n, plan::bits_of(operation, Type::float32),
-               plan::kind_of(operation, Type::float32), 1.0, zeroed_);
+        launch(l, stream, plan::is_few(n, 4, processors_) ? few<P> : whole<P>, in, out_, n,
+               plan::bits_of(operation, Type::float32), plan::kind_of(operation, Type::float32), 1.0,
+               zeroed_);
     }
     void sum_of(cudaStream_t stream, const float* in, long long n) {
         whole_of<SumOf<float>>(stream, in, n, Operation::sum);

@@ -1,7 +1,7 @@
 // How the reductions of this folder are launched: which instance serves an operation on a type, with which
 // arguments, and which grid, block and workspace a shape needs. Plain C++20 without CUDA, for the host side.
 //
-//   plan_whole    whole<P>(in, out, n, bits, kind, divisor, slots)
+//   plan_whole    whole<P>(in, out, n, bits, kind, divisor, slots), or few<P> of the same where is_few
 //                 dot<P>(first, second, out, n, bits, kind, slots)
 //   plan_rows     rows<P>(in, out, count, length, distance, bits, kind, divisor, lanes, splits, slots)
 //   plan_columns  columns<P>(in, out, outer, length, inner, distance, outer_distance, bits, kind, divisor,
@@ -189,24 +189,33 @@ constexpr long long power_of_two_up_to(long long x) {  // 0 of 0
 // Slots hold Values of up to 32 bytes, and as much again for flags.
 inline constexpr std::size_t slot_size = 64;
 
-// n elements of so many bytes, in a row: `whole` and `dot`.
+// What a thread of `few` takes at most.
+inline constexpr int few_vectors = 4;
+
+// n elements of so many bytes, in a row: `whole`, `few` and `dot`.
 //
 // Up to 32 KiB one block is enough: it need not wait for others. Above, blocks are as many as have a vector
-// for every thread, up to one for four multiprocessors; then one for each, and two once those would go around
-// more than once. (With numbers in between, launches that overlap took longer.)
+// for every thread, up to one for four multiprocessors; then one for each, and two once a thread of those
+// would have more than four vectors. (With numbers in between, launches that overlap took longer.)
 constexpr Launch plan_whole(long long n, int element_bytes, int multiprocessors) {
-    constexpr int threads = 512, loads = 8;
+    constexpr int threads = 512;
     const long long vectors = (n * element_bytes + 15) / 16;
     Launch launch;
     launch.block = threads;
-    if (vectors > threads * loads / 2) {
+    if (vectors > threads * few_vectors) {
         const long long useful = (vectors + threads - 1) / threads, one_each = multiprocessors;
-        launch.grid = static_cast<unsigned>(vectors > one_each * threads * loads ? 2 * one_each
-                                            : useful > one_each / 4              ? one_each
-                                                                                 : useful);
+        launch.grid = static_cast<unsigned>(vectors > one_each * threads * few_vectors ? 2 * one_each
+                                            : useful > one_each / 4                    ? one_each
+                                                                                       : useful);
     }
     launch.slot_bytes = launch.grid > 1 ? launch.grid * slot_size : 0;
     return launch;
+}
+
+// Are n elements in a row so few that `few` takes them, instead of `whole`?
+constexpr bool is_few(long long n, int element_bytes, int multiprocessors) {
+    const Launch launch = plan_whole(n, element_bytes, multiprocessors);
+    return (n * element_bytes + 15) / 16 <= static_cast<long long>(launch.grid) * launch.block * few_vectors;
 }
 
 // `count` rows of `length` elements each. A thread takes 16 vectors of a row, which are two rounds of loads,

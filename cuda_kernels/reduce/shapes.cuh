@@ -1,12 +1,16 @@
-// The three shapes of a reduction, as kernels over a policy (exchange.cuh): the whole of a contiguous array,
-// its rows, its columns. plan.hpp gives the launch of each; sum.cu and the others the instances.
+// The shapes of a reduction, as kernels over a policy (exchange.cuh): the whole of a contiguous array, be it
+// long or of few elements, its rows, its columns. plan.hpp gives the launch of each; sum.cu and the others
+// the instances.
 #pragma once
 
 #include "columns.cuh"
+#include "few.cuh"
 #include "rows.cuh"
 #include "whole.cuh"
 
 #define OFFER_SHAPES(...)                                                                                \
+    template __global__ void few<__VA_ARGS__>(const void*, void*, long long, unsigned long long, int,    \
+                                              double, void*);                                            \
     template __global__ void whole<__VA_ARGS__>(const void*, void*, long long, unsigned long long, int,  \
                                                 double, void*);                                          \
     template __global__ void rows<__VA_ARGS__>(const void*, void*, long long, long long, long long,      \

@@ -30,39 +30,43 @@ struct Span {
     }
 };
 
-// What this thread, `member` of `width` in part `part` of `parts`, takes of the span. parts * width *
-// loads is below 2^32. The share and its order follow from the arguments alone.
-template <int loads, class P>
-__device__ typename P::Value reduce_span(const P& policy, const typename P::Element* data, long long n,
-                                         unsigned member, unsigned width, unsigned part, unsigned parts) {
-    constexpr int chains = P::chains;
-    const Span<typename P::Element> span(data, n);
-    const unsigned thread = part * width + member, threads = parts * width;
-    typename P::State states[chains];
+// A vector, if it is there. The compiler is kept from taking those of a thread one after the other, each when
+// the one before it has been used.
+__device__ inline uint4 load_if(bool there, const uint4* vector) {
+    uint4 bits = {};
+#if defined(__CUSCOPE_HOST__)
+    if (there) bits = __ldcg(vector);
+#else
+    asm volatile(
+        "{\n"
+        ".reg .pred there;\n"
+        "setp.ne.u32 there, %5, 0;\n"
+        "@there ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];\n"
+        "}"
+        : "+r"(bits.x), "+r"(bits.y), "+r"(bits.z), "+r"(bits.w)
+        : "l"(vector), "r"(static_cast<unsigned>(there))
+        : "memory");
+#endif
+    return bits;
+}
+
+template <class P>
+__device__ void start(const P& policy, typename P::State (&states)[P::chains]) {
 #pragma unroll
     for (auto& state : states) policy.start(state);
-    uint4 vectors[loads];
+}
 
-    // Whole rounds: each part takes width * loads vectors in a row.
-    long long done = 0;
-    for (; done + threads * loads <= span.vectors; done += threads * loads) {
-        const long long first = done + part * (width * loads) + member;
-#pragma unroll
-        for (int i = 0; i < loads; ++i) vectors[i] = __ldcg(span.aligned + first + i * width);
-        if constexpr (has_faster_ways<P>) {
-            policy.absorb_round(states[0], vectors, loads, span.index(first), width * span.width);
-        } else {
-#pragma unroll
-            for (int i = 0; i < loads; ++i)
-                policy.absorb(states[i % chains], vectors[i], span.index(first + i * width));
-        }
-    }
-    // Less than a round is left: dealt out evenly, and all under way before the first is used.
+// Less than a round is left of a span: dealt out evenly, and all under way before the first is used.
+template <int loads, class P>
+__device__ void absorb_last(const P& policy, typename P::State (&states)[P::chains],
+                            const Span<typename P::Element>& span, long long done, unsigned thread,
+                            unsigned threads) {
     const unsigned left = static_cast<unsigned>(span.vectors - done);
     const uint4* rest = span.aligned + done;
+    uint4 vectors[loads];
 #pragma unroll
     for (int i = 0; i < loads; ++i)
-        if (thread + i * threads < left) vectors[i] = __ldcg(rest + (thread + i * threads));
+        vectors[i] = load_if(thread + i * threads < left, rest + (thread + i * threads));
     if constexpr (has_faster_ways<P>) {
         int count = 0;
 #pragma unroll
@@ -72,16 +76,61 @@ __device__ typename P::Value reduce_span(const P& policy, const typename P::Elem
 #pragma unroll
         for (int i = 0; i < loads; ++i)
             if (thread + i * threads < left)
-                policy.absorb(states[i % chains], vectors[i], span.index(done + thread + i * threads));
+                policy.absorb(states[i % P::chains], vectors[i], span.index(done + thread + i * threads));
     }
+}
 
-    typename P::Value value = policy.finish(states[0]);
-#pragma unroll
-    for (int i = 1; i < chains; ++i) value = policy.combine(value, policy.finish(states[i]));
-    // Elements that no whole vector holds.
+// With the elements that no whole vector holds. Most arrays have none of them: so this takes none of the
+// registers that others need, and its code does not lie between theirs.
+template <class P>
+__device__ __noinline__ typename P::Value with_ends(P policy, typename P::Value value,
+                                                    const typename P::Element* data, long long n,
+                                                    unsigned thread, unsigned threads) {
+    const Span<typename P::Element> span(data, n);
     for (unsigned i = thread; i < span.head; i += threads)
         value = policy.combine(value, policy.lift(*span.in_head(i), i));
     for (unsigned i = thread; i < span.tail; i += threads)
         value = policy.combine(value, policy.lift(*span.in_tail(i), span.index(span.vectors) + i));
     return value;
+}
+
+// What a thread has of the n elements, once it has absorbed its vectors of their span.
+template <class P>
+__device__ typename P::Value finish(const P& policy, const typename P::State (&states)[P::chains],
+                                    const Span<typename P::Element>& span, const typename P::Element* data,
+                                    long long n, unsigned thread, unsigned threads) {
+    typename P::Value value = policy.finish(states[0]);
+#pragma unroll
+    for (int i = 1; i < P::chains; ++i) value = policy.combine(value, policy.finish(states[i]));
+    if ((span.head | span.tail) != 0) value = with_ends(policy, value, data, n, thread, threads);
+    return value;
+}
+
+// What this thread, `member` of `width` in part `part` of `parts`, takes of the span. parts * width *
+// loads is below 2^32. The share and its order follow from the arguments alone.
+template <int loads, class P>
+__device__ typename P::Value reduce_span(const P& policy, const typename P::Element* data, long long n,
+                                         unsigned member, unsigned width, unsigned part, unsigned parts) {
+    const Span<typename P::Element> span(data, n);
+    const unsigned thread = part * width + member, threads = parts * width;
+    typename P::State states[P::chains];
+    start(policy, states);
+
+    // Whole rounds: each part takes width * loads vectors in a row.
+    long long done = 0;
+    for (; done + threads * loads <= span.vectors; done += threads * loads) {
+        const long long first = done + part * (width * loads) + member;
+        uint4 vectors[loads];
+#pragma unroll
+        for (int i = 0; i < loads; ++i) vectors[i] = __ldcg(span.aligned + first + i * width);
+        if constexpr (has_faster_ways<P>) {
+            policy.absorb_round(states[0], vectors, loads, span.index(first), width * span.width);
+        } else {
+#pragma unroll
+            for (int i = 0; i < loads; ++i)
+                policy.absorb(states[i % P::chains], vectors[i], span.index(first + i * width));
+        }
+    }
+    absorb_last<loads>(policy, states, span, done, thread, threads);
+    return finish(policy, states, span, data, n, thread, threads);
 }

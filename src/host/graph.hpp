@@ -44,10 +44,10 @@ struct HostRuntime::GraphNode {
     unsigned long long origin = 0;  // the serial of what it was cloned from; 0: of nothing
     int device = 0;
     GraphNodeParameters parameters;
-    std::vector<LaunchAttribute> attributes;  // of a kernel
-    std::string name;                         // of a kernel, as its image knows it
-    CommandRef command;            // what it does: never enqueued itself. Empty: nothing
-    std::vector<void*> arguments;  // of a kernel: into what `command` holds
+    std::vector<LaunchAttribute> attributes;          // of a kernel
+    std::string name;                                 // of a kernel, as its image knows it
+    CommandRef command;                               // what it does: never enqueued itself. Empty: nothing
+    std::vector<void*> arguments;                     // of a kernel: into what `command` holds
     std::vector<ExternalSemaphoreHandle> semaphores;  // of a signal or a wait
     std::vector<ExternalSemaphoreParameters> semaphore_parameters;
     std::shared_ptr<GraphMemory> memory;

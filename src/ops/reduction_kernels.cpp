@@ -57,7 +57,10 @@ Plan plan_of(const core::Device& device, Operation operation, Type type, const E
     const auto element = static_cast<int>(size_of(type));
     const auto [outer, length, inner] = extents;
     if (outer == 1 && inner == 1) {
-        return {operation == Operation::dot ? "dot" : "whole",
+        const bool few = cuscope::reduce::is_few(length, element, multiprocessors);
+        return {operation == Operation::dot ? "dot"
+                : few                       ? "few"
+                                            : "whole",
                 cuscope::reduce::plan_whole(length, element, multiprocessors), "all elements lie together",
                 ""};
     }
