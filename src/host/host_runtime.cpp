@@ -243,9 +243,8 @@ void HostRuntime::catch_up(Lock& lock) {
         if (next != holder) {
             holder = next;
             since = Real::now();
-        } else if (Real::now() - since > patience &&
-                   (next->ended < 0 || next->engine == Engine::host ||
-                    (next->running && next->effect->stalled()))) {
+        } else if (Real::now() - since > patience && (next->ended < 0 || next->engine == Engine::host ||
+                                                      (next->running && next->effect->stalled()))) {
             timeline_.set_stalled(next);
             continue;
         }
