@@ -161,6 +161,19 @@ def test_a_stream_waits_for_a_value_or_more(device):
 
 
 @SIMULATED
+def test_a_counter_that_was_cut_off_counts_nothing(device):
+    timeline, s = Timeline(), stream()
+    timeline.value = 3
+    os.truncate(timeline.fd, 0)
+    s.wait_external((timeline.semaphore, 3))
+    assert not s.query()
+    os.truncate(timeline.fd, 4096)
+    timeline.value = 3
+    s.synchronize()
+    assert timeline.value == 3
+
+
+@SIMULATED
 def test_a_stream_waits_for_several(device):
     first, second, timeline, s = Binary(), Binary(), Timeline(), stream()
     s.wait_external([first.semaphore, (timeline.semaphore, 1), second.semaphore])

@@ -115,6 +115,33 @@ def test_an_update_takes_over_parameters(device, kernels):
     assert (x.to_host().tolist(), y.to_host().tolist()) == ([0] * 4, [9, 9, 0, 0])
 
 
+def test_a_change_leaves_launches_alone_that_are_under_way(device, kernels, x):
+    g = cs.Graph()
+    a = g.add_kernel(kernels.add[1, 4], args=(x, 1))
+    exe, s = g.instantiate(), cs.Stream()
+    kernels.spin[1, 1, s](20_000_000)
+    for _ in range(3):
+        exe.launch(s)
+    exe.set_kernel(a, kernels.add[1, 4], args=(x, 10))
+    exe.launch(s)
+    assert x.to_host(stream=s)[0] == 13
+
+
+def test_executables_of_one_graph_run_beside_each_other(device, kernels):
+    log, count = cs.zeros(64, np.int32), cs.zeros(1, np.int32)
+    g = cs.Graph()
+    g.add_kernel(kernels.append[1, 1], args=(log, count, 7))
+    executables = [g.instantiate() for _ in range(4)]
+    streams = [cs.Stream(non_blocking=True) for _ in range(4)]
+    device.synchronize()
+    for _ in range(10):
+        for exe, s in zip(executables, streams, strict=True):
+            exe.launch(s)
+    device.synchronize()
+    assert count.to_host()[0] == 40
+    assert log.to_host()[:40].tolist() == [7] * 40
+
+
 def test_an_update_that_cannot_be_says_why_and_changes_nothing(device, kernels, x):
     g, longer, other = cs.Graph(), cs.Graph(), cs.Graph()
     g.add_kernel(kernels.add[1, 4], args=(x, 1))

@@ -2,7 +2,6 @@
 // the other side of. Private to src/host.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -13,13 +12,11 @@
 namespace cuscope::host {
 
 // A binary one is an eventfd: a signal adds one, a wait takes what there is. A timeline is a file in memory
-// whose first 8 bytes are the counter: a signal stores its value, a wait is for that or more. Owns the file
-// descriptor.
+// whose first 8 bytes are the counter: a signal stores its value, a wait is for that or more. It is read and
+// written, not mapped: others may cut it off. Owns the file descriptor.
 class HostRuntime::ExternalSemaphore {
   public:
-    ExternalSemaphore(int fd, int of) : device(of), fd_(fd) {}
-    ExternalSemaphore(int fd, int of, std::atomic<std::uint64_t>* counter)
-        : device(of), fd_(fd), counter_(counter) {}
+    ExternalSemaphore(int fd, int of, bool timeline) : device(of), fd_(fd), timeline_(timeline) {}
     ExternalSemaphore(const ExternalSemaphore&) = delete;
     ExternalSemaphore& operator=(const ExternalSemaphore&) = delete;
     ~ExternalSemaphore();
@@ -32,7 +29,7 @@ class HostRuntime::ExternalSemaphore {
 
   private:
     int fd_;
-    std::atomic<std::uint64_t>* counter_ = nullptr;  // null: binary
+    bool timeline_;
 };
 
 class HostRuntime::SemaphoresEffect final : public Effect {

@@ -1,7 +1,7 @@
 // The host runtime's external semaphores.
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
@@ -28,42 +28,39 @@ bool is_event_counter(int fd) {
            std::string_view(target.data(), static_cast<std::size_t>(length)) == "anon_inode:[eventfd]";
 }
 
-// Null if the file is not one in memory, of 8 bytes at least, that may be read and written.
-std::atomic<std::uint64_t>* map_counter(int fd) {
+// A file in memory, of 8 bytes at least, that may be read and written.
+bool is_counter(int fd) {
     struct stat status {};
     struct statfs system {};
-    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
-        status.st_size < static_cast<off_t>(counter_bytes) || ::fstatfs(fd, &system) != 0 ||
-        system.f_type != TMPFS_MAGIC) {
-        return nullptr;
-    }
-    void* const mapped = ::mmap(nullptr, counter_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    return mapped == MAP_FAILED ? nullptr : static_cast<std::atomic<std::uint64_t>*>(mapped);
+    const int flags = ::fcntl(fd, F_GETFL);
+    return flags >= 0 && (flags & O_ACCMODE) == O_RDWR && ::fstat(fd, &status) == 0 &&
+           S_ISREG(status.st_mode) && status.st_size >= static_cast<off_t>(counter_bytes) &&
+           ::fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC;
 }
 
 }  // namespace
 
-HostRuntime::ExternalSemaphore::~ExternalSemaphore() {
-    if (counter_ != nullptr) ::munmap(static_cast<void*>(counter_), counter_bytes);
-    ::close(fd_);
-}
+HostRuntime::ExternalSemaphore::~ExternalSemaphore() { ::close(fd_); }
 
 void HostRuntime::ExternalSemaphore::signal(std::uint64_t value) {
-    if (counter_ != nullptr) {
-        counter_->store(value, std::memory_order_release);
-        return;
-    }
     const std::uint64_t one = 1;
-    while (::write(fd_, &one, sizeof one) < 0 && errno == EINTR) {
+    const auto put = [&] {
+        return timeline_ ? ::pwrite(fd_, &value, counter_bytes, 0) : ::write(fd_, &one, sizeof one);
+    };
+    while (put() < 0 && errno == EINTR) {
     }
 }
 
 // Another process may take it between a look and a read, which must not block.
 bool HostRuntime::ExternalSemaphore::take(std::uint64_t value) {
-    if (counter_ != nullptr) return counter_->load(std::memory_order_acquire) >= value;
+    std::uint64_t count = 0;
+    if (timeline_) {
+        // A file that somebody has cut off counts nothing.
+        return ::pread(fd_, &count, counter_bytes, 0) == static_cast<ssize_t>(counter_bytes) &&
+               count >= value;
+    }
     pollfd ready{fd_, POLLIN, 0};
     if (::poll(&ready, 1, 0) != 1 || (ready.revents & POLLIN) == 0) return false;
-    std::uint64_t count = 0;
     const iovec into{&count, sizeof count};
     return ::preadv2(fd_, &into, 1, -1, RWF_NOWAIT) == sizeof count;
 }
@@ -98,12 +95,8 @@ Status HostRuntime::import_external_semaphore(ExternalSemaphoreHandle* semaphore
     if (timeline && fd < 0)
         return fail(Status::invalid_value, "there is no file descriptor " + std::to_string(fd));
     std::shared_ptr<ExternalSemaphore> made;
-    if (timeline) {
-        if (auto* const counter = map_counter(fd))
-            made = std::make_shared<ExternalSemaphore>(fd, thread().device, counter);
-    } else if (is_event_counter(fd)) {
-        made = std::make_shared<ExternalSemaphore>(fd, thread().device);
-    }
+    if (timeline ? is_counter(fd) : is_event_counter(fd))
+        made = std::make_shared<ExternalSemaphore>(fd, thread().device, timeline);
     if (made == nullptr) {
         return fail(Status::unknown,
                     "file descriptor " + std::to_string(fd) +
