@@ -147,7 +147,7 @@ def report(steps: Steps) -> str:
     lines += ["", "## Call costs", ""]
     lines += [f"`benchmarks/calls.py`: {steps.verdict('calls')}", "", *tail(steps, "calls"), ""]
     lines += ["## Graphs", "", f"`benchmarks/graphs.py`: {steps.verdict('graphs')}", ""]
-    lines += [*tail(steps, "graphs"), ""]
+    lines += [*tail(steps, "graphs", 40), ""]
     lines += [
         "## Copies",
         "",
