@@ -2,8 +2,8 @@
 
 A chain of kernels replayed as a graph, launched one by one, the launch of the graph alone, and its capture for each kernel,
 from Python, beside the same from C++ (PROGRAM: built from benchmarks/cpp/graph_costs.cu, it prints JSON), CuPy and PyTorch
-where they are installed. Each has a process of its own (cuscope.bench._graph_calls), which is started anew after some rounds;
-all run on the same processor and take turns. What is printed is the median time and the median of the ratios to C++ in
+where they are installed. Each has a process of its own (cuscope.bench._graph_calls), which is started anew after some rounds,
+since starts of one program differ; all run on the same processor and take turns. What is printed is the median time and the median of the ratios to C++ in
 the same round.
 """
 
@@ -75,8 +75,8 @@ def main() -> int:
     )
     parser.add_argument("--cpp", metavar="PROGRAM", help="the C++ program built from graph_costs.cu")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=5, help="of each process")
+    parser.add_argument("--processes", type=int, default=2, help="starts of each package")
+    parser.add_argument("--rounds", type=int, default=5, help="with each start")
     parser.add_argument("--kernels", type=int, nargs="+", default=[1, 10, 100, 1000], help="of the chain")
     options = parser.parse_args()
     on_one_processor()

@@ -308,3 +308,30 @@ def test_reset_of_a_simulated_device_frees_its_memory(run_python):
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[0.0, 0.0, 0.0, 0.0]"
+
+
+def test_a_reset_lets_kernels_of_other_devices_end(run_python):
+    done = run_python(
+        """
+        import threading, time
+        import numpy as np
+        import cuscope as cs
+        out, other = cs.zeros(1, np.int32), cs.add_host_device("h200")
+        busy = cs.Module('''
+            __global__ void busy(int* out, int n) {
+                volatile int sum = 0;
+                for (int i = 0; i < n; ++i) sum = sum + 1;
+                *out = sum;
+            }
+        ''').busy
+        busy[1, 1](out, 2_000_000_000)
+        waiting = threading.Thread(target=cs.synchronize)
+        waiting.start()
+        time.sleep(0.2)
+        assert waiting.is_alive()
+        other.reset()
+        waiting.join()
+        print(out.to_host().tolist())
+        """
+    )
+    assert (done.stdout.strip(), done.stderr) == ("[2000000000]", "")

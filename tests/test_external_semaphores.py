@@ -85,6 +85,15 @@ def test_other_descriptors_are_refused_and_stay_open(device, kind):
         os.close(fd)
 
 
+@SIMULATED
+def test_a_counter_that_may_only_be_read_is_refused(device):
+    counter = Timeline()
+    fd = os.open(f"/proc/self/fd/{counter.fd}", os.O_RDONLY)
+    with pytest.raises(cs.CudaError, match="cudaErrorUnknown"):
+        cs.ExternalSemaphore(fd, "timeline_semaphore_fd")
+    os.close(fd)
+
+
 def test_descriptors_that_are_not_there_are_refused(device):
     with pytest.raises(cs.CudaError, match="cudaErrorUnknown"):
         cs.ExternalSemaphore(-1)

@@ -15,6 +15,10 @@ SOURCE = r"""
 __global__ void add(int* x, int v) { x[threadIdx.x] += v; }
 __global__ void set(int* x, int v) { x[threadIdx.x] = v; }
 __global__ void append(int* log, int* count, int id) { log[atomicAdd(count, 1)] = id; }
+__global__ void meet(int* arrived) {
+  atomicAdd(arrived, 1);
+  while (*static_cast<volatile int*>(arrived) < 2) {}
+}
 __global__ void spin(long long ns) {
   unsigned long long t0, t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t0));
@@ -127,19 +131,18 @@ def test_a_change_leaves_launches_alone_that_are_under_way(device, kernels, x):
     assert x.to_host(stream=s)[0] == 13
 
 
+@pytest.mark.no_sanitizer("under it no stream goes on while another waits")
 def test_executables_of_one_graph_run_beside_each_other(device, kernels):
-    log, count = cs.zeros(64, np.int32), cs.zeros(1, np.int32)
+    arrived = cs.zeros(1, np.int32)
     g = cs.Graph()
-    g.add_kernel(kernels.append[1, 1], args=(log, count, 7))
-    executables = [g.instantiate() for _ in range(4)]
-    streams = [cs.Stream(non_blocking=True) for _ in range(4)]
+    g.add_kernel(kernels.meet[1, 1], args=(arrived,))
+    one, other = g.instantiate(), g.instantiate()
+    streams = [cs.Stream(non_blocking=True) for _ in range(2)]
     device.synchronize()
-    for _ in range(10):
-        for exe, s in zip(executables, streams, strict=True):
-            exe.launch(s)
+    one.launch(streams[0])
+    other.launch(streams[1])
     device.synchronize()
-    assert count.to_host()[0] == 40
-    assert log.to_host()[:40].tolist() == [7] * 40
+    assert arrived.to_host()[0] == 2
 
 
 def test_an_update_that_cannot_be_says_why_and_changes_nothing(device, kernels, x):

@@ -109,8 +109,9 @@ PEERS: dict[str, Callable[[int], Calls]] = {
 
 
 def on_one_processor() -> None:
-    """Keeps this process, and those that it starts from here on, on one processor: the same calls of two processes differed
-    by two thirds with where each of them ran."""
+    """Keeps this process, and those that it starts from here on, on one processor, so that which one each of them got is
+    no difference between them. There are others: the same call of two starts of one program differed by two thirds
+    even so."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
