@@ -13,7 +13,7 @@ std::string number(int value) { return std::to_string(value); }
 
 // An event that a launch records by itself may not be one with timing: there is no time of its own.
 Status HostRuntime::check_event(const LaunchAttribute& attribute, Event** event) {
-    *event = find_event(attribute.event);
+    *event = find_event(attribute.event).get();
     if (*event == nullptr) return invalid_handle("event");
     if (((*event)->flags & flags::event_disable_timing) == 0) {
         return fail(Status::not_supported, "an event with timing: a launch records one made without only");
@@ -138,7 +138,7 @@ Status HostRuntime::stream_set_attribute(StreamHandle stream, LaunchAttributeId 
                                          const LaunchAttribute* value) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (value == nullptr) return fail(Status::invalid_value);
     if (Status status = check_attribute(*value, id); status != Status::success) return status;
@@ -168,7 +168,7 @@ Status HostRuntime::stream_set_attribute(StreamHandle stream, LaunchAttributeId 
 Status HostRuntime::stream_get_attribute(StreamHandle stream, LaunchAttributeId id, LaunchAttribute* value) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Stream* found = find_stream(stream);
+    const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (value == nullptr) return fail(Status::invalid_value);
     LaunchAttribute answer;
@@ -200,8 +200,8 @@ Status HostRuntime::stream_get_attribute(StreamHandle stream, LaunchAttributeId 
 Status HostRuntime::stream_copy_attributes(StreamHandle destination, StreamHandle source) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Stream* to = find_stream(destination);
-    const Stream* from = find_stream(source);
+    const Found<Stream> to = find_stream(destination);
+    const Found<const Stream> from = find_stream(source);
     if (to == nullptr || from == nullptr) return invalid_handle("stream");
     to->window = from->window;
     to->synchronization_policy = from->synchronization_policy;

@@ -109,7 +109,7 @@ Status HostRuntime::begin_capture(StreamHandle handle, CaptureMode mode, Graph* 
         return fail(Status::invalid_value, "a capture mode of " + std::to_string(static_cast<int>(mode)) +
                                                "; allowed are 0 to 2: global, thread-local, relaxed");
     }
-    Stream* stream = find_stream(handle);
+    const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
     if (stream->legacy) {
         return fail(Status::stream_capture_unsupported, "the legacy default stream is never captured");
@@ -119,7 +119,7 @@ Status HostRuntime::begin_capture(StreamHandle handle, CaptureMode mode, Graph* 
     std::vector<GraphNode*> tips;
     std::vector<GraphEdgeData> edges;
     for (std::size_t i = 0; i < count; ++i) {
-        GraphNode* node = dependencies == nullptr ? nullptr : find_node(dependencies[i]);
+        GraphNode* node = dependencies == nullptr ? nullptr : find_node(dependencies[i]).get();
         if (node == nullptr || node->graph != into)
             return fail(Status::invalid_value, "a dependency that is no node of the graph");
         tips.push_back(node);
@@ -128,7 +128,7 @@ Status HostRuntime::begin_capture(StreamHandle handle, CaptureMode mode, Graph* 
     auto made = std::make_unique<Capture>();
     made->id = ++graphs_->last_capture;
     made->mode = mode;
-    made->origin = stream;
+    made->origin = stream.get();
     made->thread = thread().id;
     if (into == nullptr) {
         made->own = new_graph();
@@ -136,7 +136,7 @@ Status HostRuntime::begin_capture(StreamHandle handle, CaptureMode mode, Graph* 
         graphs_->alive.insert(into);
     }
     made->graph = into;
-    made->streams.push_back(stream);
+    made->streams.push_back(stream.get());
     stream->capture = made.get();
     stream->tips = std::move(tips);
     stream->tip_edges = std::move(edges);
@@ -156,9 +156,9 @@ Status HostRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHand
                                                   CaptureMode mode) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Graph* into = find_graph(graph);
+    const Found<Graph> into = find_graph(graph);
     if (into == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
-    return begin_capture(stream, mode, into, dependencies, edge_data, count);
+    return begin_capture(stream, mode, into.get(), dependencies, edge_data, count);
 }
 
 // The streams go on as before; a graph of the capture's own goes, unless somebody took it.
@@ -178,7 +178,7 @@ void HostRuntime::leave_capture(Capture& capture) {
 Status HostRuntime::stream_end_capture(StreamHandle handle, GraphHandle* graph) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Stream* stream = find_stream(handle);
+    const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
     if (graph == nullptr) return fail(Status::invalid_value);
     *graph = nullptr;
@@ -233,7 +233,7 @@ Status HostRuntime::stream_get_capture_info(StreamHandle handle, CaptureStatus* 
                                             const GraphEdgeData** edge_data, std::size_t* count) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Stream* stream = find_stream(handle);
+    const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
     if (status == nullptr) return fail(Status::invalid_value);
     *status = CaptureStatus::none;
@@ -271,7 +271,7 @@ Status HostRuntime::stream_update_capture_dependencies(StreamHandle handle,
                                                        unsigned flags) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Stream* stream = find_stream(handle);
+    const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
     if (stream->capture == nullptr) return fail(Status::illegal_state, "the stream is not being captured");
     if (Status status = admit(*stream); status != Status::success) return status;
@@ -280,10 +280,10 @@ Status HostRuntime::stream_update_capture_dependencies(StreamHandle handle,
     std::vector<GraphNode*> tips;
     std::vector<GraphEdgeData> edges;
     for (std::size_t i = 0; i < count; ++i) {
-        GraphNode* node = find_node(dependencies[i]);
+        const Found<GraphNode> node = find_node(dependencies[i]);
         if (node == nullptr || node->graph != stream->capture->graph)
             return fail(Status::invalid_value, "a dependency that is no node of the capture's graph");
-        tips.push_back(node);
+        tips.push_back(node.get());
         edges.push_back(edge_data == nullptr ? GraphEdgeData{} : edge_data[i]);
     }
     if (flags == flags::capture_set_dependencies) {

@@ -8,7 +8,7 @@ Status HostRuntime::graph_conditional_handle_create(ConditionalHandle* handle, G
                                                     unsigned default_value, unsigned flags) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Graph* of = find_graph(graph);
+    Graph* of = find_graph(graph).get();
     if (handle == nullptr || of == nullptr || (flags & ~flags::condition_assign_default) != 0)
         return fail(Status::invalid_value);
     auto made = std::make_shared<GraphCondition>();

@@ -115,26 +115,26 @@ Status HostRuntime::make_copy(const Box& destination, const Box& source, const E
 }
 
 Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent,
-                         MemcpyKind kind, Stream& stream, const CopyRequest& given) {
-    if (Status status = admit(stream); status != Status::success) return status;
+                         MemcpyKind kind, Found<Stream> stream, const CopyRequest& given) {
+    if (Status status = admit(*stream); status != Status::success) return status;
     CopyRequest request = given;
-    request.node = stream.capture != nullptr;
+    request.node = stream->capture != nullptr;
     Command* command = nullptr;
     bool wait = false;
-    if (Status status = make_copy(destination, source, extent, kind, stream, request, &command, &wait);
+    if (Status status = make_copy(destination, source, extent, kind, *stream, request, &command, &wait);
         status != Status::success) {
         return status;
     }
     if (command == nullptr) return Status::success;
-    if (stream.capture != nullptr)
-        return capture_copy(stream, destination, source, extent, kind, request.parameters, command);
+    if (stream->capture != nullptr)
+        return capture_copy(*stream, destination, source, extent, kind, request.parameters, command);
     const CommandRef keep(timeline_.pool(), command);
+    const int index = stream->device;
     commit(command);
     if (!wait) {
         relieve(lock);
         return Status::success;
     }
-    const int index = stream.device;
     if (Status status = wait_for(lock, command); status != Status::success) return status;
     if (devices_[index]->lost != Status::success)
         return fail(devices_[index]->lost, devices_[index]->lost_detail);
@@ -144,7 +144,7 @@ Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, 
 Status HostRuntime::memcpy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind) {
     Call call(*this, &CallCosts::memcpy_async);
     if (call.refused()) return call.status();
-    return copy(call.lock(), box_of(destination), box_of(source), {bytes, 1, 1}, kind, *device().legacy,
+    return copy(call.lock(), box_of(destination), box_of(source), {bytes, 1, 1}, kind, device().legacy,
                 {.synchronous = true});
 }
 
@@ -152,14 +152,14 @@ Status HostRuntime::memcpy_async(void* destination, const void* source, std::siz
                                  StreamHandle stream) {
     Call call(*this, &CallCosts::memcpy_async);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    return copy(call.lock(), box_of(destination), box_of(source), {bytes, 1, 1}, kind, *found, {});
+    return copy(call.lock(), box_of(destination), box_of(source), {bytes, 1, 1}, kind, found, {});
 }
 
 Status HostRuntime::copy_2d(Lock& lock, void* destination, std::size_t destination_pitch, const void* source,
                             std::size_t source_pitch, std::size_t width, std::size_t height, MemcpyKind kind,
-                            Stream& stream, bool synchronous) {
+                            Found<Stream> stream, bool synchronous) {
     const std::size_t most = device().model->properties.memory_pitch;
     for (const std::size_t pitch : {destination_pitch, source_pitch}) {
         if (pitch >= width && pitch <= most) continue;
@@ -177,7 +177,7 @@ Status HostRuntime::memcpy_2d(void* destination, std::size_t destination_pitch, 
     Call call(*this, &CallCosts::memcpy_async);
     if (call.refused()) return call.status();
     return copy_2d(call.lock(), destination, destination_pitch, source, source_pitch, width, height, kind,
-                   *device().legacy, true);
+                   device().legacy, true);
 }
 
 Status HostRuntime::memcpy_2d_async(void* destination, std::size_t destination_pitch, const void* source,
@@ -185,10 +185,10 @@ Status HostRuntime::memcpy_2d_async(void* destination, std::size_t destination_p
                                     MemcpyKind kind, StreamHandle stream) {
     Call call(*this, &CallCosts::memcpy_async);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     return copy_2d(call.lock(), destination, destination_pitch, source, source_pitch, width, height, kind,
-                   *found, false);
+                   found, false);
 }
 
 // ---- three dimensions, and arrays
@@ -203,10 +203,8 @@ Status HostRuntime::boxes_of(const Memcpy3DParameters* parameters, Box* destinat
     if (!given(p.source_array, p.source) || !given(p.destination_array, p.destination)) {
         return fail(Status::invalid_value, "each side of the copy is either an array or a pitched pointer");
     }
-    const Array *from = nullptr, *to = nullptr;
-    if (p.source_array != nullptr && (from = find_array(p.source_array)) == nullptr)
-        return invalid_handle("array");
-    if (p.destination_array != nullptr && (to = find_array(p.destination_array)) == nullptr)
+    const Found<const Array> from = find_array(p.source_array), to = find_array(p.destination_array);
+    if ((p.source_array != nullptr && from == nullptr) || (p.destination_array != nullptr && to == nullptr))
         return invalid_handle("array");
     if (from != nullptr && to != nullptr && from->element != to->element) {
         return fail(Status::invalid_value, "the arrays' elements differ in size");
@@ -250,13 +248,13 @@ Status HostRuntime::boxes_of(const Memcpy3DParameters* parameters, Box* destinat
         const Box whole = box_of(pitched.pointer, pitched.pitch, slice);
         return {whole.row(at.y, at.z) + at.x, whole.pitch, whole.slice};
     };
-    *destination = side(to, p.destination, p.destination_position, "destination");
+    *destination = side(to.get(), p.destination, p.destination_position, "destination");
     if (status != Status::success) return status;
-    *source = side(from, p.source, p.source_position, "source");
+    *source = side(from.get(), p.source, p.source_position, "source");
     return status;
 }
 
-Status HostRuntime::copy_3d(Lock& lock, const Memcpy3DParameters* parameters, Stream& stream,
+Status HostRuntime::copy_3d(Lock& lock, const Memcpy3DParameters* parameters, Found<Stream> stream,
                             bool synchronous) {
     Box destination, source;
     Extent extent;
@@ -269,21 +267,21 @@ Status HostRuntime::copy_3d(Lock& lock, const Memcpy3DParameters* parameters, St
 Status HostRuntime::memcpy_3d(const Memcpy3DParameters* parameters) {
     Call call(*this, &CallCosts::memcpy_async);
     if (call.refused()) return call.status();
-    return copy_3d(call.lock(), parameters, *device().legacy, true);
+    return copy_3d(call.lock(), parameters, device().legacy, true);
 }
 
 Status HostRuntime::memcpy_3d_async(const Memcpy3DParameters* parameters, StreamHandle stream) {
     Call call(*this, &CallCosts::memcpy_async);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    return copy_3d(call.lock(), parameters, *found, false);
+    return copy_3d(call.lock(), parameters, found, false);
 }
 
 // ---- devices among each other, and batches
 
 Status HostRuntime::copy_peer(Lock& lock, void* destination, int destination_device, const void* source,
-                              int source_device, std::size_t bytes, Stream& stream, bool synchronous) {
+                              int source_device, std::size_t bytes, Found<Stream> stream, bool synchronous) {
     for (const int index : {destination_device, source_device}) {
         if (index < 0 || index >= device_count_) return fail(Status::invalid_device);
     }
@@ -301,16 +299,16 @@ Status HostRuntime::memcpy_peer(void* destination, int destination_device, const
     Call call(*this, &CallCosts::memcpy_async);
     if (call.refused()) return call.status();
     return copy_peer(call.lock(), destination, destination_device, source, source_device, bytes,
-                     *device().legacy, true);
+                     device().legacy, true);
 }
 
 Status HostRuntime::memcpy_peer_async(void* destination, int destination_device, const void* source,
                                       int source_device, std::size_t bytes, StreamHandle stream) {
     Call call(*this, &CallCosts::memcpy_async);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    return copy_peer(call.lock(), destination, destination_device, source, source_device, bytes, *found,
+    return copy_peer(call.lock(), destination, destination_device, source, source_device, bytes, found,
                      false);
 }
 
@@ -335,8 +333,7 @@ Status HostRuntime::memcpy_batch_async(void* const* destinations, const void* co
     if (stream == nullptr || stream == stream_legacy) {
         return fail(Status::invalid_value, "the legacy default stream takes no batch");
     }
-    Stream* found = find_stream(stream);
-    if (found == nullptr) return invalid_handle("stream");
+    if (find_stream(stream) == nullptr) return invalid_handle("stream");
     for (std::size_t i = 0; i < count; ++i) {
         const Allocation *to = nullptr, *from = nullptr;
         if (sizes[i] == 0) return fail(Status::invalid_value, "a copy of no bytes");
@@ -350,8 +347,11 @@ Status HostRuntime::memcpy_batch_async(void* const* destinations, const void* co
     for (std::size_t i = 0; i < count; ++i) {
         while (group + 1 < attribute_count && attribute_indices[group + 1] <= i) ++group;
         const bool stage = attributes[group].source_access_order == SourceAccessOrder::during_api_call;
+        // The copy before it may have waited, and another thread may have destroyed the stream meanwhile.
+        const Found<Stream> still = find_stream(stream);
+        if (still == nullptr) return invalid_handle("stream");
         if (Status status = copy(call.lock(), box_of(destinations[i]), box_of(sources[i]), {sizes[i], 1, 1},
-                                 MemcpyKind::by_address, *found, {.stage = stage});
+                                 MemcpyKind::by_address, still, {.stage = stage});
             status != Status::success) {
             return status;
         }
@@ -379,13 +379,13 @@ Status HostRuntime::make_set(const Box& box, std::uint32_t value, std::size_t el
 
 // Waits where the memory is page-locked memory of the host, and nowhere else.
 Status HostRuntime::set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element,
-                        const Extent& extent, Stream& stream, bool synchronous) {
-    if (Status status = admit(stream); status != Status::success) return status;
+                        const Extent& extent, Found<Stream> stream, bool synchronous) {
+    if (Status status = admit(*stream); status != Status::success) return status;
     Command* command = nullptr;
-    if (Status status = make_set(box, value, element, extent, stream, &command); status != Status::success)
+    if (Status status = make_set(box, value, element, extent, *stream, &command); status != Status::success)
         return status;
     if (command == nullptr) return Status::success;
-    if (stream.capture != nullptr) return capture_set(stream, box, value, element, extent, command);
+    if (stream->capture != nullptr) return capture_set(*stream, box, value, element, extent, command);
     const Allocation* const found = memory_.find(box.base);
     const bool wait = synchronous && found != nullptr && found->type == MemoryType::host;
     const CommandRef keep(timeline_.pool(), command);
@@ -399,15 +399,15 @@ Status HostRuntime::memset(void* pointer, int value, std::size_t bytes) {
     Call call(*this, &CallCosts::memset_async);
     if (call.refused()) return call.status();
     return set(call.lock(), box_of(pointer), static_cast<std::uint8_t>(value), 1, {bytes, 1, 1},
-               *device().legacy, true);
+               device().legacy, true);
 }
 
 Status HostRuntime::memset_async(void* pointer, int value, std::size_t bytes, StreamHandle stream) {
     Call call(*this, &CallCosts::memset_async);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    return set(call.lock(), box_of(pointer), static_cast<std::uint8_t>(value), 1, {bytes, 1, 1}, *found);
+    return set(call.lock(), box_of(pointer), static_cast<std::uint8_t>(value), 1, {bytes, 1, 1}, found);
 }
 
 Status HostRuntime::check_set_2d(const void* pointer, std::size_t pitch, std::size_t element,
@@ -425,7 +425,7 @@ Status HostRuntime::check_set_2d(const void* pointer, std::size_t pitch, std::si
 
 // The width is in bytes.
 Status HostRuntime::set_2d(Lock& lock, void* pointer, std::size_t pitch, std::uint32_t value,
-                           std::size_t element, std::size_t width, std::size_t height, Stream& stream,
+                           std::size_t element, std::size_t width, std::size_t height, Found<Stream> stream,
                            bool synchronous) {
     if (Status status = check_set_2d(pointer, pitch, element, width, height); status != Status::success)
         return status;
@@ -437,38 +437,38 @@ Status HostRuntime::memset_2d(void* pointer, std::size_t pitch, int value, std::
     Call call(*this, &CallCosts::memset_async);
     if (call.refused()) return call.status();
     return set_2d(call.lock(), pointer, pitch, static_cast<std::uint8_t>(value), 1, width, height,
-                  *device().legacy, true);
+                  device().legacy, true);
 }
 
 Status HostRuntime::memset_2d_async(void* pointer, std::size_t pitch, int value, std::size_t width,
                                     std::size_t height, StreamHandle stream) {
     Call call(*this, &CallCosts::memset_async);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    return set_2d(call.lock(), pointer, pitch, static_cast<std::uint8_t>(value), 1, width, height, *found);
+    return set_2d(call.lock(), pointer, pitch, static_cast<std::uint8_t>(value), 1, width, height, found);
 }
 
 Status HostRuntime::memset_d2d16_async(void* pointer, std::size_t pitch, unsigned short value,
                                        std::size_t width, std::size_t height, StreamHandle stream) {
     Call call(*this, &CallCosts::memset_async);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    return set_2d(call.lock(), pointer, pitch, value, sizeof(value), width * sizeof(value), height, *found);
+    return set_2d(call.lock(), pointer, pitch, value, sizeof(value), width * sizeof(value), height, found);
 }
 
 Status HostRuntime::memset_d2d32_async(void* pointer, std::size_t pitch, unsigned value, std::size_t width,
                                        std::size_t height, StreamHandle stream) {
     Call call(*this, &CallCosts::memset_async);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    return set_2d(call.lock(), pointer, pitch, value, sizeof(value), width * sizeof(value), height, *found);
+    return set_2d(call.lock(), pointer, pitch, value, sizeof(value), width * sizeof(value), height, found);
 }
 
 Status HostRuntime::set_3d(Lock& lock, const PitchedPointer& pitched, int value, const Extent& extent,
-                           Stream& stream, bool synchronous) {
+                           Found<Stream> stream, bool synchronous) {
     if (bytes_of(extent) == 0) return Status::success;
     if (extent.width > pitched.pitch || (extent.depth > 1 && extent.height > pitched.y_size)) {
         return fail(Status::invalid_value, "the extent is larger than the memory's rows or slices");
@@ -480,15 +480,15 @@ Status HostRuntime::set_3d(Lock& lock, const PitchedPointer& pitched, int value,
 Status HostRuntime::memset_3d(PitchedPointer pitched, int value, Extent extent) {
     Call call(*this, &CallCosts::memset_async);
     if (call.refused()) return call.status();
-    return set_3d(call.lock(), pitched, value, extent, *device().legacy, true);
+    return set_3d(call.lock(), pitched, value, extent, device().legacy, true);
 }
 
 Status HostRuntime::memset_3d_async(PitchedPointer pitched, int value, Extent extent, StreamHandle stream) {
     Call call(*this, &CallCosts::memset_async);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    return set_3d(call.lock(), pitched, value, extent, *found, false);
+    return set_3d(call.lock(), pitched, value, extent, found, false);
 }
 
 }  // namespace cuscope::host

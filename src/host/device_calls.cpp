@@ -125,10 +125,15 @@ Status HostRuntime::device_reset() {
     Device& reset = *devices_[index];
     if (Status status = graphs_->spoil_device(*this, index); status != Status::success) return status;
     abort_kernels(index);
-    resetting_ = index;
-    const Status waited = wait_for_device(call.lock(), index);
-    resetting_ = -1;
-    if (waited != Status::success) return waited;
+    {
+        const auto ended = [](Device* device) { --device->resets; };
+        const std::unique_ptr<Device, decltype(ended)> resetting(&reset, ended);
+        ++reset.resets;
+        // Again, as long as other threads issued more to the device meanwhile: its streams go now.
+        do {
+            if (Status status = wait_for_device(call.lock(), index); status != Status::success) return status;
+        } while (!is_idle(index));
+    }
     if (reset.lost != Status::success) {
         reset.lost = Status::devices_unavailable;
         reset.lost_detail = "the device was lost to an earlier error; restart the process";
@@ -148,7 +153,8 @@ Status HostRuntime::device_reset() {
         pool->reserved = pool->reserved_high = pool->used = pool->used_high = pool->allocations = 0;
         pool->settings.clear();
     }
-    std::erase_if(reset.pools, [](const auto& pool) { return !pool->is_default; });
+    for (auto& pool : reset.pools) pool->destroyed = !pool->is_default;
+    std::erase_if(reset.pools, [](const auto& pool) { return pool->destroyed && pool->waiting == 0; });
     reset.pool = reset.pools.front().get();
     std::erase_if(arrays_, [&](const auto& entry) {
         if (entry.second->device != index) return false;

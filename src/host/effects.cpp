@@ -46,11 +46,9 @@ void Effects::work() {
             work_.wait(lock);
             continue;
         }
-        command->running = true;
         ++running_;
         run(lock, command);
         --running_;
-        command->running = false;
         // A passed one is at the front of the queue, with nothing but passed ones before it; so is this one,
         // unless it passed some itself. The queue may be long.
         if (queue_.front() == command) {
@@ -66,6 +64,7 @@ void Effects::work() {
 }
 
 void Effects::let_run(Lock& lock) {
+    note_unlock();
     idle_.wait_for(lock, std::chrono::milliseconds(1), [&] { return queue_.empty(); });
 }
 
@@ -90,13 +89,31 @@ Command* Effects::next_runnable() {
 void Effects::call_back() {
     Lock lock(mutex_);
     for (;;) {
-        if (callbacks_.empty() || !ready(callbacks_.front())) {
+        Command* const command = next_callback();
+        if (command == nullptr) {
             callback_work_.wait(lock);
             continue;
         }
-        run(lock, callbacks_.front());
-        callbacks_.pop_front();
+        std::erase(callbacks_, command);
+        run(lock, command);
     }
+}
+
+// The first, once it is ready. One that waits for a stalled kernel is passed, since a later one may do what
+// the kernel waits for.
+Command* Effects::next_callback() {
+    for (Command* command : callbacks_) {
+        if (ready(command)) return command;
+        if (!behind_stalled(command)) return nullptr;
+    }
+    return nullptr;
+}
+
+bool Effects::behind_stalled(const Command* command) const {
+    if (command->running || command->effect_done) return false;
+    return std::any_of(queue_.begin(), queue_.end(), [&](const Command* other) {
+        return other->passed && other != command && depends_on(command, other);
+    });
 }
 
 // All that it waits for is done. False: it is not to be run.
@@ -108,14 +125,18 @@ bool Effects::begin(Command* command) {
 }
 
 void Effects::run(Lock& lock, Command* command) {
+    command->running = true;
     if (begin(command)) {
         lock.unlock();
         command->effect->run();
         take(lock);
     }
+    command->running = false;
     command->effect_done = true;
     hooks_.done(command);
+    // This may be the work that the other thread's next piece waits for.
     if (!callbacks_.empty()) callback_work_.notify_one();
+    if (command->engine == Engine::host && !queue_.empty()) work_.notify_all();
     if (!command->awaited && !any_awaited_) return;
     any_awaited_ = false;
     changed_.notify_all();
@@ -131,9 +152,9 @@ void Effects::ended(Command* command) {
     reap();
 }
 
-Command* Effects::last_to_do() {
+Command* Effects::last_to_do(std::uint64_t count) {
     reap();
-    return ended_.empty() ? nullptr : ended_.back();
+    return count <= reaped_ ? nullptr : ended_[count - reaped_ - 1];
 }
 
 void Effects::await(Command* command) {
@@ -173,6 +194,7 @@ void Effects::reap() {
         command->dependencies.clear();
         command->effect.reset();
         ended_.pop_front();
+        ++reaped_;
         pool_.release(command);
     }
 }
@@ -229,6 +251,7 @@ bool Effects::pass_stalled() {
     if (any) {
         start_threads();
         work_.notify_all();
+        if (!callbacks_.empty()) callback_work_.notify_one();
     }
     return any;
 }

@@ -33,8 +33,10 @@ class Effects {
     bool functional(Command* command) { return holding_up(command) == nullptr; }
     // Why it is not functional: a command that has not ended, or whose work has not been done. Null if it is.
     Command* holding_up(Command* command);
-    // The last command that has ended, if the work of some that have is yet to be done.
-    Command* last_to_do();
+    // How many commands have ended so far, and the last of the first `count` of them, if the work of any of
+    // these is yet to be done.
+    std::uint64_t count_ended() const { return reaped_ + ended_.size(); }
+    Command* last_to_do(std::uint64_t count);
     // Has `changed` notified once the work of this, or null: of any, is done.
     void await(Command* command);
     // Has all been done that the command waits for?
@@ -44,6 +46,8 @@ class Effects {
     Command* undone();
     // Does `command` wait, however indirectly, for `other`?
     bool depends_on(const Command* command, const Command* other) const;
+    // Cannot the command's work begin, because it waits for work that is stalled?
+    bool behind_stalled(const Command* command) const;
     // Lets later effects pass one that is stalled. True if there is one.
     bool pass_stalled();
     // What has to be done until only so many wait; null if no more do.
@@ -58,6 +62,7 @@ class Effects {
     void work();
     void call_back();
     Command* next_runnable();
+    Command* next_callback();
     bool begin(Command* command);
     void run(Lock& lock, Command* command);
     void reap();
@@ -70,6 +75,7 @@ class Effects {
     std::deque<Command*> queue_;
     std::deque<Command*> callbacks_;
     std::deque<Command*> ended_;  // in order; not functional yet, or behind one that is not
+    std::uint64_t reaped_ = 0;    // how many were in it before these
     bool any_awaited_ = false;
     int threads_ = 0, threads_wanted_ = 1, running_ = 0;
     bool callback_thread_ = false;

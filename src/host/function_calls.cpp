@@ -16,7 +16,7 @@ constexpr int warp = 32;
 
 Status HostRuntime::find_entry(KernelHandle handle, Kernel** kernel, std::shared_ptr<simt::Image>* image,
                                const cuscope_simt::KernelEntry** entry) {
-    *kernel = find_kernel(handle);
+    *kernel = find_kernel(handle).get();
     if (*kernel == nullptr) return invalid_handle("kernel");
     const Status status = instance(*(*kernel)->library, thread().device, image);
     if (status == Status::success) *entry = (*image)->kernel((*kernel)->lowered);
@@ -43,7 +43,7 @@ int HostRuntime::max_cluster_blocks(const Kernel& kernel) const {
 Status HostRuntime::func_get_name(const char** name, KernelHandle kernel) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Kernel* found = find_kernel(kernel);
+    const Found<const Kernel> found = find_kernel(kernel);
     if (found == nullptr) return invalid_handle("kernel");
     if (name == nullptr) return fail(Status::invalid_value);
     *name = found->lowered.c_str();

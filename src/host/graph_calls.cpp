@@ -7,11 +7,11 @@
 
 namespace cuscope::host {
 
-HostRuntime::Graph* HostRuntime::find_graph(GraphHandle handle) {
+Found<HostRuntime::Graph> HostRuntime::find_graph(GraphHandle handle) {
     return graphs_->alive.contains(handle) ? reinterpret_cast<Graph*>(handle) : nullptr;
 }
 
-HostRuntime::GraphNode* HostRuntime::find_node(GraphNodeHandle handle) {
+Found<HostRuntime::GraphNode> HostRuntime::find_node(GraphNodeHandle handle) {
     const auto found = graphs_->nodes.find(handle);
     return found == graphs_->nodes.end() ? nullptr : found->second;
 }
@@ -148,7 +148,7 @@ std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, 
 Status HostRuntime::graph_clone(GraphHandle* clone, GraphHandle original) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Graph* graph = find_graph(original);
+    const Found<const Graph> graph = find_graph(original);
     if (graph == nullptr || clone == nullptr)
         return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
     if (graph->unique()) {
@@ -166,8 +166,8 @@ Status HostRuntime::graph_node_find_in_clone(GraphNodeHandle* node, GraphNodeHan
                                              GraphHandle clone) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const GraphNode* wanted = find_node(original);
-    const Graph* graph = find_graph(clone);
+    const Found<const GraphNode> wanted = find_node(original);
+    const Found<const Graph> graph = find_graph(clone);
     if (node == nullptr || wanted == nullptr || graph == nullptr) return fail(Status::invalid_value);
     *node = nullptr;
     for (const auto& other : graph->nodes) {
@@ -213,23 +213,24 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
                                    std::size_t count, GraphNodeParameters* parameters) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Graph* into = find_graph(graph);
+    const Found<Graph> into = find_graph(graph);
     if (node == nullptr || into == nullptr || parameters == nullptr ||
         (dependencies == nullptr && count > 0)) {
         return fail(Status::invalid_value);
     }
     *node = nullptr;
     auto made = std::make_unique<GraphNode>();
-    made->graph = into;
+    made->graph = into.get();
     made->serial = ++graphs_->last_serial;
     made->device = thread().device;
     made->parameters.type = parameters->type;
     std::unordered_set<const GraphNode*> seen;
     for (std::size_t i = 0; i < count; ++i) {
-        const GraphNode* from = find_node(dependencies[i]);
+        const Found<const GraphNode> from = find_node(dependencies[i]);
         if (from == nullptr || from->graph != into)
             return fail(Status::invalid_value, "a dependency that is no node of the graph");
-        if (!seen.insert(from).second) return fail(Status::invalid_value, "a dependency that is given twice");
+        if (!seen.insert(from.get()).second)
+            return fail(Status::invalid_value, "a dependency that is given twice");
         if (edge_data == nullptr) continue;
         if (Status status = check_edge(*from, *made, edge_data[i]); status != Status::success) return status;
     }
@@ -251,7 +252,7 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
 Status HostRuntime::graph_destroy_node(GraphNodeHandle handle) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    GraphNode* node = find_node(handle);
+    const Found<GraphNode> node = find_node(handle);
     if (node == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
     if (node->graph->allocates())
         return fail(Status::not_supported, "of a graph that allocates memory nothing is taken away");
@@ -286,14 +287,14 @@ Status HostRuntime::graph_destroy_node(GraphNodeHandle handle) {
 Status HostRuntime::read_edges(GraphHandle graph, const GraphNodeHandle* from, const GraphNodeHandle* to,
                                const GraphEdgeData* edge_data, std::size_t count,
                                std::vector<NewEdge>* edges) {
-    const Graph* of = find_graph(graph);
+    const Found<const Graph> of = find_graph(graph);
     if (of == nullptr || ((from == nullptr || to == nullptr) && count > 0))
         return fail(Status::invalid_value);
     for (std::size_t i = 0; i < count; ++i) {
-        GraphNode *first = find_node(from[i]), *second = find_node(to[i]);
+        const Found<GraphNode> first = find_node(from[i]), second = find_node(to[i]);
         if (first == nullptr || second == nullptr || first->graph != of || second->graph != of)
             return fail(Status::invalid_value, "an edge whose ends are not nodes of the graph");
-        edges->push_back({first, second, edge_data == nullptr ? GraphEdgeData{} : edge_data[i]});
+        edges->push_back({first.get(), second.get(), edge_data == nullptr ? GraphEdgeData{} : edge_data[i]});
     }
     return Status::success;
 }

@@ -28,7 +28,7 @@ Status HostRuntime::KernelLauncher::launch(void* exec, void* stream) {
     const auto how = reinterpret_cast<std::uintptr_t>(stream);
     if (exec == nullptr || (how != tail && how != fire_and_forget && how != sibling))
         return Status::invalid_value;
-    const GraphExec* found = runtime_.find_exec(static_cast<GraphExecHandle>(exec));
+    const Found<const GraphExec> found = runtime_.find_exec(static_cast<GraphExecHandle>(exec));
     // The device has nothing where it would look.
     if (found == nullptr || !found->on_device->by_device()) return Status::illegal_address;
     const std::shared_ptr<DeviceGraph>& graph = found->on_device;

@@ -18,7 +18,7 @@ struct Look {
 Status HostRuntime::graph_debug_dot_print(GraphHandle handle, const char* path, unsigned) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Graph* graph = find_graph(handle);
+    const Found<const Graph> graph = find_graph(handle);
     if (graph == nullptr || path == nullptr) return fail(Status::invalid_value);
     std::ofstream file(path);
     if (!file) return fail(Status::operating_system, std::string(path) + " cannot be written");

@@ -8,7 +8,7 @@
 
 namespace cuscope::host {
 
-HostRuntime::GraphExec* HostRuntime::find_exec(GraphExecHandle handle) {
+Found<HostRuntime::GraphExec> HostRuntime::find_exec(GraphExecHandle handle) {
     const auto found = graphs_->execs.find(handle);
     return found == graphs_->execs.end() ? nullptr : found->second.get();
 }
@@ -124,7 +124,7 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     if (call.refused()) return call.status();
     constexpr unsigned long long known = flags::graph_auto_free_on_launch | flags::graph_upload |
                                          flags::graph_device_launch | flags::graph_use_node_priority;
-    const Graph* from = find_graph(graph);
+    const Found<const Graph> from = find_graph(graph);
     if (exec == nullptr || from == nullptr || parameters == nullptr)
         return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
     *exec = nullptr;
@@ -151,7 +151,7 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     }
     Stream* upload_stream = nullptr;
     if ((flags & flags::graph_upload) != 0) {
-        upload_stream = find_stream(parameters->upload_stream);
+        upload_stream = find_stream(parameters->upload_stream).get();
         if (upload_stream == nullptr) return invalid_handle("stream");
         if (Status status = admit_uncaptured(*upload_stream); status != Status::success) return status;
     }
@@ -197,7 +197,7 @@ Status HostRuntime::graph_exec_destroy(GraphExecHandle exec) {
 Status HostRuntime::graph_exec_get_flags(GraphExecHandle exec, unsigned long long* flags) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const GraphExec* found = find_exec(exec);
+    const Found<const GraphExec> found = find_exec(exec);
     if (found == nullptr || flags == nullptr) return fail(Status::invalid_value);
     // As a GPU answers: nothing of uploads and priorities.
     *flags = found->flags & (flags::graph_auto_free_on_launch | flags::graph_device_launch);
@@ -207,10 +207,10 @@ Status HostRuntime::graph_exec_get_flags(GraphExecHandle exec, unsigned long lon
 Status HostRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
     Call call(*this, &CallCosts::graph_launch);
     if (call.refused()) return call.status();
-    GraphExec* found = find_exec(exec);
+    const Found<GraphExec> found = find_exec(exec);
     if (found == nullptr)
         return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
-    Stream* in = find_stream(stream);
+    const Found<Stream> in = find_stream(stream);
     if (in == nullptr) return invalid_handle("stream");
     if (Status status = admit_uncaptured(*in); status != Status::success) return status;
     upload(*found, *in);
@@ -352,8 +352,8 @@ void HostRuntime::take_parameters(Graph& have, const Graph& want) {
 Status HostRuntime::graph_exec_update(GraphExecHandle exec, GraphHandle graph, GraphExecUpdateInfo* info) {
     Call call(*this, &CallCosts::graph_instantiate);
     if (call.refused()) return call.status();
-    GraphExec* found = find_exec(exec);
-    const Graph* from = find_graph(graph);
+    const Found<GraphExec> found = find_exec(exec);
+    const Found<const Graph> from = find_graph(graph);
     if (info == nullptr) return fail(Status::invalid_value);
     *info = {GraphExecUpdateResult::error, nullptr, nullptr};
     if (found == nullptr || from == nullptr) return fail(Status::invalid_value);
@@ -371,13 +371,13 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
                                                GraphNodeParameters* parameters) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    GraphExec* found = find_exec(exec);
-    const GraphNode* original = find_node(node);
+    const Found<GraphExec> found = find_exec(exec);
+    const Found<const GraphNode> original = find_node(node);
     if (found == nullptr || original == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     if (!found->plan->by_origin.contains(original->serial))
         return fail(Status::invalid_value, "the executable was not made of the node's graph");
     if (parameters->type == GraphNodeType::graph) {
-        const Graph* child = find_graph(parameters->graph);
+        const Found<const Graph> child = find_graph(parameters->graph);
         const GraphNode& own = *found->plan->by_origin.at(original->serial);
         if (child == nullptr || own.parameters.type != GraphNodeType::graph ||
             difference(*own.bodies.front(), *child).result != GraphExecUpdateResult::success) {
@@ -436,8 +436,8 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
 Status HostRuntime::graph_node_set_enabled(GraphExecHandle exec, GraphNodeHandle node, unsigned enabled) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    GraphExec* found = find_exec(exec);
-    const GraphNode* original = find_node(node);
+    const Found<GraphExec> found = find_exec(exec);
+    const Found<const GraphNode> original = find_node(node);
     if (found == nullptr || original == nullptr) return fail(Status::invalid_value);
     if (!found->plan->by_origin.contains(original->serial))
         return fail(Status::invalid_value, "the executable was not made of the node's graph");
@@ -450,8 +450,8 @@ Status HostRuntime::graph_node_set_enabled(GraphExecHandle exec, GraphNodeHandle
 Status HostRuntime::graph_node_get_enabled(GraphExecHandle exec, GraphNodeHandle node, unsigned* enabled) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const GraphExec* found = find_exec(exec);
-    const GraphNode* original = find_node(node);
+    const Found<const GraphExec> found = find_exec(exec);
+    const Found<const GraphNode> original = find_node(node);
     if (found == nullptr || original == nullptr || enabled == nullptr) return fail(Status::invalid_value);
     const auto own = found->plan->by_origin.find(original->serial);
     if (own == found->plan->by_origin.end())

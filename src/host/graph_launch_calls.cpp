@@ -136,13 +136,14 @@ void HostRuntime::enqueue_steps(const GraphRun& run, const GraphSteps& steps, Co
         Command* const command = made[i] = timeline_.make(*run.stream);
         switch (node.parameters.type) {
             case GraphNodeType::event_record:
-                if (Event* event = find_event(node.parameters.event)) {
+                if (const Found<Event> event = find_event(node.parameters.event)) {
                     event->record = CommandRef(timeline_.pool(), command);
                     event->capture = 0;
                 }
                 break;
             case GraphNodeType::wait_event:
-                if (const Event* event = find_event(node.parameters.event); event != nullptr && event->record)
+                if (const Found<const Event> event = find_event(node.parameters.event);
+                    event != nullptr && event->record)
                     after.push_back(event->record.get());
                 break;
             case GraphNodeType::mem_alloc:
@@ -175,10 +176,10 @@ void HostRuntime::enqueue_steps(const GraphRun& run, const GraphSteps& steps, Co
 Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
     Call call(*this, &CallCosts::graph_launch);
     if (call.refused()) return call.status();
-    GraphExec* found = find_exec(exec);
+    const Found<GraphExec> found = find_exec(exec);
     if (found == nullptr)
         return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
-    Stream* stream = find_stream(handle);
+    const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
     if (Status status = admit_uncaptured(*stream); status != Status::success) return status;
     const GraphPlan& plan = *found->plan;
@@ -208,8 +209,9 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
             ++on_device->running;
         };
     }
-    enqueue_steps({found->plan, stream, (found->flags & flags::graph_use_node_priority) != 0, environment},
-                  plan.whole, begin, false, &ends);
+    enqueue_steps(
+        {found->plan, stream.get(), (found->flags & flags::graph_use_node_priority) != 0, environment},
+        plan.whole, begin, false, &ends);
     if (environment) {
         Command* const nodes_end = timeline_.make(*stream);
         nodes_end->next = [this, environment](Command* ended) {

@@ -115,7 +115,7 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
         case GraphNodeType::external_semaphore_wait:
             break;
         case GraphNodeType::graph: {
-            const Graph* child = find_graph(parameters.graph);
+            const Found<const Graph> child = find_graph(parameters.graph);
             if (child == nullptr)
                 return fail(Status::invalid_value, "the child graph does not exist, or was destroyed");
             if (child == node.graph) return fail(Status::invalid_value, "a graph within itself");
@@ -193,7 +193,7 @@ Status HostRuntime::set_node(GraphNode& node, GraphNodeParameters& parameters) {
 Status HostRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* type) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const GraphNode* found = find_node(node);
+    const Found<const GraphNode> found = find_node(node);
     if (found == nullptr || type == nullptr) return fail(Status::invalid_value);
     *type = found->parameters.type;
     return Status::success;
@@ -202,7 +202,7 @@ Status HostRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* typ
 Status HostRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    GraphNode* found = find_node(node);
+    const Found<GraphNode> found = find_node(node);
     if (found == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     if (found->parameters.type == GraphNodeType::kernel && found->arguments.empty()) keep_arguments(*found);
     *parameters = found->parameters;
@@ -212,7 +212,7 @@ Status HostRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParamet
 Status HostRuntime::graph_node_set_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    GraphNode* found = find_node(node);
+    const Found<GraphNode> found = find_node(node);
     if (found == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     return set_node(*found, *parameters);
 }
@@ -221,7 +221,7 @@ Status HostRuntime::graph_kernel_node_set_attribute(GraphNodeHandle node, Launch
                                                     const LaunchAttribute* value) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    GraphNode* found = find_node(node);
+    const Found<GraphNode> found = find_node(node);
     if (found == nullptr || value == nullptr || found->parameters.type != GraphNodeType::kernel)
         return fail(Status::invalid_value);
     std::vector<LaunchAttribute> attributes = found->attributes;
@@ -239,7 +239,7 @@ Status HostRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, Launch
                                                     LaunchAttribute* value) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const GraphNode* found = find_node(node);
+    const Found<const GraphNode> found = find_node(node);
     if (found == nullptr || value == nullptr || found->parameters.type != GraphNodeType::kernel)
         return fail(Status::invalid_value);
     *value = {};
@@ -253,8 +253,8 @@ Status HostRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, Launch
 Status HostRuntime::graph_kernel_node_copy_attributes(GraphNodeHandle destination, GraphNodeHandle source) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    GraphNode* to = find_node(destination);
-    const GraphNode* from = find_node(source);
+    const Found<GraphNode> to = find_node(destination);
+    const Found<const GraphNode> from = find_node(source);
     if (to == nullptr || from == nullptr || to->parameters.type != GraphNodeType::kernel ||
         from->parameters.type != GraphNodeType::kernel) {
         return fail(Status::invalid_value);

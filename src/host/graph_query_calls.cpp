@@ -51,7 +51,7 @@ Status HostRuntime::give_edges(const std::vector<NewEdge>& edges, bool from_side
 Status HostRuntime::graph_get_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Graph* of = find_graph(graph);
+    const Found<const Graph> of = find_graph(graph);
     if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
     std::vector<GraphNode*> found;
     for (const auto& node : of->nodes) found.push_back(node.get());
@@ -61,7 +61,7 @@ Status HostRuntime::graph_get_nodes(GraphHandle graph, GraphNodeHandle* nodes, s
 Status HostRuntime::graph_get_root_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Graph* of = find_graph(graph);
+    const Found<const Graph> of = find_graph(graph);
     if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
     std::vector<GraphNode*> found;
     for (const auto& node : of->nodes) {
@@ -74,7 +74,7 @@ Status HostRuntime::graph_get_edges(GraphHandle graph, GraphNodeHandle* from, Gr
                                     GraphEdgeData* edge_data, std::size_t* count) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Graph* of = find_graph(graph);
+    const Found<const Graph> of = find_graph(graph);
     if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
     std::vector<NewEdge> found;
     for (const auto& node : of->nodes) {
@@ -88,10 +88,10 @@ Status HostRuntime::graph_node_get_dependencies(GraphNodeHandle node, GraphNodeH
                                                 GraphEdgeData* edge_data, std::size_t* count) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    GraphNode* of = find_node(node);
+    const Found<GraphNode> of = find_node(node);
     if (of == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
     std::vector<NewEdge> found;
-    for (const GraphNode::Edge& edge : of->dependencies) found.push_back({edge.node, of, edge.data});
+    for (const GraphNode::Edge& edge : of->dependencies) found.push_back({edge.node, of.get(), edge.data});
     return give_edges(found, true, false, dependencies, nullptr, edge_data, count);
 }
 
@@ -99,10 +99,10 @@ Status HostRuntime::graph_node_get_dependent_nodes(GraphNodeHandle node, GraphNo
                                                    GraphEdgeData* edge_data, std::size_t* count) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    GraphNode* of = find_node(node);
+    const Found<GraphNode> of = find_node(node);
     if (of == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
     std::vector<NewEdge> found;
-    for (const GraphNode::Edge& edge : of->dependents) found.push_back({of, edge.node, edge.data});
+    for (const GraphNode::Edge& edge : of->dependents) found.push_back({of.get(), edge.node, edge.data});
     return give_edges(found, false, true, nullptr, dependents, edge_data, count);
 }
 

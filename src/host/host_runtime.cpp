@@ -31,6 +31,24 @@ const RuntimeRegistration registration({"host", 10, []() -> std::shared_ptr<Runt
                                             return std::make_shared<HostRuntime>();
                                         }});
 
+// For how long one command has held up a wait, of real time. It is known by its sequence number, since
+// another may come to lie at its address.
+class Patience {
+  public:
+    Real::duration since(const Command* command) {
+        const Real::time_point now = Real::now();
+        if (holder_ != command->sequence) {
+            holder_ = command->sequence;
+            since_ = now;
+        }
+        return now - since_;
+    }
+
+  private:
+    std::uint64_t holder_ = ~std::uint64_t{0};
+    Real::time_point since_;
+};
+
 Time process_cpu_time() {
     timespec time{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -95,7 +113,7 @@ bool HostRuntime::starts(const Command* command) {
     if (command->engine == Engine::compute) {
         auto& kernel = static_cast<KernelEffect&>(*command->effect);
         kernel.outcome = {};
-        kernel.control.abort = command->device == resetting_;
+        kernel.control.abort = devices_[command->device]->resets > 0;
         running_kernels_.push_back(command);
     }
     return true;
@@ -149,15 +167,27 @@ bool HostRuntime::pass_stalled() {
 bool HostRuntime::wait_slice(Lock& lock, Command* awaited) {
     effects_.await(stalled_ ? nullptr : awaited);
     ++waiting_;
+    note_unlock();
     // Nobody says when the host, or another process, has done what a command watches for.
     const milliseconds slice{timeline_.watching() ? 2 : 50};
     const bool notified = changed_.wait_for(lock, slice) == std::cv_status::no_timeout;
     --waiting_;
-    if (notified) return false;
-    pass_stalled();
+    if (!notified) pass_stalled();
+    return asked_to_end(lock);
+}
+
+// Does somebody want this thread's wait to end? Asked every few dozen milliseconds, however often the thread
+// is woken: other threads may keep the devices busy without an end.
+bool HostRuntime::asked_to_end(Lock& lock) {
+    constexpr milliseconds pause{30};
+    thread_local Real::time_point last_asked;
+    const Real::time_point now = Real::now();
+    if (now - last_asked < pause) return false;
+    last_asked = now;
+    note_unlock();
     lock.unlock();
     const bool end = interrupted();
-    lock.lock();
+    take(lock);
     return end;
 }
 
@@ -166,6 +196,7 @@ bool HostRuntime::wait_slice(Lock& lock, Command* awaited) {
 // timeline.
 bool HostRuntime::waits_outside(const Command* command, const Command* next, Real::duration real) const {
     const bool stalled = next->running && next->effect->stalled();
+    if (effects_.behind_stalled(next)) return real > patience;
     // Work that has begun ends by itself, unless it is stalled or the program's own.
     if (next->ended >= 0 && !stalled && next->engine != Engine::host) return false;
     if (effects_.depends_on(command, next)) return stalled && real > patience;
@@ -175,20 +206,16 @@ bool HostRuntime::waits_outside(const Command* command, const Command* next, Rea
 Status HostRuntime::wait_for(Lock& lock, Command* command) {
     if (command == nullptr) return Status::success;
     const CommandRef keep(timeline_.pool(), command);
-    const Command* holder = nullptr;
-    auto since = Real::now();
+    Patience patience_with;
     while (Command* next = effects_.holding_up(command)) {
         if (stopping_) return Status::success;
         if (command->ended < 0) {
             next = timeline_.advance_until(command);
             if (next == nullptr) continue;
-            if (next != holder) {
-                holder = next;
-                since = Real::now();
-            } else if (next->effect && !next->watches && !next->stalled &&
-                       waits_outside(command, next, Real::now() - since)) {
+            const Real::duration held_up = patience_with.since(next);
+            if (next->effect && !next->watches && !next->stalled && waits_outside(command, next, held_up)) {
                 // It waits for what another stream, or the host, will do; so those go on without it.
-                timeline_.set_stalled(next);
+                timeline_.set_stalled(next, !effects_.behind_stalled(next));
                 continue;
             }
         }
@@ -215,6 +242,12 @@ std::vector<CommandRef> HostRuntime::last_of_device(int device) {
     return last;
 }
 
+bool HostRuntime::is_idle(int device) {
+    const std::vector<CommandRef> last = last_of_device(device);
+    return std::all_of(last.begin(), last.end(),
+                       [&](const CommandRef& command) { return effects_.functional(command.get()); });
+}
+
 Status HostRuntime::wait_for_device(Lock& lock, int device) {
     for (const CommandRef& last : last_of_device(device)) {
         if (Status status = wait_for(lock, last.get()); status != Status::success) return status;
@@ -224,10 +257,13 @@ Status HostRuntime::wait_for_device(Lock& lock, int device) {
     return Status::success;
 }
 
-// Has the work of all that has ended done, so that what the host sees does not depend on how fast that is.
-// What is stalled, and what waits for it, stays behind. False: somebody wants the wait to end.
+// Has the work of all commands done that have ended so far, so that the memory that the host sees does not
+// depend on how fast that work is. Stalled work, and work that waits for it, stays behind. False: somebody
+// wants the wait to end.
 bool HostRuntime::drain(Lock& lock) {
-    while (Command* last = effects_.last_to_do()) {
+    // Commands of other threads that end meanwhile are theirs to wait for; else this might never end.
+    const std::uint64_t all = effects_.count_ended();
+    while (Command* last = effects_.last_to_do(all)) {
         if (stopping_ || (pass_stalled() && Real::now() - stalled_since_ > patience)) return true;
         if (wait_slice(lock, effects_.holding_up(last))) return false;
     }
@@ -236,16 +272,13 @@ bool HostRuntime::drain(Lock& lock) {
 
 // Simulates up to the host's time.
 void HostRuntime::catch_up(Lock& lock) {
-    const Command* holder = nullptr;
-    auto since = Real::now();
-    while (Command* next = timeline_.advance(timeline_.now())) {
+    Patience patience_with;
+    const Time limit = timeline_.now();
+    while (Command* next = timeline_.advance(limit)) {
         if (stopping_) return;
-        if (next != holder) {
-            holder = next;
-            since = Real::now();
-        } else if (Real::now() - since > patience && (next->ended < 0 || next->engine == Engine::host ||
-                                                      (next->running && next->effect->stalled()))) {
-            timeline_.set_stalled(next);
+        if (patience_with.since(next) > patience &&
+            (next->ended < 0 || next->engine == Engine::host || (next->running && next->effect->stalled()))) {
+            timeline_.set_stalled(next, !effects_.behind_stalled(next));
             continue;
         }
         if (wait_slice(lock, next)) return;
@@ -265,6 +298,7 @@ bool HostRuntime::is_done(Lock& lock, Command* command) {
 void HostRuntime::flush_printed(Lock& lock) {
     if (printed_.empty()) return;
     const std::string text = std::exchange(printed_, {});
+    note_unlock();
     lock.unlock();
     write_kernel_output(text);
     lock.lock();
@@ -288,6 +322,7 @@ void HostRuntime::background() {
     constexpr int idle_looks = 2, busy_looks = 40;
     Lock lock(mutex_);
     int idle = 0, busy = 0;
+    Patience patience_with;
     while (!stopping_) {
         if (timeline_.pending() == 0) {
             background_.wait(lock);
@@ -309,7 +344,13 @@ void HostRuntime::background() {
         int pause = 64;
         while (!stopping_ && calls == calls_ && timeline_.pending() > 0) {
             const std::size_t before = timeline_.pending();
-            if (!timeline_.advance_one()) {
+            Command* holder = nullptr;
+            if (!timeline_.advance_one(&holder)) {
+                if (holder != nullptr && effects_.behind_stalled(holder) &&
+                    patience_with.since(holder) > patience) {
+                    timeline_.set_stalled(holder, false);
+                    continue;
+                }
                 effects_.await(nullptr);
                 if (changed_.wait_for(lock, look) == std::cv_status::timeout) break;
                 continue;

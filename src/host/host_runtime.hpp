@@ -144,6 +144,7 @@ class HostRuntime final : public Runtime {
         unsigned flags = flags::device_map_host;
         std::map<int, std::size_t> limits;
         std::shared_ptr<simt::Heap> heap;
+        int resets = 0;  // calls of device_reset under way: kernels and watches end
         bool has_printed = false, has_allocated = false;  // a kernel that prints, or allocates, was launched
         std::vector<int> peers;
     };
@@ -173,10 +174,10 @@ class HostRuntime final : public Runtime {
     Device& device() { return *devices_[thread().device]; }
     Status add_model(const DeviceModel& model, int* ordinal);
 
-    Stream* find_stream(StreamHandle handle);  // null: invalid
-    Event* find_event(EventHandle handle);
-    Kernel* find_kernel(KernelHandle handle);
-    Library* find_library(LibraryHandle handle);
+    Found<Stream> find_stream(StreamHandle handle);  // null: invalid
+    Found<Event> find_event(EventHandle handle);
+    Found<Kernel> find_kernel(KernelHandle handle);
+    Found<Library> find_library(LibraryHandle handle);
     Status invalid_handle(const char* what);
     void sweep(Device& device);
     void release_unloaded();
@@ -187,13 +188,16 @@ class HostRuntime final : public Runtime {
     bool waits_outside(const Command* command, const Command* next,
                        std::chrono::steady_clock::duration real) const;
     Status wait_for_device(Lock& lock, int device);
+    bool is_idle(int device);
     std::vector<CommandRef> last_of_device(int device);
+    std::vector<CommandRef> last_of_stream(const Stream& stream);
     void catch_up(Lock& lock);
     bool drain(Lock& lock);
     bool is_done(Lock& lock, Command* command);
     Effect::Progress look(Command* command);  // of one that watches
     bool is_ahead(const void* address) const;
     bool wait_slice(Lock& lock, Command* awaited);
+    bool asked_to_end(Lock& lock);
     void relieve(Lock& lock);
     void flush_printed(Lock& lock);
     void trim_pools(Device& device);
@@ -219,25 +223,25 @@ class HostRuntime final : public Runtime {
     Status make_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
                      Stream& stream, const CopyRequest& request, Command** made, bool* wait);
     Status copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
-                Stream& stream, const CopyRequest& request);
+                Found<Stream> stream, const CopyRequest& request);
     // What the parameters of a three-dimensional copy mean; an extent of no bytes has no boxes.
     Status boxes_of(const Memcpy3DParameters* parameters, Box* destination, Box* source, Extent* extent);
     Status copy_2d(Lock& lock, void* destination, std::size_t destination_pitch, const void* source,
                    std::size_t source_pitch, std::size_t width, std::size_t height, MemcpyKind kind,
-                   Stream& stream, bool synchronous);
-    Status copy_3d(Lock& lock, const Memcpy3DParameters* parameters, Stream& stream, bool synchronous);
+                   Found<Stream> stream, bool synchronous);
+    Status copy_3d(Lock& lock, const Memcpy3DParameters* parameters, Found<Stream> stream, bool synchronous);
     Status copy_peer(Lock& lock, void* destination, int destination_device, const void* source,
-                     int source_device, std::size_t bytes, Stream& stream, bool synchronous);
+                     int source_device, std::size_t bytes, Found<Stream> stream, bool synchronous);
     Status make_set(const Box& box, std::uint32_t value, std::size_t element, const Extent& extent,
                     Stream& stream, Command** made);
     Status set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element, const Extent& extent,
-               Stream& stream, bool synchronous = false);
+               Found<Stream> stream, bool synchronous = false);
     Status check_set_2d(const void* pointer, std::size_t pitch, std::size_t element, std::size_t width,
                         std::size_t height);
     Status set_2d(Lock& lock, void* pointer, std::size_t pitch, std::uint32_t value, std::size_t element,
-                  std::size_t width, std::size_t height, Stream& stream, bool synchronous = false);
-    Status set_3d(Lock& lock, const PitchedPointer& pitched, int value, const Extent& extent, Stream& stream,
-                  bool synchronous);
+                  std::size_t width, std::size_t height, Found<Stream> stream, bool synchronous = false);
+    Status set_3d(Lock& lock, const PitchedPointer& pitched, int value, const Extent& extent,
+                  Found<Stream> stream, bool synchronous);
     Status find_entry(KernelHandle handle, Kernel** kernel, std::shared_ptr<simt::Image>* image,
                       const cuscope_simt::KernelEntry** entry);
     FunctionSettings settings_of(const Kernel& kernel) const;  // on the current device
@@ -265,9 +269,9 @@ class HostRuntime final : public Runtime {
     std::byte* allocate(Device& device, std::size_t bytes);
     // Waits, and takes from the pools, if it has to.
     Status allocate(Lock& lock, int device, std::size_t bytes, std::byte** base);
-    Status malloc_from(Lock& lock, void** pointer, std::size_t bytes, Pool& pool, Stream& stream);
-    Pool* find_pool(MemPoolHandle handle);
-    Array* find_array(ArrayHandle handle);
+    Status malloc_from(Lock& lock, void** pointer, std::size_t bytes, Found<Pool> pool, Found<Stream> stream);
+    Found<Pool> find_pool(MemPoolHandle handle);
+    Found<Array> find_array(ArrayHandle handle);
     Status make_array(Lock& lock, ArrayHandle* array, const ChannelFormat* format, const Extent& extent,
                       unsigned flags);
     Status check_resource(const ResourceDescription& resource, ChannelFormat* format);
@@ -304,9 +308,9 @@ class HostRuntime final : public Runtime {
     Status capture_free(Stream& stream, void* pointer);
 
     // Graphs
-    Graph* find_graph(GraphHandle handle);
-    GraphNode* find_node(GraphNodeHandle handle);
-    GraphExec* find_exec(GraphExecHandle handle);
+    Found<Graph> find_graph(GraphHandle handle);
+    Found<GraphNode> find_node(GraphNodeHandle handle);
+    Found<GraphExec> find_exec(GraphExecHandle handle);
     CommandRef adopt(Command* command);
     void take_command(GraphNode& node, const CommandRef& from);
     std::unique_ptr<Graph> new_graph();
@@ -403,7 +407,6 @@ class HostRuntime final : public Runtime {
     int waiting_ = 0;
     bool background_started_ = false;
     bool launch_blocking_ = false;
-    int resetting_ = -1;  // the device on which nothing is waited for any more
     bool stopping_ = false;
 };
 

@@ -104,7 +104,7 @@ Status HostRuntime::cluster_of(const LaunchConfig& config, const LaunchRequest& 
 
 Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments,
                                 Stream& stream, LaunchRequest* made_request, Command** made) {
-    Kernel* found = find_kernel(kernel);
+    const Found<Kernel> found = find_kernel(kernel);
     if (found == nullptr) return invalid_handle("kernel");
     std::shared_ptr<simt::Image> image;
     if (Status status = instance(*found->library, thread().device, &image); status != Status::success)
@@ -234,7 +234,7 @@ Status HostRuntime::launch_counted(const LaunchConfig& config, KernelHandle kern
     Call call(*this, &CallCosts::launch);
     if (call.refused()) return call.status();
     LaunchRequest request;
-    request.counted = find_kernel(counting);
+    request.counted = find_kernel(counting).get();
     if (request.counted == nullptr) return invalid_handle("kernel");
     if (counts == nullptr) return fail(Status::invalid_value);
     const auto sums = std::make_shared<simt::Counting>();
@@ -252,7 +252,7 @@ Status HostRuntime::launch_counted(const LaunchConfig& config, KernelHandle kern
 Status HostRuntime::launch(Lock& lock, const LaunchConfig& config, KernelHandle kernel, void** arguments,
                            LaunchRequest request) {
     if (find_kernel(kernel) == nullptr) return invalid_handle("kernel");
-    Stream* stream = find_stream(config.stream);
+    const Found<Stream> stream = find_stream(config.stream);
     if (stream == nullptr) return invalid_handle("stream");
     if (stream->device != thread().device)
         return fail(Status::invalid_resource_handle, "a stream of another device");

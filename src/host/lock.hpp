@@ -1,8 +1,22 @@
-// The runtime's lock is held for a microsecond at most, several hundred thousand times a second: whoever
-// finds it taken tries again for a moment before it sleeps, which costs more than that by itself.
+// The runtime's lock is held for a microsecond at most, several hundred thousand times a second: a thread
+// that finds it taken tries again for a moment before it sleeps, because a sleep costs more than that by
+// itself.
+//
+// A call that waits gives the lock up meanwhile. Other threads may then destroy any stream, event, pool or
+// other object. So a call keeps nothing over a wait but references that it owns (CommandRef, std::shared_ptr)
+// and device numbers; everything else it looks up again. Found<T> is what a look-up returns. In debug and
+// sanitized builds it aborts the program where it is used after its thread gave the lock up.
 #pragma once
 
 #include <mutex>
+#if !defined(NDEBUG) || defined(CUSCOPE_CHECK_LOOKUPS)
+#include <cstdio>
+#include <cstdlib>
+#undef CUSCOPE_CHECK_LOOKUPS
+#define CUSCOPE_CHECK_LOOKUPS 1
+#else
+#define CUSCOPE_CHECK_LOOKUPS 0
+#endif
 
 namespace cuscope::host {
 
@@ -18,5 +32,51 @@ inline void take(Lock& lock) {
     }
     lock.lock();
 }
+
+#if CUSCOPE_CHECK_LOOKUPS
+// How often this thread gave the lock up within a call.
+inline thread_local unsigned long long times_unlocked = 0;
+#endif
+
+// Every function that gives the lock up within a call says so here.
+inline void note_unlock() {
+#if CUSCOPE_CHECK_LOOKUPS
+    ++times_unlocked;
+#endif
+}
+
+// An object that a look-up found, or null. Valid until the calling thread waits.
+template <class T>
+class Found {
+  public:
+    Found(T* object) : object_(object) {}  // NOLINT: a look-up returns a pointer
+    // Also of something that derives from T, or is not const.
+    template <class U>
+    Found(const Found<U>& other) : object_(other.get()) {}
+
+    T* get() const {
+        check();
+        return object_;
+    }
+    T& operator*() const { return *get(); }
+    T* operator->() const { return get(); }
+    explicit operator bool() const { return object_ != nullptr; }
+    friend bool operator==(const Found& found, const T* other) { return found.object_ == other; }
+
+  private:
+#if CUSCOPE_CHECK_LOOKUPS
+    void check() const {
+        if (looked_up_ == times_unlocked) return;
+        std::fputs(
+            "cuscope: an object of the simulated runtime is used after a wait that may have destroyed it\n",
+            stderr);
+        std::abort();
+    }
+    unsigned long long looked_up_ = times_unlocked;
+#else
+    void check() const {}
+#endif
+    T* object_;
+};
 
 }  // namespace cuscope::host

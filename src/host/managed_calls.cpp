@@ -67,11 +67,12 @@ Status HostRuntime::host_unregister(void* pointer) {
     if (call.refused()) return call.status();
     if (Status status = forbidden(); status != Status::success) return status;
     if (pointer == nullptr) return fail(Status::invalid_value);
-    const auto found = [&] {
+    const auto registration = [&]() -> std::uint64_t {  // 0: none begins there
         const Allocation* allocation = memory_.find_base(pointer);
-        return allocation != nullptr && allocation->registered;
+        return allocation != nullptr && allocation->registered ? allocation->serial : 0;
     };
-    if (!found()) {
+    const std::uint64_t serial = registration();
+    if (serial == 0) {
         return fail(
             memory_.find(pointer) == nullptr ? Status::host_memory_not_registered : Status::invalid_value,
             "no memory that host_register locked begins at the address");
@@ -79,7 +80,7 @@ Status HostRuntime::host_unregister(void* pointer) {
     for (int i = 0; i < device_count_; ++i) {
         if (Status status = wait_for_device(call.lock(), i); status != Status::success) return status;
     }
-    if (!found()) return fail(Status::host_memory_not_registered);
+    if (registration() != serial) return fail(Status::host_memory_not_registered);
     memory_.remove(pointer);
     return Status::success;
 }
@@ -111,7 +112,7 @@ Status HostRuntime::mem_prefetch_async(const void* pointer, std::size_t bytes, M
                                        unsigned flags, StreamHandle stream) {
     Call call(*this, &CallCosts::memcpy_async);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     int place = 0;
     const bool known = place_of(location, device_count_, &place);

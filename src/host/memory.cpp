@@ -58,7 +58,7 @@ bool MemoryRegistry::add(const Allocation& allocation) {
         const auto& [before, other] = *std::prev(next);
         if (base - before < other.bytes) return false;
     }
-    by_base_.emplace_hint(next, base, allocation);
+    by_base_.emplace_hint(next, base, allocation)->second.serial = ++last_serial_;
     return true;
 }
 

@@ -45,6 +45,7 @@ class MemoryRegistry {
     void for_each(const std::function<void(const Allocation&)>& visit) const;
 
   private:
+    std::uint64_t last_serial_ = 0;
     // Nodes do not move, so that pointers to other allocations survive add and remove.
     std::map<std::uintptr_t, Allocation> by_base_;
     mutable const Allocation* last_hit_ = nullptr;

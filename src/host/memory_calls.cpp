@@ -56,9 +56,11 @@ Status HostRuntime::free(void* pointer) {
                     "the address is not one that malloc returned, or it was freed before");
     }
     const int index = found->device;
+    const std::uint64_t serial = found->serial;
     if (Status status = wait_for_device(call.lock(), index); status != Status::success) return status;
     found = memory_.find_base(pointer);
-    if (found == nullptr) return fail(Status::invalid_value, "the address was freed by another thread");
+    if (found == nullptr || found->serial != serial)
+        return fail(Status::invalid_value, "the address was freed by another thread");
     const std::size_t bytes = held(*found);
     const bool managed = found->type == MemoryType::managed;
     if (found->pool != nullptr) {
@@ -136,11 +138,13 @@ Status HostRuntime::free_host(void* pointer) {
         return fail(Status::invalid_value,
                     "the address is not one that host_alloc returned, or it was freed before");
     }
+    const std::uint64_t serial = found->serial;
     for (int i = 0; i < device_count_; ++i) {
         if (Status status = wait_for_device(call.lock(), i); status != Status::success) return status;
     }
     found = memory_.find_base(pointer);
-    if (found == nullptr) return fail(Status::invalid_value, "the address was freed by another thread");
+    if (found == nullptr || found->serial != serial)
+        return fail(Status::invalid_value, "the address was freed by another thread");
     const std::size_t bytes = found->bytes;
     memory_.remove(pointer);
     release_host(static_cast<std::byte*>(pointer), bytes);

@@ -91,7 +91,8 @@ bool HostRuntime::is_ahead(const void* address) const {
 }
 
 Effect::Progress HostRuntime::look(Command* command) {
-    if (stopping_ || command->device == resetting_ || devices_[command->device]->lost != Status::success)
+    if (stopping_ || devices_[command->device]->resets > 0 ||
+        devices_[command->device]->lost != Status::success)
         return Effect::Progress::all;
     return effects_.ready(command) ? command->effect->look() : Effect::Progress::none;
 }
@@ -170,7 +171,7 @@ Status HostRuntime::make_memory_operations(const BatchMemOpNodeParameters& param
 
 Status HostRuntime::enqueue_memory_operations(Lock& lock, StreamHandle handle,
                                               const BatchMemOpNodeParameters& parameters) {
-    Stream* stream = find_stream(handle);
+    const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
     if (Status status = admit(*stream); status != Status::success) return status;
     timeline_.spend(device().model->costs.memory_operation * static_cast<Time>(parameters.count));

@@ -8,11 +8,11 @@
 
 namespace cuscope::host {
 
-HostRuntime::Kernel* HostRuntime::find_kernel(KernelHandle handle) {
+Found<HostRuntime::Kernel> HostRuntime::find_kernel(KernelHandle handle) {
     return live_.contains(handle) ? reinterpret_cast<Kernel*>(handle) : nullptr;
 }
 
-HostRuntime::Library* HostRuntime::find_library(LibraryHandle handle) {
+Found<HostRuntime::Library> HostRuntime::find_library(LibraryHandle handle) {
     return live_.contains(handle) ? reinterpret_cast<Library*>(handle) : nullptr;
 }
 
@@ -76,15 +76,15 @@ Status HostRuntime::library_load_data(LibraryHandle* library, const void* image,
 Status HostRuntime::library_unload(LibraryHandle library) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Library* found = find_library(library);
+    const Found<Library> found = find_library(library);
     if (found == nullptr) return invalid_handle("library");
     Unloaded unloaded;
     for (const auto& [device, image] : found->instances) {
         for (CommandRef& last : last_of_device(device)) unloaded.last.push_back(std::move(last));
     }
     for (auto& kernel : found->kernels) live_.erase(kernel.get());
-    live_.erase(found);
-    unloaded.library = std::move(libraries_.extract(found).mapped());
+    live_.erase(library);
+    unloaded.library = std::move(libraries_.extract(library).mapped());
     unloaded_.push_back(std::move(unloaded));
     release_unloaded();
     return Status::success;
@@ -107,7 +107,7 @@ Status HostRuntime::library_get_kernel(KernelHandle* kernel, LibraryHandle libra
                                        const char* lowered_name) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Library* found = find_library(library);
+    const Found<Library> found = find_library(library);
     if (found == nullptr) return invalid_handle("library");
     if (kernel == nullptr || lowered_name == nullptr) return fail(Status::invalid_value);
     const auto named = std::find_if(found->kernels.begin(), found->kernels.end(),
@@ -123,7 +123,7 @@ Status HostRuntime::library_get_kernel(KernelHandle* kernel, LibraryHandle libra
 Status HostRuntime::library_get_kernel_count(unsigned* count, LibraryHandle library) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Library* found = find_library(library);
+    const Found<const Library> found = find_library(library);
     if (found == nullptr) return invalid_handle("library");
     if (count == nullptr) return fail(Status::invalid_value);
     *count = static_cast<unsigned>(found->kernels.size());
@@ -133,7 +133,7 @@ Status HostRuntime::library_get_kernel_count(unsigned* count, LibraryHandle libr
 Status HostRuntime::library_enumerate_kernels(KernelHandle* kernels, unsigned count, LibraryHandle library) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Library* found = find_library(library);
+    const Found<const Library> found = find_library(library);
     if (found == nullptr) return invalid_handle("library");
     if (kernels == nullptr) return fail(Status::invalid_value);
     for (unsigned i = 0; i < std::min<std::size_t>(count, found->kernels.size()); ++i) {
@@ -146,7 +146,7 @@ Status HostRuntime::library_get_global(void** pointer, std::size_t* bytes, Libra
                                        const char* name) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Library* found = find_library(library);
+    const Found<Library> found = find_library(library);
     if (found == nullptr) return invalid_handle("library");
     if (name == nullptr) return fail(Status::invalid_value);
     std::shared_ptr<simt::Image> image;

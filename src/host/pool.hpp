@@ -28,6 +28,7 @@ struct Pool {
     std::map<int, int> access;              // of other devices: cudaMemAccessFlags
     std::uint64_t reserved = 0, reserved_high = 0, used = 0, used_high = 0;
     std::size_t allocations = 0;
+    int waiting = 0;                                // calls that wait for room in it: it stays while they do
     std::map<std::size_t, std::vector<Free>> free;  // by size, oldest first
 
     // Null: nothing of that size that the stream may have.

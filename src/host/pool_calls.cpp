@@ -25,7 +25,7 @@ std::size_t HostRuntime::held(const Allocation& allocation) {
     return allocation.pool != nullptr ? rounded(allocation.bytes) : allocation.bytes;
 }
 
-Pool* HostRuntime::find_pool(MemPoolHandle handle) {
+Found<Pool> HostRuntime::find_pool(MemPoolHandle handle) {
     return live_.contains(handle) ? reinterpret_cast<Pool*>(handle) : nullptr;
 }
 
@@ -38,7 +38,7 @@ void HostRuntime::trim_pools(Device& device) {
         pool->trim(keep, [&](std::byte* base, std::size_t size) { device.arena->release(base, size); });
     }
     std::erase_if(device.pools, [](const auto& pool) {
-        return pool->destroyed && pool->allocations == 0 && pool->free.empty();
+        return pool->destroyed && pool->allocations == 0 && pool->waiting == 0 && pool->free.empty();
     });
 }
 
@@ -58,19 +58,21 @@ Status HostRuntime::allocate(Lock& lock, int device, std::size_t bytes, std::byt
     return *base != nullptr ? Status::success : out_of_memory(bytes);
 }
 
-Status HostRuntime::malloc_from(Lock& lock, void** pointer, std::size_t bytes, Pool& pool, Stream& stream) {
-    Device& owner = *devices_[pool.device];
+Status HostRuntime::malloc_from(Lock& lock, void** pointer, std::size_t bytes, Found<Pool> found,
+                                Found<Stream> stream) {
+    Pool& pool = *found;
+    const int index = pool.device;
+    Device& owner = *devices_[index];
     if (bytes > owner.memory) return out_of_memory(bytes);
     const std::size_t size = rounded(bytes);
-    std::byte* base = pool.take(size, &stream);
+    std::byte* base = pool.take(size, stream.get());
     const bool fresh = base == nullptr;
     if (fresh) {
-        // The pool stays while this waits, whoever destroys it.
-        ++pool.allocations;
-        const auto done = [&](Pool* p) { --p->allocations; };
+        ++pool.waiting;
+        const auto done = [](Pool* p) { --p->waiting; };
         const std::unique_ptr<Pool, decltype(done)> keep(&pool, done);
         if (pool.max_size != 0 && pool.reserved + size > pool.max_size) {
-            if (Status status = wait_for_device(lock, pool.device); status != Status::success) return status;
+            if (Status status = wait_for_device(lock, index); status != Status::success) return status;
             const std::uint64_t room = pool.max_size > size ? pool.max_size - size : 0;
             pool.trim(room, [&](std::byte* freed, std::size_t n) { owner.arena->release(freed, n); });
             if (size > pool.max_size || pool.reserved + size > pool.max_size) {
@@ -80,11 +82,16 @@ Status HostRuntime::malloc_from(Lock& lock, void** pointer, std::size_t bytes, P
                                                            std::to_string(pool.used) + " are in use");
             }
         }
-        if (Status status = allocate(lock, pool.device, size, &base); status != Status::success)
-            return status;
+        if (!pool.destroyed) {
+            if (Status status = allocate(lock, index, size, &base); status != Status::success) return status;
+        }
+        if (pool.destroyed) {
+            if (base != nullptr) owner.arena->release(base, size);
+            return fail(Status::invalid_value, "the pool was destroyed while the allocation waited for room");
+        }
     }
     pool.count_in(size, fresh);
-    memory_.add({base, bytes, MemoryType::device, pool.device, 0, &pool});
+    memory_.add({base, bytes, MemoryType::device, index, 0, &pool});
     *pointer = base;
     return Status::success;
 }
@@ -94,13 +101,13 @@ Status HostRuntime::malloc_async(void** pointer, std::size_t bytes, StreamHandle
     if (call.refused()) return call.status();
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (bytes == 0) return Status::success;
     if (Status status = admit(*found); status != Status::success) return status;
     if (found->capture != nullptr) return capture_alloc(*found, pointer, bytes, found->device);
     if (Status status = forbidden(); status != Status::success) return status;
-    return malloc_from(call.lock(), pointer, bytes, *devices_[found->device]->pool, *found);
+    return malloc_from(call.lock(), pointer, bytes, devices_[found->device]->pool, found);
 }
 
 Status HostRuntime::malloc_from_pool_async(void** pointer, std::size_t bytes, MemPoolHandle pool,
@@ -109,21 +116,21 @@ Status HostRuntime::malloc_from_pool_async(void** pointer, std::size_t bytes, Me
     if (call.refused()) return call.status();
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
-    Pool* from = find_pool(pool);
+    const Found<Pool> from = find_pool(pool);
     if (from == nullptr) return fail(Status::invalid_value, "the pool does not exist, or was destroyed");
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (bytes == 0) return Status::success;
     if (Status status = admit(*found); status != Status::success) return status;
     if (found->capture != nullptr) return capture_alloc(*found, pointer, bytes, from->device);
     if (Status status = forbidden(); status != Status::success) return status;
-    return malloc_from(call.lock(), pointer, bytes, *from, *found);
+    return malloc_from(call.lock(), pointer, bytes, from, found);
 }
 
 Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
     Call call(*this, &CallCosts::free_async);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (pointer == nullptr) return Status::success;
     if (Status status = admit(*found); status != Status::success) return status;
@@ -145,7 +152,7 @@ Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
     const std::size_t size = held(*allocation);
     pool.count_out(size);
     pool.free[size].push_back(
-        {static_cast<std::byte*>(pointer), found, CommandRef(timeline_.pool(), command)});
+        {static_cast<std::byte*>(pointer), found.get(), CommandRef(timeline_.pool(), command)});
     memory_.remove(pointer);
     commit(command);
     relieve(call.lock());
@@ -176,11 +183,11 @@ Status HostRuntime::device_set_mem_pool(int device, MemPoolHandle pool) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
     if (device < 0 || device >= device_count_) return fail(Status::invalid_device);
-    Pool* found = find_pool(pool);
+    const Found<Pool> found = find_pool(pool);
     if (found == nullptr || found->device != device) {
         return fail(Status::invalid_value, "the pool does not exist, or is of another device");
     }
-    devices_[device]->pool = found;
+    devices_[device]->pool = found.get();
     return Status::success;
 }
 
@@ -207,14 +214,14 @@ Status HostRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
 Status HostRuntime::mem_pool_destroy(MemPoolHandle pool) {
     Call call(*this, &CallCosts::free);
     if (call.refused()) return call.status();
-    Pool* found = find_pool(pool);
+    const Found<Pool> found = find_pool(pool);
     if (found == nullptr || found->is_default) {
         return fail(Status::invalid_value, "the pool does not exist, or is a device's default one");
     }
     if (Status status = forbidden(); status != Status::success) return status;
     Device& owner = *devices_[found->device];
     if (owner.pool == found) owner.pool = owner.pools.front().get();
-    live_.erase(found);
+    live_.erase(pool);
     found->destroyed = true;
     trim_pools(owner);
     return Status::success;
@@ -224,7 +231,7 @@ Status HostRuntime::mem_pool_get_attribute(MemPoolHandle pool, MemPoolAttribute 
                                            std::uint64_t* value) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Pool* found = find_pool(pool);
+    const Found<const Pool> found = find_pool(pool);
     if (found == nullptr || value == nullptr) return fail(Status::invalid_value);
     if (Status status = forbidden(); status != Status::success) return status;
     switch (attribute) {
@@ -254,7 +261,7 @@ Status HostRuntime::mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute 
                                            std::uint64_t value) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Pool* found = find_pool(pool);
+    const Found<Pool> found = find_pool(pool);
     if (found == nullptr) return fail(Status::invalid_value);
     if (Status status = forbidden(); status != Status::success) return status;
     switch (attribute) {
@@ -282,7 +289,7 @@ Status HostRuntime::mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute 
 Status HostRuntime::mem_pool_trim_to(MemPoolHandle pool, std::size_t bytes) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Pool* found = find_pool(pool);
+    const Found<Pool> found = find_pool(pool);
     if (found == nullptr) return fail(Status::invalid_value);
     if (Status status = forbidden(); status != Status::success) return status;
     Device& owner = *devices_[found->device];
@@ -294,7 +301,7 @@ Status HostRuntime::mem_pool_set_access(MemPoolHandle pool, const MemAccessDescr
                                         std::size_t count) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    Pool* found = find_pool(pool);
+    const Found<Pool> found = find_pool(pool);
     if (found == nullptr || (descriptions == nullptr && count > 0)) return fail(Status::invalid_value);
     for (std::size_t i = 0; i < count; ++i) {
         const MemAccessDescription& given = descriptions[i];
@@ -315,7 +322,7 @@ Status HostRuntime::mem_pool_set_access(MemPoolHandle pool, const MemAccessDescr
 Status HostRuntime::mem_pool_get_access(MemAccess* flags, MemPoolHandle pool, MemLocation* location) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Pool* found = find_pool(pool);
+    const Found<const Pool> found = find_pool(pool);
     if (found == nullptr || flags == nullptr || location == nullptr ||
         location->type != MemLocationType::device) {
         return fail(Status::invalid_value);

@@ -146,7 +146,7 @@ Status HostRuntime::make_semaphores(const ExternalSemaphoreNodeParameters& param
 
 Status HostRuntime::enqueue_semaphores(Lock& lock, const ExternalSemaphoreNodeParameters& parameters,
                                        bool wait, StreamHandle handle) {
-    Stream* stream = find_stream(handle);
+    const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
     if (Status status = admit(*stream); status != Status::success) return status;
     if (parameters.count == 0) return fail(Status::invalid_value, "no semaphores");

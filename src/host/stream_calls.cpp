@@ -7,7 +7,7 @@
 
 namespace cuscope::host {
 
-HostRuntime::Stream* HostRuntime::find_stream(StreamHandle handle) {
+Found<HostRuntime::Stream> HostRuntime::find_stream(StreamHandle handle) {
     if (handle == nullptr || handle == stream_legacy) return device().legacy;
     if (handle == stream_per_thread) {
         Device& current = device();
@@ -24,7 +24,7 @@ HostRuntime::Stream* HostRuntime::find_stream(StreamHandle handle) {
     return live_.contains(handle) ? static_cast<Stream*>(reinterpret_cast<SimStream*>(handle)) : nullptr;
 }
 
-HostRuntime::Event* HostRuntime::find_event(EventHandle handle) {
+Found<HostRuntime::Event> HostRuntime::find_event(EventHandle handle) {
     return live_.contains(handle) ? reinterpret_cast<Event*>(handle) : nullptr;
 }
 
@@ -51,19 +51,19 @@ Status HostRuntime::stream_destroy(StreamHandle stream) {
     Call call(*this, &CallCosts::stream_destroy);
     if (call.refused()) return call.status();
     if (!live_.contains(stream)) return invalid_handle("stream");
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found->capture != nullptr) {
         // What was begun in it cannot be ended any more.
         Capture& capture = *found->capture;
         spoil(capture, Status::success, "a stream that took part in it was destroyed");
-        std::erase(capture.streams, found);
+        std::erase(capture.streams, found.get());
         found->capture = nullptr;
-        if (capture.origin == found) leave_capture(capture);
+        if (capture.origin == found.get()) leave_capture(capture);
     }
     live_.erase(stream);
     Device& owner = *devices_[found->device];
     const auto place = std::find_if(owner.streams.begin(), owner.streams.end(),
-                                    [&](const auto& other) { return other.get() == found; });
+                                    [&](const auto& other) { return other.get() == found.get(); });
     owner.destroyed.push_back(std::move(*place));
     owner.streams.erase(place);
     sweep(owner);
@@ -79,23 +79,28 @@ void HostRuntime::sweep(Device& device) {
     });
 }
 
+// The commands whose end is the end of all that the stream holds. Owned: while a caller waits for the first
+// of them, another thread may destroy any of these streams.
+std::vector<CommandRef> HostRuntime::last_of_stream(const Stream& stream) {
+    if (!stream.legacy) return {stream.last};
+    // The commands that one issued to the legacy stream now would wait for.
+    std::vector<CommandRef> last;
+    for (const SimStream* other : timeline_.streams(stream.device)) {
+        if (other->blocking && other->last) last.push_back(other->last);
+    }
+    return last;
+}
+
 Status HostRuntime::stream_synchronize(StreamHandle stream) {
     Call call(*this, &CallCosts::synchronize);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     const int index = found->device;
     Status status = inquire(*found);
     if (status != Status::success) return status;
-    if (found->legacy) {
-        // What it would wait for if something was issued to it now.
-        for (const SimStream* other : std::vector<SimStream*>(timeline_.streams(index))) {
-            if (status == Status::success && other->blocking) {
-                status = wait_for(call.lock(), CommandRef(other->last).get());
-            }
-        }
-    } else {
-        status = wait_for(call.lock(), CommandRef(found->last).get());
+    for (const CommandRef& last : last_of_stream(*found)) {
+        if (status == Status::success) status = wait_for(call.lock(), last.get());
     }
     flush_printed(call.lock());
     if (status != Status::success) return status;
@@ -108,17 +113,13 @@ Status HostRuntime::stream_synchronize(StreamHandle stream) {
 Status HostRuntime::stream_query(StreamHandle stream) {
     Call call(*this, &CallCosts::stream_query);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (Status status = inquire(*found); status != Status::success) return status;
     const int index = found->device;
     bool done = true;
-    if (found->legacy) {
-        for (const SimStream* other : std::vector<SimStream*>(timeline_.streams(index))) {
-            done = done && (!other->blocking || is_done(call.lock(), CommandRef(other->last).get()));
-        }
-    } else {
-        done = is_done(call.lock(), CommandRef(found->last).get());
+    for (const CommandRef& last : last_of_stream(*found)) {
+        if (done) done = is_done(call.lock(), last.get());
     }
     if (devices_[index]->lost != Status::success)
         return fail(devices_[index]->lost, devices_[index]->lost_detail);
@@ -128,8 +129,8 @@ Status HostRuntime::stream_query(StreamHandle stream) {
 Status HostRuntime::stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags) {
     Call call(*this, &CallCosts::stream_wait);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
-    Event* awaited = find_event(event);
+    const Found<Stream> found = find_stream(stream);
+    const Found<Event> awaited = find_event(event);
     if (found == nullptr) return invalid_handle("stream");
     if (awaited == nullptr) return invalid_handle("event");
     if ((flags & ~flags::event_wait_external) != 0) return fail(Status::invalid_value);
@@ -144,7 +145,7 @@ Status HostRuntime::stream_wait_event(StreamHandle stream, EventHandle event, un
 Status HostRuntime::stream_get_flags(StreamHandle stream, unsigned* flags) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Stream* found = find_stream(stream);
+    const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (flags == nullptr) return fail(Status::invalid_value);
     *flags = found->flags;
@@ -154,7 +155,7 @@ Status HostRuntime::stream_get_flags(StreamHandle stream, unsigned* flags) {
 Status HostRuntime::stream_get_priority(StreamHandle stream, int* priority) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Stream* found = find_stream(stream);
+    const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (priority == nullptr) return fail(Status::invalid_value);
     *priority = found->priority;
@@ -164,7 +165,7 @@ Status HostRuntime::stream_get_priority(StreamHandle stream, int* priority) {
 Status HostRuntime::stream_get_id(StreamHandle stream, unsigned long long* id) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Stream* found = find_stream(stream);
+    const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (id == nullptr) return fail(Status::invalid_value);
     *id = found->id;
@@ -174,7 +175,7 @@ Status HostRuntime::stream_get_id(StreamHandle stream, unsigned long long* id) {
 Status HostRuntime::stream_get_device(StreamHandle stream, int* device) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Stream* found = find_stream(stream);
+    const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (device == nullptr) return fail(Status::invalid_value);
     *device = found->device;
@@ -184,7 +185,7 @@ Status HostRuntime::stream_get_device(StreamHandle stream, int* device) {
 Status HostRuntime::launch_host_func(StreamHandle stream, HostFunction function, void* data) {
     Call call(*this, &CallCosts::host_function);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (Status status = admit(*found); status != Status::success) return status;
     Command* command = nullptr;
@@ -228,7 +229,7 @@ Status HostRuntime::stream_add_callback(StreamHandle stream, StreamCallback call
                                         unsigned flags) {
     Call call(*this, &CallCosts::host_function);
     if (call.refused()) return call.status();
-    Stream* found = find_stream(stream);
+    const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (callback == nullptr || flags != 0) return fail(Status::invalid_value);
     if (Status status = admit(*found); status != Status::success) return status;
@@ -278,8 +279,8 @@ Status HostRuntime::event_destroy(EventHandle event) {
 Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) {
     Call call(*this, &CallCosts::event_record);
     if (call.refused()) return call.status();
-    Event* recorded = find_event(event);
-    Stream* found = find_stream(stream);
+    const Found<Event> recorded = find_event(event);
+    const Found<Stream> found = find_stream(stream);
     if (recorded == nullptr) return invalid_handle("event");
     if (found == nullptr) return invalid_handle("stream");
     if ((flags & ~flags::event_record_external) != 0) return fail(Status::invalid_value);
@@ -298,7 +299,7 @@ Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
 Status HostRuntime::event_query(EventHandle event) {
     Call call(*this, &CallCosts::event_query);
     if (call.refused()) return call.status();
-    Event* asked = find_event(event);
+    const Found<Event> asked = find_event(event);
     if (asked == nullptr) return invalid_handle("event");
     if (Status status = inquire(*asked); status != Status::success) return status;
     const CommandRef record = asked->record;
@@ -310,7 +311,7 @@ Status HostRuntime::event_query(EventHandle event) {
 Status HostRuntime::event_synchronize(EventHandle event) {
     Call call(*this, &CallCosts::synchronize);
     if (call.refused()) return call.status();
-    Event* awaited = find_event(event);
+    const Found<Event> awaited = find_event(event);
     if (awaited == nullptr) return invalid_handle("event");
     if (Status status = inquire(*awaited); status != Status::success) return status;
     const CommandRef record = awaited->record;
@@ -325,11 +326,11 @@ Status HostRuntime::event_synchronize(EventHandle event) {
 Status HostRuntime::event_elapsed_time(float* milliseconds, EventHandle start, EventHandle end) {
     Call call(*this, &CallCosts::elapsed_time);
     if (call.refused()) return call.status();
-    Event* first = find_event(start);
-    Event* second = find_event(end);
+    const Found<Event> first = find_event(start);
+    const Found<Event> second = find_event(end);
     if (first == nullptr || second == nullptr) return invalid_handle("event");
     if (milliseconds == nullptr) return fail(Status::invalid_value);
-    for (Event* event : {first, second}) {
+    for (Event* event : {first.get(), second.get()}) {
         if (event->capture == 0) continue;
         if (Status status = inquire(*event); status != Status::success) return status;
     }

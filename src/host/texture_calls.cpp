@@ -28,7 +28,7 @@ constexpr std::size_t most_pitched_width = 131072, most_pitched_height = 65000, 
 
 }  // namespace
 
-HostRuntime::Array* HostRuntime::find_array(ArrayHandle handle) {
+Found<HostRuntime::Array> HostRuntime::find_array(ArrayHandle handle) {
     return live_.contains(handle) ? reinterpret_cast<Array*>(handle) : nullptr;
 }
 
@@ -98,16 +98,23 @@ Status HostRuntime::free_array(ArrayHandle array) {
     if (call.refused()) return call.status();
     if (Status status = forbidden(); status != Status::success) return status;
     if (array == nullptr) return Status::success;
-    Array* found = find_array(array);
-    if (found == nullptr) return invalid_handle("array");
-    const int index = found->device;
+    const auto memory_of = [&] {
+        const Found<Array> found = find_array(array);
+        return found == nullptr ? nullptr : memory_.find_base(found->base);
+    };
+    const Allocation* memory = memory_of();
+    if (memory == nullptr) return invalid_handle("array");
+    const int index = memory->device;
+    const std::uint64_t serial = memory->serial;
     if (Status status = wait_for_device(call.lock(), index); status != Status::success) return status;
-    if (find_array(array) != found) return invalid_handle("array");
-    const std::size_t bytes = memory_.find_base(found->base)->bytes;
-    memory_.remove(found->base);
-    devices_[index]->arena->release(found->base, bytes);
-    live_.erase(found);
-    arrays_.erase(found);
+    memory = memory_of();
+    if (memory == nullptr || memory->serial != serial) return invalid_handle("array");
+    std::byte* const base = memory->base;
+    const std::size_t bytes = memory->bytes;
+    memory_.remove(base);
+    devices_[index]->arena->release(base, bytes);
+    live_.erase(array);
+    arrays_.erase(array);
     return Status::success;
 }
 
@@ -115,7 +122,7 @@ Status HostRuntime::array_get_info(ChannelFormat* format, Extent* extent, unsign
                                    ArrayHandle array) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Array* found = find_array(array);
+    const Found<const Array> found = find_array(array);
     if (found == nullptr) return invalid_handle("array");
     if (format != nullptr) *format = found->format;
     if (extent != nullptr) *extent = found->extent;
@@ -128,7 +135,7 @@ Status HostRuntime::array_get_info(ChannelFormat* format, Extent* extent, unsign
 Status HostRuntime::check_resource(const ResourceDescription& resource, ChannelFormat* format) {
     const DeviceProperties& properties = device().model->properties;
     if (resource.type == ResourceType::array) {
-        const Array* array = find_array(resource.array);
+        const Found<const Array> array = find_array(resource.array);
         if (array == nullptr) return invalid_handle("array");
         *format = array->format;
         return Status::success;
@@ -254,7 +261,7 @@ Status HostRuntime::create_surface_object(SurfaceHandle* surface, const Resource
     if (resource->type != ResourceType::array) {
         return fail(Status::invalid_value, "a surface is of an array");
     }
-    const Array* array = find_array(resource->array);
+    const Found<const Array> array = find_array(resource->array);
     if (array == nullptr) return invalid_handle("array");
     auto made = std::make_unique<cuscope_simt::Texture>();
     *made = {};

@@ -44,6 +44,13 @@ void Timeline::apply_resolution(Command* command) {
     command->blocks_open = 0;
 }
 
-void Timeline::set_stalled(Command* command) { command->stalled = true; }
+void Timeline::set_stalled(Command* command, bool begun) {
+    command->stalled = true;
+    if (begun || command->engine != Engine::host) return;
+    CopyEngine& engine = devices_[command->device]->host;
+    if (engine.running != command) return;
+    leave_engine(*devices_[command->device], engine);
+    settle();
+}
 
 }  // namespace cuscope::host

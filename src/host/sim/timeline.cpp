@@ -238,13 +238,17 @@ Command* Timeline::advance_until(Command* command) {
     return nullptr;
 }
 
-bool Timeline::advance_one() {
+bool Timeline::advance_one(Command** holder) {
+    if (holder != nullptr) *holder = nullptr;
     look_from_outside();
     if (look() != nullptr) return false;
     int arriving = -1;
     Time next = next_time(&arriving);
-    while (Command* holder = holding_up(next)) {
-        if (!known(holder)) return false;
+    while (Command* first = holding_up(next)) {
+        if (!known(first)) {
+            if (holder != nullptr) *holder = first;
+            return false;
+        }
         next = next_time(&arriving);
     }
     if (next == never) return false;
@@ -367,6 +371,14 @@ void Timeline::begin(Device& device, CopyEngine& engine, Command* command) {
         happenings_.push({time_ + command->duration, command->sequence, command, 0, 0});
     }
     leave_queue(device, command);
+}
+
+void Timeline::leave_engine(Device& device, CopyEngine& engine) {
+    engine.running = nullptr;
+    if (engine.waiting.empty()) return;
+    Command* next = engine.waiting.front();
+    engine.waiting.pop_front();
+    begin(device, engine, next);
 }
 
 void Timeline::leave_queue(Device& device, Command* command) {
@@ -514,13 +526,9 @@ void Timeline::happen(const Happening& happening) {
         return;
     }
     CopyEngine& engine = *copy_engine(device, command->engine);
-    engine.running = nullptr;
+    const bool held = engine.running == command;  // a stalled host function has left it
     end(command);
-    if (!engine.waiting.empty()) {
-        Command* next = engine.waiting.front();
-        engine.waiting.pop_front();
-        begin(device, engine, next);
-    }
+    if (held) leave_engine(device, engine);
 }
 
 void Timeline::end(Command* command) {

@@ -75,13 +75,15 @@ class Timeline {
     // Simulates until `command` has ended. Null if it has; else the command to be resolved first, or
     // `command` itself if it waits for a stalled one.
     Command* advance_until(Command* command);
-    // Simulates the next thing that happens; the host's clock follows. False if nothing can.
-    bool advance_one();
+    // Simulates the next thing that happens; the host's clock follows. False if nothing can; `holder` is the
+    // command then that has to be resolved first, or null.
+    bool advance_one(Command** holder = nullptr);
 
     // The effect has run: its duration is known, and when its blocks let dependents start.
     void resolve(Command* command, Time elapsed, Time trigger);
-    // Goes on without knowing when the command ends, or without its work.
-    void set_stalled(Command* command);
+    // Goes on without knowing when the command ends, or without its work. A host function that could not be
+    // begun makes room for others.
+    void set_stalled(Command* command, bool begun);
     // Does some command watch? And what was run ahead of its end: what it did is not to be seen before that.
     bool watching() const { return !watching_.empty(); }
     const std::vector<Command*>& ahead() const { return ahead_; }
@@ -147,6 +149,7 @@ class Timeline {
     void depend(Command* command, Command* on);
     void begin(Device& device, CopyEngine& engine, Command* command);
     void leave_queue(Device& device, Command* command);
+    void leave_engine(Device& device, CopyEngine& engine);
     void place_blocks(Device& device);
     void schedule_blocks(Device& device, Command* command, std::int64_t slots);
     void happen(const Happening& happening);
