@@ -896,9 +896,9 @@ class DeviceArray:
     An array in the memory of a device; made by empty(), zeros(), full() and to_device().
 
     Slices and transposes share its memory. A stream that uses the array waits for its allocation, but
-    not for what other streams do with it: events are for that. The memory is freed in stream order, after every stream
-    that used it, when the last array that shares it goes. Copies and fills run in the current stream unless another
-    is given.
+    not for what other streams do with it: events are for that. When the last array that shares it goes, the memory is
+    freed in stream order, once the other streams that used it are past that. Copies and fills run
+    in the current stream unless another is given.
 
     See CUDA C++ Programming Guide, "Device Memory" and "Stream Ordered Memory Allocator".
 
@@ -4911,8 +4911,8 @@ def empty_plain(
     """
     A new array in memory of its own, as cudaMalloc gives it: not of a pool, not in stream order.
 
-    Allocating takes tens of microseconds, and the free waits for the device. Parameters and errors are those of empty(). See
-    cudaMalloc, cudaFree: CUDA C++ Programming Guide, "Device Memory".
+    Allocating takes tens of microseconds, and the memory goes back once the device is idle. Parameters and errors are those of
+    empty(). See cudaMalloc, cudaFree: CUDA C++ Programming Guide, "Device Memory".
 
     >>> import cuscope as cs
     >>> cs.empty_plain(3).pointer % 256

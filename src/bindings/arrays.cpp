@@ -200,9 +200,9 @@ void bind_class(py::class_<DeviceArray, py::smart_holder>& array) {
         R"(An array in the memory of a device; made by empty(), zeros(), full() and to_device().
 
 Slices and transposes share its memory. A stream that uses the array waits for its allocation, but
-not for what other streams do with it: events are for that. The memory is freed in stream order, after every stream
-that used it, when the last array that shares it goes. Copies and fills run in the current stream unless another
-is given.
+not for what other streams do with it: events are for that. When the last array that shares it goes, the memory is
+freed in stream order, once the other streams that used it are past that. Copies and fills run
+in the current stream unless another is given.
 
 See CUDA C++ Programming Guide, "Device Memory" and "Stream Ordered Memory Allocator".
 

@@ -329,8 +329,8 @@ void bind_memory_kinds(py::module_& m, Classes& classes) {
           py::kw_only(), py::arg("device") = py::none(),
           R"(A new array in memory of its own, as cudaMalloc gives it: not of a pool, not in stream order.
 
-Allocating takes tens of microseconds, and the free waits for the device. Parameters and errors are those of empty(). See
-cudaMalloc, cudaFree: CUDA C++ Programming Guide, "Device Memory".
+Allocating takes tens of microseconds, and the memory goes back once the device is idle. Parameters and errors are those of
+empty(). See cudaMalloc, cudaFree: CUDA C++ Programming Guide, "Device Memory".
 
 >>> import cuscope as cs
 >>> cs.empty_plain(3).pointer % 256

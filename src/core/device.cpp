@@ -1,6 +1,8 @@
 #include "core/device.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 
 #include "core/capture.hpp"
 #include "core/host_task.hpp"
@@ -13,6 +15,7 @@ namespace cuscope::core {
 namespace {
 
 thread_local int host_function_depth = 0;
+constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
@@ -31,6 +34,21 @@ void DeviceScope::enter(Device& device) {
     if (previous_ == device.ordinal()) return;
     device.check(runtime_.set_device(device.ordinal()), "cudaSetDevice");
     changed_ = true;
+}
+
+// Where the mode cannot be exchanged (a lost device) the call that follows says so itself.
+ReleaseScope::ReleaseScope(Device& device)
+    : device_(device),
+      runtime_(device.runtime()),
+      relaxed_(runtime_.thread_exchange_stream_capture_mode(&mode_) == Status::success) {}
+
+ReleaseScope::~ReleaseScope() {
+    if (relaxed_) runtime_.thread_exchange_stream_capture_mode(&mode_);
+}
+
+bool is_put_off(Status status) noexcept {
+    return status == Status::not_ready ||
+           (status >= Status::stream_capture_unsupported && status <= Status::stream_capture_wrong_thread);
 }
 
 Device::Device(std::shared_ptr<Runtime> runtime, int ordinal, std::string name)
@@ -156,7 +174,11 @@ void Device::synchronize() {
     refuse_while_captured(*this, "cudaDeviceSynchronize");
     const DeviceScope scope(*this);
     check_wait(runtime_->device_synchronize(), "cudaDeviceSynchronize");
-    sweep();
+    if (has_work_.load(std::memory_order_relaxed)) {
+        sweep(all);
+        // What the sweep freed in stream order is given back by a wait.
+        check_wait(runtime_->device_synchronize(), "cudaDeviceSynchronize");
+    }
     raise_failure();
 }
 
@@ -164,10 +186,11 @@ void Device::reset() {
     refuse_while_captured(*this, "cudaDeviceReset");
     const DeviceScope scope(*this);
     const Status status = runtime_->device_reset();
+    if (status == Status::not_ready) throw Interrupted();  // the device is as it was
     ++generation_;
     drop_host_tasks(this);
-    std::vector<std::function<bool()>> retired;
-    std::vector<std::function<void()>> deferred;
+    std::deque<Retired> retired;
+    std::vector<PutOff> put_off;
     std::deque<std::pair<unsigned long long, std::exception_ptr>> failures;
     std::shared_ptr<void> pool;
     {
@@ -176,12 +199,13 @@ void Device::reset() {
         events_.clear();
         reached_by_.clear();
         retired.swap(retired_);
-        deferred.swap(deferred_);
+        put_off.swap(put_off_);
+        put_off_host_bytes_ = 0;
         failures.swap(failures_);
         has_work_ = has_failures_ = false;
     }
     // Of another generation now: these forget what they hold.
-    for (const auto& attempt : retired) attempt();
+    for (const Retired& one : retired) one.attempt();
     check(status, "cudaDeviceReset");
 }
 
@@ -226,40 +250,97 @@ bool Device::releasable(unsigned generation) const noexcept {
 
 bool Device::must_defer() noexcept { return in_host_function() || captures_underway() > 0; }
 
-void Device::defer(std::function<void()> release) noexcept {
+void Device::put_off(PutOff release) noexcept {
     const std::lock_guard lock(mutex_);
-    deferred_.push_back(std::move(release));
+    put_off_host_bytes_ += release.host_bytes;
+    put_off_.push_back(std::move(release));
     has_work_ = true;
 }
 
-void Device::retire(std::function<bool()> attempt) noexcept {
+void Device::retire(std::function<bool()> attempt, std::function<void()> hurry) noexcept {
     const std::lock_guard lock(mutex_);
-    retired_.push_back(std::move(attempt));
+    retired_.push_back({std::move(attempt), std::move(hurry)});
     has_work_ = true;
 }
 
 std::size_t Device::retired() {
     const std::lock_guard lock(mutex_);
-    return retired_.size() + deferred_.size();
+    return retired_.size() + put_off_.size();
 }
 
-void Device::sweep() {
+void Device::sweep(std::size_t most_retired) {
     if (!has_work_.load(std::memory_order_relaxed) || must_defer()) return;
-    std::vector<std::function<void()>> deferred;
-    std::vector<std::function<bool()>> retired;
+    std::vector<PutOff> put_off;
+    std::vector<Retired> retired;
     {
         const std::lock_guard lock(mutex_);
-        deferred.swap(deferred_);
-        retired.swap(retired_);
-        has_work_ = false;
+        const auto last =
+            retired_.begin() + static_cast<std::ptrdiff_t>(std::min(most_retired, retired_.size()));
+        retired.assign(std::make_move_iterator(retired_.begin()), std::make_move_iterator(last));
+        retired_.erase(retired_.begin(), last);
+        put_off.swap(put_off_);
+        put_off_host_bytes_ = 0;
+        has_work_ = !retired_.empty();
     }
-    for (const auto& release : deferred) release();
-    std::erase_if(retired, [](const auto& attempt) { return attempt(); });
-    if (retired.empty()) return;
+    // An attempt may put off a release for good: the streams are past their uses, but the device is not idle.
+    std::erase_if(retired, [](const Retired& one) { return one.attempt(); });
+    std::vector<const char*> refused;  // calls of which one has found that it would wait
+    std::erase_if(put_off, [&](const PutOff& one) {
+        if (!releasable(one.generation)) return true;
+        if (std::find(refused.begin(), refused.end(), one.call) != refused.end()) return false;
+        if (release_now(one.call, one.destroy)) return true;
+        refused.push_back(one.call);
+        return false;
+    });
+    if (retired.empty() && put_off.empty()) return;
     const std::lock_guard lock(mutex_);
-    retired_.insert(retired_.begin(), std::make_move_iterator(retired.begin()),
+    for (const PutOff& one : put_off) put_off_host_bytes_ += one.host_bytes;
+    put_off_.insert(put_off_.begin(), std::make_move_iterator(put_off.begin()),
+                    std::make_move_iterator(put_off.end()));
+    retired_.insert(retired_.end(), std::make_move_iterator(retired.begin()),
                     std::make_move_iterator(retired.end()));
     has_work_ = true;
+}
+
+bool Device::hurry() {
+    if (!has_work_.load(std::memory_order_relaxed) || must_defer()) return false;
+    runtime_->get_last_error();
+    std::deque<Retired> retired;
+    {
+        const std::lock_guard lock(mutex_);
+        retired.swap(retired_);
+    }
+    bool any = false;
+    for (const Retired& one : retired) {
+        if (!one.hurry) continue;
+        one.hurry();
+        any = true;
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        retired_.insert(retired_.begin(), std::make_move_iterator(retired.begin()),
+                        std::make_move_iterator(retired.end()));
+        has_work_ = true;
+    }
+    sweep(all);
+    return any;
+}
+
+bool Device::reclaim() {
+    if (!has_work_.load(std::memory_order_relaxed) || must_defer()) return false;
+    runtime_->get_last_error();
+    check_wait(runtime_->device_synchronize(), "cudaDeviceSynchronize");
+    sweep(all);
+    return true;
+}
+
+void Device::limit_put_off() {
+    constexpr std::size_t most = std::size_t{1} << 30;
+    {
+        const std::lock_guard lock(mutex_);
+        if (put_off_host_bytes_ <= most) return;
+    }
+    reclaim();
 }
 
 Status Device::take_event(EventHandle* event) {

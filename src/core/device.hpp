@@ -75,22 +75,43 @@ class Device : public std::enable_shared_from_this<Device> {
         if (generation != this->generation()) refuse_generation(what);
     }
 
-    // Gives something back to the runtime: never throws, does nothing once the process exits, was forked, or
-    // the device was reset; put off where the runtime may not be called (inside a host function).
+    // Gives something back to the runtime. Never throws, never waits, leaves Ctrl-C alone, spoils no capture;
+    // does nothing once the process exits, was forked, or the device was reset. Put off where the runtime may
+    // not be called (inside a host function, during a capture), where a capture refuses the call, and where
+    // the call would wait for all of the device. `host_bytes`: of page-locked or managed memory, which the
+    // system lacks until then.
     template <class Destroy>
-    void release(unsigned generation, const char* call, Destroy destroy) noexcept {
+    void release(unsigned generation, const char* call, Destroy destroy,
+                 std::size_t host_bytes = 0) noexcept {
         if (!releasable(generation)) return;
-        if (must_defer()) {
-            defer([this, generation, call, destroy] { release(generation, call, destroy); });
-        } else {
-            release_now(call, destroy);
-        }
+        if (must_defer() || !release_now(call, destroy))
+            put_off({generation, call, std::move(destroy), host_bytes});
     }
-    // Does the releases that were put off, and those that waited for their streams. Cheap if there are none.
-    void sweep();
-    // `attempt` does what it can of a release and says whether that was all; tried again at every sweep.
-    void retire(std::function<bool()> attempt) noexcept;
+    // Does what it can, without waiting, of the releases that were put off and of those that are retired.
+    // Cheap if there are none: one load. Otherwise one call for each kind of release that waits for the
+    // device, however many there are of it, and at most 32 of those that are retired, in turn. So a loop that
+    // drops and allocates keeps up with itself, and a stream that is held for long costs each call in between
+    // the same.
+    void sweep() { sweep(32); }
+    // `attempt` does what it can of a release and says whether that was all; tried again by sweeps. `hurry`,
+    // if there is one, makes the release ready at once, at the price of streams that wait for each other.
+    void retire(std::function<bool()> attempt, std::function<void()> hurry = nullptr) noexcept;
     std::size_t retired();
+
+    // Makes a call that allocates. If it finds no memory, it is made again once what was put off is given
+    // back: first by ordering streams, then by waiting for the device, which Ctrl-C ends (Interrupted). The
+    // device is current. A call that fails where nothing is put off has failed.
+    template <class Call>
+    Status allocate(Call call) {
+        Status status = call();
+        for (int step = 0; status == Status::memory_allocation && step < 2; ++step) {
+            if (step == 0 ? hurry() : reclaim()) status = call();
+        }
+        return status;
+    }
+    // Before page-locked or managed memory is allocated, which the system may give out without end until it
+    // ends the process: waits for the device if more than a gibibyte is put off.
+    void limit_put_off();
 
     // Events without timing, to order streams. An event may go back as soon as the waits on it are enqueued.
     Status take_event(EventHandle* event);
@@ -111,10 +132,24 @@ class Device : public std::enable_shared_from_this<Device> {
   private:
     [[noreturn]] void refuse_generation(const char* what) const;
     bool releasable(unsigned generation) const noexcept;
+    struct PutOff {
+        unsigned generation = 0;
+        const char* call = nullptr;
+        std::function<Status(Runtime&)> destroy;
+        std::size_t host_bytes = 0;
+    };
+    struct Retired {
+        std::function<bool()> attempt;
+        std::function<void()> hurry;
+    };
     static bool must_defer() noexcept;
-    void defer(std::function<void()> release) noexcept;
+    void put_off(PutOff release) noexcept;
+    // False: to be put off.
     template <class Destroy>
-    void release_now(const char* call, Destroy destroy) noexcept;
+    bool release_now(const char* call, const Destroy& destroy) noexcept;
+    void sweep(std::size_t most_retired);
+    bool hurry();  // both: something may have been given back
+    bool reclaim();
 
     std::shared_ptr<Runtime> runtime_;
     int ordinal_;
@@ -124,8 +159,9 @@ class Device : public std::enable_shared_from_this<Device> {
     std::unique_ptr<Stream> legacy_, per_thread_;
 
     mutable std::mutex mutex_;  // of everything below; no call is made with it held
-    std::vector<std::function<void()>> deferred_;
-    std::vector<std::function<bool()>> retired_;
+    std::vector<PutOff> put_off_;
+    std::size_t put_off_host_bytes_ = 0;
+    std::deque<Retired> retired_;
     std::vector<EventHandle> events_;
     std::shared_ptr<void> current_pool_;
     std::vector<int> reached_by_;  // ordinals
@@ -184,16 +220,41 @@ class HostFunctionScope {
 };
 bool in_host_function() noexcept;
 
+// A destructor's calls: on its device, without waiting, and so that no capture of any thread is spoilt by
+// them.
+class ReleaseScope {
+  public:
+    explicit ReleaseScope(Device& device);
+    ReleaseScope(const ReleaseScope&) = delete;
+    ReleaseScope& operator=(const ReleaseScope&) = delete;
+    ~ReleaseScope();
+
+  private:
+    DeviceScope device_;
+    NoWait no_wait_;
+    Runtime& runtime_;
+    CaptureMode mode_ = CaptureMode::relaxed;
+    bool relaxed_;
+};
+// Is this the answer of a call that is to be made again later?
+bool is_put_off(Status status) noexcept;
+
 template <class Destroy>
-void Device::release_now(const char* call, Destroy destroy) noexcept {
+bool Device::release_now(const char* call, const Destroy& destroy) noexcept {
     try {
-        const DeviceScope scope(*this);
-        log_failure(destroy(*runtime_), call);
+        const ReleaseScope scope(*this);
+        const Status status = destroy(*runtime_);
+        if (is_put_off(status)) {
+            runtime_->get_last_error();
+            return false;
+        }
+        log_failure(status, call);
     } catch (const Error& error) {
         log_failure(error.status(), call);
     } catch (...) {
         log_failure(Status::unknown, call);
     }
+    return true;
 }
 
 }  // namespace cuscope::core

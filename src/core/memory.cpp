@@ -99,9 +99,11 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, st
     const auto from = pool ? pool : std::static_pointer_cast<MemPool>(device.current_pool());
     allocation.owner = from;
     Runtime& runtime = device.runtime();
-    const Status status =
-        from ? runtime.malloc_from_pool_async(&allocation.pointer, bytes, from->handle(), stream->handle())
-             : runtime.malloc_async(&allocation.pointer, bytes, stream->handle());
+    const Status status = device.allocate([&] {
+        return from ? runtime.malloc_from_pool_async(&allocation.pointer, bytes, from->handle(),
+                                                     stream->handle())
+                    : runtime.malloc_async(&allocation.pointer, bytes, stream->handle());
+    });
     if (status != Status::success) {
         device.fail(status, from ? "cudaMallocFromPoolAsync" : "cudaMallocAsync",
                     std::to_string(bytes) + " bytes on " + device.name(), {});
@@ -127,7 +129,8 @@ std::shared_ptr<DeviceMemory> make_memory(const DevicePtr& device, std::size_t b
     allocation.kind = kind;
     const unsigned generation = device->generation();
     if (bytes > 0) {
-        const Status status = call(device->runtime(), &allocation.pointer);
+        if (kind == DeviceMemory::Kind::managed) device->limit_put_off();
+        const Status status = device->allocate([&] { return call(device->runtime(), &allocation.pointer); });
         if (status != Status::success) {
             device->fail(status, name, std::to_string(bytes) + " bytes on " + device->name(), {});
         }
@@ -276,33 +279,38 @@ void DeviceMemory::wait() {
 
 namespace {
 
-// Frees in stream order; if that is refused, waits and frees at once, so that nothing leaks.
-Status free_in_order(const DeviceMemory::Allocation& allocation, const std::vector<StreamPtr>& used,
-                     bool exported) {
-    Device& device = allocation.stream->device();
-    Runtime& runtime = device.runtime();
-    Status status = Status::success;
-    // The legacy default stream is where others work unless they were told otherwise, and waits for all
-    // streams that are not non-blocking.
-    if (exported) status = order(*allocation.stream, *device.legacy_stream());
-    for (const StreamPtr& stream : used) {
-        if (status != Status::success || allocation.stream->implicitly_ordered_with(*stream)) continue;
-        status = order(*allocation.stream, *stream);
-    }
-    if (status == Status::success) {
-        status = runtime.free_async(allocation.pointer, allocation.stream->handle());
-        if (allocation.owner)
-            std::static_pointer_cast<MemPool>(allocation.owner)->freed_in(allocation.stream);
-    }
-    if (status == Status::success || is_sticky(status)) return status;
-    for (const StreamPtr& stream : used) {
-        const DeviceScope scope(stream->device());
-        stream->device().runtime().stream_synchronize(stream->handle());
-    }
-    runtime.stream_synchronize(allocation.stream->handle());
-    status = runtime.free(allocation.pointer);
+// Frees in the order of its stream. If that is refused, which a capture does for a while and a stream that
+// went with its library for good, frees as other memory is freed: once the device is idle.
+Status free_in_order(const DeviceMemory::Allocation& allocation) {
+    Runtime& runtime = allocation.stream->device().runtime();
+    const Status status = runtime.free_async(allocation.pointer, allocation.stream->handle());
+    if (status == Status::success && allocation.owner)
+        std::static_pointer_cast<MemPool>(allocation.owner)->freed_in(allocation.stream);
+    if (status == Status::success || is_sticky(status) || is_put_off(status)) return status;
     runtime.get_last_error();
-    return status;
+    return runtime.free(allocation.pointer);
+}
+
+// Memory that other streams use: freed in the order of its stream once they are past that, so that its stream
+// never waits for them, unless somebody needs the memory.
+void free_after_uses(const DevicePtr& device, unsigned generation, const DeviceMemory::Allocation& allocation,
+                     const std::vector<StreamPtr>& used) noexcept {
+    constexpr const char* call = "cudaFreeAsync";
+    device->release(generation, call, [device, generation, allocation, used](Runtime&) {
+        const auto marks = std::make_shared<std::vector<StreamMark>>();
+        for (const StreamPtr& stream : used) marks->push_back(mark(stream));
+        auto attempt = [raw = device.get(), generation, allocation, marks] {
+            std::erase_if(*marks, [](const StreamMark& mark) { return is_past(mark); });
+            if (!marks->empty()) return false;
+            raw->release(generation, call, [allocation](Runtime&) { return free_in_order(allocation); });
+            return true;
+        };
+        if (attempt()) return Status::success;
+        device->retire(std::move(attempt), [stream = allocation.stream, marks] {
+            std::erase_if(*marks, [&](const StreamMark& mark) { return make_wait(*stream, mark); });
+        });
+        return Status::success;
+    });
 }
 
 void give_back_foreign(DeviceMemory::Allocation allocation, unsigned generation,
@@ -343,13 +351,24 @@ DeviceMemory::~DeviceMemory() {
     if (allocation_.kind != Kind::pooled) {
         release_after_uses(
             owner, generation_, "cudaFree", uses_.take(),
-            [pointer = allocation_.pointer](Runtime& runtime) { return runtime.free(pointer); });
+            [pointer = allocation_.pointer](Runtime& runtime) { return runtime.free(pointer); },
+            allocation_.kind == Kind::managed ? allocation_.bytes : 0);
         return;
     }
     owner->give_event(allocation_.allocated, generation_);
+    std::vector<StreamPtr> others = uses_.take();
+    // The legacy default stream is where others work unless they were told otherwise, and waits for all
+    // streams that are not non-blocking.
+    if (exported_) others.push_back(owner->legacy_stream());
+    std::erase_if(others, [&](const StreamPtr& stream) {
+        return allocation_.stream->implicitly_ordered_with(*stream);
+    });
+    if (!others.empty()) {
+        free_after_uses(owner, generation_, allocation_, others);
+        return;
+    }
     owner->release(generation_, "cudaFreeAsync",
-                   [allocation = std::move(allocation_), used = uses_.take(), exported = exported_.load()](
-                       Runtime&) { return free_in_order(allocation, used, exported); });
+                   [allocation = std::move(allocation_)](Runtime&) { return free_in_order(allocation); });
 }
 
 namespace {
@@ -427,7 +446,8 @@ std::shared_ptr<PinnedMemory> PinnedMemory::allocate(const DevicePtr& device, st
     const RelaxedCapture relaxed(*device);
     Runtime& runtime = device->runtime();
     void* pointer = nullptr;
-    const Status status = runtime.host_alloc(&pointer, bytes, flags);
+    device->limit_put_off();
+    const Status status = device->allocate([&] { return runtime.host_alloc(&pointer, bytes, flags); });
     if (status != Status::success) {
         device->fail(status, "cudaHostAlloc", std::to_string(bytes) + " bytes of page-locked memory", {});
     }
@@ -457,16 +477,21 @@ std::shared_ptr<PinnedMemory> PinnedMemory::enter(const std::shared_ptr<PinnedMe
 
 void PinnedMemory::unregister() {
     if (closed_.exchange(true)) return;
-    if (device_->generation() == generation_) {
-        for (const StreamPtr& stream : uses_.take()) {
-            const DeviceScope scope(stream->device());
-            stream->device().runtime().stream_synchronize(stream->handle());
+    try {
+        if (device_->generation() == generation_) {
+            for (const StreamPtr& stream : uses_.list()) {
+                Device& on = stream->device();
+                const DeviceScope scope(on);
+                on.check_wait(on.runtime().stream_synchronize(stream->handle()), "cudaStreamSynchronize");
+            }
+            const DeviceScope scope(*device_);
+            device_->check_wait(device_->runtime().host_unregister(pointer_), "cudaHostUnregister");
         }
-        const DeviceScope scope(*device_);
-        const Status status = device_->runtime().host_unregister(pointer_);
-        if (status != Status::success) closed_ = false;  // it is still locked, and may be closed again
-        device_->check(status, "cudaHostUnregister");
+    } catch (...) {
+        closed_ = false;  // it is still locked, and may be closed again
+        throw;
     }
+    uses_.take();
     leave(this);
 }
 
@@ -506,17 +531,18 @@ void* PinnedMemory::device_address(const void* address) const {
 }
 
 void release_after_uses(const DevicePtr& device, unsigned generation, const char* call,
-                        const std::vector<StreamPtr>& used, Destroy destroy) noexcept {
+                        const std::vector<StreamPtr>& used, Destroy destroy,
+                        std::size_t host_bytes) noexcept {
     // The marks are made where the runtime may be called, which a destructor cannot know.
     device->release(generation, call,
-                    [device, generation, call, used, destroy = std::move(destroy)](Runtime&) {
+                    [device, generation, call, used, destroy = std::move(destroy), host_bytes](Runtime&) {
                         std::vector<StreamMark> marks;
                         for (const StreamPtr& stream : used) marks.push_back(mark(stream));
-                        auto attempt = [raw = device.get(), generation, call, destroy,
+                        auto attempt = [raw = device.get(), generation, call, destroy, host_bytes,
                                         marks = std::move(marks)]() mutable {
                             std::erase_if(marks, [](const StreamMark& mark) { return is_past(mark); });
                             if (!marks.empty()) return false;
-                            raw->release(generation, call, destroy);
+                            raw->release(generation, call, destroy, host_bytes);
                             return true;
                         };
                         if (!attempt()) device->retire(std::move(attempt));
@@ -529,10 +555,12 @@ PinnedMemory::~PinnedMemory() {
     --live_pinned_memory;
     if (closed_) return;
     leave(this);
-    release_after_uses(device_, generation_, owner_ ? "cudaHostUnregister" : "cudaFreeHost", uses_.take(),
-                       [pointer = pointer_, owner = owner_](Runtime& runtime) {
-                           return owner ? runtime.host_unregister(pointer) : runtime.free_host(pointer);
-                       });
+    release_after_uses(
+        device_, generation_, owner_ ? "cudaHostUnregister" : "cudaFreeHost", uses_.take(),
+        [pointer = pointer_, owner = owner_](Runtime& runtime) {
+            return owner ? runtime.host_unregister(pointer) : runtime.free_host(pointer);
+        },
+        owner_ ? 0 : bytes_);
 }
 
 }  // namespace cuscope::core

@@ -199,10 +199,12 @@ class PinnedMemory final : public Memory {
     std::atomic<bool> closed_{false};
 };
 
-// Gives something back once every stream is past its uses of it: now, or at a later sweep of the device.
+// Gives something back once every stream is past its uses of it: now, or at a later sweep of the device. See
+// Device::release() for `host_bytes`.
 using Destroy = std::function<Status(Runtime&)>;
 void release_after_uses(const DevicePtr& device, unsigned generation, const char* call,
-                        const std::vector<StreamPtr>& used, Destroy destroy) noexcept;
+                        const std::vector<StreamPtr>& used, Destroy destroy,
+                        std::size_t host_bytes = 0) noexcept;
 
 // For tests that look for leaks.
 struct LiveCounts {

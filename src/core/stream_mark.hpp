@@ -7,7 +7,7 @@
 namespace cuscope::core {
 
 struct StreamMark {
-    StreamPtr stream;
+    StreamPtr stream;             // null: it was past that at once
     EventHandle event = nullptr;  // null: the stream itself is asked
     unsigned generation = 0;
 };
@@ -16,6 +16,9 @@ StreamMark mark(const StreamPtr& stream) noexcept;
 // Gives the event back once it has happened; not to be asked again after that. A device that is lost or was
 // reset is past everything.
 bool is_past(const StreamMark& mark) noexcept;
+// Orders what `later` is given from now on behind the mark, which is not to be asked after that. False:
+// refused.
+bool make_wait(const Stream& later, const StreamMark& mark) noexcept;
 
 // Keeps something until the stream has done all that it was given so far.
 void keep_until_done(const StreamPtr& stream, std::shared_ptr<void> thing);

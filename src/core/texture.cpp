@@ -24,8 +24,10 @@ std::shared_ptr<ArrayMemory> ArrayMemory::allocate(const DevicePtr& device, cons
     Runtime& runtime = device->runtime();
     ArrayHandle handle = nullptr;
     const bool volume = extent.depth > 0;
-    const Status status = volume ? runtime.malloc_3d_array(&handle, &format, extent, flags)
-                                 : runtime.malloc_array(&handle, &format, extent.width, extent.height, flags);
+    const Status status = device->allocate([&] {
+        return volume ? runtime.malloc_3d_array(&handle, &format, extent, flags)
+                      : runtime.malloc_array(&handle, &format, extent.width, extent.height, flags);
+    });
     device->check(status, volume ? "cudaMalloc3DArray" : "cudaMallocArray");
     return std::make_shared<ArrayMemory>(device, handle, format, extent);
 }

@@ -74,7 +74,9 @@ Status CudaRuntime::get_device_count(int* count) {
 }
 
 Status CudaRuntime::set_device(int device) {
-    return make([&] { return cudaSetDevice(device); });
+    const Status status = make([&] { return cudaSetDevice(device); });
+    if (status == Status::success) streams_.note_device(device);
+    return status;
 }
 
 Status CudaRuntime::get_device(int* device) {
@@ -161,7 +163,9 @@ Status CudaRuntime::device_synchronize() {
 }
 
 Status CudaRuntime::device_reset() {
-    return make([] { return cudaDeviceReset(); });
+    const Status status = make([] { return cudaDeviceReset(); });
+    if (status == Status::success) streams_.forget();
+    return status;
 }
 
 Status CudaRuntime::set_device_flags(unsigned flags) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "cuda/idle.hpp"
 #include "runtime/process.hpp"
 #include "runtime/runtime.hpp"
 
@@ -36,11 +37,17 @@ class CudaRuntime final : public Runtime {
         if (forked_after_use()) return failed(Status::initialization_error);
         return answered(static_cast<Status>(std::forward<Call>(call)()));
     }
+    // Of calls that wait for all of a device, or of all devices: would this one, where it must not?
+    bool would_wait(bool all_devices = false) {
+        return NoWait::active() && !forked_after_use() && !streams_.idle(all_devices);
+    }
     Status answered(Status status) { return status == Status::success ? status : failed(status); }
 
     // Remembers what is known about a failed call of this thread, for error_detail().
     Status failed(Status status);
     Status out_of_memory(const char* what, std::size_t bytes);
+
+    KnownStreams streams_;
 };
 
 }  // namespace cuscope::cuda

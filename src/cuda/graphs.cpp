@@ -159,6 +159,8 @@ DriverFunction<CUresult (*)(CUgraphExec, CUstream)> launch_graph("cuGraphLaunch"
 // ---- capture
 
 Status CudaRuntime::stream_begin_capture(StreamHandle stream, CaptureMode mode) {
+    if (forked_after_use()) return failed(Status::initialization_error);
+    const std::lock_guard begins(streams_.mutex());
     return make(
         [&] { return cudaStreamBeginCapture(native(stream), static_cast<cudaStreamCaptureMode>(mode)); });
 }
@@ -167,6 +169,8 @@ Status CudaRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHand
                                                   const GraphNodeHandle* dependencies,
                                                   const GraphEdgeData* edge_data, std::size_t count,
                                                   CaptureMode mode) {
+    if (forked_after_use()) return failed(Status::initialization_error);
+    const std::lock_guard begins(streams_.mutex());
     return make([&] {
         const auto data = real_of(edge_data, count);
         return cudaStreamBeginCaptureToGraph(native(stream), native(graph), native(dependencies),

@@ -10,6 +10,7 @@ Status CudaRuntime::malloc(void** pointer, std::size_t bytes) {
 }
 
 Status CudaRuntime::free(void* pointer) {
+    if (would_wait()) return Status::not_ready;
     return make([&] { return cudaFree(pointer); });
 }
 
@@ -30,6 +31,7 @@ Status CudaRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags
 }
 
 Status CudaRuntime::free_host(void* pointer) {
+    if (would_wait(true)) return Status::not_ready;
     return make([&] { return cudaFreeHost(pointer); });
 }
 
@@ -74,6 +76,7 @@ Status CudaRuntime::host_register(void* pointer, std::size_t bytes, unsigned fla
 }
 
 Status CudaRuntime::host_unregister(void* pointer) {
+    if (would_wait(true)) return Status::not_ready;
     return make([&] { return cudaHostUnregister(pointer); });
 }
 

@@ -30,6 +30,7 @@ Status CudaRuntime::library_load_data(LibraryHandle* library, const void* image,
 }
 
 Status CudaRuntime::library_unload(LibraryHandle library) {
+    if (would_wait()) return Status::not_ready;
     return make([&] { return cudaLibraryUnload(native(library)); });
 }
 

@@ -39,6 +39,7 @@ Status CudaRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
 }
 
 Status CudaRuntime::mem_pool_destroy(MemPoolHandle pool) {
+    if (would_wait()) return Status::not_ready;  // it unmaps memory, as cudaFree does
     return make([&] { return cudaMemPoolDestroy(native(pool)); });
 }
 

@@ -16,10 +16,13 @@ DriverFunction<CUresult (*)(CUstream, CUevent, unsigned)> stream_wait("cuStreamW
 
 Status CudaRuntime::stream_create_with_priority(StreamHandle* stream, unsigned flags, int priority) {
     clear(stream);
-    return make([&] { return cudaStreamCreateWithPriority(native(stream), flags, priority); });
+    const Status status = make([&] { return cudaStreamCreateWithPriority(native(stream), flags, priority); });
+    if (status == Status::success) streams_.made(native(*stream));
+    return status;
 }
 
 Status CudaRuntime::stream_destroy(StreamHandle stream) {
+    if (!forked_after_use()) streams_.leaving(native(stream));
     return make([&] { return cudaStreamDestroy(native(stream)); });
 }
 

@@ -73,6 +73,7 @@ Status CudaRuntime::malloc_3d_array(ArrayHandle* array, const ChannelFormat* for
 }
 
 Status CudaRuntime::free_array(ArrayHandle array) {
+    if (would_wait()) return Status::not_ready;
     return make([&] { return cudaFreeArray(cuda::native(array)); });
 }
 

@@ -163,8 +163,34 @@ bool HostRuntime::pass_stalled() {
     return stalled_ = stalled;
 }
 
+// What a destructor does in place of a wait. Work whose simulated time is over gets a moment to be done, so
+// that when memory goes back does not depend on how fast the processor is. Work that takes longer (an endless
+// kernel, a host function that waits) gets no second moment soon, since many arrays may be dropped beside it.
+// True: enough.
+bool HostRuntime::linger(Lock& lock, Command* awaited) {
+    constexpr milliseconds moment{50}, pause{500};
+    ThreadState& state = thread();
+    const auto now = Real::now();
+    if (state.moment_of != NoWait::number()) {
+        if (now < next_moment_) return true;
+        state.moment_of = NoWait::number();
+        state.moment_ends = now + moment;
+    }
+    if (now >= state.moment_ends) {
+        next_moment_ = now + pause;
+        return true;
+    }
+    effects_.await(stalled_ ? nullptr : awaited);
+    ++waiting_;
+    note_unlock();
+    changed_.wait_for(lock, milliseconds(timeline_.watching() ? 2 : 10));
+    --waiting_;
+    return false;
+}
+
 // For the work of `awaited`, or null: of any command. True: somebody wants the wait to end.
 bool HostRuntime::wait_slice(Lock& lock, Command* awaited) {
+    if (NoWait::active()) return linger(lock, awaited);
     effects_.await(stalled_ ? nullptr : awaited);
     ++waiting_;
     note_unlock();
@@ -250,10 +276,27 @@ bool HostRuntime::is_idle(int device) {
 
 Status HostRuntime::wait_for_device(Lock& lock, int device) {
     for (const CommandRef& last : last_of_device(device)) {
-        if (Status status = wait_for(lock, last.get()); status != Status::success) return status;
+        if (NoWait::active()) {
+            if (!is_done(lock, last.get())) return Status::not_ready;
+        } else if (Status status = wait_for(lock, last.get()); status != Status::success) {
+            return status;
+        }
     }
     sweep(*devices_[device]);
     release_unloaded();
+    return Status::success;
+}
+
+std::int64_t CallCosts::*HostRuntime::cost_of_wait(std::int64_t CallCosts::*cost) {
+    return NoWait::active() ? &CallCosts::stream_query : cost;
+}
+
+Status HostRuntime::wait_to_free(Lock& lock, int device, std::int64_t CallCosts::*cost) {
+    const int first = device < 0 ? 0 : device, end = device < 0 ? device_count_.load() : device + 1;
+    for (int i = first; i < end; ++i) {
+        if (Status status = wait_for_device(lock, i); status != Status::success) return status;
+    }
+    if (NoWait::active()) timeline_.spend(this->device().model->costs.*cost);
     return Status::success;
 }
 

@@ -167,6 +167,9 @@ class HostRuntime final : public Runtime {
         CaptureMode capture_mode = CaptureMode::global;
         bool in_host_function = false;
         Time host_function_time = 0;
+        // What linger() knows of the thread's last NoWait.
+        unsigned long long moment_of = 0;
+        std::chrono::steady_clock::time_point moment_ends;
     };
     static ThreadState& thread();
 
@@ -189,6 +192,10 @@ class HostRuntime final : public Runtime {
                        std::chrono::steady_clock::duration real) const;
     Status wait_for_device(Lock& lock, int device);
     bool is_idle(int device);
+    // For calls that give memory back, in place of wait_for_device(): of one device, or of all with -1. Under
+    // a NoWait the call costs what a query does until the devices are idle, and only then what it is.
+    static std::int64_t CallCosts::*cost_of_wait(std::int64_t CallCosts::*cost);
+    Status wait_to_free(Lock& lock, int device, std::int64_t CallCosts::*cost);
     std::vector<CommandRef> last_of_device(int device);
     std::vector<CommandRef> last_of_stream(const Stream& stream);
     void catch_up(Lock& lock);
@@ -198,6 +205,7 @@ class HostRuntime final : public Runtime {
     bool is_ahead(const void* address) const;
     bool wait_slice(Lock& lock, Command* awaited);
     bool asked_to_end(Lock& lock);
+    bool linger(Lock& lock, Command* awaited);
     void relieve(Lock& lock);
     void flush_printed(Lock& lock);
     void trim_pools(Device& device);
@@ -402,6 +410,7 @@ class HostRuntime final : public Runtime {
     unsigned long long next_stream_id_ = 1;
     bool stalled_ = false;  // some effect waits for the program, and since when
     std::chrono::steady_clock::time_point stalled_since_;
+    std::chrono::steady_clock::time_point next_moment_;  // of linger()
     std::size_t unobserved_ = 0;  // commands issued since the devices were last simulated
     unsigned long long calls_ = 0;
     int waiting_ = 0;

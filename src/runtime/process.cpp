@@ -25,6 +25,7 @@ void after_fork_in_child() {
 void set_interrupt_check(InterruptCheck check) noexcept { interrupt_check.store(check); }
 
 bool interrupted() {
+    if (NoWait::active()) return false;
     InterruptCheck check = interrupt_check.load();
     return check != nullptr && check();
 }

@@ -21,6 +21,29 @@ using InterruptCheck = bool (*)();
 void set_interrupt_check(InterruptCheck check) noexcept;
 bool interrupted();
 
+// While a thread has one of these, calls of the contract that would wait for all of a device before they give
+// something back (free, free_host, host_unregister, free_array, library_unload, mem_pool_destroy) do nothing
+// there and answer Status::not_ready; no call on the thread asks interrupted(). Destructors have one: they
+// never wait, and Ctrl-C is not theirs to take.
+class NoWait {
+  public:
+    NoWait() noexcept : outer_(active_) {
+        if (!outer_) ++number_;
+        active_ = true;
+    }
+    NoWait(const NoWait&) = delete;
+    NoWait& operator=(const NoWait&) = delete;
+    ~NoWait() { active_ = outer_; }
+    static bool active() noexcept { return active_; }
+    // Of the outermost one of this thread: no other has had it.
+    static unsigned long long number() noexcept { return number_; }
+
+  private:
+    static inline thread_local bool active_ = false;
+    static inline thread_local unsigned long long number_ = 0;
+    bool outer_;
+};
+
 // Where what kernels print goes: to this, which the bindings set once, or the C library's stdout where none
 // is.
 using KernelOutput = void (*)(const char* text, std::size_t bytes);
