@@ -12,7 +12,7 @@ import pytest
 
 import cuscope as cs
 from cuscope import _core
-from support import pinned
+from support import load_basic, module, pinned
 
 SPARE = "__global__ void spare(int* p) { p[0] = 5; }"
 RESCUE = (
@@ -380,6 +380,49 @@ def test_ctrl_c_while_a_registration_is_closed_leaves_it_open(run_python, device
     """
     process = run_python(source, timeout=60)
     assert process.stdout.split() == ["interrupted", "False", "True"], process.stderr
+
+
+# ---- executables
+
+
+@pytest.mark.parametrize("launches", [0, 1, 3])
+def test_a_graph_whose_executable_was_closed_is_instantiated_again_at_once(device, launches):
+    graph = cs.Graph()
+    node, memory = graph.add_alloc(1000, np.int32)
+    graph.add_free(memory, after=node)
+    s = cs.Stream()
+
+    for _ in range(5):
+        exe = graph.instantiate()
+        for _ in range(launches):
+            exe.launch(s)
+        s.synchronize()
+        exe.close()
+    again = graph.instantiate()
+
+    again.launch(s)
+    s.synchronize()
+
+
+def test_a_graph_whose_executable_was_closed_in_flight_is_instantiated_again(device):
+    load_basic(device)
+    graph, x = cs.Graph(), cs.zeros(1, np.int32)
+    node, memory = graph.add_alloc(1000, np.int32)
+    kernel = graph.add_kernel(module(device).add_one, grid=1, block=1, args=(x,), after=node)
+    graph.add_free(memory, after=kernel)
+    exe = graph.instantiate()
+    exe.launch()
+    device.synchronize()
+
+    with held() as (s, flag):
+        exe.launch(s)
+        exe.close()
+        again = graph.instantiate()
+        assert flag[0] == 0
+        again.launch(s)
+    device.synchronize()
+
+    assert x.to_host().tolist() == [3]
 
 
 # ---- captures that something else began

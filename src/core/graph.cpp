@@ -471,6 +471,19 @@ std::string Graph::why_not(const GraphInstantiateParameters& parameters) {
     return detail;
 }
 
+bool Graph::destroy_dropped() {
+    std::vector<std::shared_ptr<ExecutableHandle>> dropped;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& one : executables_) {
+            if (auto executable = one.lock(); executable && executable->dropped && !executable->destroyed)
+                dropped.push_back(std::move(executable));
+        }
+    }
+    for (const auto& executable : dropped) executable->destroy(device_->runtime());
+    return !dropped.empty();
+}
+
 std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const StreamPtr& upload) {
     check_usable();
     if (upload && &upload->device() != device_.get()) {
@@ -492,9 +505,21 @@ std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const St
     GraphInstantiateParameters parameters;
     parameters.flags = flags | (upload ? flags::graph_upload : 0);
     parameters.upload_stream = upload ? upload->handle() : nullptr;
-    const Status status = device_->runtime().graph_instantiate(&handle, handle_, &parameters);
+    Status status = device_->runtime().graph_instantiate(&handle, handle_, &parameters);
+    // Some graphs have one executable at a time; one that was closed does not count.
+    if (status == Status::not_supported && destroy_dropped()) {
+        device_->runtime().get_last_error();
+        status = device_->runtime().graph_instantiate(&handle, handle_, &parameters);
+    }
     if (status != Status::success) device_->fail(status, "cudaGraphInstantiate", why_not(parameters), {});
-    auto made = std::make_shared<GraphExec>(device_, handle, keepers());
+    auto executable = std::make_shared<ExecutableHandle>();
+    executable->handle = handle;
+    {
+        const std::lock_guard lock(mutex_);
+        std::erase_if(executables_, [](const auto& one) { return one.expired(); });
+        executables_.push_back(executable);
+    }
+    auto made = std::make_shared<GraphExec>(device_, std::move(executable), keepers());
     if (upload) made->used_in(upload);
     return made;
 }

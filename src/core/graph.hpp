@@ -27,6 +27,14 @@ struct GraphTraits {
 class Graph;
 class GraphExec;
 
+// The runtime's executable, which stays behind its GraphExec until the launches of it have ended, unless its
+// graph wants to have another one: the runtime lets what is in flight come to its end.
+struct ExecutableHandle {
+    GraphExecHandle handle = nullptr;
+    std::atomic<bool> dropped{false}, destroyed{false};
+    Status destroy(Runtime& runtime);  // once
+};
+
 // A node, while its graph is there and it was not destroyed. There is one of these for a node.
 class GraphNode {
   public:
@@ -125,6 +133,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
     std::vector<GraphNodeHandle> handles_of(const GraphNodes& nodes, const char* what) const;
     bool leads_to(const GraphNode& from, const GraphNode& to);
     std::string why_not(const GraphInstantiateParameters& parameters);
+    bool destroy_dropped();  // executables; true if there were any
 
     DevicePtr device_;
     unique_handle<GraphTraits> owned_;  // empty: a part of the parent
@@ -136,12 +145,13 @@ class Graph : public std::enable_shared_from_this<Graph> {
     Keepers keepers_;
     std::map<GraphNodeHandle, std::weak_ptr<GraphNode>> nodes_;
     std::map<GraphNodeHandle, ConditionalNodeParameters> conditionals_;
+    std::vector<std::weak_ptr<ExecutableHandle>> executables_;
 };
 
 // As kernels launch it, it is something that they use, as memory is.
 class GraphExec final : public Memory {
   public:
-    GraphExec(const DevicePtr& device, GraphExecHandle handle, Keepers keepers);
+    GraphExec(const DevicePtr& device, std::shared_ptr<ExecutableHandle> executable, Keepers keepers);
     ~GraphExec() override;
 
     Device& device() const override { return *device_; }
@@ -178,6 +188,7 @@ class GraphExec final : public Memory {
     void check_stream(const Stream& stream) const;
 
     DevicePtr device_;
+    std::shared_ptr<ExecutableHandle> executable_;
     GraphExecHandle handle_;
     unsigned generation_;
     Uses uses_;

@@ -3,9 +3,17 @@
 
 namespace cuscope::core {
 
-GraphExec::GraphExec(const DevicePtr& device, GraphExecHandle handle, Keepers keepers)
+Status ExecutableHandle::destroy(Runtime& runtime) {
+    if (destroyed.exchange(true)) return Status::success;
+    const Status status = runtime.graph_exec_destroy(handle);
+    if (is_put_off(status)) destroyed = false;
+    return status;
+}
+
+GraphExec::GraphExec(const DevicePtr& device, std::shared_ptr<ExecutableHandle> executable, Keepers keepers)
     : device_(device),
-      handle_(handle),
+      executable_(std::move(executable)),
+      handle_(executable_->handle),
       generation_(device->generation()),
       keepers_(std::make_shared<Keepers>(std::move(keepers))) {
     keepers_->ignore(this);
@@ -13,9 +21,10 @@ GraphExec::GraphExec(const DevicePtr& device, GraphExecHandle handle, Keepers ke
 
 // What a launch in flight uses stays until that has ended.
 GraphExec::~GraphExec() {
+    executable_->dropped = true;
     release_after_uses(device_, generation_, "cudaGraphExecDestroy", uses_.take(),
-                       [handle = handle_, keepers = std::move(keepers_)](Runtime& runtime) {
-                           return runtime.graph_exec_destroy(handle);
+                       [executable = executable_, keepers = std::move(keepers_)](Runtime& runtime) {
+                           return executable->destroy(runtime);
                        });
 }
 
