@@ -43,6 +43,9 @@ from ._core import (
     MemoryPool,
     Module,
     Parameter,
+    Pending,
+    PendingReason,
+    PendingWork,
     PointerAttributes,
     PoolStatistics,
     Registration,
@@ -69,6 +72,7 @@ from ._core import (
     from_dlpack,
     full,
     host_work,
+    pending,
     pinned_empty,
     pointer_attributes,
     register,
@@ -77,14 +81,14 @@ from ._core import (
     to_device,
     zeros,
 )
-from ._errors import CaptureError, CompileError, CudaError, OutOfMemoryError
+from ._errors import CaptureError, CompileError, CudaError, OutOfMemoryError, PendingWarning
 from ._matmul import Matmul, Variant, matmul
 from ._reduce import Reduce, all, any, argmax, argmin, dot, max, mean, min, prod, reduce, sum
 
 if TYPE_CHECKING:
     from ._info import Info
 
-for _error in (CudaError, OutOfMemoryError, CaptureError, CompileError):
+for _error in (CudaError, OutOfMemoryError, CaptureError, CompileError, PendingWarning):
     _error.__module__ = __name__  # what a traceback calls them
 del _error
 
@@ -111,6 +115,8 @@ __all__ = [
     # operations
     "Matmul", "Reduce", "Variant", "matmul", "reduce",
     "all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "sum",
+    # what is in flight
+    "Pending", "PendingReason", "PendingWarning", "PendingWork", "pending",
     # errors
     "CaptureError", "CompileError", "CudaError", "OutOfMemoryError",
     # about

@@ -36,6 +36,9 @@ __all__: list[str] = [
     "MemoryPool",
     "Module",
     "Parameter",
+    "Pending",
+    "PendingReason",
+    "PendingWork",
     "PointerAttributes",
     "PoolStatistics",
     "Registration",
@@ -74,6 +77,7 @@ __all__: list[str] = [
     "live",
     "matmul_instances",
     "matmul_variants",
+    "pending",
     "pinned_empty",
     "pointer_attributes",
     "predict_matmul",
@@ -4658,6 +4662,106 @@ class FaultDevice:
     @property
     def device(self) -> Device: ...
 
+class PendingReason:
+    """
+    Why a piece of work waits: a kind, for programs, and a text, for people.
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> with cs.Device("host:0"):
+    ...     stream, flag = cs.Stream(), cs.pinned_empty(1, "u4")
+    ...     flag[0] = 0
+    ...     stream.wait_value(flag, 1)
+    ...     cs.host_work(1e-3)  # the device comes to it
+    ...     print(cs.pending(cs.current_device())[0].reasons[0].kind)
+    ...     flag[0] = 1
+    ...     stream.synchronize()
+    value
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def kind(self) -> str:
+        """
+        What it waits for: ``'order'`` (earlier work of its stream), ``'default_stream'``, ``'event'``,
+        ``'graph'``, ``'queue'`` (of the device), ``'engine'``, ``'multiprocessors'``, ``'value'`` (a number in memory),
+        ``'semaphore'``, ``'host_function'``, ``'kernel'`` (one whose threads spin) or ``'simulation'``.
+        """
+    @property
+    def text(self) -> str:
+        """
+        The same, with names and numbers.
+        """
+
+class PendingWork:
+    """
+    A piece of work that is in flight: what cs.pending() holds.
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> with cs.Device("host:0"):
+    ...     stream = cs.Stream()
+    ...     x = cs.zeros(1024, "f4", stream=stream)
+    ...     work = cs.pending(cs.current_device())[0]
+    ...     print(work.what, work.position, work.state)
+    ...     stream.synchronize()
+    memset of 4 KiB 1 ready
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def device(self) -> str:
+        """
+        The device's name: ``'host:0'``.
+        """
+    @property
+    def position(self) -> int:
+        """
+        Where it stands in its stream, 1 being the oldest in flight; 0: a node of a graph.
+        """
+    @property
+    def reasons(self) -> list[PendingReason]:
+        """
+        Why it waits, each a PendingReason.
+        """
+    @property
+    def state(self) -> str:
+        """
+        ``'ready'``, ``'running'``, ``'waiting'`` or, on a GPU, ``'unknown'``.
+        """
+    @property
+    def stream(self) -> str:
+        """
+        The stream's name, as its repr says it: ``'Stream #2'``.
+        """
+    @property
+    def what(self) -> str:
+        """
+        ``'copy of 4 KiB, host to device'``, ``'kernel add<<<4, 256>>>'``.
+        """
+
+class Pending:
+    """
+    What is in flight: a sequence of PendingWork that prints as a table.
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> cs.synchronize()
+    >>> cs.pending(cs.current_device())
+    nothing is in flight
+    """
+    def __getitem__(self, index: typing.SupportsInt | typing.SupportsIndex) -> PendingWork: ...
+    def __iter__(self) -> collections.abc.Iterator[PendingWork]: ...
+    def __len__(self) -> int: ...
+    def __repr__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    @property
+    def roots(self) -> list[str]:
+        """
+        What all of it waits for in the end: what no work in flight will bring about.
+        """
+
 def add_host_device(model: str = "h200") -> Device:
     """
     Add a simulated device of a named model, such as 'h200' or 'fermi'; returns it.
@@ -5063,6 +5167,26 @@ def matmul_instances() -> list[tuple[str, int, int, int]]:
 def matmul_variants(device: Device) -> list[tuple[str, str, str]]:
     """
     Name, needs and idea of each variant.
+    """
+
+def pending(device: Device | None = None) -> Pending:
+    """
+    What is in flight, and what each piece of it waits for: of one device, or of all that are used.
+
+    On a simulated device the answer is exact. A GPU does not say where it stands: it is what this package has
+    enqueued there last and what can be told without waiting. The call waits for nothing and changes nothing (no
+    simulated time passes, and captures go on); any thread may make it while others wait. A wait during which nothing
+    begins or ends for ten seconds warns with this table (cs.PendingWarning). See docs/concurrency.md.
+
+    CUDA has no such function; see cudaStreamQuery: CUDA C++ Programming Guide, "Explicit Synchronization".
+
+    >>> import cuscope as cs
+    >>> with cs.Device("host:0"):
+    ...     stream, done = cs.Stream(), cs.pinned_empty(1, "u4")
+    ...     stream.write_value(done, 1)
+    ...     len(cs.pending(cs.current_device()))
+    ...     stream.synchronize()
+    1
     """
 
 def pinned_empty(

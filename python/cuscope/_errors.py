@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CaptureError", "CompileError", "CudaError", "OutOfMemoryError"]
+__all__ = ["CaptureError", "CompileError", "CudaError", "OutOfMemoryError", "PendingWarning"]
 
 
 class CudaError(RuntimeError):
@@ -125,3 +125,21 @@ class CompileError(CudaError):
         super().__init__(message, code, name, call, detail, hint)
         self.args = (*self.args, log)
         self.log = log
+
+
+class PendingWarning(RuntimeWarning):
+    """A call has waited for ten seconds during which no work began or ended; the text is the table of cs.pending().
+
+    It is given once for each call that waits, on the line of the program that waits. As an error it ends the wait. The
+    environment variable ``CUSCOPE_WAIT_WARNING`` says another number of seconds; 0 stands for never.
+
+    See docs/concurrency.md.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import cuscope as cs
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", cs.PendingWarning)  # a wait in which nothing goes on raises
+    ...     cs.synchronize()
+    """

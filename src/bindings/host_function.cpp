@@ -1,11 +1,27 @@
 #include "bindings/host_function.hpp"
 
 namespace cuscope::bindings {
+namespace {
+
+// "wait" of a bound method, "<lambda>", or the type of what can be called: looks nothing up.
+std::string name_of(PyObject* callable) {
+    if (PyMethod_Check(callable)) callable = PyMethod_GET_FUNCTION(callable);
+    if (PyCFunction_Check(callable)) return reinterpret_cast<PyCFunctionObject*>(callable)->m_ml->ml_name;
+    if (PyFunction_Check(callable)) {
+        PyObject* const name = reinterpret_cast<PyFunctionObject*>(callable)->func_name;
+        if (const char* const text = PyUnicode_AsUTF8(name); text != nullptr) return text;
+        PyErr_Clear();
+    }
+    return Py_TYPE(callable)->tp_name;
+}
+
+}  // namespace
 
 PythonTask::PythonTask(py::object callable, py::tuple arguments, py::dict keywords)
     : callable_(callable.release().ptr()),
       arguments_(arguments.release().ptr()),
-      keywords_(keywords.release().ptr()) {}
+      keywords_(keywords.release().ptr()),
+      name_(name_of(callable_)) {}
 
 PythonTask::~PythonTask() {
     // At exit only the thread that ends the process, which has the GIL, may still touch what Python owns.

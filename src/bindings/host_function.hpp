@@ -11,9 +11,11 @@ class PythonTask final : public core::HostTask {
     PythonTask(py::object callable, py::tuple arguments, py::dict keywords);
     ~PythonTask() override;
     void run() override;
+    std::string name() const override { return name_; }
 
   private:
     PyObject *callable_, *arguments_, *keywords_;
+    std::string name_;
 };
 
 }  // namespace cuscope::bindings

@@ -44,5 +44,6 @@ PYBIND11_MODULE(_core, m) {
     bind_operations(m);
     bind_contract(m);
     bind_faults(m);
+    bind_pending(m);
     refuse_uninitialised_objects(m);
 }

@@ -148,6 +148,9 @@ struct Classes {
     explicit Classes(py::module_& m);
 };
 
+// The error that Python has is raised by the wait that asks, on this thread, once it has come back.
+void end_wait_with_python_error();
+
 void bind_errors(py::module_& m);
 void bind_process(py::module_& m);
 void bind_devices(py::module_& m, Classes& classes);
@@ -173,6 +176,7 @@ void bind_graph_execs(py::module_& m);
 void bind_captures(py::module_& m, Classes& classes);
 void bind_contract(py::module_& m);
 void bind_faults(py::module_& m);
+void bind_pending(py::module_& m);
 void refuse_uninitialised_objects(const py::module_& m);  // of the types that are bound by now
 
 }  // namespace cuscope::bindings

@@ -20,14 +20,15 @@ namespace {
 std::atomic<int> inside{0};     // threads of runtimes that run Python
 std::atomic<int> returning{0};  // threads of Python that come back from a runtime
 unsigned long main_thread = 0;
-// What a signal's handler raised, until the wait that it ended has come back. Of the main thread.
-PyObject *pending_type = nullptr, *pending_value = nullptr, *pending_traceback = nullptr;
+// What a signal's handler, or a warning that is an error, raised, until the wait that it ended has come back.
+thread_local PyObject *pending_type = nullptr, *pending_value = nullptr, *pending_traceback = nullptr;
 
 // Asked by waits, without the GIL and without a lock.
 bool check_signals() {
+    if (pending_type != nullptr) return true;
     if (PyThread_get_thread_ident() != main_thread || process_exiting()) return false;
     const PyGILState_STATE state = PyGILState_Ensure();
-    if (pending_type == nullptr && PyErr_CheckSignals() != 0) {
+    if (PyErr_CheckSignals() != 0) {
         PyErr_Fetch(&pending_type, &pending_value, &pending_traceback);
     }
     PyGILState_Release(state);
@@ -146,6 +147,14 @@ PythonEntry::~PythonEntry() {
     if (!entered_) return;
     PyGILState_Release(state_);
     inside.fetch_sub(1);
+}
+
+void end_wait_with_python_error() {
+    if (pending_type == nullptr) {
+        PyErr_Fetch(&pending_type, &pending_value, &pending_traceback);
+    } else {
+        PyErr_Clear();
+    }
 }
 
 void bind_process(py::module_& m) {

@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/process.hpp"
+
 namespace cuscope::bindings {
 
 namespace py = pybind11;
@@ -32,7 +34,7 @@ inline void restore_thread(PyThreadState* state) {
 // The GIL is let go while this lives.
 class WithoutGil {
   public:
-    WithoutGil() : state_(PyEval_SaveThread()) {}
+    WithoutGil() : state_(PyEval_SaveThread()) { note_call(); }
     WithoutGil(const WithoutGil&) = delete;
     WithoutGil& operator=(const WithoutGil&) = delete;
     ~WithoutGil() { restore_thread(state_); }

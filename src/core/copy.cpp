@@ -51,6 +51,7 @@ void enqueue_copy(void* destination, const void* source, std::size_t bytes, Memc
                   const StreamPtr& stream, const KeepAlive& keep_alive) {
     Device& device = stream->device();
     const RelaxedCapture relaxed(device);  // of others: copies of pageable memory wait inside
+    if (!stream->capturing()) stream->note(Enqueued::copy, bytes, static_cast<std::uint64_t>(kind));
     const auto pinned = PinnedMemory::find(device, host, bytes);
     if (pinned) pinned->use(stream);
     try {
@@ -114,6 +115,10 @@ void copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, con
     check_copy_on_device(destination, source, *stream);
     if (destination.bytes == 0) return;
     Device& device = stream->device();
+    if (!stream->capturing()) {
+        stream->note(Enqueued::copy, destination.bytes,
+                     static_cast<std::uint64_t>(MemcpyKind::device_to_device));
+    }
     const DeviceScope scope(device);
     destination.memory->use(stream);
     source.memory->use(stream);
@@ -133,6 +138,7 @@ void fill(const DeviceSpan& destination, std::span<const std::byte> value, const
         device.check(runtime.memset_async(destination.pointer(), std::to_integer<int>(value[0]),
                                           destination.bytes, stream->handle()),
                      "cudaMemsetAsync");
+        if (!stream->capturing()) stream->note(Enqueued::memset, destination.bytes);
         return;
     }
     const std::size_t seed =

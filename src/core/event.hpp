@@ -31,6 +31,8 @@ class Event {
     std::shared_ptr<Capture> capture() const;
     // What keeps the handle.
     std::shared_ptr<void> keeper() const { return handle_; }
+    // The serial number of the stream in which it was last recorded; 0: in none.
+    unsigned long long stream() const { return stream_.load(std::memory_order_relaxed); }
     bool query() const;
     void synchronize() const;
 

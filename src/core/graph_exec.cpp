@@ -87,6 +87,7 @@ void GraphExec::launch(Stream& stream) {
     }
     if (!is_told(stream)) used_in(shared_from(stream));
     device_->check(device_->runtime().graph_launch(handle_, stream.handle()), "cudaGraphLaunch");
+    stream.note(Enqueued::graph);
 }
 
 void GraphExec::upload(const StreamPtr& stream) {

@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <chrono>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -18,11 +19,19 @@ struct Entry {
     std::unique_ptr<HostTask> task;
 };
 
+using Clock = std::chrono::steady_clock;
+
+struct Begun {
+    std::string name;
+    Clock::time_point since;
+};
+
 // Never destroyed: the runtimes' threads may outlive static destructors.
 struct Table {
     std::mutex mutex;
     std::uintptr_t last = 0;
     std::unordered_map<std::uintptr_t, Entry> entries;
+    std::unordered_map<std::uintptr_t, Begun> begun;  // taken, and not returned
 };
 
 Table& table() {
@@ -35,6 +44,26 @@ Entry take(void* ticket) {
     auto node = table().entries.extract(reinterpret_cast<std::uintptr_t>(ticket));
     return node ? std::move(node.mapped()) : Entry{};
 }
+
+// Says that a task has begun while it lives.
+class BegunScope {
+  public:
+    BegunScope(void* ticket, const HostTask& task) : ticket_(reinterpret_cast<std::uintptr_t>(ticket)) {
+        note_progress();
+        const std::lock_guard lock(table().mutex);
+        table().begun[ticket_] = {task.name(), Clock::now()};
+    }
+    BegunScope(const BegunScope&) = delete;
+    BegunScope& operator=(const BegunScope&) = delete;
+    ~BegunScope() {
+        note_progress();
+        const std::lock_guard lock(table().mutex);
+        table().begun.erase(ticket_);
+    }
+
+  private:
+    std::uintptr_t ticket_;
+};
 
 }  // namespace
 
@@ -50,6 +79,7 @@ void run_host_task(void* ticket) {
     const HostFunctionScope scope;
     Entry entry = take(ticket);
     if (!entry.task) return;
+    const BegunScope begun(ticket, *entry.task);
     const CurrentDeviceScope current(entry.device);
     try {
         entry.task->run();
@@ -133,6 +163,28 @@ void run_graph_task(void* ticket) {
     } catch (...) {
         entry.device->store_failure(entry.stream, std::current_exception());
     }
+}
+
+bool find_host_task(HostFunction function, void* ticket, HostTaskInfo* info) {
+    const auto number = reinterpret_cast<std::uintptr_t>(ticket);
+    if (function == run_graph_task) {
+        const std::lock_guard lock(graph_table().mutex);
+        const auto found = graph_table().entries.find(number);
+        if (found == graph_table().entries.end()) return false;
+        info->name = found->second.task->name();
+        return true;
+    }
+    if (function != run_host_task) return false;
+    const std::lock_guard lock(table().mutex);
+    if (const auto found = table().begun.find(number); found != table().begun.end()) {
+        *info = {found->second.name, true,
+                 std::chrono::duration<double>(Clock::now() - found->second.since).count()};
+        return true;
+    }
+    const auto found = table().entries.find(number);
+    if (found == table().entries.end()) return false;
+    info->name = found->second.task->name();
+    return true;
 }
 
 std::size_t pending_host_tasks() {

@@ -17,11 +17,21 @@ class HostTask {
     virtual ~HostTask() = default;
     // On the runtime's own thread. What it throws is raised at the next synchronisation of the stream.
     virtual void run() = 0;
+    // What a person calls it; empty if nobody knows.
+    virtual std::string name() const { return {}; }
 };
 
 // Returns what `run_host_task` is to be called with.
 void* register_host_task(Device& device, unsigned long long stream, std::unique_ptr<HostTask> task);
 void run_host_task(void* ticket);
+// What a runtime was told to call with it: its name, and whether it has begun. False if it is no task of
+// ours, or has ended.
+struct HostTaskInfo {
+    std::string name;
+    bool begun = false;
+    double seconds = 0;  // since it began
+};
+bool find_host_task(HostFunction function, void* ticket, HostTaskInfo* info);
 void drop_host_task(void* ticket);
 void drop_host_tasks(Device* device);  // null: of all devices
 std::size_t pending_host_tasks();

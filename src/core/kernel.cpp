@@ -85,6 +85,9 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     }
     const Status status = device_->runtime().launch_kernel(config, handle_, pointers);
     if (status != Status::success) fail_launch(status, config);
+    if (!capture)
+        stream->note(Enqueued::kernel, reinterpret_cast<std::uintptr_t>(label_), packed(config.grid),
+                     packed(config.block));
 }
 
 LaunchCounts Kernel::count(LaunchConfig config, const StreamPtr& stream,

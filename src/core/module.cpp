@@ -184,6 +184,7 @@ Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, const KernelD
       lowered_(description.lowered) {
     device_->check(device_->runtime().library_get_kernel(&handle_, library_->get(), lowered_.c_str()),
                    "cudaLibraryGetKernel");
+    label_ = interned(name_);
     load_parameters(description.parameters);
 }
 
@@ -196,6 +197,7 @@ Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle 
     name_ = demangled.substr(0, demangled.find('('));
     // "void scale<float>(float*)": an instance of a template says what it returns.
     if (name_.starts_with("void ")) name_.erase(0, 5);
+    label_ = interned(name_);
     load_parameters(demangled == lowered_ ? std::vector<Parameter>{} : parse_parameters(demangled));
 }
 
@@ -226,7 +228,10 @@ KernelHandle CountingImage::kernel(const std::string& lowered) {
     return handle;
 }
 
-void Kernel::name_by_parameters() { name_ = name_with_parameters(lowered_); }
+void Kernel::name_by_parameters() {
+    name_ = name_with_parameters(lowered_);
+    label_ = interned(name_);
+}
 
 void Kernel::load_parameters(std::vector<Parameter> known) {
     const bool complete = !known.empty() && std::all_of(known.begin(), known.end(),

@@ -88,6 +88,7 @@ class Kernel {
     std::string name_, lowered_;
     std::vector<ParameterCheck> parameters_;
     std::shared_ptr<CountingImage> counting_;  // null: the source is not known
+    const char* label_ = nullptr;              // the name, for notes
 };
 
 class Module {

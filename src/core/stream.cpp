@@ -80,6 +80,18 @@ StreamPtr Stream::adopt(const DevicePtr& near, StreamHandle handle, std::shared_
     return enter(made);
 }
 
+std::vector<StreamPtr> Stream::all_of(Device& device) {
+    std::vector<StreamPtr> streams{device.legacy_stream(), device.per_thread_stream()};
+    Numbered& known = numbered();
+    const std::lock_guard lock(known.mutex);
+    for (const auto& [number, entry] : known.streams) {
+        StreamPtr stream = entry.lock();
+        if (stream && &stream->device_ == &device && stream->generation_ == device.generation())
+            streams.push_back(std::move(stream));
+    }
+    return streams;
+}
+
 std::shared_ptr<Stream> Stream::create(const DevicePtr& device, unsigned flags, int priority) {
     const DeviceScope scope(*device);
     device->sweep();
@@ -96,7 +108,8 @@ Stream::Stream(Device& device, StreamHandle default_handle)
       flags_(flags::stream_default),
       generation_(device.generation()),
       id_(default_handle == stream_legacy ? 1 : 2),
-      serial_(next_serial()) {}
+      serial_(next_serial()),
+      notes_(!device.simulated()) {}
 
 Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int priority)
     : device_(*device),
@@ -105,7 +118,8 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int
       flags_(flags),
       priority_(priority),
       generation_(device->generation()),
-      serial_(next_serial()) {
+      serial_(next_serial()),
+      notes_(!device->simulated()) {
     ask_what_it_is();
 }
 
@@ -117,7 +131,8 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<voi
       flags_(flags::stream_default),
       generation_(device->generation()),
       serial_(next_serial()),
-      abandoned_(true) {
+      abandoned_(true),
+      notes_(!device->simulated()) {
     if (device->runtime().stream_get_flags(handle, &flags_) != Status::success) {
         device->runtime().get_last_error();
     }
@@ -228,7 +243,9 @@ void Stream::synchronize() {
     refuse_legacy_in_capture(*this, "cudaStreamSynchronize");
     const DeviceScope scope(device_);
     const RelaxedCapture relaxed(device_);
+    const std::uint64_t given = enqueued_.last();
     device_.check_wait(device_.runtime().stream_synchronize(handle_), "cudaStreamSynchronize");
+    enqueued_.ended(given);
     device_.sweep();
     device_.raise_failure(serial_);
 }
@@ -257,6 +274,7 @@ void Stream::wait(const Event& event, bool external) {
     }
     const HandleScope scope(device_, is_default());
     device_.check(device_.runtime().stream_wait_event(handle_, event.handle(), 0), "cudaStreamWaitEvent");
+    if (event.stream() != 0) note(Enqueued::event_wait, event.stream());
 }
 
 void Stream::wait_in_capture(const Event& event, bool external) {
@@ -311,6 +329,7 @@ void Stream::wait(const Stream& other) {
         }
     }
     device_.check(order(*this, other), "cudaStreamWaitEvent");
+    note(Enqueued::event_wait, other.serial());
     if (!own && others) others->join(shared_from(*this));
 }
 
@@ -347,6 +366,7 @@ void Stream::add_host_task(std::unique_ptr<HostTask> task) {
     }
     device_.sweep();
     void* const ticket = register_host_task(device_, serial_, std::move(task));
+    note(Enqueued::host_function, reinterpret_cast<std::uintptr_t>(ticket));
     const Status status = device_.runtime().launch_host_func(handle_, run_host_task, ticket);
     if (status != Status::success) {
         drop_host_task(ticket);

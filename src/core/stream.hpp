@@ -5,7 +5,9 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <vector>
 
+#include "core/enqueued.hpp"
 #include "core/unique_handle.hpp"
 
 namespace cuscope::core {
@@ -70,6 +72,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
     void wait(const Stream& other);  // for all that was enqueued there so far
     void add_host_task(std::unique_ptr<HostTask> task);
 
+    // What it was given last, where only we know: on a real device.
+    void note(Enqueued kind, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0) const noexcept {
+        if (notes_) enqueued_.add(kind, a, b, c);
+    }
+    EnqueuedNotes& enqueued() const { return enqueued_; }
+    // Those of a device that somebody uses, the default streams among them.
+    static std::vector<std::shared_ptr<Stream>> all_of(Device& device);
+
     // Nobody is left who could give it work.
     void set_abandoned(bool abandoned) { abandoned_.store(abandoned); }
     bool abandoned() const { return abandoned_.load(); }
@@ -93,6 +103,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     unsigned long long id_ = 0, serial_;
     std::atomic<bool> abandoned_{false}, capturing_{false};
     std::shared_ptr<Capture> capture_;  // under a lock of all streams
+    bool notes_;
+    mutable EnqueuedNotes enqueued_;
 };
 
 using StreamPtr = std::shared_ptr<Stream>;

@@ -245,6 +245,7 @@ void CudaRuntime::host_work(std::int64_t nanoseconds) {
     const std::int64_t end = clock_ns() + std::max<std::int64_t>(nanoseconds, 0);
     for (std::int64_t left = end - clock_ns(); left > spin_ns; left = end - clock_ns()) {
         std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(left - spin_ns / 2, slice_ns)));
+        note_progress();
         if (end - clock_ns() > spin_ns && interrupted()) return;
     }
     while (clock_ns() < end) {

@@ -26,6 +26,7 @@ class CudaRuntime final : public Runtime {
     std::int64_t clock_ns() override;
     void host_work(std::int64_t nanoseconds) override;
     std::string error_detail() override;
+    PendingList pending() override { return {}; }  // the core remembers what it enqueued
     // Host functions stay with the driver, which cannot be told to drop them; those of the core look at
     // process_exiting() before they do anything.
     void shut_down() noexcept override;

@@ -38,6 +38,7 @@ cudaError_t ask(Query query, bool was_exiting) {
     }
     const cudaError_t status = query();
     --asking;
+    if (status != cudaErrorNotReady) note_progress();
     return status;
 }
 

@@ -127,7 +127,7 @@ Status HostRuntime::read_attributes(const LaunchConfig& config, LaunchRequest* r
 }
 
 void HostRuntime::record_beside(Event* event, Stream& stream, Command* kernel, Timeline::Moment moment) {
-    Command* record = begin(stream, Engine::none);
+    Command* record = begin(stream, Engine::none, Role::event_record);
     event->record = CommandRef(timeline_.pool(), record);
     timeline_.enqueue_beside(record, kernel, moment);
 }

@@ -86,6 +86,8 @@ class HostRuntime::HostFunctionEffect final : public Effect {
     std::shared_ptr<Effect> copy() const override {
         return std::make_shared<HostFunctionEffect>(function_, data_, overhead_);
     }
+    HostFunction called() const { return function_; }
+    void* argument() const { return data_; }
 
   private:
     HostFunction function_;

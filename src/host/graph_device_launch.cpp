@@ -98,6 +98,7 @@ void HostRuntime::begin_device_graph(const std::shared_ptr<LaunchEnvironment>& e
     const bool whole = check_plan(*plan, stream.device, false) == Status::success;
 
     Command* const begin = timeline_.make(stream);
+    begin->role = Role::graph_begin;
     begin->duration = devices_[stream.device]->model->graph_start_ns;
     timeline_.enqueue_now(begin, after);
     std::vector<Command*> ends{begin};
@@ -107,6 +108,7 @@ void HostRuntime::begin_device_graph(const std::shared_ptr<LaunchEnvironment>& e
         enqueue_steps({plan, &stream, node_priority, environment}, plan->whole, begin, true, &ends);
     }
     Command* const end = timeline_.make(stream);
+    end->role = Role::graph_end;
     end->next = [this, environment](Command* ended) {
         environment->ends.emplace_back(timeline_.pool(), ended);
         leave(environment);

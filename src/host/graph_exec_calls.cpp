@@ -221,7 +221,7 @@ Status HostRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
 // Kernels launch what was uploaded last, whatever is changed afterwards.
 void HostRuntime::upload(const GraphExec& exec, Stream& stream) {
     if (!exec.on_device->by_device()) return;
-    Command* command = begin(stream, Engine::none);
+    Command* command = begin(stream, Engine::none, Role::graph_upload);
     command->next = [on_device = exec.on_device, plan = exec.plan](Command*) { on_device->plan = plan; };
     commit(command);
 }

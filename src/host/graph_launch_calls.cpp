@@ -94,6 +94,7 @@ class ReadCondition final : public Effect {
 void HostRuntime::decide(const GraphRun& run, const GraphStep& step, Command* join,
                          std::vector<Command*> after, bool now) {
     Command* look = timeline_.make(*run.stream);
+    look->role = Role::graph_condition;
     look->duration_from_effect = true;
     const auto* const condition =
         reinterpret_cast<const GraphCondition*>(step.node->parameters.conditional.handle);
@@ -134,22 +135,27 @@ void HostRuntime::enqueue_steps(const GraphRun& run, const GraphSteps& steps, Co
             step.overlapped < 0 ? nullptr : made[static_cast<std::size_t>(step.overlapped)];
         if (step.after.empty() && overlapped == nullptr && begin != nullptr) after.push_back(begin);
         Command* const command = made[i] = timeline_.make(*run.stream);
+        command->role = Role::graph_node;
         switch (node.parameters.type) {
             case GraphNodeType::event_record:
+                command->role = Role::event_record;
                 if (const Found<Event> event = find_event(node.parameters.event)) {
                     event->record = CommandRef(timeline_.pool(), command);
                     event->capture = 0;
                 }
                 break;
             case GraphNodeType::wait_event:
+                command->role = Role::event_wait;
                 if (const Found<const Event> event = find_event(node.parameters.event);
                     event != nullptr && event->record)
                     after.push_back(event->record.get());
                 break;
             case GraphNodeType::mem_alloc:
+                command->role = Role::allocation;
                 node.memory->allocated = true;
                 break;
             case GraphNodeType::mem_free:
+                command->role = Role::release;
                 node.memory->allocated = false;
                 break;
             case GraphNodeType::conditional:
@@ -160,6 +166,7 @@ void HostRuntime::enqueue_steps(const GraphRun& run, const GraphSteps& steps, Co
             default:
                 if (!node.command || !node.enabled) break;
                 command->imitate(*node.command.get());
+                command->role = Role::effect;
                 if (run.node_priority) command->priority = node.command->priority;
                 if (run.environment) let_launch(run.environment, command);
         }
@@ -192,6 +199,7 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
     timeline_.spend(model.costs.graph_launch_node * static_cast<std::int64_t>(plan.nodes));
 
     Command* const begin = timeline_.make(*stream);
+    begin->role = Role::graph_begin;
     begin->duration = model.graph_start_ns;
     if (!plan.graph->conditions.empty())
         begin->effect = std::make_shared<AssignDefaults<GraphCondition>>(plan.graph->conditions);
@@ -214,6 +222,7 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
         plan.whole, begin, false, &ends);
     if (environment) {
         Command* const nodes_end = timeline_.make(*stream);
+        nodes_end->role = Role::graph_end;
         nodes_end->next = [this, environment](Command* ended) {
             environment->ends.emplace_back(timeline_.pool(), ended);
             leave(environment);
@@ -222,6 +231,7 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
         ends = {nodes_end};
     }
     Command* const end = timeline_.make(*stream);
+    end->role = Role::graph_end;
     found->last = CommandRef(timeline_.pool(), end);
     if (environment) {
         environment->parent->join = found->last;

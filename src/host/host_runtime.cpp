@@ -59,7 +59,10 @@ Time process_cpu_time() {
 
 HostRuntime::HostRuntime()
     : timeline_([this](Command* command) { effects_.add(command); },
-                [this](Command* command) { effects_.ended(command); },
+                [this](Command* command) {
+                    note_progress();
+                    effects_.ended(command);
+                },
                 {[this] { return effects_.undone(); }, [this](Command* command) { return look(command); }}),
       effects_(mutex_, changed_, timeline_.pool(),
                {[this](const Command* command) { return starts(command); },
@@ -101,15 +104,18 @@ Status HostRuntime::invalid_handle(const char* what) {
 
 // ---- commands
 
-Command* HostRuntime::begin(Stream& stream, Engine engine) {
+Command* HostRuntime::begin(Stream& stream, Engine engine, Role role) {
     Command* command = timeline_.make(stream);
     command->engine = engine;
+    command->role = role;
     return command;
 }
 
 // Is the effect run? Not on a lost device, not at exit.
 bool HostRuntime::starts(const Command* command) {
     if (stopping_ || devices_[command->device]->lost != Status::success) return false;
+    note_progress();
+    if (command->engine == Engine::host) running_callback_ = command;
     if (command->engine == Engine::compute) {
         auto& kernel = static_cast<KernelEffect&>(*command->effect);
         kernel.outcome = {};
@@ -121,6 +127,8 @@ bool HostRuntime::starts(const Command* command) {
 
 // The effect was run, or is not to be.
 void HostRuntime::done(Command* command) {
+    note_progress();
+    if (running_callback_ == command) running_callback_ = nullptr;
     if (command->duration_from_effect || command->may_trigger)
         timeline_.resolve(command, command->effect->elapsed(), command->effect->triggered());
     if (std::erase(running_kernels_, command) == 0) return;

@@ -48,6 +48,7 @@ class HostRuntime final : public Runtime {
     std::int64_t clock_ns() override;
     void host_work(std::int64_t nanoseconds) override;
     std::string error_detail() override;
+    PendingList pending() override;
     void shut_down() noexcept override;
 
   private:
@@ -212,12 +213,13 @@ class HostRuntime final : public Runtime {
     void start_background();
     void background();
     bool starts(const Command* command);
+    class PendingWalk;  // makes the list of what is in flight
     void done(Command* command);
     void abort_kernels(int device);
     void lose(int device, Status status, std::string detail);
 
     // Commands
-    Command* begin(Stream& stream, Engine engine);
+    Command* begin(Stream& stream, Engine engine, Role role = Role::effect);
     void commit(Command* command, Command* after = nullptr);
     Status check_box(const Box& box, const Extent& extent, const char* what, const Allocation** allocation);
     Status check_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
@@ -407,6 +409,7 @@ class HostRuntime final : public Runtime {
     std::unique_ptr<Graphs> graphs_;
     std::string printed_;
     std::vector<const Command*> running_kernels_;
+    const Command* running_callback_ = nullptr;
     unsigned long long next_stream_id_ = 1;
     bool stalled_ = false;  // some effect waits for the program, and since when
     std::chrono::steady_clock::time_point stalled_since_;

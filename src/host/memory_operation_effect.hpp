@@ -22,6 +22,7 @@ class HostRuntime::MemoryOperationsEffect final : public Effect {
         return std::make_shared<MemoryOperationsEffect>(runtime_, device_, operations_);
     }
     const std::vector<MemoryOperation>& operations() const { return operations_; }
+    std::size_t next() const { return next_; }
 
   private:
     HostRuntime& runtime_;

@@ -143,7 +143,7 @@ Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
     const Allocation* allocation = memory_.find_base(pointer);
     if (GraphMemory* memory = graphs_->memory_at(pointer); memory != nullptr && memory->allocated) {
         memory->allocated = false;
-        commit(begin(*found, Engine::none));
+        commit(begin(*found, Engine::none, Role::release));
         relieve(call.lock());
         return Status::success;
     }
@@ -151,7 +151,7 @@ Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
         return fail(Status::invalid_value,
                     "the address is not one that malloc_async returned, or it was freed before");
     }
-    Command* command = begin(*found, Engine::none);
+    Command* command = begin(*found, Engine::none, Role::release);
     Pool& pool = *allocation->pool;
     const std::size_t size = held(*allocation);
     pool.count_out(size);

@@ -22,6 +22,8 @@ class HostRuntime::ExternalSemaphore {
     ~ExternalSemaphore();
 
     void signal(std::uint64_t value);
+    // What holds up a wait for this value; empty: nothing, as of now.
+    std::string missing(std::uint64_t value) const;
     // True once; a binary one is not signalled any more then.
     bool take(std::uint64_t value);
 
@@ -47,6 +49,8 @@ class HostRuntime::SemaphoresEffect final : public Effect {
     // Of waits.
     Progress look() override;
     std::shared_ptr<Effect> copy() const override { return std::make_shared<SemaphoresEffect>(semaphores_); }
+    const std::vector<One>& semaphores() const { return semaphores_; }
+    std::size_t next() const { return next_; }
 
   private:
     std::vector<One> semaphores_;

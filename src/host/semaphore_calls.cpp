@@ -65,6 +65,20 @@ bool HostRuntime::ExternalSemaphore::take(std::uint64_t value) {
     return ::preadv2(fd_, &into, 1, -1, RWF_NOWAIT) == sizeof count;
 }
 
+std::string HostRuntime::ExternalSemaphore::missing(std::uint64_t value) const {
+    const std::string name = "the external semaphore (file descriptor " + std::to_string(fd_) + ")";
+    if (!timeline_) {
+        pollfd ready{fd_, POLLIN, 0};
+        return ::poll(&ready, 1, 0) == 1 ? "" : name + " has not been signalled";
+    }
+    std::uint64_t count = 0;
+    if (::pread(fd_, &count, counter_bytes, 0) != static_cast<ssize_t>(counter_bytes))
+        return name + " has no counter any more: its file was cut off";
+    return count >= value ? ""
+                          : name + " counts " + std::to_string(count) + ", and " + std::to_string(value) +
+                                " is waited for";
+}
+
 void HostRuntime::SemaphoresEffect::run() {
     for (const One& one : semaphores_) one.semaphore->signal(one.value);
 }

@@ -137,7 +137,7 @@ Status HostRuntime::stream_wait_event(StreamHandle stream, EventHandle event, un
     if (Status status = admit(*found); status != Status::success) return status;
     if (found->capture != nullptr || awaited->capture != 0) return capture_wait(*found, *awaited, flags != 0);
     if (!awaited->record) return Status::success;
-    commit(begin(*found, Engine::none), awaited->record.get());
+    commit(begin(*found, Engine::none, Role::event_wait), awaited->record.get());
     relieve(call.lock());
     return Status::success;
 }
@@ -288,7 +288,7 @@ Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
     if (found->capture != nullptr) return capture_record(*found, *recorded, event, flags != 0);
     // Outside of a capture there is nothing that an external record could be external to.
     if (flags != 0) return fail(Status::illegal_state);
-    Command* command = begin(*found, Engine::none);
+    Command* command = begin(*found, Engine::none, Role::event_record);
     recorded->record = CommandRef(timeline_.pool(), command);
     recorded->capture = 0;
     commit(command);

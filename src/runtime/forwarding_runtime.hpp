@@ -21,6 +21,7 @@ class ForwardingRuntime : public Runtime {
     std::int64_t clock_ns() override { return under_->clock_ns(); }
     void host_work(std::int64_t nanoseconds) override { under_->host_work(nanoseconds); }
     std::string error_detail() override { return under_->error_detail(); }
+    PendingList pending() override { return under_->pending(); }
     void shut_down() noexcept override { under_->shut_down(); }
 
 #define CUSCOPE_METHOD(method, parameters, arguments)                  \

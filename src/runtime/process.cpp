@@ -3,11 +3,14 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 
 namespace cuscope {
 
 std::atomic<bool> detail::forked{false};
+constinit thread_local unsigned detail::calls = 0;
 
 namespace {
 
@@ -15,6 +18,44 @@ std::atomic<InterruptCheck> interrupt_check{nullptr};
 std::atomic<KernelOutput> kernel_output{nullptr};
 std::atomic<bool> exiting{false};
 std::atomic<bool> used{false};
+
+std::atomic<std::uint64_t> progress{0};
+std::atomic<QuietReport> quiet_report{nullptr};
+std::atomic<double> quiet_limit{0};
+
+// What the waits of a thread's call have seen.
+struct Quiet {
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point since;
+    std::uint64_t progress = 0;
+    unsigned call = 0;
+    bool reported = true, reporting = false;
+};
+
+bool quiet_for_long() {
+    const QuietReport report = quiet_report.load(std::memory_order_relaxed);
+    const double limit = quiet_limit.load(std::memory_order_relaxed);
+    if (report == nullptr || limit <= 0) return false;
+    static thread_local Quiet quiet;
+    if (quiet.reporting) return false;
+    const Quiet::Clock::time_point now = Quiet::Clock::now();
+    const std::uint64_t seen = progress.load(std::memory_order_relaxed);
+    if (detail::calls != quiet.call) quiet.reported = false;
+    if (detail::calls != quiet.call || seen != quiet.progress) {
+        quiet.since = now;
+        quiet.progress = seen;
+        quiet.call = detail::calls;
+    }
+    const double seconds = std::chrono::duration<double>(now - quiet.since).count();
+    if (quiet.reported || seconds < limit) return false;
+    quiet.reporting = true;
+    const QuietAnswer answer = report(seconds);
+    quiet.reporting = false;
+    quiet.call = detail::calls;  // it may have made calls of its own
+    quiet.since = Quiet::Clock::now();
+    quiet.reported = answer != QuietAnswer::goes_on;
+    return answer == QuietAnswer::end;
+}
 
 void after_fork_in_child() {
     if (used.load(std::memory_order_relaxed)) detail::forked.store(true, std::memory_order_relaxed);
@@ -27,7 +68,14 @@ void set_interrupt_check(InterruptCheck check) noexcept { interrupt_check.store(
 bool interrupted() {
     if (NoWait::active()) return false;
     InterruptCheck check = interrupt_check.load();
-    return check != nullptr && check();
+    return (check != nullptr && check()) || quiet_for_long();
+}
+
+void note_progress() noexcept { progress.fetch_add(1, std::memory_order_relaxed); }
+
+void set_quiet_report(QuietReport report, double seconds) noexcept {
+    quiet_limit.store(seconds);
+    quiet_report.store(report);
 }
 
 void set_kernel_output(KernelOutput output) noexcept { kernel_output.store(output); }

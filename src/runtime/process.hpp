@@ -12,7 +12,8 @@ namespace cuscope {
 
 namespace detail {
 extern std::atomic<bool> forked;
-}
+extern constinit thread_local unsigned calls;
+}  // namespace detail
 
 // Waits poll `interrupted()` every few dozen milliseconds, with no lock held; when it answers true they
 // return Status::not_ready, which a synchronisation answers for no other reason. The check is set once, by
@@ -43,6 +44,15 @@ class NoWait {
     static inline thread_local unsigned long long number_ = 0;
     bool outer_;
 };
+
+// Whatever a wait may be for has got on: work has begun or ended, a compiler runs. A thread that asks
+// interrupted() again and again in one call of the program, while nothing got on for `seconds`, has `report`
+// called, once in that call; 0: never. With no lock held.
+void note_progress() noexcept;
+inline void note_call() noexcept { ++detail::calls; }  // the calling thread's next wait is another one
+enum class QuietAnswer { goes_on, reported, end };     // goes_on: something works after all
+using QuietReport = QuietAnswer (*)(double seconds);
+void set_quiet_report(QuietReport report, double seconds) noexcept;
 
 // Where what kernels print goes: to this, which the bindings set once, or the C library's stdout where none
 // is.

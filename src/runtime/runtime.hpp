@@ -9,6 +9,7 @@
 #include <string>
 
 #include "runtime/launch_counts.hpp"
+#include "runtime/pending.hpp"
 #include "runtime/status.hpp"
 #include "runtime/types.hpp"
 
@@ -314,6 +315,10 @@ class Runtime {
     virtual std::string error_detail() = 0;
     // The process is about to exit: run no host function any more, wait for nothing. Idempotent.
     virtual void shut_down() noexcept = 0;
+    // What is in flight on all devices of the runtime, in the order in which it was enqueued, as far as the
+    // runtime knows; a GPU's knows nothing. Waits for nothing and changes nothing: neither the simulated
+    // time, nor a capture, nor the last error. From any thread, also inside a host function.
+    virtual PendingList pending() = 0;
 };
 
 }  // namespace cuscope

@@ -48,8 +48,26 @@ enum class Engine : int {
 
 struct SimStream;
 
+// What a command of no engine is for, and a node's; `effect`: the effect says it.
+enum class Role : char {
+    effect,
+    event_record,
+    event_wait,
+    allocation,
+    release,
+    graph_begin,
+    graph_end,
+    graph_node,
+    graph_condition,
+    graph_upload,
+};
+// Which line it stands in. `nowhere`: it was not enqueued, or is what a graph's nodes are made like.
+enum class Line : char { nowhere, stream, graph, beside };
+
 struct Command {
     Engine engine = Engine::none;
+    Role role = Role::effect;
+    Line line = Line::nowhere;
     Time issued = 0;    // when the device can see it
     Time started = -1;  // -1: not yet
     Time ended = -1;
@@ -130,9 +148,8 @@ class CommandPool {
 
     Command* make() {
         if (free_.empty()) {
-            constexpr int block = 256;
-            blocks_.push_back(std::make_unique<Command[]>(block));
-            for (int i = block - 1; i >= 0; --i) free_.push_back(&blocks_.back()[i]);
+            blocks_.push_back(std::make_unique<Command[]>(block_size));
+            for (std::size_t i = block_size; i-- > 0;) free_.push_back(&blocks_.back()[i]);
         }
         Command* command = free_.back();
         free_.pop_back();
@@ -141,6 +158,16 @@ class CommandPool {
     }
 
     void retain(Command* command) { ++command->references; }
+
+    // Every command that somebody refers to.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const auto& block : blocks_) {
+            for (std::size_t i = 0; i < block_size; ++i) {
+                if (block[i].references > 0) visit(&block[i]);
+            }
+        }
+    }
 
     void release(Command* command) {
         // Iterative: a chain of commands may be as long as a program.
@@ -155,6 +182,8 @@ class CommandPool {
     }
 
   private:
+    static constexpr std::size_t block_size = 256;
+
     void recycle(Command* command) {
         std::vector<Command*> dependents = std::move(command->dependents);
         std::vector<Command*> dependencies = std::move(command->dependencies);

@@ -115,6 +115,7 @@ void Timeline::enqueue(Command* command, std::span<Command* const> after) {
     command->resolved = !command->duration_from_effect;
     stream.last = CommandRef(pool_, command);
     device.arrivals.push_back(command);
+    command->line = Line::stream;
     ++pending_;
 }
 
@@ -129,6 +130,7 @@ void Timeline::enqueue_node(Command* command, std::span<Command* const> after, C
     for (Command* on : after) depend(command, on);
     command->resolved = !command->duration_from_effect;
     devices_[command->device]->arrivals.push_back(command);
+    command->line = Line::graph;
     ++pending_;
 }
 
@@ -138,6 +140,7 @@ void Timeline::enqueue_now(Command* command, std::span<Command* const> after) {
     command->resolved = !command->duration_from_effect;
     command->issued = time_;
     command->arrived = true;
+    command->line = Line::graph;
     ++pending_;
     if (command->unmet == 0) now_ready(command);
 }
@@ -157,6 +160,7 @@ void Timeline::enqueue_beside(Command* command, Command* kernel, Moment moment) 
         want_trigger(kernel);
     }
     devices_[kernel->device]->arrivals.push_back(command);
+    command->line = Line::beside;
     ++pending_;
 }
 

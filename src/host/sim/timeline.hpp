@@ -90,6 +90,14 @@ class Timeline {
 
     const std::vector<SimStream*>& streams(int device) const { return devices_[device]->streams; }
 
+    // Why a command that was enqueued has not ended, as far as the timeline knows: see pending.cpp.
+    enum class Cause { order, signal, condition, queue, engine, grids, room, simulation };
+    struct Wait {
+        Cause cause;
+        std::vector<const Command*> blockers;
+    };
+    std::vector<Wait> waits_of(const Command* command) const;
+
   private:
     struct Happening {  // the end of a command, or of some of its blocks
         Time time;
@@ -120,7 +128,7 @@ class Timeline {
             nullptr;  // the last command issued, if that is a kernel (event records do not count)
     };
 
-    CopyEngine* copy_engine(Device& device, Engine engine);
+    static CopyEngine* copy_engine(Device& device, Engine engine);
     int queue_of(const Device& device, const Command& command) const;
     Time next_time(int* arriving_device) const;
     void step(Time time, int arriving_device);

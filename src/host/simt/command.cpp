@@ -127,6 +127,7 @@ CommandResult run_command(const std::vector<std::string>& arguments, const std::
             if (bytes > 0) result.output.append(buffer, static_cast<std::size_t>(bytes));
             continue;
         }
+        note_progress();  // a compiler takes as long as it takes
         if (interrupted())
             result.end = CommandResult::End::interrupted;
         else if (Clock::now() > deadline)
