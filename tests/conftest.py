@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +25,9 @@ if "CUSCOPE_CACHE_DIR" not in os.environ:
     _cache = tempfile.TemporaryDirectory(prefix="cuscope-tests-", ignore_cleanup_errors=True)
     os.environ["CUSCOPE_CACHE_DIR"] = _cache.name
 os.environ.pop("CUDA_LAUNCH_BLOCKING", None)
+# Warnings are errors here: a wait in which nothing goes on for so long fails its test, and says what it waits for. A
+# kernel under a sanitizer may take longer than the usual ten seconds.
+os.environ["CUSCOPE_WAIT_WARNING"] = "60"
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A job in the background: the processes of tests that interrupt themselves would ignore it, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -33,7 +39,41 @@ DEVICES = ("host:0", "cuda:0")
 LOST: dict[str, str] = {}
 
 
+class HangWatch:
+    """Prints what is in flight shortly before a test runs into its limit: from a thread of its own, as the test may
+    be in a call that never comes back."""
+
+    ahead = 1.0  # seconds
+
+    def __init__(self) -> None:
+        self.terminal = os.dup(2)  # whatever the output of tests is captured to
+        self.deadline = math.inf
+        self.test = ""
+        threading.Thread(target=self.watch, name="hang watch", daemon=True).start()
+
+    @pytest.hookimpl
+    def pytest_timeout_set_timer(self, item: pytest.Item, settings) -> None:
+        self.test = item.nodeid
+        self.deadline = time.monotonic() + max(0.0, settings.timeout - self.ahead)
+
+    @pytest.hookimpl
+    def pytest_timeout_cancel_timer(self, item: pytest.Item) -> None:
+        self.deadline = math.inf
+
+    def watch(self) -> None:
+        while True:
+            time.sleep(self.ahead / 2)
+            if time.monotonic() < self.deadline:
+                continue
+            self.deadline = math.inf
+            cs = sys.modules.get("cuscope")
+            if cs is not None:
+                os.write(self.terminal, f"\n{self.test} hangs; cs.pending() says:\n{cs.pending()}\n".encode())
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if config.pluginmanager.hasplugin("timeout"):
+        config.pluginmanager.register(HangWatch(), "hang watch")
     for line in (
         "host_only(reason): runs on host:0 alone, because of the reason",
         "gpu_only(reason): runs on cuda:0 alone, because of the reason",

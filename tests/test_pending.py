@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from support import BASIC, in_threads, module, pinned, streams
+from support import BASIC, TESTS, in_threads, module, pinned, streams
 
 FILLING = r"""
 __global__ void fill_the_device(volatile int* flag, long long* seen) {
@@ -509,3 +511,45 @@ def test_a_limit_that_is_no_number_is_refused(run_python):
 
     assert result.returncode != 0
     assert "CUSCOPE_WAIT_WARNING: 'soon' is no number of seconds" in result.stderr
+
+
+# ---- tests that hang
+
+HANGS = r"""
+import threading
+import numpy as np
+import cuscope as cs
+
+def test_that_hangs():
+    flag = cs.pinned_empty(1, np.uint32)
+    flag[0] = 0
+    stream = cs.Stream(non_blocking=True)
+    stream.wait_value(flag, 1)
+    try:
+        {wait}
+    finally:
+        flag[0] = 1
+"""
+
+
+@pytest.mark.parametrize("wait", ["stream.synchronize()", "threading.Event().wait(60)"])
+@pytest.mark.parametrize("method", ["signal", "thread"])
+def test_a_test_that_hangs_prints_what_is_in_flight(tmp_path, wait, method):
+    pytest.importorskip("pytest_timeout")
+    test = tmp_path / "test_hangs.py"
+    test.write_text(HANGS.format(wait=wait))
+    options = ("-q", "-p", "no:cacheprovider", "-p", "conftest", "--rootdir", str(tmp_path))
+
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "--timeout", "3", "--timeout-method", method, str(test)],
+        check=False,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])},
+        text=True,
+        capture_output=True,
+        timeout=120,
+    )
+
+    assert result.returncode != 0
+    assert "test_hangs.py::test_that_hangs hangs; cs.pending() says:" in result.stderr
+    assert "wait_value >= 1" in result.stderr
