@@ -309,7 +309,7 @@ def test_pending_on_a_device_with_one_queue_names_what_stands_at_its_front(devic
             behind = [work for work in cs.pending(fermi) if work.stream == name_of(second)]
 
             assert [kinds(work) for work in behind] == [["queue"]]
-            assert f"front is kernel nothing<<<1, 1>>> in {name_of(first)}" in behind[0].reasons[0].text
+            assert f"front is kernel nothing<<<1, 1>>> (2 in {name_of(first)})" in behind[0].reasons[0].text
         finally:
             flag[0] = 1
         fermi.synchronize()

@@ -20,7 +20,11 @@ std::vector<bool> reach(const PendingList& list, std::vector<int> from) {
     return reached;
 }
 
-std::string named(const PendingWork& work) { return work.what + " in " + work.stream; }
+// "memset of 4 KiB (2 in Stream #3)"
+std::string named(const PendingWork& work) {
+    const std::string position = work.position > 0 ? std::to_string(work.position) + " " : "";
+    return work.what + " (" + position + "in " + work.stream + ")";
+}
 
 }  // namespace
 
@@ -79,6 +83,13 @@ std::vector<std::string> roots_of(const PendingList& list, int device) {
             if (reason.blockers.empty() || reason.circle)
                 roots.push_back(named(work) + ": " + text_of(list, reason));
         }
+    }
+    const bool all_wait = std::all_of(asked.begin(), asked.end(), [&](int place) {
+        return list[static_cast<std::size_t>(place)].state == PendingState::waiting;
+    });
+    if (roots.empty() && !asked.empty() && all_wait) {
+        roots.emplace_back(
+            "itself: each piece of work waits for another of them, which is a defect of cuscope");
     }
     return roots;
 }
