@@ -335,6 +335,101 @@ def test_pending_of_a_kernel_without_room_names_the_kernel_that_fills_the_device
         flag[0] = 1
 
 
+# ---- how things are named
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [("geq", ">= 5"), ("eq", "== 5"), ("and", "& 5 != 0"), ("nor", "~(it | 5) != 0")],
+)
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_pending_says_what_a_wait_wants_of_the_number(device, condition, said, dtype):
+    nothing_set = np.iinfo(dtype).max if condition == "nor" else 0
+    flag, (stream,) = pinned(nothing_set, dtype), streams(1)
+    try:
+        stream.wait_value(flag, 5, condition=condition)
+        with waiting(stream):
+            settle(device, lambda r: any("value" in kinds(w) for w in r))
+            (work,) = work_of(stream)
+
+            assert work.what == f"wait_value {said} at {flag.ctypes.data:#x}"
+            assert f"is {nothing_set}, waits for {said}" in work.reasons[0].text
+            flag[0] = 5 if condition != "nor" else 0
+    finally:
+        flag[0] = 5 if condition != "nor" else 0
+
+
+@pytest.mark.host_only("a GPU does not say what a stream that was closed has left to do")
+def test_pending_names_a_stream_that_was_closed(device):
+    flag, (stream,) = pinned(), streams(1)
+    name = name_of(stream)
+    try:
+        stream.wait_value(flag, 1)
+        stream.close()
+
+        assert cs.pending(device)[0].stream.startswith(name)
+    finally:
+        flag[0] = 1
+    cs.synchronize()
+
+
+@pytest.mark.host_only("a GPU does not say where in a graph it stands")
+def test_pending_of_a_graph_behind_a_condition_names_what_that_chose(device):
+    flag, (stream,) = pinned(0, np.int32), streams(1)
+    forever = module(device).forever
+    graph = cs.Graph()
+    choice = graph.add_if(graph.conditional_handle(default=1))
+    with stream.capture(graph=choice.bodies[0]):
+        forever[1, 1, stream](flag)
+    launchable = graph.instantiate()
+    try:
+        launchable.launch(stream)
+        with waiting(stream):
+            report = settle(device, lambda r: any("kernel" in kinds(w) for w in r))
+
+            assert [root.split(" (in")[0] for root in report.roots] == ["node: kernel forever<<<1, 1>>>"]
+            assert any(kinds(w) == ["graph"] and "kernel forever" in w.reasons[0].text for w in report)
+            flag[0] = 1
+    finally:
+        flag[0] = 1
+
+
+@pytest.mark.host_only("of a GPU it is not known which kernel writes what")
+def test_pending_of_a_number_that_a_kernel_may_write_names_the_kernel(device):
+    hold, flag, (waits, writes) = pinned(), pinned(0, np.int32), streams(2)
+    store = module(device).store
+    try:
+        writes.wait_value(hold, 1)
+        store[1, 1, writes](flag, 1)
+        waits.wait_value(flag, 1)
+        waits.host_function(len, ())  # which comes too late to be what the wait is for
+        cs.host_work(1e-3)
+        work = work_of(waits)[0]
+
+        assert kinds(work) == ["value"]
+        assert work.reasons[0].text.endswith(
+            f"may be written by kernel store<<<1, 1>>> (2 in {name_of(writes)})"
+        )
+    finally:
+        hold[0] = 1
+    waits.synchronize()
+
+
+def test_pending_as_html_escapes_the_names_of_kernels(device):
+    flag, (stream,) = pinned(0, np.int32), streams(1)
+    forever = module(device).forever
+    try:
+        forever[1, 1, stream](flag)
+        report = cs.pending(device)
+
+        assert "kernel forever&lt;&lt;&lt;1, 1&gt;&gt;&gt;" in report._repr_html_()
+        assert "kernel forever<<<1, 1>>>" in str(report)
+        assert "kernel forever<<<1, 1>>>" in repr(report[0])
+    finally:
+        flag[0] = 1
+    stream.synchronize()
+
+
 # ---- what the call leaves alone
 
 

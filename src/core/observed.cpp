@@ -1,16 +1,15 @@
 #include "core/observed.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <cstdio>
-#include <map>
 #include <mutex>
+#include <optional>
 #include <unordered_set>
 
 #include "core/capture.hpp"
 #include "core/host_task.hpp"
 #include "core/memory.hpp"
 #include "core/stream.hpp"
+#include "runtime/pending_text.hpp"
 
 namespace cuscope::core {
 
@@ -26,104 +25,58 @@ const char* interned(const std::string& text) {
 
 namespace {
 
-std::string size_of(std::uint64_t packed_size) {
-    const Dim3 size = unpacked(packed_size);
-    std::string text = std::to_string(size.x);
-    if (size.y > 1 || size.z > 1) text += "x" + std::to_string(size.y);
-    if (size.z > 1) text += "x" + std::to_string(size.z);
-    return text;
-}
-
-std::string hex(std::uint64_t number) {
-    char text[24];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(number));
-    return text;
-}
-
 std::string name_of(const Stream& stream) {
     return stream.handle() == stream_legacy       ? "Stream legacy default"
            : stream.handle() == stream_per_thread ? "Stream per-thread default"
                                                   : "Stream #" + std::to_string(stream.id());
 }
 
-// Does it have work to do, as far as it may be asked?
-bool is_busy(const Stream& stream) {
+// Does it have work to do? Not known where the question is not allowed.
+std::optional<bool> is_busy(const Stream& stream) {
     Runtime& runtime = stream.device().runtime();
-    if (stream.capturing()) return false;
+    if (stream.capturing()) return std::nullopt;
     // The legacy stream takes part in every capture of a stream that blocks: CUDA refuses the question then.
-    if (stream.handle() == stream_legacy && captures_underway() > 0) return false;
+    if (stream.handle() == stream_legacy && captures_underway() > 0) return std::nullopt;
     CaptureStatus capture = CaptureStatus::active;
     if (runtime.stream_is_capturing(stream.handle(), &capture) != Status::success) {
         runtime.get_last_error();
-        return false;
+        return std::nullopt;
     }
-    if (capture != CaptureStatus::none) return false;
+    if (capture != CaptureStatus::none) return std::nullopt;
     const Status status = runtime.stream_query(stream.handle());
-    if (status != Status::success && status != Status::not_ready) runtime.get_last_error();
-    return status == Status::not_ready;
+    if (status == Status::not_ready) return true;
+    if (status != Status::success) runtime.get_last_error();
+    return false;
 }
 
-struct Wait {
-    std::string condition, number;
-    bool known = false, satisfied = false;
-};
-
-std::string condition_of(const EnqueuedNote& note) {
-    const std::string value = std::to_string(note.b);
-    switch (static_cast<unsigned>(note.c >> 8) & flags::wait_value_nor) {
-        case flags::wait_value_eq:
-            return "== " + value;
-        case flags::wait_value_and:
-            return "& " + value;
-        case flags::wait_value_nor:
-            return "nor " + value;
-        default:
-            return ">= " + value;
-    }
+MemoryOperation operation_of(const EnqueuedNote& note) {
+    const bool wide = (note.c & 0xff) == sizeof(std::uint64_t), writes = note.kind == Enqueued::write_value;
+    return {writes ? wide ? MemoryOperationType::write_value_64 : MemoryOperationType::write_value_32
+            : wide ? MemoryOperationType::wait_value_64
+                   : MemoryOperationType::wait_value_32,
+            reinterpret_cast<void*>(static_cast<std::uintptr_t>(note.a)), note.b,
+            static_cast<unsigned>(note.c >> 8)};
 }
 
-// The number that a wait is for, where the host can read it.
-Wait look_at(const Device& device, const EnqueuedNote& note) {
-    Wait wait{condition_of(note), {}};
-    const std::size_t bytes = note.c & 0xff;
-    void* const address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(note.a));
-    const auto memory = PinnedMemory::find(device, address, bytes);
+// What is known of the number that a wait is for; empty if the wait is over.
+std::string look_at(const Device& device, const MemoryOperation& wait) {
+    const std::string number =
+        "the number at " + text_of_address(reinterpret_cast<std::uintptr_t>(wait.address));
+    const auto memory = PinnedMemory::find(device, wait.address, wait.bytes());
     if (!memory) {
-        wait.number = "the number at " + hex(note.a) + " is waited for to be " + wait.condition +
-                      "; it is in memory of the device, where it cannot be read meanwhile";
-        return wait;
+        return number + " is waited for to be " + condition_of(wait) +
+               "; it is in memory of the device, where it cannot be read meanwhile";
     }
-    const bool wide = bytes == sizeof(std::uint64_t);
-    const std::uint64_t mask = wide ? ~std::uint64_t{0} : 0xffffffffU;
-    const std::uint64_t value = wide ? std::atomic_ref(*static_cast<std::uint64_t*>(address)).load()
-                                     : std::atomic_ref(*static_cast<std::uint32_t*>(address)).load();
-    const std::uint64_t wanted = note.b & mask;
-    wait.known = true;
-    switch (static_cast<unsigned>(note.c >> 8) & flags::wait_value_nor) {
-        case flags::wait_value_eq:
-            wait.satisfied = value == wanted;
-            break;
-        case flags::wait_value_and:
-            wait.satisfied = (value & wanted) != 0;
-            break;
-        case flags::wait_value_nor:
-            wait.satisfied = (~(value | wanted) & mask) != 0;
-            break;
-        default:
-            wait.satisfied = wide
-                                 ? static_cast<std::int64_t>(value - wanted) >= 0
-                                 : static_cast<std::int32_t>(static_cast<std::uint32_t>(value - wanted)) >= 0;
-    }
-    wait.number = "the number at " + hex(note.a) + " in page-locked memory is " + std::to_string(value) +
-                  ", waits for " + wait.condition;
-    return wait;
+    const std::uint64_t found = number_at(wait);
+    if (is_satisfied(wait, found)) return {};
+    return number + " in page-locked memory is " + std::to_string(found) + ", waits for " +
+           condition_of(wait);
 }
 
 std::string what(const EnqueuedNote& note) {
     switch (note.kind) {
         case Enqueued::kernel:
-            return std::string("kernel ") + reinterpret_cast<const char*>(note.a) + "<<<" + size_of(note.b) +
-                   ", " + size_of(note.c) + ">>>";
+            return text_of_kernel(reinterpret_cast<const char*>(note.a), unpacked(note.b), unpacked(note.c));
         case Enqueued::copy: {
             const auto kind = static_cast<MemcpyKind>(note.b);
             return "copy of " + text_of_bytes(note.a) +
@@ -139,9 +92,8 @@ std::string what(const EnqueuedNote& note) {
         case Enqueued::event_wait:
             return "wait for an event";
         case Enqueued::write_value:
-            return "write_value " + std::to_string(note.b) + " at " + hex(note.a);
         case Enqueued::wait_value:
-            return "wait_value " + condition_of(note) + " at " + hex(note.a);
+            return text_of_operation(operation_of(note));
         case Enqueued::semaphore:
             return std::string(note.b != 0 ? "wait for " : "signal of ") +
                    (note.a == 1 ? "an external semaphore" : std::to_string(note.a) + " external semaphores");
@@ -183,12 +135,17 @@ void observe(Device& device, PendingList* list) {
     std::vector<Busy> busy;
     for (const StreamPtr& stream : streams) {
         const std::uint64_t given = stream->enqueued().last();
-        if (!is_busy(*stream)) {
-            if (!stream->capturing()) stream->enqueued().ended(given);
+        const std::optional<bool> is_working = is_busy(*stream);
+        if (!is_working) continue;
+        if (!*is_working) {
+            stream->enqueued().ended(given);
             continue;
         }
-        Busy& one = busy.emplace_back(Busy{stream, stream->enqueued().list(), 0});
+        Busy one{stream, stream->enqueued().list(), 0};
         drop_ended(&one.notes);
+        // The legacy stream is as busy as any that it is ordered with.
+        if (one.notes.empty() && stream->handle() == stream_legacy) continue;
+        busy.push_back(std::move(one));
     }
     int place = static_cast<int>(list->size());
     for (Busy& one : busy) {
@@ -248,8 +205,8 @@ void observe(Device& device, PendingList* list) {
                     break;
                 }
                 case Enqueued::wait_value: {
-                    const Wait wait = look_at(device, note);
-                    if (wait.known && wait.satisfied) break;
+                    std::string number = look_at(device, operation_of(note));
+                    if (number.empty()) break;
                     std::vector<int> writers;
                     for (const Busy& other : busy) {
                         for (std::size_t j = 0; j < other.notes.size(); ++j) {
@@ -261,8 +218,8 @@ void observe(Device& device, PendingList* list) {
                     if (first) work.state = PendingState::waiting;
                     work.reasons.push_back(
                         {PendingKind::value,
-                         wait.number + (writers.empty() ? "; no write_value in flight is known to write it"
-                                                        : "; to be written by {}"),
+                         number + (writers.empty() ? "; no write_value in flight is known to write it"
+                                                   : "; to be written by {}"),
                          std::move(writers)});
                     break;
                 }

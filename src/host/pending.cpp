@@ -3,7 +3,6 @@
 #include "runtime/pending.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <set>
@@ -12,26 +11,9 @@
 #include "host/copy_effects.hpp"
 #include "host/memory_operation_effect.hpp"
 #include "host/semaphore.hpp"
+#include "runtime/pending_text.hpp"
 
 namespace cuscope::host {
-namespace {
-
-std::string text_of(const Dim3& size) {
-    std::string text = std::to_string(size.x);
-    if (size.y > 1 || size.z > 1) text += "x" + std::to_string(size.y);
-    if (size.z > 1) text += "x" + std::to_string(size.z);
-    return text;
-}
-
-std::string text_of(const void* address) {
-    char text[24];
-    std::snprintf(text, sizeof text, "0x%llx",
-                  static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(address)));
-    return text;
-}
-
-}  // namespace
-
 class HostRuntime::PendingWalk {
   public:
     explicit PendingWalk(HostRuntime& runtime) : runtime_(runtime) {
@@ -92,6 +74,9 @@ class HostRuntime::PendingWalk {
         if (closed_.contains(&stream)) work->stream += " (closed)";
     }
 
+    static std::string address(const void* pointer) {
+        return text_of_address(reinterpret_cast<std::uintptr_t>(pointer));
+    }
     // "page-locked memory"
     std::string memory_at(const void* address) const {
         const Allocation* const found = runtime_.memory_.find(address);
@@ -114,8 +99,8 @@ class HostRuntime::PendingWalk {
     std::string what(const Command* command) const {
         const std::string node = command->line == Line::graph ? "node: " : "";
         if (const auto* kernel = effect_of<KernelEffect>(command)) {
-            return node + "kernel " + kernel->launch.kernel->name + "<<<" + text_of(kernel->launch.grid) +
-                   ", " + text_of(kernel->launch.block) + ">>>";
+            const simt::Launch& launch = kernel->launch;
+            return node + text_of_kernel(launch.kernel->name, launch.grid, launch.block);
         }
         if (const auto* copy = effect_of<CopyEffect>(command)) {
             return node + "copy of " + text_of_bytes(bytes_of(copy->extent())) + ", " +
@@ -165,43 +150,8 @@ class HostRuntime::PendingWalk {
     }
 
     static std::string what(const std::vector<MemoryOperation>& operations) {
-        if (operations.size() != 1) return std::to_string(operations.size()) + " memory operations";
-        const MemoryOperation& one = operations.front();
-        if (!one.writes() && !one.waits()) return "memory barrier";
-        return one.writes() ? "write_value " + std::to_string(one.value) + " at " + text_of(one.address)
-                            : "wait_value " + condition(one) + " at " + text_of(one.address);
-    }
-
-    static std::string condition(const MemoryOperation& operation) {
-        const std::string value = std::to_string(operation.value);
-        switch (operation.flags & flags::wait_value_nor) {
-            case flags::wait_value_eq:
-                return "== " + value;
-            case flags::wait_value_and:
-                return "& " + value;
-            case flags::wait_value_nor:
-                return "nor " + value;
-            default:
-                return ">= " + value;
-        }
-    }
-
-    static bool satisfied_by(const MemoryOperation& wait, std::uint64_t value) {
-        const bool wide = wait.bytes() == 8;
-        const std::uint64_t mask = wide ? ~std::uint64_t{0} : 0xffffffffU;
-        value &= mask;
-        const std::uint64_t wanted = wait.value & mask;
-        switch (wait.flags & flags::wait_value_nor) {
-            case flags::wait_value_eq:
-                return value == wanted;
-            case flags::wait_value_and:
-                return (value & wanted) != 0;
-            case flags::wait_value_nor:
-                return (~(value | wanted) & mask) != 0;
-            default:
-                return wide ? static_cast<std::int64_t>(value - wanted) >= 0
-                            : static_cast<std::int32_t>(static_cast<std::uint32_t>(value - wanted)) >= 0;
-        }
+        return operations.size() == 1 ? text_of_operation(operations.front())
+                                      : std::to_string(operations.size()) + " memory operations";
     }
 
     void add(PendingWork* work, PendingKind kind, std::string text,
@@ -355,8 +305,8 @@ class HostRuntime::PendingWalk {
             std::memcpy(&argument, arguments.data() + at, sizeof argument);
             const Allocation* const found = runtime_.memory_.find(argument);
             if (found != nullptr && found->type != MemoryType::device)
-                return "; an argument points to " + memory_at(argument) + " at " +
-                       cuscope::host::text_of(argument) + ", which the host can write";
+                return "; an argument points to " + memory_at(argument) + " at " + address(argument) +
+                       ", which the host can write";
         }
         return "";
     }
@@ -400,13 +350,11 @@ class HostRuntime::PendingWalk {
 
     void explain_value(const Command* command, const MemoryOperation& wait, PendingWork* work) const {
         if (runtime_.memory_.find_range(wait.address, wait.bytes()) == nullptr) return;
-        const std::uint64_t value = wait.bytes() == 8
-                                        ? std::atomic_ref(*static_cast<std::uint64_t*>(wait.address)).load()
-                                        : std::atomic_ref(*static_cast<std::uint32_t*>(wait.address)).load();
-        const std::string number = "the number at " + text_of(wait.address) + " in " +
+        const std::uint64_t value = number_at(wait);
+        const std::string number = "the number at " + address(wait.address) + " in " +
                                    memory_at(wait.address) + " is " + std::to_string(value) + ", waits for " +
-                                   condition(wait);
-        if (satisfied_by(wait, value)) {
+                                   condition_of(wait);
+        if (is_satisfied(wait, value)) {
             add(work, PendingKind::simulation,
                 number + "; the simulation has yet to reach the moment at which that is seen", {});
             return;
@@ -419,7 +367,8 @@ class HostRuntime::PendingWalk {
                     writers.push_back(other);
                     break;
                 case Writes::maybe:
-                    perhaps.push_back(other);
+                    // What comes after the wait was hardly meant to end it.
+                    if (!runtime_.effects_.depends_on(other, command)) perhaps.push_back(other);
                     break;
                 default:
                     break;
@@ -434,8 +383,8 @@ class HostRuntime::PendingWalk {
             add(work, PendingKind::value,
                 number + (found->type == MemoryType::device
                               ? "; no work in flight writes it: only work that is yet to be enqueued can"
-                              : "; no work in flight writes it: only the host can, or work that is yet to be "
-                                "enqueued"),
+                              : "; no work in flight writes it: only the host can, a host function too, or "
+                                "work that is yet to be enqueued"),
                 {});
         }
     }
@@ -448,7 +397,7 @@ class HostRuntime::PendingWalk {
         };
         if (const auto* operations = effect_of<MemoryOperationsEffect>(command)) {
             for (const MemoryOperation& one : operations->operations()) {
-                if (one.writes() && one.address == wait.address && satisfied_by(wait, one.value))
+                if (one.writes() && one.address == wait.address && is_satisfied(wait, one.value))
                     return Writes::yes;
             }
             return Writes::no;
@@ -458,8 +407,6 @@ class HostRuntime::PendingWalk {
         if (const auto* set = effect_of<SetEffect>(command))
             return covers(set->destination(), set->extent()) ? Writes::yes : Writes::no;
         const Allocation* const memory = runtime_.memory_.find(wait.address);
-        if (effect_of<HostFunctionEffect>(command) != nullptr)
-            return memory->type == MemoryType::device ? Writes::no : Writes::maybe;
         const auto* const kernel = effect_of<KernelEffect>(command);
         if (kernel == nullptr) return Writes::no;
         const auto& arguments = kernel->launch.arguments;

@@ -47,7 +47,7 @@ class NoWait {
 
 // Whatever a wait may be for has got on: work has begun or ended, a compiler runs. A thread that asks
 // interrupted() again and again in one call of the program, while nothing got on for `seconds`, has `report`
-// called, once in that call; 0: never. With no lock held.
+// called, once in that call; 0: never. With no lock held; on any thread, interrupted() is true if it says so.
 void note_progress() noexcept;
 inline void note_call() noexcept { ++detail::calls; }  // the calling thread's next wait is another one
 enum class QuietAnswer { goes_on, reported, end };     // goes_on: something works after all

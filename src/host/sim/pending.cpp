@@ -40,8 +40,11 @@ std::vector<Timeline::Wait> Timeline::waits_of(const Command* command) const {
         if (!waits.empty()) return waits;
         // A kernel's end that others see with that of a later one, a kernel's moment, a condition.
         for (const Command* dependency : command->dependencies) {
-            if (dependency->signalled_with != nullptr && dependency->signalled_with->ended < 0)
-                waits.push_back({Cause::signal, {dependency->signalled_with}});
+            const Command* const later = dependency->signalled_with;
+            if (later == nullptr) continue;
+            const auto& held = later->unsignalled;
+            if (std::find(held.begin(), held.end(), dependency) != held.end())
+                waits.push_back({Cause::signal, {later}});
         }
         pool_.for_each([&](const Command* other) {
             for (const auto* moment : {&other->when_begun, &other->when_triggered}) {
