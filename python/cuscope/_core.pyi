@@ -127,6 +127,10 @@ class Device:
     def __exit__(self, arg0: typing.Any, arg1: typing.Any, arg2: typing.Any) -> None: ...
     def __hash__(self) -> int: ...
     def __init__(self, device: str | Device) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        The device of this name, wherever it is asked for.
+        """
     def __repr__(self) -> str: ...
     def attribute(self, name: typing.SupportsInt | typing.SupportsIndex | str) -> int:
         """
@@ -339,6 +343,10 @@ class Stream:
     def __init__(
         self, *, priority: typing.SupportsIndex = 0, non_blocking: bool = False, device: Device | None = None
     ) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def batch_mem_op(
         self, operations: collections.abc.Iterable[WriteValue | WaitValue | MemoryBarrier]
@@ -818,6 +826,10 @@ class Event:
     def __init__(
         self, *, timing: bool = True, blocking_sync: bool = False, device: Device | None = None
     ) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def __sub__(self, start: Event) -> float:
         """
@@ -982,6 +994,10 @@ class DeviceArray:
         """
     def __int__(self) -> bool: ...
     def __len__(self) -> int: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def __setitem__(
         self,
@@ -1261,6 +1277,18 @@ class DeviceProperties:
     >>> properties.warp_size, properties.max_threads_per_block
     (32, 1024)
     """
+    def __copy__(self) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __deepcopy__(self, memo: typing.Any) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def async_engine_count(self) -> int:
@@ -1459,7 +1487,19 @@ class MemoryInfo:
     >>> free <= total
     True
     """
+    def __copy__(self) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __deepcopy__(self, memo: typing.Any) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
     def __iter__(self) -> collections.abc.Iterator[int]: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def free(self) -> int:
@@ -1512,6 +1552,10 @@ class AccessPolicyWindow:
         hit: str = "persisting",
         miss: str = "streaming",
     ) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def base(self) -> int:
@@ -1550,6 +1594,18 @@ class PointerAttributes:
     >>> cs.pointer_attributes(x).device_pointer == x.pointer
     True
     """
+    def __copy__(self) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __deepcopy__(self, memo: typing.Any) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def device(self) -> str | None:
@@ -1586,6 +1642,10 @@ class Registration:
     """
     def __enter__(self) -> typing.Any: ...
     def __exit__(self, *args: typing.Any) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
@@ -1617,6 +1677,18 @@ class PoolStatistics:
     >>> statistics.used, statistics.reserved
     (0, 0)
     """
+    def __copy__(self) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __deepcopy__(self, memo: typing.Any) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def reserved(self) -> int:
@@ -1674,6 +1746,10 @@ class MemoryPool:
         release_threshold: typing.SupportsIndex = 0,
         device: Device | None = None,
     ) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
@@ -1784,6 +1860,10 @@ class CudaArray:
         gather: bool = False,
         device: Device | None = None,
     ) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
@@ -1895,6 +1975,10 @@ class Texture:
         border: typing.Any = 0.0,
         srgb: bool = False,
     ) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
@@ -1931,6 +2015,10 @@ class Surface:
     array([[7, 7, 7]], dtype=int32)
     """
     def __init__(self, array: CudaArray) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
@@ -1965,6 +2053,18 @@ class Parameter:
     >>> [(p.name, p.kind, p.element, p.size) for p in mod.scale.parameters]
     [('x', 'pointer', 'float32', 8), ('by', 'scalar', 'float64', 8)]
     """
+    def __copy__(self) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __deepcopy__(self, memo: typing.Any) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def element(self) -> str:
@@ -2014,6 +2114,18 @@ class GlobalCounts:
     >>> counts.by_argument["a"].loads, counts.by_argument["a"].load_sectors, counts.by_argument["b"].store_sectors
     (32, 8, 4)
     """
+    def __copy__(self) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __deepcopy__(self, memo: typing.Any) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def atomics(self) -> int:
@@ -2086,6 +2198,18 @@ class Counts:
     >>> counts.shared_load_requests, counts.shared_load_wavefronts, counts.shared_load_bank_conflicts
     (32, 1024, 992)
     """
+    def __copy__(self) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __deepcopy__(self, memo: typing.Any) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def active_threads_per_warp(self) -> float:
@@ -2221,6 +2345,18 @@ class FunctionAttributes:
     >>> mod.k.attributes.shared_size
     256
     """
+    def __copy__(self) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __deepcopy__(self, memo: typing.Any) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def binary_version(self) -> int:
@@ -2328,6 +2464,10 @@ class KernelLaunch:
         What goes wrong in the kernel itself shows when it is waited for. See cudaLaunchKernel: CUDA C++ Programming Guide,
         "Kernels".
         """
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
 
 class Kernel:
@@ -2361,6 +2501,10 @@ class Kernel:
     def __getitem__(self, key: tuple[typing.Any, ...]) -> KernelLaunch:
         """
         The kernel with a grid and a block, to be called: kernel[grid, block, stream, shared_bytes], of which the last two may be left out.
+        """
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
         """
     def __repr__(self) -> str: ...
     def available_shared(self, block: typing.SupportsIndex, blocks: typing.SupportsIndex = 1) -> int:
@@ -2778,6 +2922,10 @@ class Module:
         cache: bool = True,
         device: Device | None = None,
     ) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def symbol(
         self,
@@ -2839,6 +2987,10 @@ class WriteValue:
     def __init__(
         self, array: DeviceArray | numpy.typing.NDArray[typing.Any], value: typing.SupportsIndex
     ) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def array(self) -> typing.Any:
@@ -2869,6 +3021,10 @@ class WaitValue:
         value: typing.SupportsIndex,
         condition: str = "geq",
     ) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def array(self) -> typing.Any:
@@ -2900,6 +3056,10 @@ class MemoryBarrier:
     <MemoryBarrier device>
     """
     def __init__(self, scope: str = "system") -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Another that is the same.
+        """
     def __repr__(self) -> str: ...
     @property
     def scope(self) -> str:
@@ -2943,6 +3103,10 @@ class ExternalSemaphore:
     def __init__(
         self, fd: typing.SupportsIndex, type: str = "opaque_fd", *, device: Device | None = None
     ) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
@@ -2993,6 +3157,10 @@ class GraphNode:
     """
     def __eq__(self, arg0: typing.Any) -> bool: ...
     def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def destroy(self) -> None:
         """
@@ -3068,6 +3236,10 @@ class Graph:
     array([10, 11, 12, 13], dtype=int32)
     """
     def __init__(self, *, device: Device | None = None) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def _repr_svg_(self) -> typing.Any: ...
     def add_alloc(
@@ -3525,6 +3697,10 @@ class GraphUpdate:
     <GraphUpdate success>
     """
     def __bool__(self) -> bool: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def from_node(self) -> GraphNode:
@@ -3561,6 +3737,10 @@ class GraphExec:
     >>> x.to_host(stream=stream)
     array([2., 2., 2., 2.], dtype=float32)
     """
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
@@ -3818,6 +3998,11 @@ class Capture:
     """
     def __enter__(self) -> Graph: ...
     def __exit__(self, arg0: typing.Any, arg1: typing.Any, arg2: typing.Any) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
+    def __repr__(self) -> str: ...
 
 class Contract:
     """
@@ -3842,7 +4027,15 @@ class Contract:
                 typing.SupportsInt | typing.SupportsIndex,
             ] = (0, 0, 0),
         ) -> None: ...
+        def __reduce__(self) -> tuple[typing.Any, ...]:
+            """
+            Says why pickle cannot take it, and what it can take.
+            """
 
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def add_device(self, model: str) -> tuple[typing.Any, ...]: ...
     def array_get_info(self, array: typing.SupportsInt | typing.SupportsIndex) -> tuple[typing.Any, ...]: ...
     def clock_ns(self) -> int: ...
@@ -4647,6 +4840,10 @@ class FaultDevice:
     A device whose calls can be made to fail.
     """
     def __init__(self, name: str) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def calls(self, call: str) -> int:
         """
         How often a method was called.

@@ -84,7 +84,14 @@ std::string describe(const std::vector<py::ssize_t>& shape) {
     return text + (shape.size() == 1 ? ",)" : ")");
 }
 
-std::string describe(const py::dtype& dtype) { return py::str(dtype).cast<std::string>(); }
+std::string describe(const py::dtype& dtype) {
+    try {
+        return py::str(dtype).cast<std::string>();
+    } catch (const py::error_already_set&) {
+        // NumPy imports what it needs for that, which at the interpreter's end is gone; this is a field.
+        return dtype.attr("str").cast<std::string>();
+    }
+}
 
 std::vector<py::ssize_t> shape_of(const py::array& array) {
     return {array.shape(), array.shape() + array.ndim()};

@@ -96,7 +96,11 @@ Examples
 )")
         .def("__enter__", enter)
         .def("__exit__",
-             [](CaptureScope& self, const Scalar& type, const Scalar&, const Scalar&) { leave(self, type); });
+             [](CaptureScope& self, const Scalar& type, const Scalar&, const Scalar&) { leave(self, type); })
+        .def("__repr__", [](const CaptureScope& self) {
+            return "<Capture of " + py::repr(py::cast(self.object)).cast<std::string>() +
+                   (self.entered ? ", begun>" : ", not begun>");
+        });
     m.def(
         "exchange_capture_mode",
         [](const Text& mode) {

@@ -431,6 +431,12 @@ Guide, "Default Stream".)")
              [](const Device& self) {
                  return static_cast<py::ssize_t>(std::hash<std::string>()(self.name()) >> 1);
              })
+        .def(
+            "__reduce__",
+            [](const py::object& self) -> Answer {
+                return py::make_tuple(py::type::of<Device>(), py::make_tuple(self.attr("name")));
+            },
+            "The device of this name, wherever it is asked for.")
         .def("__repr__", repr);
 }
 

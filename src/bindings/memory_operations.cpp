@@ -229,6 +229,12 @@ Examples
             "scope",
             [](const MemoryBarrier& self) { return self.operation.flags == 0 ? "system" : "device"; },
             "Who sees it: 'system' or 'device'.")
+        .def(
+            "__reduce__",
+            [](const py::object& self) -> Answer {
+                return py::make_tuple(py::type::of<MemoryBarrier>(), py::make_tuple(self.attr("scope")));
+            },
+            "Another that is the same.")
         .def("__repr__", [](const MemoryBarrier& self) {
             return std::string("<MemoryBarrier ") + (self.operation.flags == 0 ? "system" : "device") + ">";
         });

@@ -45,5 +45,6 @@ PYBIND11_MODULE(_core, m) {
     bind_contract(m);
     bind_faults(m);
     bind_pending(m);
+    define_copying(m);
     refuse_uninitialised_objects(m);
 }

@@ -177,6 +177,9 @@ void bind_captures(py::module_& m, Classes& classes);
 void bind_contract(py::module_& m);
 void bind_faults(py::module_& m);
 void bind_pending(py::module_& m);
-void refuse_uninitialised_objects(const py::module_& m);  // of the types that are bound by now
+// Of the types that are bound by now.
+std::vector<py::type> own_types(const py::module_& m);
+void refuse_uninitialised_objects(const py::module_& m);
+void define_copying(const py::module_& m);
 
 }  // namespace cuscope::bindings

@@ -18,6 +18,7 @@ struct MemoryPool {
     }
     core::DevicePtr device;
     SharedOwner<Pool> pool;
+    std::uint64_t serial;  // which pool it is, or was
 };
 
 struct PoolStatistics {
@@ -26,7 +27,8 @@ struct PoolStatistics {
 
 MemoryPool wrap_pool(PoolPtr pool) {
     core::DevicePtr device = pool->device();
-    return {std::move(device), SharedOwner<Pool>(std::move(pool))};
+    const std::uint64_t serial = pool->serial();
+    return {std::move(device), SharedOwner<Pool>(std::move(pool)), serial};
 }
 
 std::uint64_t get(const MemoryPool& self, MemPoolAttribute attribute) {
@@ -184,13 +186,11 @@ See cudaMemPoolTrimTo.
             "closed", [](const MemoryPool& self) { return !self.pool.get(); }, "Was it closed?")
         .def("__eq__",
              [](const MemoryPool& self, const py::object& other) {
-                 return py::isinstance<MemoryPool>(other) &&
-                        self.open()->handle() == other.cast<const MemoryPool&>().open()->handle();
+                 if (!py::isinstance<MemoryPool>(other)) return false;
+                 const auto& second = other.cast<const MemoryPool&>();
+                 return self.device == second.device && self.serial == second.serial;
              })
-        .def("__hash__",
-             [](const MemoryPool& self) {
-                 return reinterpret_cast<std::uintptr_t>(self.open()->handle()) >> 4;
-             })
+        .def("__hash__", [](const MemoryPool& self) { return static_cast<py::ssize_t>(self.serial); })
         .def("__repr__", [](const MemoryPool& self) {
             std::string text = "<MemoryPool on " + self.device->name();
             if (!self.pool.get()) return text + ", closed>";

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/process.hpp"
@@ -201,7 +202,31 @@ CUSCOPE_ANNOTATED(SemaphoresLike)
 using AnyArgs = py::Args<Scalar>;
 using AnyKeywords = py::KWArgs<Scalar>;
 
+// Said wherever an object without a value is met.
+[[noreturn]] inline void refuse_uninitialised() {
+    throw py::type_error(
+        "the object was never initialised: its class overrides __init__, which has to call "
+        "super().__init__(...) before it uses the object");
+}
+
 }  // namespace cuscope::bindings
+
+namespace pybind11::detail {
+
+// For an object whose __init__ never ran pybind11 gives functions a null pointer, which they take for one
+// that is not.
+template <class T>
+requires std::is_class_v<T>
+class type_caster<std::shared_ptr<T>> : public copyable_holder_caster<T, std::shared_ptr<T>> {
+  public:
+    bool load(handle source, bool convert) {
+        if (!copyable_holder_caster<T, std::shared_ptr<T>>::load(source, convert)) return false;
+        if (this->value == nullptr && !source.is_none()) cuscope::bindings::refuse_uninitialised();
+        return true;
+    }
+};
+
+}  // namespace pybind11::detail
 
 #define CUSCOPE_SPELLED(type, text)                                      \
     template <>                                                          \

@@ -1,6 +1,7 @@
 #include "core/mem_pool.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -20,6 +21,11 @@ Registry& registry() {
     return *instance;
 }
 
+std::uint64_t next_serial() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
+
 void give_access(const MemPool& pool, int other, MemAccess access) {
     const DeviceScope scope(*pool.device());
     const MemAccessDescription description{{MemLocationType::device, other}, access};
@@ -34,7 +40,8 @@ MemPool::MemPool(DevicePtr device, MemPoolHandle handle, std::size_t limit, bool
       generation_(device_->generation()),
       handle_(handle),
       limit_(limit),
-      owned_(owned) {}
+      owned_(owned),
+      serial_(owned ? next_serial() : 0) {}
 
 // By the documents a pool may be destroyed before its frees are done. But cuMemPoolDestroy right behind the
 // last of them has crashed, or never come back, in processes that had used other pools (driver 580.159).

@@ -29,6 +29,9 @@ class MemPool {
     MemPoolHandle handle() const;
     std::size_t limit() const { return limit_; }
     bool is_default() const { return !owned_; }
+    // Tells the pools of a device apart for as long as the process lives, as handles come again; 0: the
+    // default.
+    std::uint64_t serial() const { return serial_; }
 
     // To be called for each stream that memory is freed in.
     void freed_in(const StreamPtr& stream) { frees_.add(stream); }
@@ -44,6 +47,7 @@ class MemPool {
     MemPoolHandle handle_;
     std::size_t limit_;
     bool owned_;
+    std::uint64_t serial_;
     Uses frees_;
 };
 

@@ -1,0 +1,297 @@
+"""The table of objects and operations of test_object_states.py: also for the processes that it starts."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import gc
+import inspect
+import os
+import pickle
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import cuscope as cs
+from cuscope import _core
+
+KERNELS = """
+__global__ void add(int* x, int v) { x[threadIdx.x] += v; }
+__global__ void wild(int* p) { p[1LL << 40] = 1; }
+"""
+# Private classes, of which nothing but safety is promised.
+PRIVATE = {"Contract", "FaultDevice", "Side"}
+# What is a value, and so is copied and pickled like one. The last four are NumPy's.
+VALUES = {
+    "device", "barrier", "matmul", "sum", "reduce", "variant", "info", "error", "out of memory error", "capture error",
+    "compile error", "pinned array", "registered array",
+}  # fmt: skip
+# What never changes: a copy is the object itself.
+CONSTANT = {
+    cs.Device, cs.DeviceProperties, cs.MemoryInfo, cs.PoolStatistics, cs.PointerAttributes, cs.Parameter,
+    cs.FunctionAttributes, cs.GlobalCounts, cs.Counts,
+}  # fmt: skip
+
+
+class World:
+    """What the objects are made of."""
+
+    def __init__(self) -> None:
+        self.device = cs.current_device()
+        self.module = cs.Module(KERNELS)
+        self.x = cs.zeros(32, np.int32)
+        self.plain = cs.empty_plain(1, np.uint32)
+        self.cuda_array = cs.CudaArray((8, 8), np.float32, surface=True)
+
+    def graph(self) -> cs.Graph:
+        graph = cs.Graph()
+        graph.add_memset(self.x, 0)
+        return graph
+
+    def destroyed_node(self) -> cs.GraphNode:
+        node = self.graph().nodes[0]
+        node.destroy()
+        return node
+
+    def finished_capture(self) -> cs.Capture:
+        stream = cs.Stream()
+        capture = stream.capture()
+        with capture:
+            self.module.add[1, 32, stream](self.x, 1)
+        return capture
+
+    def counts(self) -> cs.Counts:
+        return self.module.add.count(self.x, 1, grid=1, block=32)
+
+
+OBJECTS: dict[str, Callable[[World], Any]] = {
+    "device": lambda w: cs.Device(w.device.name),
+    "properties": lambda w: w.device.properties,
+    "memory info": lambda w: w.device.memory_info(),
+    "stream": lambda w: cs.Stream(priority=-1, non_blocking=True),
+    "default stream": lambda w: w.device.default_stream,
+    "per-thread stream": lambda w: w.device.per_thread_stream,
+    "stream of another": lambda w: cs.as_stream(cs.Stream()),
+    "event": lambda w: cs.Event(),
+    "recorded event": lambda w: cs.Stream().record(),
+    "array": lambda w: cs.full((3, 4), 1, np.int16),
+    "array without axes": lambda w: cs.zeros((), np.float32),
+    "empty array": lambda w: cs.empty(0),
+    "view": lambda w: cs.zeros((4, 4))[1:, ::2].T,
+    "array of a pool": lambda w: cs.MemoryPool().empty(10),
+    "plain array": lambda w: cs.empty_plain(3),
+    "pitched array": lambda w: cs.empty_pitched((3, 5)),
+    "managed array": lambda w: cs.empty_managed(3),
+    "array of a DLPack capsule": lambda w: cs.from_dlpack(cs.zeros(3)),
+    "pinned array": lambda w: cs.pinned_empty(3),
+    "device view": lambda w: cs.device_view(cs.pinned_empty(3)),
+    "registration": lambda w: cs.register(np.zeros(1000)),
+    "registered array": lambda w: cs.register(np.zeros(1000)).array,
+    "pool": lambda w: cs.MemoryPool(limit=64 << 20),
+    "default pool": lambda w: w.device.memory_pool,
+    "pool statistics": lambda w: cs.MemoryPool().statistics,
+    "pointer attributes": lambda w: cs.pointer_attributes(w.x),
+    "CUDA array": lambda w: cs.CudaArray((8, 8), np.float32),
+    "texture": lambda w: cs.Texture(w.cuda_array),
+    "surface": lambda w: cs.Surface(w.cuda_array),
+    "module": lambda w: cs.Module(KERNELS),
+    "kernel": lambda w: w.module.add,
+    "configured kernel": lambda w: w.module.add[1, 32],
+    "parameter": lambda w: w.module.add.parameters[0],
+    "function attributes": lambda w: w.module.add.attributes,
+    "window": lambda w: cs.AccessPolicyWindow(w.x),
+    "counts": lambda w: w.counts(),
+    "global counts": lambda w: w.counts().by_argument["x"],
+    "write": lambda w: cs.WriteValue(w.plain, 1),
+    "wait": lambda w: cs.WaitValue(w.plain, 1),
+    "barrier": lambda w: cs.MemoryBarrier("device"),
+    "semaphore": lambda w: cs.ExternalSemaphore(os.eventfd(0)),
+    "graph": lambda w: w.graph(),
+    "captured graph": lambda w: w.finished_capture() and w.graph(),
+    "node": lambda w: w.graph().nodes[0],
+    "destroyed node": lambda w: w.destroyed_node(),
+    "executable": lambda w: w.graph().instantiate(),
+    "update": lambda w: w.graph().instantiate().update(cs.Graph()),
+    "capture": lambda w: cs.Stream().capture(),
+    "finished capture": lambda w: w.finished_capture(),
+    "matmul": lambda w: cs.matmul,
+    "sum": lambda w: cs.sum,
+    "reduce": lambda w: cs.reduce,
+    "variant": lambda w: cs.matmul.variants()[0],
+    "info": lambda w: cs.info(),
+    "error": lambda w: cs.CudaError("broken", 1, "cudaErrorInvalidValue", "cudaMalloc"),
+    "out of memory error": lambda w: cs.OutOfMemoryError("full", 2, "cudaErrorMemoryAllocation", "cudaMalloc"),
+    "capture error": lambda w: cs.CaptureError("not now", 900, "cudaErrorStreamCaptureUnsupported"),
+    "compile error": lambda w: cs.CompileError("no source"),
+}  # fmt: skip
+# On a GPU there are no counters of threads, and no semaphores without another interface.
+SIMULATED_ONLY = {"counts", "global counts", "semaphore"}
+
+
+def public_types() -> set[type]:
+    """The classes that a program can meet."""
+    found = {value for value in vars(_core).values() if isinstance(value, type)}
+    found |= {value for name in cs.__all__ if isinstance(value := getattr(cs, name), type)}
+    return {type_ for type_ in found if type_.__name__ not in PRIVATE}
+
+
+def close(thing: Any) -> None:
+    if isinstance(getattr(type(thing), "close", None), object) and callable(getattr(thing, "close", None)):
+        with contextlib.suppress(ValueError, cs.CudaError):  # the default stream and the default pool
+            thing.close()
+
+
+# ---- operations: each raises AssertionError where the object does not do what it should
+
+
+def refused_clearly(error: Exception, thing: Any) -> None:
+    assert type(error) is TypeError, repr(error)
+    text = str(error)
+    assert text.startswith(type(thing).__name__ + " cannot be "), text
+    assert "; " in text, text  # what to do instead
+
+
+def pickled(name: str, thing: Any) -> None:
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        try:
+            again = pickle.loads(pickle.dumps(thing, protocol))
+        except Exception as error:
+            assert name not in VALUES, repr(error)
+            refused_clearly(error, thing)
+        else:
+            assert name in VALUES
+            assert type(again) is type(thing)
+            same_text(again, thing)
+
+
+def same_text(again: Any, thing: Any) -> None:
+    assert type(thing).__repr__ is object.__repr__ or repr(again) == repr(thing)
+
+
+def copied(name: str, thing: Any) -> None:
+    for make in (copy.copy, copy.deepcopy, lambda x: copy.deepcopy([x, x])[0]):
+        try:
+            again = make(thing)
+        except Exception as error:
+            assert name not in VALUES, repr(error)
+            assert type(thing) not in CONSTANT, repr(error)
+            refused_clearly(error, thing)
+        else:
+            assert name in VALUES or type(thing) in CONSTANT
+            assert type(again) is type(thing)
+            if type(thing) in CONSTANT:
+                assert again == thing
+            same_text(again, thing)
+
+
+def referred_to_weakly(name: str, thing: Any) -> None:
+    try:
+        reference = weakref.ref(thing)
+    except TypeError as error:
+        assert not type(thing).__module__.startswith("cuscope._core"), error  # tuples have none
+    else:
+        assert reference() is thing
+
+
+def shown(name: str, thing: Any) -> None:
+    for text in (repr(thing), str(thing), f"{thing}", f"{thing!r}"):
+        assert isinstance(text, str)
+    assert " object at 0x" not in repr(thing) or type(thing).__module__ != "cuscope._core", repr(thing)
+
+
+def hashed(name: str, thing: Any) -> None:
+    if type(thing).__hash__ is None:
+        return
+    assert hash(thing) == hash(thing)
+    assert len({thing, thing}) == 1
+    assert {thing: 1}[thing] == 1
+
+
+def compared(name: str, thing: Any) -> None:
+    if isinstance(thing, np.ndarray):
+        return
+    assert (thing == thing, thing != thing) == (True, False)
+    for other in (None, 1, "text", object(), cs.Device):
+        assert (thing == other, thing != other) == (False, True)
+        assert (other == thing, other != thing) == (False, True)
+    assert [1, thing].index(thing) == 1
+
+
+def looked_at(name: str, thing: Any) -> None:
+    assert len(dir(thing)) > 10
+    assert thing.__sizeof__() > 0
+    assert thing.__class__ is type(thing)
+    for attribute in dir(type(thing)):
+        kind = inspect.getattr_static(type(thing), attribute)
+        if attribute.startswith("__") or not (isinstance(kind, property) or inspect.isgetsetdescriptor(kind)):
+            continue
+        try:
+            getattr(thing, attribute)
+        except (AttributeError, TypeError, ValueError, cs.CudaError) as error:
+            assert str(error), attribute
+
+
+def asked_for_its_truth(name: str, thing: Any) -> None:
+    for ask in (bool, len, iter, lambda x: 1 in x, lambda x: x[0]):
+        try:
+            ask(thing)
+        except (TypeError, ValueError, LookupError, AttributeError, cs.CudaError) as error:
+            assert str(error)
+
+
+def collected(name: str, thing: Any) -> None:
+    cycle: list[Any] = [thing]
+    cycle.append(cycle)
+    del cycle
+    gc.collect()
+
+
+OPERATIONS = {
+    "pickle": pickled,
+    "copy": copied,
+    "weakref": referred_to_weakly,
+    "repr": shown,
+    "hash": hashed,
+    "==": compared,
+    "attributes": looked_at,
+    "bool": asked_for_its_truth,
+    "gc": collected,
+}
+
+
+# Operations of which Python's and NumPy's part imports modules.
+IMPORTING = {"pickle", "copy", "attributes"}
+
+
+def objects(simulated: bool, world: World | None = None) -> Iterator[tuple[str, Any]]:
+    """All of them, each as new and as closed as it can be."""
+    world = world or World()
+    for name, make in OBJECTS.items():
+        if name in SIMULATED_ONLY and not simulated:
+            continue
+        yield name, make(world)
+        thing = make(world)
+        close(thing)
+        yield name, thing
+
+
+def failures(things: list[tuple[str, Any]]) -> Iterator[str]:
+    """What does not hold, a line each; the process says where it was if it dies."""
+    for name, thing in things:
+        for operation, run in OPERATIONS.items():
+            try:
+                run(name, thing)
+            except Exception as error:
+                if sys.meta_path is None and (operation in IMPORTING or isinstance(thing, np.ndarray)):
+                    continue  # nothing can be imported any more: an exception is all that can be asked for
+                yield f"{name}: {operation}: {type(error).__name__}: {error}"
+
+
+def lose(device: cs.Device, module: cs.Module) -> None:
+    """A kernel's fault: every later call on the device fails."""
+    module.wild[1, 1](cs.zeros(1, np.int32))
+    with contextlib.suppress(cs.CudaError):
+        device.synchronize()
