@@ -121,7 +121,7 @@ device : Device, optional
 Raises
 ------
 CompileError
-    The source does not compile; ``.log`` is the compiler's.
+    The source does not compile, or takes longer than CUSCOPE_COMPILE_TIMEOUT; ``.log`` is the compiler's.
 CudaError
     There is no compiler (cudaErrorJitCompilerNotFound), or the device does not take the code.
 

@@ -35,12 +35,15 @@ std::shared_ptr<Library> load_library(const DevicePtr& device, const std::string
         device.runtime().get_last_error();
         throw Interrupted();
     }
-    if (log.empty() || (status != Status::invalid_source && status != Status::invalid_value)) {
+    const bool timed_out = status == Status::timeout;
+    if (log.empty() || (status != Status::invalid_source && status != Status::invalid_value && !timed_out)) {
         device.fail(status, "compiling " + request.file_name, log, {});
     }
     device.runtime().get_last_error();
     throw CompileFailure(status, "compiling " + request.file_name, log,
-                         request.file_name + " does not compile for " + device.name() + "\n" + log);
+                         request.file_name +
+                             (timed_out ? " was not compiled for " : " does not compile for ") +
+                             device.name() + "\n" + log);
 }
 
 // "f(int*, float)" of "_Z1fPif".

@@ -2,21 +2,20 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pwd.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <utility>
 #include <vector>
 
+#include "runtime/cache_directory.hpp"
 #include "runtime/sha256.hpp"
 
 namespace cuscope {
@@ -28,93 +27,8 @@ constexpr std::uint32_t format_version = 1;
 constexpr std::size_t header_bytes = magic.size() + sizeof format_version + 2 * sizeof(Sha256);
 
 constexpr std::uint64_t limit_bytes = std::uint64_t{512} << 20;  // of the directory
-constexpr std::string_view suffix = ".image";
 constexpr std::string_view temporary_prefix = ".writing-";
 constexpr std::time_t stale_seconds = 3600;  // a temporary file this old has no writer any more
-
-class FileDescriptor {
-  public:
-    explicit FileDescriptor(int fd) : fd_(fd) {}
-    FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    FileDescriptor& operator=(FileDescriptor&&) = delete;
-    ~FileDescriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    int get() const { return fd_; }
-    explicit operator bool() const { return fd_ >= 0; }
-
-  private:
-    int fd_;
-};
-
-// Where entries live; `reason` says why they cannot.
-struct Location {
-    std::string path;
-    std::string reason;
-};
-
-Location location() {
-    if (const char* chosen = std::getenv("CUSCOPE_CACHE_DIR")) {
-        if (*chosen == '\0') return {"", "off: CUSCOPE_CACHE_DIR is empty"};
-        return {chosen, ""};
-    }
-    // The base directory specification says that a relative path counts as unset.
-    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
-        return {std::string(cache) + "/cuscope", ""};
-    }
-    if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
-        return {std::string(home) + "/.cache/cuscope", ""};
-    }
-    std::array<char, 4096> buffer;
-    passwd entry{};
-    passwd* found = nullptr;
-    if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr &&
-        found->pw_dir != nullptr && *found->pw_dir == '/') {
-        return {std::string(found->pw_dir) + "/.cache/cuscope", ""};
-    }
-    return {"", "off: this user has no home directory; set CUSCOPE_CACHE_DIR"};
-}
-
-// Why what `status` describes may not be trusted; null if it may.
-const char* refusal(const struct stat& status) {
-    if (status.st_uid != geteuid()) return "belongs to another user";
-    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "may be written by other users";
-    return nullptr;
-}
-
-void make_directories(const std::string& path) {
-    for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
-        ::mkdir(path.substr(0, end).c_str(), 0700);
-    }
-    ::mkdir(path.c_str(), 0700);
-}
-
-FileDescriptor open_directory(const Location& where, bool make, std::string* reason) {
-    *reason = where.reason;
-    if (where.path.empty()) return FileDescriptor(-1);
-    constexpr int open_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    FileDescriptor directory(::open(where.path.c_str(), open_flags));
-    if (!directory && errno == ENOENT && make) {
-        make_directories(where.path);
-        return open_directory(where, false, reason);
-    }
-    if (!directory) {
-        *reason = where.path + ": " +
-                  (errno == ELOOP || errno == ENOTDIR ? "is no directory" : std::strerror(errno));
-        return directory;
-    }
-    struct stat status {};
-    const char* why = ::fstat(directory.get(), &status) == 0 ? refusal(status) : std::strerror(errno);
-    if (why == nullptr) return directory;
-    *reason = where.path + " " + why;
-    return FileDescriptor(-1);
-}
-
-std::string entry_name(const Sha256& key) { return hex(key) + std::string(suffix); }
-
-bool is_entry(std::string_view file) {
-    return file.size() == 2 * sizeof(Sha256) + suffix.size() && file.ends_with(suffix);
-}
 
 // Serialisation: little-endian integers of eight bytes, strings with their length before them.
 class Writer {
@@ -245,7 +159,14 @@ bool write_all(int fd, std::string_view bytes) {
     return true;
 }
 
-// Forgets temporary files without a writer and, above the limit, the entries that were used longest ago.
+// Removes the lock that a process left which was killed.
+void remove_free_lock(int directory, const char* name) {
+    const FileDescriptor file(::openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlinkat(directory, name, 0);
+}
+
+// Forgets temporary files without a writer, locks without a holder and, above the limit, the entries that
+// were used longest ago.
 void evict(int directory) {
     const int copy = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (copy < 0) return;
@@ -264,9 +185,10 @@ void evict(int directory) {
     while (const dirent* item = ::readdir(listing)) {
         const std::string_view file = item->d_name;
         struct stat status {};
-        if (!is_entry(file) && !file.starts_with(temporary_prefix)) continue;
+        if (is_cache_lock(file)) remove_free_lock(directory, item->d_name);
+        if (!is_cache_entry(file) && !file.starts_with(temporary_prefix)) continue;
         if (::fstatat(directory, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        if (!is_entry(file)) {
+        if (!is_cache_entry(file)) {
             if (status.st_mtim.tv_sec + stale_seconds < std::time(nullptr)) {
                 ::unlinkat(directory, item->d_name, 0);
             }
@@ -291,7 +213,7 @@ void store(std::string_view key, const CompileResult& result) {
     const std::string payload = serialise(result);
     if (payload.size() > limit_bytes / 2) return;
     std::string reason;
-    const FileDescriptor directory = open_directory(location(), true, &reason);
+    const FileDescriptor directory = open_cache_directory(cache_location(), true, &reason);
     if (!directory) return;
     std::uint64_t random = 0;
     if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) return;
@@ -304,8 +226,15 @@ void store(std::string_view key, const CompileResult& result) {
         if (!file) return;
         written = write_all(file.get(), header(hash, payload)) && write_all(file.get(), payload);
     }
-    const std::string target = entry_name(hash);
-    if (!written || ::renameat(directory.get(), temporary.c_str(), directory.get(), target.c_str()) != 0) {
+    const std::string target = cache_entry_name(hash);
+    const auto put = [&] {
+        return ::renameat(directory.get(), temporary.c_str(), directory.get(), target.c_str()) == 0;
+    };
+    if (written && !put()) {
+        remove_cache_folder(directory.get(), target);  // a folder is not replaced by a file
+        written = put();
+    }
+    if (!written) {
         ::unlinkat(directory.get(), temporary.c_str(), 0);
         return;
     }
@@ -316,15 +245,15 @@ void store(std::string_view key, const CompileResult& result) {
 
 std::optional<CompileResult> cache_load(std::string_view key) {
     std::string reason;
-    const FileDescriptor directory = open_directory(location(), false, &reason);
+    const FileDescriptor directory = open_cache_directory(cache_location(), false, &reason);
     if (!directory) return std::nullopt;
     const Sha256 hash = sha256(key);
     // Opening a FIFO that somebody left there must not wait for its writer.
-    const FileDescriptor file(
-        ::openat(directory.get(), entry_name(hash).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    const FileDescriptor file(::openat(directory.get(), cache_entry_name(hash).c_str(),
+                                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
     if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
-    if (!S_ISREG(status.st_mode) || refusal(status) != nullptr) return std::nullopt;
+    if (!S_ISREG(status.st_mode) || cache_refusal(status) != nullptr) return std::nullopt;
     if (status.st_size < static_cast<off_t>(header_bytes) ||
         status.st_size > static_cast<off_t>(limit_bytes)) {
         return std::nullopt;
@@ -346,9 +275,9 @@ void cache_store(std::string_view key, const CompileResult& result) noexcept {
 }
 
 std::string cache_description() {
-    const Location where = location();
+    const CacheLocation where = cache_location();
     std::string reason;
-    const FileDescriptor directory = open_directory(where, false, &reason);
+    const FileDescriptor directory = open_cache_directory(where, false, &reason);
     if (directory) return where.path;
     if (where.path.empty()) return reason;
     // It is made when there is something to store.

@@ -297,7 +297,7 @@ class Runtime {
 
     // Compiles CUDA C++ for the calling thread's device. A source that does not compile is
     // Status::invalid_source with the compiler's message in result->log; a compiler that is not there is
-    // Status::jit_compiler_not_found with what was tried and how to get one in the log.
+    // Status::jit_compiler_not_found with what was tried; one that takes too long is Status::timeout.
     virtual Status compile(const CompileRequest& request, CompileResult* result) = 0;
     // launch_kernel, and waits for the kernel. `counting` is the same one of a library of the same request's,
     // compiled with `counted`; Status::not_supported where devices are real.

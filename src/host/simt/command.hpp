@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "host/simt/watcher.hpp"
+#include "runtime/compile_limit.hpp"
+
 namespace cuscope::simt {
 
 struct CommandResult {
@@ -20,25 +23,9 @@ struct CommandResult {
 };
 
 // `directory` is where it runs, and where it leaves temporary files. Its messages are in English. A program
-// that is given up is killed with all that it started.
-CommandResult run_command(const std::vector<std::string>& arguments, const std::string& directory);
-
-// A private directory that is removed with all it holds.
-class TemporaryDirectory {
-  public:
-    TemporaryDirectory();  // path() is empty if none could be made
-    ~TemporaryDirectory();
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
-
-// False if it cannot be written; makes the directories that it needs.
-bool write_file(const std::string& path, const std::string& text);
-bool read_file(const std::string& path, std::string* text);
+// that is given up is killed with all that it started, and so is one whose process ends before it: see
+// Watcher.
+CommandResult run_command(const std::vector<std::string>& arguments, const std::string& directory,
+                          const Watcher& watcher, const CompileLimit& limit);
 
 }  // namespace cuscope::simt

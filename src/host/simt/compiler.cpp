@@ -16,7 +16,9 @@
 #include "host/simt/options.hpp"
 #include "host/simt/registration.hpp"
 #include "host/simt/rewrite.hpp"
+#include "host/simt/temporary_directory.hpp"
 #include "runtime/compile_cache.hpp"
+#include "runtime/compile_claim.hpp"
 #include "runtime/sha256.hpp"
 #include "runtime/signature.hpp"
 
@@ -91,12 +93,13 @@ bool is_inside(const std::string& name) {
 class Compilation {
   public:
     Compilation(const CompileRequest& request, const Target& target, HostOptions options,
-                HostCompiler compiler, std::string headers)
+                HostCompiler compiler, std::string headers, const CompileLimit& limit)
         : request_(request),
           target_(target),
           options_(std::move(options)),
           compiler_(std::move(compiler)),
-          headers_(std::move(headers)) {}
+          headers_(std::move(headers)),
+          limit_(limit) {}
 
     Status run(CompileResult* result);
 
@@ -113,7 +116,7 @@ class Compilation {
 
     std::vector<std::string> command(bool diagnose) const;
     CommandResult execute(const std::vector<std::string>& arguments) const {
-        return run_command(arguments, source_directory_);
+        return run_command(arguments, source_directory_, *watcher_, limit_);
     }
     // The status of a command that did not come to an end.
     Status unfinished(const CommandResult& answer);
@@ -127,6 +130,8 @@ class Compilation {
     HostOptions options_;
     HostCompiler compiler_;
     std::string headers_;
+    CompileLimit limit_;
+    std::unique_ptr<Watcher> watcher_;  // until the directory is gone
     std::unique_ptr<TemporaryDirectory> directory_;
     std::string source_directory_;  // source and headers, and nothing of ours
     std::string source_name_;       // in it
@@ -154,9 +159,11 @@ std::string Compilation::key() const {
 }
 
 Status Compilation::prepare() {
+    remove_abandoned_directories();
     directory_ = std::make_unique<TemporaryDirectory>();
     if (directory_->path().empty())
         return fail(Status::operating_system, "no temporary directory could be made (set TMPDIR)");
+    watcher_ = std::make_unique<Watcher>(directory_->path());
     source_directory_ = directory_->path() + "/source";
     for (const auto& [name, text] : request_.headers) {
         if (!is_inside(name))
@@ -220,8 +227,7 @@ Status Compilation::unfinished(const CommandResult& answer) {
         case CommandResult::End::interrupted:
             return Status::not_ready;
         case CommandResult::End::timed_out:
-            return fail(Status::launch_timeout,
-                        compiler_.path + " did not end within five minutes and was stopped");
+            return fail(Status::timeout, limit_.message(compiler_.path, "was stopped"));
         case CommandResult::End::not_started:
             return fail(Status::jit_compiler_not_found, answer.output);
         case CommandResult::End::exited:
@@ -427,20 +433,31 @@ Status Compilation::run(CompileResult* result) {
         result->cached = true;
         return true;
     };
-    if (!includes) {
-        cache_key += "source " + request_.source;
-        if (look_up()) return Status::success;
-    }
+    // Another process or thread may be compiling the same: then this one waits for the result.
+    CompileClaim claim;
+    const auto look_up_or_claim = [&]() -> Status {
+        if (!request_.use_cache || look_up()) return Status::success;
+        const Status status = claim.wait(cache_key, limit_);
+        limit_.start_again();
+        if (status == Status::success) look_up();
+        return status;
+    };
     const auto failed = [&](Status status) {
         result->log = log_;
         return status;
     };
+    if (!includes) {
+        cache_key += "source " + request_.source;
+        const Status status = look_up_or_claim();
+        if (status != Status::success || result->cached) return status;
+    }
     if (const Status status = prepare(); status != Status::success) return failed(status);
     std::string preprocessed;
     if (const Status status = preprocess(&preprocessed); status != Status::success) return failed(status);
     if (includes) {
         cache_key += "preprocessed " + hex(sha256(preprocessed));
-        if (look_up()) return Status::success;
+        const Status status = look_up_or_claim();
+        if (status != Status::success || result->cached) return status;
     }
     const Rewritten rewritten = rewrite(preprocessed);
     if (!rewritten.problems.empty())
@@ -462,12 +479,18 @@ Status compile(const CompileRequest& request, const Target& target, CompileResul
         result->log = options.problem + "\n";
         return Status::invalid_value;
     }
-    HostCompiler compiler = find_host_compiler();
-    if (!compiler.found()) {
-        result->log = compiler.problem + "\n";
-        return Status::jit_compiler_not_found;
+    std::string problem;
+    const std::optional<CompileLimit> limit = CompileLimit::from_environment(&problem);
+    if (!limit) {
+        result->log = problem + "\n";
+        return Status::invalid_value;
     }
-    if (const std::string problem = counting_problem(compiler); request.counted && !problem.empty()) {
+    HostCompiler compiler;
+    if (const Status status = find_host_compiler(*limit, &compiler); status != Status::success) {
+        result->log = compiler.problem + "\n";
+        return status;
+    }
+    if (problem = counting_problem(compiler); request.counted && !problem.empty()) {
         result->log = problem + "\n";
         return Status::jit_compiler_not_found;
     }
@@ -479,7 +502,7 @@ Status compile(const CompileRequest& request, const Target& target, CompileResul
             "set CUSCOPE_SIMT_INCLUDE to the folder that holds cuscope_simt/\n";
         return Status::jit_compiler_not_found;
     }
-    return Compilation(request, target, std::move(options), std::move(compiler), headers).run(result);
+    return Compilation(request, target, std::move(options), std::move(compiler), headers, *limit).run(result);
 }
 
 }  // namespace cuscope::simt

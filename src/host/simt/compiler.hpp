@@ -13,8 +13,8 @@ struct Target {
 };
 
 // The contract's Runtime::compile for the host: see there. An option or header name that cannot be used is
-// Status::invalid_value, a compilation of more than five minutes Status::launch_timeout; the log says why.
-// Status::not_ready if cuscope::interrupted().
+// Status::invalid_value, a compilation of more than CUSCOPE_COMPILE_TIMEOUT Status::timeout; the log says
+// why. Status::not_ready if cuscope::interrupted().
 Status compile(const CompileRequest& request, const Target& target, CompileResult* result);
 
 }  // namespace cuscope::simt

@@ -30,9 +30,13 @@ int major_version(const std::string& version) {
 }
 
 // "" if it is a compiler, else why not.
-std::string try_compiler(const std::string& path, HostCompiler* compiler) {
-    const CommandResult answer = run_command({path, "--version"}, "/");
+std::string try_compiler(const std::string& path, const CompileLimit& limit, HostCompiler* compiler,
+                         bool* interrupted) {
+    const Watcher watcher("");
+    const CommandResult answer = run_command({path, "--version"}, "/", watcher, limit);
+    *interrupted = answer.end == CommandResult::End::interrupted;
     if (answer.end == CommandResult::End::not_started) return answer.output;
+    if (answer.end == CommandResult::End::timed_out) return limit.message(path + " --version", "was stopped");
     if (!answer.ok()) return path + " --version failed (exit code " + std::to_string(answer.exit_code) + ")";
     std::istringstream lines(answer.output);
     std::getline(lines, compiler->version);
@@ -44,8 +48,8 @@ std::string try_compiler(const std::string& path, HostCompiler* compiler) {
     return "";
 }
 
-HostCompiler search(const std::string& chosen, const std::string& usual) {
-    HostCompiler compiler;
+Status search(const std::string& chosen, const std::string& usual, const CompileLimit& limit,
+              HostCompiler* compiler) {
     std::vector<std::pair<std::string, std::string>> candidates;  // path, where it comes from
     if (!chosen.empty()) {
         candidates = {{chosen, "CUSCOPE_CXX: "}};
@@ -56,36 +60,41 @@ HostCompiler search(const std::string& chosen, const std::string& usual) {
     }
     std::string tried;
     for (const auto& [path, origin] : candidates) {
-        const std::string problem = try_compiler(path, &compiler);
-        if (problem.empty()) return compiler;
+        bool interrupted = false;
+        const std::string problem = try_compiler(path, limit, compiler, &interrupted);
+        if (interrupted) return Status::not_ready;
+        if (problem.empty()) return Status::success;
         tried += "  " + origin + problem + "\n";
     }
-    compiler = {};
-    compiler.problem =
+    *compiler = {};
+    compiler->problem =
         "no C++ compiler to compile kernels with; tried:\n" + tried +
         (chosen.empty() ? "install one (apt install g++, dnf install gcc-c++, conda install gxx) or set "
                           "CUSCOPE_CXX to the path of one"
                         : "set CUSCOPE_CXX to the path of g++ or clang++, or unset it");
-    return compiler;
+    return Status::jit_compiler_not_found;
 }
 
 }  // namespace
 
-HostCompiler find_host_compiler() {
+Status find_host_compiler(const CompileLimit& limit, HostCompiler* compiler) {
     static std::mutex mutex;
     static std::map<std::string, HostCompiler> known;
     const std::string chosen = variable("CUSCOPE_CXX"), usual = variable("CXX");
     const std::string key = chosen + '\n' + usual + '\n' + variable("PATH");
     {
         const std::lock_guard lock(mutex);
-        if (const auto found = known.find(key); found != known.end()) return found->second;
+        if (const auto found = known.find(key); found != known.end()) {
+            *compiler = found->second;
+            return Status::success;
+        }
     }
-    HostCompiler compiler = search(chosen, usual);
-    if (compiler.found()) {
+    const Status status = search(chosen, usual, limit, compiler);
+    if (status == Status::success) {
         const std::lock_guard lock(mutex);
-        known[key] = compiler;
+        known[key] = *compiler;
     }
-    return compiler;
+    return status;
 }
 
 std::vector<std::string> compiler_flags(const HostCompiler& compiler) {

@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "runtime/compile_limit.hpp"
+#include "runtime/status.hpp"
+
 namespace cuscope::simt {
 
 struct HostCompiler {
@@ -16,8 +19,9 @@ struct HostCompiler {
 };
 
 // $CUSCOPE_CXX if it is set, else the first that runs of $CXX, c++, g++, clang++. Asked once for each value
-// of the variables.
-HostCompiler find_host_compiler();
+// of the variables. Status::not_ready if cuscope::interrupted(), Status::jit_compiler_not_found if there is
+// none; with compiler->problem.
+Status find_host_compiler(const CompileLimit& limit, HostCompiler* compiler);
 
 // Language and code generation, for every compilation of a kernel.
 std::vector<std::string> compiler_flags(const HostCompiler& compiler);

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "host/simt/command.hpp"
 #include "host/simt/symbols.hpp"
+#include "host/simt/temporary_directory.hpp"
 #include "runtime/process.hpp"
 #include "runtime/sha256.hpp"
 
