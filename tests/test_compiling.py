@@ -90,14 +90,16 @@ class Place:
             "PYTHONUNBUFFERED": "1",
         }
 
-    def start(self, source: str, program: str = "cs.Module(source)") -> subprocess.Popen[str]:
+    def start(
+        self, source: str, program: str = "cs.Module(source)", **environment: str
+    ) -> subprocess.Popen[str]:
         """A Python that compiles the source."""
         text = (
             f"import signal, cuscope as cs\nsource = {source!r}\nprint('ready')\n{textwrap.dedent(program)}\n"
         )
         child = subprocess.Popen(
             [sys.executable, "-c", text],
-            env=os.environ | self.environment,
+            env=os.environ | self.environment | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -475,3 +477,34 @@ def test_compilation_in_a_child_after_fork_is_an_error_not_a_wait(place):
     )
 
     assert python.wait(WAIT_S) == 0, python.stderr.read()
+
+
+@pytest.mark.gpu_only("NVRTC compiles in this process, and nobody can stop it")
+def test_interrupt_while_nvrtc_compiles(device, place):
+    python = place.start(ENDLESS, CUSCOPE_DEVICE=device.name)
+    python.stdout.readline()
+    wait_until(lambda: open_lock(python.pid), "the compilation")
+
+    python.send_signal(signal.SIGINT)
+
+    assert "KeyboardInterrupt" in python.communicate(timeout=WAIT_S)[1]
+
+
+@pytest.mark.gpu_only("NVRTC compiles in this process, and nobody can stop it")
+def test_compilation_by_nvrtc_beyond_its_limit(device, place):
+    python = place.start(ENDLESS, CUSCOPE_DEVICE=device.name, CUSCOPE_COMPILE_TIMEOUT="0.5")
+
+    error = python.communicate(timeout=WAIT_S)[1]
+
+    assert "CompileError" in error
+    assert "NVRTC was given up after 0.5 seconds" in error
+
+
+@pytest.mark.gpu_only("for simulated devices a compiler counts its runs")
+def test_processes_that_need_one_kernel_of_a_gpu_compile_it_once(device, place):
+    program = "print(cs.Module(source).cached)"
+    children = [place.start(SOURCE, program, CUSCOPE_DEVICE=device.name) for _ in range(4)]
+
+    answers = [child.communicate(timeout=WAIT_S)[0].split()[-1] for child in children]
+
+    assert sorted(answers) == ["False", "True", "True", "True"]

@@ -1,7 +1,9 @@
 #include "cuda/nvrtc.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -10,7 +12,9 @@
 #include "cuda/include_scan.hpp"
 #include "cuda/nvrtc_headers.hpp"
 #include "cuda/nvrtc_library.hpp"
+#include "cuda/nvrtc_thread.hpp"
 #include "runtime/compile_cache.hpp"
+#include "runtime/compile_claim.hpp"
 #include "runtime/signature.hpp"
 
 namespace cuscope::cuda::nvrtc {
@@ -53,13 +57,16 @@ bool includes_by_option(const std::vector<std::string>& options) {
     });
 }
 
-// What a compilation takes, beyond the request.
+// What a compilation takes, in a thread that may outlive the call: so the request is its own.
 struct Job {
     const Library& library;
-    const CompileRequest& request;
+    const CompileRequest request;
     std::vector<std::string> options;
     std::vector<KernelNames> scanned;  // the kernels that the source seems to have
+    std::atomic<bool> given_up{false};
 };
+
+int is_given_up(void* payload, void*) { return static_cast<std::atomic<bool>*>(payload)->load() ? 1 : 0; }
 
 class ProgramOwner {
   public:
@@ -119,7 +126,7 @@ Status status_of(Result result) {
 using Lowered = std::map<std::string, std::string>;
 
 // With the log as the compiler wrote it.
-Status compile_once(const Job& job, const std::vector<std::string>& expressions,
+Status compile_once(Job& job, const std::vector<std::string>& expressions,
                     const std::vector<std::string>& implied, CompileResult* result, Lowered* lowered) {
     const Library& nvrtc = job.library;
     std::vector<const char*> names, texts, options;
@@ -140,6 +147,9 @@ Status compile_once(const Job& job, const std::vector<std::string>& expressions,
     ProgramOwner owner(nvrtc);
     Result answer = nvrtc.create_program(&owner.program, source.c_str(), job.request.file_name.c_str(),
                                          static_cast<int>(names.size()), texts.data(), names.data());
+    if (answer == Result::success && nvrtc.set_flow_callback != nullptr) {
+        nvrtc.set_flow_callback(owner.program, is_given_up, &job.given_up);
+    }
     for (const std::string& expression : expressions) {
         if (answer == Result::success) {
             answer = nvrtc.add_name_expression(owner.program, expression.c_str());
@@ -333,6 +343,36 @@ bool has_zero(const CompileRequest& request) {
                        [&](const auto& header) { return zero(header.first) || zero(header.second); });
 }
 
+Status compile_all(Job& job, CompileResult* result) {
+    std::vector<std::string> probes;
+    for (const std::string& name : job.request.name_expressions) probes.push_back(probe_of(name));
+    for (const KernelNames& kernel : job.scanned) {
+        if (kernel.is_extern_c && !kernel.is_template) probes.push_back(probe_of(kernel.name));
+    }
+    Lowered lowered;
+    std::vector<std::string> implied;
+    Status status = Status::success;
+    for (bool again = true; again;) {
+        std::vector<std::string> expressions = job.request.name_expressions;
+        expressions.insert(expressions.end(), probes.begin(), probes.end());
+        *result = {};
+        lowered.clear();
+        status = compile_once(job, expressions, implied, result, &lowered);
+        // The scan may have seen a kernel that the preprocessor removes. And what the compiler says of probes
+        // is not the user's business.
+        again =
+            status == Status::invalid_source && !job.given_up.load() &&
+            (std::erase_if(probes,
+                           [&](const std::string& probe) {
+                               return result->log.find(std::string(name_check) + probe) != std::string::npos;
+                           }) > 0 ||
+             add_implied(result->log, &implied));
+    }
+    result->log = readable(std::move(result->log));
+    if (status == Status::success) result->kernels = describe(job, result->image, lowered);
+    return status;
+}
+
 }  // namespace
 
 bool names_architecture(const std::vector<std::string>& options) {
@@ -347,6 +387,8 @@ Status compile(const CompileRequest& request, const Architecture& architecture, 
         result->log = "The source, a header or an option holds a zero byte.\n";
         return Status::invalid_source;
     }
+    std::optional<CompileLimit> limit = CompileLimit::from_environment(&result->log);
+    if (!limit) return Status::invalid_value;
     const Library* const nvrtc = library(&result->log);
     if (nvrtc == nullptr) return Status::jit_compiler_not_found;
     std::optional<std::string> option;
@@ -354,44 +396,35 @@ Status compile(const CompileRequest& request, const Architecture& architecture, 
         option = architecture_option(*nvrtc, architecture, &result->log);
         if (!option) return Status::no_kernel_image_for_device;
     }
-    const Job job{*nvrtc, request, all_options(*nvrtc, request, option), find_kernels(request.source)};
-    const std::optional<std::string> key = cache_key(job);
+    const auto job = std::make_shared<Job>(*nvrtc, request, all_options(*nvrtc, request, option),
+                                           find_kernels(request.source));
+    const std::optional<std::string> key = cache_key(*job);
+    const auto look_up = [&] {
+        std::optional<CompileResult> found = cache_load(*key);
+        if (found) *result = std::move(*found);
+        return found.has_value();
+    };
+    CompileClaim claim;
     if (key) {
-        if (std::optional<CompileResult> found = cache_load(*key)) {
-            *result = std::move(*found);
-            return Status::success;
-        }
+        if (look_up()) return Status::success;
+        // Another process or thread may be compiling the same: then this one waits for the result.
+        if (const Status status = claim.wait(*key, *limit); status != Status::success) return status;
+        if (look_up()) return Status::success;
+        limit->start_again();
     }
-
-    std::vector<std::string> probes;
-    for (const std::string& name : request.name_expressions) probes.push_back(probe_of(name));
-    for (const KernelNames& kernel : job.scanned) {
-        if (kernel.is_extern_c && !kernel.is_template) probes.push_back(probe_of(kernel.name));
+    const auto made = std::make_shared<CompileResult>();
+    Status status = Status::unknown;
+    const ThreadEnd end =
+        run_in_thread([job, made] { return compile_all(*job, made.get()); }, *limit, &status);
+    if (end != ThreadEnd::finished) {
+        job->given_up.store(true);
+        if (end == ThreadEnd::interrupted) return Status::not_ready;
+        result->log = limit->message("NVRTC", "was given up") + "\n";
+        return Status::timeout;
     }
-    Lowered lowered;
-    std::vector<std::string> implied;
-    Status status = Status::success;
-    for (bool again = true; again;) {
-        std::vector<std::string> expressions = request.name_expressions;
-        expressions.insert(expressions.end(), probes.begin(), probes.end());
-        *result = {};
-        lowered.clear();
-        status = compile_once(job, expressions, implied, result, &lowered);
-        // The scan may have seen a kernel that the preprocessor removes. And what the compiler says of probes
-        // is not the user's business.
-        again =
-            status == Status::invalid_source &&
-            (std::erase_if(probes,
-                           [&](const std::string& probe) {
-                               return result->log.find(std::string(name_check) + probe) != std::string::npos;
-                           }) > 0 ||
-             add_implied(result->log, &implied));
-    }
-    result->log = readable(std::move(result->log));
-    if (status != Status::success) return status;
-    result->kernels = describe(job, result->image, lowered);
-    if (key) cache_store(*key, *result);
-    return Status::success;
+    *result = std::move(*made);
+    if (status == Status::success && key) cache_store(*key, *result);
+    return status;
 }
 
 }  // namespace cuscope::cuda::nvrtc

@@ -137,6 +137,8 @@ std::unique_ptr<Library> bind(void* handle, const std::string& name, std::string
         *log += "  " + name + ": is no NVRTC of CUDA 12 or 13\n";
         return nullptr;
     }
+    find(handle, "nvrtcSetFlowCallback", &library->set_flow_callback);
+    find(handle, "nvrtcSetFlowCallback", &library->set_flow_callback);
     Dl_info where{};
     const bool known = ::dladdr(reinterpret_cast<void*>(library->version), &where) != 0;
     library->path = known && where.dli_fname != nullptr ? where.dli_fname : name;

@@ -43,6 +43,8 @@ struct Library {
     Result (*get_ptx_size)(Program, std::size_t*);
     Result (*get_ptx)(Program, char*);
     Result (*get_lowered_name)(Program, const char* name_expression, const char** lowered);
+    // Null before NVRTC 12.8: what the compiler asks now and then, and which ends it by answering 1.
+    Result (*set_flow_callback)(Program, int (*callback)(void* payload, void* unused), void* payload);
 };
 
 // Loads it when first called; null where it is not found, with what was tried in *log. A failure is not
