@@ -1,9 +1,11 @@
 // Modules, kernels, launches and compilation.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/driver_call.hpp"
+#include "cuda/driver_context.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/image.hpp"
 #include "cuda/nvrtc.hpp"
@@ -13,6 +15,41 @@ namespace cuscope::cuda {
 namespace {
 
 DriverFunction<CUresult (*)(const char**, CUfunction)> function_get_name("cuFuncGetName", 12030);
+DriverFunction<CUresult (*)(CUmodule*, CUlibrary)> library_get_module("cuLibraryGetModule", 12000);
+DriverFunction<CUresult (*)(CUfunction*, CUkernel)> kernel_get_function("cuKernelGetFunction", 12000);
+DriverFunction<CUresult (*)(CUfunction)> function_load("cuFuncLoad", 12040);
+
+bool load_kernel(cudaKernel_t kernel) {
+    CUfunction function = nullptr;
+    return driver_call(kernel_get_function, &function, reinterpret_cast<CUkernel>(kernel)) ==
+               Status::success &&
+           driver_call(function_load, function) == Status::success;
+}
+
+// CUDA loads a variable or a kernel on the device when it is first used, and may wait for all that runs
+// there: a launch behind which something waits would never come back. (CUDA_MODULE_LOADING=EAGER does the
+// same, but for every library of the process.) What does not load, because it is for another architecture,
+// say, fails when it is used, as without this.
+void load_on_device(cudaLibrary_t library) {
+    CUcontext context = nullptr;
+    if (forked_after_use() || current_context(&context) != cudaSuccess) return;
+    const bool had_error = cudaPeekAtLastError() != cudaSuccess;
+    CUmodule module = nullptr;  // with the variables
+    static_cast<void>(driver_call(library_get_module, &module, reinterpret_cast<CUlibrary>(library)));
+    unsigned count = 0;
+    std::vector<cudaKernel_t> kernels;
+    if (cudaLibraryGetKernelCount(&count, library) == cudaSuccess) {
+        kernels.resize(count);
+        if (cudaLibraryEnumerateKernels(kernels.data(), count, library) != cudaSuccess) kernels.clear();
+    }
+    for (const cudaKernel_t kernel : kernels) {
+        if (load_kernel(kernel)) continue;
+        // A driver before CUDA 12.4 loads a kernel whose attributes somebody asks for.
+        cudaFuncAttributes attributes;
+        static_cast<void>(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+    }
+    if (!had_error) cudaGetLastError();
+}
 
 }  // namespace
 
@@ -24,9 +61,11 @@ Status CudaRuntime::library_load_data(LibraryHandle* library, const void* image,
     }
     const std::string copy(static_cast<const char*>(image), bytes);  // PTX has to end with a zero
     note_image(copy);
-    return make([&] {
+    const Status status = make([&] {
         return cudaLibraryLoadData(native(library), copy.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
     });
+    if (status == Status::success) load_on_device(native(*library));
+    return status;
 }
 
 Status CudaRuntime::library_unload(LibraryHandle library) {
