@@ -25,6 +25,10 @@ std::shared_ptr<Library> load_library(const DevicePtr& device, const std::string
     LibraryHandle handle = nullptr;
     const RelaxedCapture relaxed(*device);
     const Status status = device->runtime().library_load_data(&handle, image.data(), image.size());
+    if (status == Status::not_ready) {
+        device->runtime().get_last_error();
+        throw Interrupted();
+    }
     if (status != Status::success) device->fail(status, "cudaLibraryLoadData", origin, {});
     return std::make_shared<Library>(device, handle);
 }

@@ -168,8 +168,7 @@ Status HostRuntime::device_reset() {
     for (auto& [handle, library] : libraries_) {
         const auto loaded = library->instances.find(index);
         if (loaded == library->instances.end()) continue;
-        const auto& table = loaded->second->table();
-        for (unsigned i = 0; i < table.global_count; ++i) memory_.remove(table.globals[i].address);
+        for (const auto& global : loaded->second->globals()) memory_.remove(global.address);
         library->instances.erase(loaded);
     }
     release_unloaded();

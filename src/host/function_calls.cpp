@@ -76,8 +76,8 @@ Status HostRuntime::func_get_attributes(FunctionAttributes* attributes, KernelHa
     const FunctionSettings settings = settings_of(*found);
     *attributes = {};
     attributes->shared_size = entry->static_shared_bytes;
-    for (unsigned i = 0; i < image->table().global_count; ++i) {
-        if (image->table().globals[i].constant) attributes->const_size += image->table().globals[i].bytes;
+    for (const auto& global : image->globals()) {
+        if (global.constant) attributes->const_size += global.bytes;
     }
     attributes->max_threads_per_block = entry->max_threads_per_block != 0
                                             ? static_cast<int>(entry->max_threads_per_block)

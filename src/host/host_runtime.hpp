@@ -272,7 +272,7 @@ class HostRuntime final : public Runtime {
     // The command of a launch in a stream, or of a graph's node.
     Status make_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments, Stream& stream,
                        LaunchRequest* request, Command** made);
-    Status instance(Library& library, int device, std::shared_ptr<simt::Image>* image);
+    Status instance(Library& library, int device, std::shared_ptr<simt::Image>* image, Lock* lock = nullptr);
     int max_dynamic_shared(const Kernel& kernel, const cuscope_simt::KernelEntry& entry) const;
     Status out_of_memory(std::size_t bytes);
     static std::size_t held(const Allocation& allocation);  // of the device's arena

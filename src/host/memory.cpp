@@ -22,6 +22,8 @@ namespace {
 const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 constexpr std::size_t granule = 512;
 constexpr std::size_t large_from = 64 * 1024;
+// On either side of page-locked memory, so that a kernel's wrong index does not reach what is Python's.
+constexpr std::size_t host_guard = std::size_t{1} << 20;
 constexpr std::size_t chunk = std::size_t{2} << 20;
 
 std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
@@ -238,16 +240,19 @@ std::byte* allocate_host(std::size_t bytes) {
         static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     if (bytes == 0 || bytes > machine) return nullptr;
     const std::size_t rounded = round_up(bytes, page);
-    void* const mapping =
-        mmap(nullptr, rounded + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const std::size_t reserved = host_guard + rounded + host_guard;
+    void* const mapping = mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED) return nullptr;
-    std::byte* const base = static_cast<std::byte*>(mapping);
-    mprotect(base + rounded, page, PROT_NONE);
+    std::byte* const base = static_cast<std::byte*>(mapping) + host_guard;
+    if (mprotect(base, rounded, PROT_READ | PROT_WRITE) != 0) {
+        munmap(mapping, reserved);
+        return nullptr;
+    }
     return base;
 }
 
 void release_host(std::byte* base, std::size_t bytes) {
-    if (base) munmap(base, round_up(bytes, page) + page);
+    if (base) munmap(base - host_guard, host_guard + round_up(bytes, page) + host_guard);
 }
 
 }  // namespace cuscope::host

@@ -1,6 +1,9 @@
 // The host runtime's modules: libraries, their kernels by name and their variables.
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <thread>
 
 #include "host/call.hpp"
 #include "host/host_runtime.hpp"
@@ -29,19 +32,81 @@ Status HostRuntime::compile(const CompileRequest& request, CompileResult* result
     return status == Status::success ? status : fail(status);
 }
 
-// An instance of an image holds its __device__ and __constant__ variables, so each device has its own.
-Status HostRuntime::instance(Library& library, int index, std::shared_ptr<simt::Image>* image) {
+namespace {
+
+// What runs an image's initialisers, which may never end: then the thread and what it uses stay behind.
+struct Initialization {
+    std::shared_ptr<simt::Image> image;
+    std::shared_ptr<simt::Heap> heap;
+    simt::RunControl control;
+    simt::Outcome outcome;
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool ended = false;
+};
+
+// Status::not_ready: somebody wants the wait to end. To be called with no lock held.
+Status run_initializers(const std::shared_ptr<simt::Image>& image, const std::shared_ptr<simt::Heap>& heap,
+                        std::string* detail) {
+    using namespace std::chrono_literals;
+    const auto work = std::make_shared<Initialization>();
+    work->image = image;
+    work->heap = heap;
+    std::thread([work] {
+        simt::Outcome outcome = simt::initialize(work->image, work->heap, work->control);
+        const std::scoped_lock lock(work->mutex);
+        work->outcome = std::move(outcome);
+        work->ended = true;
+        work->changed.notify_all();
+    }).detach();
+    std::unique_lock lock(work->mutex);
+    const auto ended = [&] { return work->ended; };
+    while (!work->changed.wait_for(lock, 30ms, ended)) {
+        lock.unlock();
+        const bool end = interrupted();
+        lock.lock();
+        if (!end) continue;
+        work->control.abort.store(true);
+        work->changed.wait_for(lock, 1s, ended);
+        return Status::not_ready;
+    }
+    write_kernel_output(work->outcome.printed);
+    if (work->outcome.status == Status::success) return Status::success;
+    *detail =
+        "an initialiser at file scope failed: " + work->outcome.detail +
+        ". CUDA C++ has no dynamic initialisation of __device__ and __constant__ variables: give such a "
+        "variable a constant, or fill it before the first launch";
+    return Status::invalid_kernel_image;
+}
+
+}  // namespace
+
+// An instance of an image holds its __device__ and __constant__ variables, so each device has its own. `lock`
+// is let go while the image's initialisers run; without one they run at once, which is for those that have
+// ended before, on another device.
+Status HostRuntime::instance(Library& library, int index, std::shared_ptr<simt::Image>* image, Lock* lock) {
     auto& loaded = library.instances[index];
     if (!loaded) {
         std::string detail;
-        const Status status = simt::Image::load(library.image, &loaded, &detail);
+        Status status = simt::Image::load(library.image, &loaded, &detail);
+        if (status == Status::success && loaded->initializers_begin() != loaded->initializers_end()) {
+            const std::shared_ptr<simt::Heap> heap = devices_.at(index)->heap;
+            if (lock != nullptr) {
+                lock->unlock();
+                status = run_initializers(loaded, heap, &detail);
+                lock->lock();
+            } else {
+                simt::RunControl control;
+                simt::Outcome outcome = simt::initialize(loaded, heap, control);
+                status = outcome.status;
+                detail = std::move(outcome.detail);
+            }
+        }
         if (status != Status::success) {
             library.instances.erase(index);
             return fail(status, detail);
         }
-        const auto& table = loaded->table();
-        for (unsigned i = 0; i < table.global_count; ++i) {
-            const auto& global = table.globals[i];
+        for (const auto& global : loaded->globals()) {
             Allocation variable{static_cast<std::byte*>(global.address), global.bytes, MemoryType::device,
                                 index};
             variable.fixed = true;
@@ -60,9 +125,11 @@ Status HostRuntime::library_load_data(LibraryHandle* library, const void* image,
     auto made = std::make_unique<Library>();
     made->image.assign(static_cast<const char*>(image), bytes);
     std::shared_ptr<simt::Image> first;
-    if (Status status = instance(*made, thread().device, &first); status != Status::success) return status;
-    for (unsigned i = 0; i < first->table().kernel_count; ++i) {
-        auto kernel = std::make_unique<Kernel>(Kernel{made.get(), first->table().kernels[i].lowered, {}});
+    // Nobody else knows this library yet.
+    if (Status status = instance(*made, thread().device, &first, &call.lock()); status != Status::success)
+        return status;
+    for (const auto& entry : first->kernels()) {
+        auto kernel = std::make_unique<Kernel>(Kernel{made.get(), entry.lowered, {}});
         live_.insert(kernel.get());
         made->kernels.push_back(std::move(kernel));
     }
@@ -96,8 +163,7 @@ void HostRuntime::release_unloaded() {
             if (!effects_.functional(last.get())) return false;
         }
         for (const auto& [device, image] : unloaded.library->instances) {
-            const auto& table = image->table();
-            for (unsigned i = 0; i < table.global_count; ++i) memory_.remove(table.globals[i].address);
+            for (const auto& global : image->globals()) memory_.remove(global.address);
         }
         return true;
     });

@@ -1,5 +1,6 @@
 #include "host/simt/block.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,22 +25,16 @@
 // ThreadSanitizer is told nothing of the fibers: to it, one OS thread's fibers are one thread, and that is
 // how they run.
 
-// The C library's function for thread-local variables of a loaded object.
-struct TlsIndex {
-    std::size_t module, offset;
-};
-extern "C" void* __tls_get_addr(TlsIndex* index);
-
 namespace cuscope::simt {
 namespace {
 
-// What shared memory holds when a block starts: not a number, minus one, and no valid address.
-constexpr int shared_pattern = 0xff;
-constexpr std::size_t shared_alignment = 1024;
-
-std::size_t align_up(std::size_t value, std::size_t alignment) {
-    return (value + alignment - 1) / alignment * alignment;
-}
+// What the engine's own functions need of a stack: kernels get this much more than they were promised.
+constexpr std::size_t engine_reserve = 32 << 10;
+// Above the frames of a fiber: what nothing writes but code that has lost its way. As for the margins of
+// shared memory, a cache line is what can be looked at without anybody's noticing.
+constexpr std::size_t canary_bytes = 16;
+constexpr int canary_pattern = 0xc5;
+constexpr unsigned strands_per_chunk = 32;
 
 }  // namespace
 }  // namespace cuscope::simt
@@ -49,14 +44,38 @@ namespace cuscope_simt {
 using cuscope::simt::Grid;
 using cuscope::simt::GuardedMemory;
 
+namespace {
+
+void fill_canary(char* place) {
+    std::memset(place, cuscope::simt::canary_pattern, cuscope::simt::canary_bytes);
+}
+
+#if defined(CUSCOPE_ASAN)
+std::size_t stack_size(const cuscope::simt::Strand* strand) {
+    return static_cast<std::size_t>(strand->stack_end - strand->memory_begin);
+}
+#endif
+
+bool canary_lives(const char* place) {
+    std::uint64_t words[cuscope::simt::canary_bytes / sizeof(std::uint64_t)], pattern = 0, difference = 0;
+    std::memcpy(words, place, sizeof words);
+    std::memset(&pattern, cuscope::simt::canary_pattern, sizeof pattern);
+    for (const std::uint64_t word : words) difference |= word ^ pattern;
+    return difference == 0;
+}
+
+}  // namespace
+
 Block::Block() : os_thread(pthread_self()), fault_scope_(&target) {
     target.resume = &host_.context;
 #if defined(CUSCOPE_ASAN)
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
         void* begin = nullptr;
-        pthread_attr_getstack(&attributes, &begin, &host_.stack_bytes);
-        host_.stack_begin = static_cast<char*>(begin);
+        std::size_t bytes = 0;
+        pthread_attr_getstack(&attributes, &begin, &bytes);
+        host_.memory_begin = static_cast<char*>(begin);
+        host_.stack_end = host_.memory_begin + bytes;
         pthread_attr_destroy(&attributes);
     }
 #endif
@@ -77,39 +96,23 @@ Block& Block::of_this_thread() {
 void Block::attach(Grid& its_grid) {
     grid = &its_grid;
     const cuscope::simt::Launch& launch = grid->launch();
-    const KernelEntry& kernel = *launch.kernel;
-    kernel_ = kernel.run;
+    kernel_ = launch.kernel->run;
     arguments_ = grid->arguments();
     thread_count_ = launch.block.x * launch.block.y * launch.block.z;
     if (warps_.size() * 32 < thread_count_) warps_.resize((thread_count_ + 31) / 32);
-    if (!stacks_.empty() && stacks_.front().bytes() < launch.stack_bytes) {
+    if (!stacks_.empty() && stacks_.front().bytes() < launch.stack_bytes + cuscope::simt::engine_reserve) {
         strands_.clear();
+        strand_chunks_.clear();
         stacks_.clear();
     }
 
-    static_shared_bytes_ = 0;
-    if (kernel.static_shared_bytes != 0 && grid->facts().tls_bytes != 0) {
-        TlsIndex index{grid->facts().tls_module, 0};
-        static_shared_ = static_cast<char*>(__tls_get_addr(&index));
-        static_shared_bytes_ = grid->facts().tls_bytes;
-    }
-    char* dynamic = nullptr;
-    const std::size_t bytes = launch.dynamic_shared_bytes;
-    if (bytes != 0) {
-        // The array ends where the guard begins.
-        const std::size_t needed = cuscope::simt::align_up(bytes, cuscope::simt::shared_alignment);
-        if (dynamic_shared_.bytes() < needed) dynamic_shared_ = GuardedMemory(needed, true);
-        if (dynamic_shared_) dynamic = dynamic_shared_.end() - needed;
-    }
-
+    place_static_shared();
+    place_dynamic_shared();
     prototype_.thread_count = thread_count_;
-    prototype_.static_shared = static_shared_bytes_ != 0 ? static_shared_ : nullptr;
     prototype_.block_dim = {launch.block.x, launch.block.y, launch.block.z};
     prototype_.grid_dim = {launch.grid.x, launch.grid.y, launch.grid.z};
     prototype_.multiprocessor_count = launch.multiprocessor_count;
     prototype_.next_thread = &next_thread_;
-    prototype_.dynamic_shared = dynamic;
-    prototype_.dynamic_shared_bytes = bytes;
     prototype_.is_cooperative = launch.cooperative;
     prototype_.cluster_dim = {launch.cluster.x, launch.cluster.y, launch.cluster.z};
     prototype_.api = &cuscope::simt::engine_api;
@@ -144,11 +147,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
                                   static_cast<unsigned>(index / grid_dim.x / grid_dim.y)};
     }
     prototype_.multiprocessor = static_cast<unsigned>(index % prototype_.multiprocessor_count);
-    if (static_shared_bytes_ != 0)
-        std::memset(static_shared_, cuscope::simt::shared_pattern, static_shared_bytes_);
-    if (prototype_.dynamic_shared != nullptr && prototype_.dynamic_shared_bytes != 0)
-        std::memset(prototype_.dynamic_shared, cuscope::simt::shared_pattern,
-                    prototype_.dynamic_shared_bytes);
+    fill_shared();
     next_thread_ = hint_thread_ = 0;
     used_ = live_ = 0;
     idle_hints_ = 0;
@@ -163,7 +162,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
         target.armed.store(true, std::memory_order_relaxed);
         switch_to(&host_, first);
         target.armed.store(false, std::memory_order_relaxed);
-        if (live_ == 0) {
+        if (live_ == 0 && shared_is_intact()) {
             if (cluster != nullptr) grid->leave_cluster(*this, index);
             if (recorder_) recorder_->meet_all();
             return true;
@@ -183,27 +182,49 @@ CUSCOPE_ON_FIBER void Block::strand_main(void* argument) {
 #if defined(CUSCOPE_ASAN)
     __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
 #endif
-    for (;;) {
-        Block& block = *self->block;
-        block.kernel_(self, block.arguments_);
-        self->wait = Strand::Wait::ended;
-        --block.live_;
-        block.idle_hints_ = 0;
-        block.switch_to(self, block.next());
-    }
+    self->block->kernel_(self, self->block->arguments_);
+    __builtin_trap();
+}
+
+// What the fiber's frames and registers hold is not asked any more: a wrong kernel may have changed all of
+// it.
+CUSCOPE_ON_FIBER void Block::finish(Strand* self) {
+    if (!canary_lives(self->stack_end)) fault(self, Fault::smashed_stack, nullptr, nullptr);
+    self->wait = Strand::Wait::ended;
+    --live_;
+    idle_hints_ = 0;
+    Strand* const to = next();
+    running_ = to;
+#if defined(CUSCOPE_ASAN)
+    __sanitizer_start_switch_fiber(nullptr, to->memory_begin, stack_size(to));
+#endif
+    cuscope::simt::switch_context(self->context, to->context);
+    __builtin_unreachable();
+}
+
+CUSCOPE_ON_FIBER void Block::stack_full(Strand* self) {
+    target.code = SEGV_ACCERR;
+    target.address = self->memory_begin - 1;
+    target.stack = self->memory_begin;
+    target.instruction = nullptr;
+    target.is_write = true;
+    target.signal = SIGSEGV;
+    // As the handler of a fault does it: `running_` goes on naming the thread.
+    cuscope::simt::switch_context(self->context, host_.context);
+    __builtin_unreachable();
 }
 
 CUSCOPE_ON_FIBER void Block::switch_to(Strand* from, Strand* to) {
     if (from == to) return;
     running_ = to;
 #if defined(CUSCOPE_ASAN)
-    __sanitizer_start_switch_fiber(&from->fake_stack, to->stack_begin, to->stack_bytes);
+    __sanitizer_start_switch_fiber(&from->fake_stack, to->memory_begin, stack_size(to));
 #endif
     cuscope::simt::switch_context(from->context, to->context);
 #if defined(CUSCOPE_ASAN)
     // A fault came here without a word.
     if (from == &host_ && target.signal != 0)
-        __sanitizer_start_switch_fiber(nullptr, host_.stack_begin, host_.stack_bytes);
+        __sanitizer_start_switch_fiber(nullptr, host_.memory_begin, stack_size(&host_));
     __sanitizer_finish_switch_fiber(from->fake_stack, nullptr, nullptr);
 #endif
 }
@@ -220,7 +241,12 @@ Block::Strand* Block::fresh() {
         return &host_;
     }
     Strand* strand = strands_[used_++];
+    char* const stack_begin = strand->stack_begin;
+    char* const stack_end = strand->stack_end;
     static_cast<Fiber&>(*strand) = prototype_;
+    strand->stack_begin = stack_begin;
+    strand->stack_end = stack_end;
+    begin_strand(strand);
     strand->wait = Strand::Wait::none;
     strand->hint_thread = ~0u;
     strand->clock.forget();
@@ -243,20 +269,32 @@ Block::Strand* Block::idle() {
 }
 
 bool Block::add_strand() {
-    GuardedMemory stack(grid->launch().stack_bytes, false);
-    if (!stack) return false;
+    const std::size_t index = strands_.size(), place = index % cuscope::simt::strands_per_chunk;
+    if (index / cuscope::simt::strands_per_chunk == stacks_.size()) {
+        GuardedMemory stacks(grid->launch().stack_bytes + cuscope::simt::engine_reserve,
+                             cuscope::simt::strands_per_chunk);
+        if (!stacks) return false;
+        strand_chunks_.emplace_back(new Strand[cuscope::simt::strands_per_chunk]);
+        stacks_.push_back(std::move(stacks));
+    }
+    char* const stack = stacks_.back().open(static_cast<unsigned>(place));
+    if (stack == nullptr) return false;
+    strands_.reserve(index + 1);
     // Tops of stacks at the same place in their pages would all fall into the same few sets of the caches.
-    const std::size_t colour = strands_.size() * 5 % 32 * 128;
-    const std::size_t offset = (stack.bytes() - sizeof(Strand) - colour) / 64 * 64;
-    Strand* strand = new (stack.begin() + offset) Strand;
-    strand->stack_begin = stack.begin();
-    strand->stack_bytes = offset;
-    strands_.reserve(strands_.size() + 1);
-    stacks_.push_back(std::move(stack));
+    const std::size_t colour = index * 5 % 32 * 128;
+    Strand* strand = &strand_chunks_.back()[place];
+    strand->memory_begin = strand->stack_begin = stack;
+    strand->memory_end = stack + stacks_.back().bytes();
+    strand->stack_end = strand->memory_end - colour - cuscope::simt::canary_bytes;
+    strand->kernel_floor = stack + cuscope::simt::engine_reserve;
+    fill_canary(strand->stack_end);
     strands_.push_back(strand);
-    cuscope::simt::make_context(strand->context, strand->stack_begin, strand->stack_begin + offset,
-                                &strand_main, strand);
     return true;
+}
+
+CUSCOPE_ON_FIBER void Block::begin_strand(Strand* strand) {
+    cuscope::simt::make_context(strand->context, strand->memory_begin, strand->stack_end, &strand_main,
+                                strand);
 }
 
 // Abandons whatever the fibers of a block were doing.
@@ -264,11 +302,10 @@ void Block::reset_strands() {
     for (unsigned i = 0; i < used_; ++i) {
         Strand* strand = strands_[i];
 #if defined(CUSCOPE_ASAN)
-        __asan_unpoison_memory_region(strand->stack_begin, strand->stack_bytes);
+        __asan_unpoison_memory_region(strand->memory_begin, stack_size(strand));
         strand->fake_stack = nullptr;
 #endif
-        cuscope::simt::make_context(strand->context, strand->stack_begin,
-                                    strand->stack_begin + strand->stack_bytes, &strand_main, strand);
+        fill_canary(strand->stack_end);
     }
     used_ = live_ = 0;
     ready_.clear();

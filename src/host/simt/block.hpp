@@ -27,8 +27,8 @@ namespace cuscope::simt {
 class Grid;
 class Recorder;
 
-// The engine's view of a fiber. It lies at the high end of its own stack.
-struct Strand : cuscope_simt::Fiber {
+// The engine's view of a fiber. It lies apart from the fiber's stack, which a kernel may overwrite.
+struct alignas(64) Strand : cuscope_simt::Fiber {
     enum class Wait : unsigned char { none, barrier, warp, active_mask, group, outside, ended };
 
     Context context;
@@ -47,9 +47,11 @@ struct Strand : cuscope_simt::Fiber {
     const std::atomic<unsigned>* word = nullptr;
     unsigned word_value = 0;
     cuscope_simt::Scope scope{};
-    // Its stack, for whoever has to know.
-    char* stack_begin = nullptr;
-    std::size_t stack_bytes = 0;
+    // Its stack: what the engine needs of it when kernel code calls, what kernels may use, and, above
+    // Fiber::stack_end, the canary.
+    char* memory_begin = nullptr;
+    char* memory_end = nullptr;
+    char* kernel_floor = nullptr;
     void* fake_stack = nullptr;  // AddressSanitizer's
 
     unsigned lane() const { return linear_thread % 32; }
@@ -153,6 +155,9 @@ struct cuscope_simt::Block {
     [[noreturn]] void fault(Strand* self, Fault kind, const char* message, const Site* site);
     void access(Strand* self, const void* address, unsigned bytes, Access access, const void* instruction);
     void step(Strand* self, const void* instruction);
+    [[noreturn]] void finish(Strand* self);
+    // Kernel code calls with so little left of its stack that the engine could not do what it wants.
+    [[noreturn]] void stack_full(Strand* self);
 
     cuscope::simt::Grid* grid = nullptr;
     std::string printed;             // by the block that runs, or ran last
@@ -213,6 +218,12 @@ struct cuscope_simt::Block {
     // Gives the block up; what failure_ says, if anything, was the reason.
     [[noreturn]] void leave(Strand* self);
     bool add_strand();
+    void begin_strand(Strand* strand);
+    void place_static_shared();
+    void place_dynamic_shared();
+    void fill_shared();
+    // Was nothing written beside shared memory? Else failure_ says so.
+    bool shared_is_intact();
     // Parks the strand until *word is no longer value.
     void wait_outside(Strand* self, Scope scope, const std::atomic<unsigned>& word, unsigned value,
                       const Site* site);
@@ -238,6 +249,8 @@ struct cuscope_simt::Block {
     void describe_foreign_lane(const Strand* self);
     void describe_fault(const Strand* self, Fault kind, const char* message, const Site* site);
     void describe_signal();
+    void describe_overrun(const std::string& where);
+    std::string place_of(const Strand* strand, std::uintptr_t address) const;
     std::string describe_absent(const std::vector<bool>& asked, const Strand* like) const;
     std::string block_name() const;
     std::string thread_name(const Strand* strand) const;
@@ -278,10 +291,30 @@ struct cuscope_simt::Block {
 
     char* static_shared_ = nullptr;
     std::size_t static_shared_bytes_ = 0;
-    cuscope::simt::GuardedMemory dynamic_shared_;
+    cuscope::simt::GuardedMemory static_memory_, dynamic_memory_;
+    // Bytes beside shared memory that are no variable's, and are looked at when a block ends.
+    struct Margin {
+        static constexpr int pattern = 0xc5;
+
+        char* begin = nullptr;
+        std::size_t bytes = 0;
+
+        void fill() {
+            for (std::size_t i = 0; i < bytes; ++i) begin[i] = static_cast<char>(pattern);
+        }
+        // Without a branch a byte: this is asked after every block.
+        bool intact() const {
+            unsigned char difference = 0;
+            for (std::size_t i = 0; i < bytes; ++i)
+                difference |= static_cast<unsigned char>(begin[i]) ^ static_cast<unsigned char>(pattern);
+            return difference == 0;
+        }
+    };
+    Margin static_below_, static_above_, dynamic_above_;
 
     Strand host_;  // the OS thread's own stack
     std::vector<Strand*> strands_;
+    std::vector<std::unique_ptr<Strand[]>> strand_chunks_;
     std::vector<cuscope::simt::GuardedMemory> stacks_;
     cuscope::simt::Failure failure_;
     cuscope::simt::FaultScope fault_scope_;

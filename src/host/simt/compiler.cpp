@@ -398,8 +398,7 @@ Status Compilation::finish(const std::string& image, CompileResult* result) cons
         result->log = log_ + detail + "\n";
         return status;
     }
-    for (unsigned i = 0; i < loaded->table().kernel_count; ++i) {
-        const cuscope_simt::KernelEntry& entry = loaded->table().kernels[i];
+    for (const cuscope_simt::KernelEntry& entry : loaded->kernels()) {
         if (entry.parameter_count == 0) continue;
         const auto& last = entry.parameters[entry.parameter_count - 1];
         if (last.offset + last.size <= most_parameter_bytes) continue;
@@ -411,8 +410,8 @@ Status Compilation::finish(const std::string& image, CompileResult* result) cons
     }
     result->image = image;
     result->kernels.clear();
-    for (unsigned i = 0; i < loaded->table().kernel_count; ++i)
-        result->kernels.push_back(describe(loaded->table().kernels[i]));
+    for (const cuscope_simt::KernelEntry& entry : loaded->kernels())
+        result->kernels.push_back(describe(entry));
     result->log = log_;
     result->cached = false;
     return Status::success;

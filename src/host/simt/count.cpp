@@ -21,7 +21,7 @@ void Block::attach_recorder() {
     };
     Recorder::Setting setting;
     setting.counting = launch.counting.get();
-    setting.table = &launch.image->table();
+    setting.image_object = launch.image.get();
     setting.code = between(facts.code_begin, facts.code_end);
     setting.image = between(facts.image_begin, facts.image_end);
     if (static_shared_bytes_ != 0) setting.static_shared = {static_shared_, static_shared_bytes_};

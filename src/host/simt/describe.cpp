@@ -185,6 +185,10 @@ void Block::describe_fault(const Strand* self, Fault kind, const char* message, 
     if (what.empty()) what = kind == Fault::assertion ? "an assertion failed" : "__trap()";
     Status status = Status::launch_failure;
     if (kind == Fault::misaligned) status = Status::misaligned_address;
+    if (kind == Fault::smashed_stack) {
+        status = Status::illegal_address;
+        what = "it wrote past the end of a local array: what lies behind it on its stack is damaged";
+    }
     if (kind == Fault::no_graph) {
         status = Status::illegal_address;
         what =
@@ -197,9 +201,45 @@ void Block::describe_fault(const Strand* self, Fault kind, const char* message, 
         const std::string line = what + "\n";
         [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
     }
-    std::string text = thread_name(self) + ": " + what;
+    const bool unknown = kind == Fault::smashed_stack && self->ended != 0;
+    std::string text =
+        unknown ? block_name() + ": one of its threads, at the latest " + coordinates(self->thread_index)
+                : thread_name(self);
+    text += ": " + what;
     if (site != nullptr) text += std::string(" in ") + site->file + ":" + std::to_string(site->line);
     failure_ = {status, std::move(text)};
+}
+
+void Block::describe_overrun(const std::string& where) {
+    failure_ = {Status::illegal_address, block_name() + ": one of its threads wrote " + where};
+}
+
+// What lies at an address that nothing may touch: ", 12 bytes behind ...", or nothing.
+std::string Block::place_of(const Strand* strand, std::uintptr_t address) const {
+    constexpr std::size_t reach = cuscope::simt::GuardedMemory::guard_bytes;
+    std::string place;
+    const auto look = [&](const char* begin, const char* end, const std::string& what) {
+        const auto low = reinterpret_cast<std::uintptr_t>(begin),
+                   high = reinterpret_cast<std::uintptr_t>(end);
+        if (!place.empty() || begin == nullptr) return;
+        if (address >= high && address - high < reach)
+            place = ", " + std::to_string(address - high) + " bytes behind the end of " + what;
+        else if (address < low && low - address <= reach)
+            place = ", " + std::to_string(low - address) + " bytes before the beginning of " + what;
+    };
+    look(strand->memory_begin, strand->memory_end,
+         "the thread's local memory: an index of a local array is too large or negative");
+    if (static_shared_bytes_ != 0)
+        look(static_shared_, static_shared_ + static_shared_bytes_, "the block's __shared__ variables");
+    if (prototype_.dynamic_shared != nullptr)
+        look(prototype_.dynamic_shared, prototype_.dynamic_shared + prototype_.dynamic_shared_bytes,
+             "the block's " + std::to_string(prototype_.dynamic_shared_bytes) +
+                 " bytes of dynamic shared memory");
+    const auto& table = grid->launch().image->table();
+    const auto guard = reinterpret_cast<std::uintptr_t>(table.guard);
+    if (place.empty() && address >= guard && address < guard + table.guard_bytes)
+        place = ", behind the end of the module's variables";
+    return place;
 }
 
 void Block::describe_signal() {
@@ -207,14 +247,18 @@ void Block::describe_signal() {
     const Strand* strand = running_;
     std::string text = thread_name(strand) + ": ";
     const auto address = reinterpret_cast<std::uintptr_t>(target.address);
-    const auto stack = reinterpret_cast<std::uintptr_t>(strand->stack_begin);
+    const auto stack = reinterpret_cast<std::uintptr_t>(strand->memory_begin);
+    const auto pointer = reinterpret_cast<std::uintptr_t>(target.stack);
+    // A frame is entered page by page, from where the stack pointer was.
+    constexpr std::uintptr_t most_step = 64 << 10;
     Status status = Status::illegal_address;
     // The signal came by way of another handler, which kept the address.
     const bool second_hand = target.code <= 0;
     switch (target.signal) {
         case SIGSEGV:
         case SIGBUS:
-            if (address < stack && stack - address <= cuscope::simt::GuardedMemory::guard_bytes) {
+            if (address < stack && stack - address <= cuscope::simt::GuardedMemory::guard_bytes &&
+                (target.stack == nullptr || (pointer < stack + most_step && address + most_step > pointer))) {
                 status = Status::hardware_stack_error;
                 text += "its stack of " + std::to_string(grid->launch().stack_bytes) +
                         " bytes is full: local arrays that large, or a recursion that deep, need a larger "
@@ -224,12 +268,17 @@ void Block::describe_signal() {
                 text += "an access to the misaligned address " + hexadecimal(address, 1);
             } else if (second_hand) {
                 text += "an access where there is no memory";
+            } else if (target.instruction != nullptr && target.instruction == target.address) {
+                text +=
+                    "a jump to the address " + hexadecimal(address, 1) +
+                    ", where there is no code: its stack was written over, or a function pointer is wrong";
             } else if (target.code != SEGV_MAPERR && target.code != SEGV_ACCERR && target.signal == SIGSEGV) {
                 text +=
                     "an access to an address that no memory can have, or that is not aligned for a vector";
             } else {
+                const std::string place = place_of(strand, address);
                 text += std::string(target.is_write ? "a write to" : "a read of") + " the address " +
-                        hexadecimal(address, 1) + ", where there is no memory";
+                        hexadecimal(address, 1) + (place.empty() ? ", where there is no memory" : place);
             }
             break;
         case SIGFPE:

@@ -1,5 +1,7 @@
 #include "host/simt/executor.hpp"
 
+#include <string_view>
+
 #include "cuscope_simt/runtime_types.h"
 #include "host/simt/grid.hpp"
 #include "host/simt/variables.hpp"
@@ -14,7 +16,13 @@ namespace {
 
 using namespace cuscope_simt;
 
-Strand* strand(Fiber* self) { return static_cast<Strand*>(self); }
+// Of a fiber that calls. What follows may take locks and memory, so it must not run into the stack's end.
+CUSCOPE_ON_FIBER inline Strand* strand(Fiber* self) {
+    auto* found = static_cast<Strand*>(self);
+    if (__builtin_expect(static_cast<char*>(__builtin_frame_address(0)) < found->kernel_floor, 0))
+        self->block->stack_full(found);
+    return found;
+}
 
 CUSCOPE_ON_FIBER int api_barrier(Fiber* self, BarrierKind kind, int predicate, const Site* site) {
     return self->block->barrier(strand(self), kind, predicate, site);
@@ -51,7 +59,7 @@ CUSCOPE_ON_FIBER void api_nanosleep(Fiber* self, unsigned nanoseconds) {
 CUSCOPE_ON_FIBER void api_spin_hint(Fiber* self) { self->block->spin(strand(self)); }
 
 CUSCOPE_ON_FIBER int api_print(Fiber* self, const char* text, unsigned long bytes) {
-    self->block->print(text, bytes);
+    strand(self)->block->print(text, bytes);
     return static_cast<int>(bytes);
 }
 
@@ -64,7 +72,7 @@ CUSCOPE_ON_FIBER const unsigned long long* api_gather(Fiber* self, unsigned firs
     return self->block->gather(strand(self), first, count, value, site);
 }
 
-CUSCOPE_ON_FIBER unsigned api_arrive(Fiber* self, Scope scope) { return self->block->arrive(scope); }
+CUSCOPE_ON_FIBER unsigned api_arrive(Fiber* self, Scope scope) { return strand(self)->block->arrive(scope); }
 
 CUSCOPE_ON_FIBER void api_wait(Fiber* self, Scope scope, unsigned token, const Site* site) {
     self->block->wait(strand(self), scope, token, site);
@@ -87,19 +95,21 @@ CUSCOPE_ON_FIBER void api_trigger_dependents(Fiber* self) { self->block->trigger
 CUSCOPE_ON_FIBER void api_wait_for_primary(Fiber* self) { self->block->wait_for_primary(strand(self)); }
 
 CUSCOPE_ON_FIBER void* api_heap_allocate(Fiber* self, unsigned long bytes) {
-    const auto& heap = self->block->grid->launch().heap;
+    const auto& heap = strand(self)->block->grid->launch().heap;
     return heap ? heap->allocate(bytes) : nullptr;
 }
 
 CUSCOPE_ON_FIBER void api_heap_free(Fiber* self, void* address, const Site* site) {
-    const auto& heap = self->block->grid->launch().heap;
+    const auto& heap = strand(self)->block->grid->launch().heap;
     if (address == nullptr || (heap && heap->free(address))) return;
+    // `delete` may be of what a library allocated.
+    if (site == nullptr && !(heap && heap->holds(address))) return;
     self->block->fault(strand(self), Fault::trap,
                        "free() of an address that no kernel's malloc() gave, or that was freed before", site);
 }
 
 CUSCOPE_ON_FIBER int api_launch_graph(Fiber* self, void* exec, void* stream) {
-    const auto& graphs = self->block->grid->launch().graphs;
+    const auto& graphs = strand(self)->block->grid->launch().graphs;
     const Status status = graphs ? graphs->launch(exec, stream) : Status::not_supported;
     if (status == Status::illegal_address)
         self->block->fault(strand(self), Fault::no_graph, nullptr, nullptr);
@@ -119,6 +129,8 @@ CUSCOPE_ON_FIBER void api_access(Fiber* self, const void* address, unsigned byte
 CUSCOPE_ON_FIBER void api_step(Fiber* self, const void* instruction) {
     self->block->step(strand(self), instruction);
 }
+
+CUSCOPE_ON_FIBER void api_finish(Fiber* self) { self->block->finish(static_cast<Strand*>(self)); }
 
 }  // namespace
 
@@ -146,7 +158,33 @@ constexpr cuscope_simt::Api engine_api = {
     api_current_graph,
     api_access,
     api_step,
+    api_finish,
 };
+
+Outcome initialize(const std::shared_ptr<Image>& image, const std::shared_ptr<Heap>& heap,
+                   RunControl& control) {
+    const void* const* const list[] = {image->initializers_begin(), image->initializers_end()};
+    if (list[0] == list[1]) return {};
+    constexpr unsigned pointer = sizeof(void*);
+    static const cuscope_simt::ParameterLayout layouts[] = {{pointer, pointer, 0},
+                                                            {pointer, pointer, pointer}};
+    cuscope_simt::KernelEntry entry{};
+    entry.name = "initialisers";
+    entry.parameters = layouts;
+    entry.parameter_count = 2;
+    entry.run = image->table().initialize;
+    Launch launch;
+    launch.image = image;
+    launch.kernel = &entry;
+    launch.heap = heap;
+    const auto* bytes = reinterpret_cast<const std::byte*>(list);
+    launch.arguments.assign(bytes, bytes + sizeof list);
+    Outcome outcome = Grid(launch, control).run();
+    constexpr std::string_view thread = "thread (0,0,0): ";
+    if (const std::size_t at = outcome.detail.find(thread); at != std::string::npos)
+        outcome.detail.erase(0, at + thread.size());
+    return outcome;
+}
 
 Outcome run(const Launch& launch, RunControl& control) {
     if (!launch.counting) return Grid(launch, control).run();

@@ -60,6 +60,11 @@ struct RunControl {
     std::atomic<bool> stalled{false};  // set by the executor: the kernel spins on something outside itself
 };
 
+// Gives an image's objects at file scope their first values; nothing else of the image runs before. They run
+// as a kernel of one thread does, so what is wrong with them is an outcome.
+Outcome initialize(const std::shared_ptr<Image>& image, const std::shared_ptr<Heap>& heap,
+                   RunControl& control);
+
 // Runs a kernel to its end. Several threads may each run one. The calling thread takes part.
 Outcome run(const Launch& launch, RunControl& control);
 

@@ -105,6 +105,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     target->code = info->si_code;
     target->address = info->si_code > 0 ? static_cast<const char*>(info->si_addr) : nullptr;
     target->is_write = signal == SIGSEGV && is_write(context);
+    target->instruction = interrupted_address(context);
+    target->stack = interrupted_stack(context);
     resume_from_signal(context, *target->resume);
 }
 
@@ -172,7 +174,7 @@ FaultScope::FaultScope(FaultTarget* target) noexcept {
     stack_t current{};
     sigaltstack(nullptr, &current);
     if ((current.ss_flags & SS_DISABLE) != 0 || current.ss_size < signal_stack_bytes / 2) {
-        signal_stack_ = GuardedMemory(signal_stack_bytes, false);
+        signal_stack_ = GuardedMemory(signal_stack_bytes);
         stack_t ours{};
         ours.ss_sp = signal_stack_.begin();
         ours.ss_size = signal_stack_.bytes();

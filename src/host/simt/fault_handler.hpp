@@ -23,6 +23,8 @@ struct FaultTarget {
     volatile int code = 0;
     const char* volatile address = nullptr;
     volatile bool is_write = false;
+    const char* volatile instruction = nullptr;  // that faulted
+    const char* volatile stack = nullptr;        // the stack pointer at the time
 
     // Code that may be left at any instruction, since it holds no lock: the kernel's own.
     std::atomic<const char*> interruptible_begin{nullptr}, interruptible_end{nullptr};

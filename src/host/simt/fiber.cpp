@@ -143,6 +143,11 @@ const char* interrupted_address(const void* signal_context) noexcept {
         static_cast<const ucontext_t*>(signal_context)->uc_mcontext.gregs[REG_RIP]);
 }
 
+const char* interrupted_stack(const void* signal_context) noexcept {
+    return reinterpret_cast<const char*>(
+        static_cast<const ucontext_t*>(signal_context)->uc_mcontext.gregs[REG_RSP]);
+}
+
 #elif defined(__aarch64__)
 
 void make_context(Context& context, char*, char* high, void (*entry)(void*), void* argument) noexcept {
@@ -163,6 +168,10 @@ void resume_from_signal(void* signal_context, Context& to) noexcept {
 
 const char* interrupted_address(const void* signal_context) noexcept {
     return reinterpret_cast<const char*>(static_cast<const ucontext_t*>(signal_context)->uc_mcontext.pc);
+}
+
+const char* interrupted_stack(const void* signal_context) noexcept {
+    return reinterpret_cast<const char*>(static_cast<const ucontext_t*>(signal_context)->uc_mcontext.sp);
 }
 
 #else
@@ -196,36 +205,53 @@ void resume_from_signal(void*, Context& to) noexcept { setcontext(&to.registers)
 
 const char* interrupted_address(const void*) noexcept { return nullptr; }
 
+const char* interrupted_stack(const void*) noexcept { return nullptr; }
+
 #endif
 
 namespace {
 
-// A guard costs the kernel's map two entries, of 65,530 that a process may have; beyond this many, stacks do
-// without one.
+// Guards cost the kernel's map two entries, of 65,530 that a process may have; beyond this many, stacks have
+// memory in their place that can be written and that nothing uses.
 constexpr int guard_budget = 24000;
 std::atomic<int> guards_in_use{0};
 
+// Between pieces. A megabyte would spread a block of a thousand threads over a thousand page tables, and
+// double its time; a distance of an odd number of pages from one stack to the next is best for the
+// processor's caches.
+constexpr std::size_t gap_bytes = 12 << 10;
+
 }  // namespace
 
-GuardedMemory::GuardedMemory(std::size_t bytes, bool guard_above) {
+GuardedMemory::GuardedMemory(std::size_t bytes) : GuardedMemory(bytes, 1) { open(0); }
+
+GuardedMemory::GuardedMemory(std::size_t bytes, unsigned pieces) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     bytes = (bytes + page - 1) / page * page;
-    const std::size_t total = guard_bytes + bytes + (guard_above ? guard_bytes : 0);
+    const std::size_t total = guard_bytes + pieces * (bytes + gap_bytes) + guard_bytes;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    guarded_ = guards_in_use.fetch_add(1, std::memory_order_relaxed) < guard_budget;
-    if (!guarded_) guards_in_use.fetch_sub(1, std::memory_order_relaxed);
+    pieces_ = static_cast<int>(pieces);
+    guarded_ = guards_in_use.fetch_add(pieces_, std::memory_order_relaxed) < guard_budget;
+    if (!guarded_) guards_in_use.fetch_sub(pieces_, std::memory_order_relaxed);
     void* mapping = mmap(nullptr, total, guarded_ ? PROT_NONE : PROT_READ | PROT_WRITE, flags, -1, 0);
     if (mapping == MAP_FAILED) return;
     mapping_ = static_cast<char*>(mapping);
     mapped_bytes_ = total;
-    if (guarded_ && mprotect(mapping_ + guard_bytes, bytes, PROT_READ | PROT_WRITE) != 0) return;
     begin_ = mapping_ + guard_bytes;
     bytes_ = bytes;
 }
 
+char* GuardedMemory::open(unsigned piece) {
+    if (begin_ == nullptr) return nullptr;
+    char* const begin = begin_ + piece * (bytes_ + gap_bytes);
+    if (!guarded_ || mprotect(begin, bytes_, PROT_READ | PROT_WRITE) == 0) return begin;
+    if (piece == 0) begin_ = nullptr;
+    return nullptr;
+}
+
 GuardedMemory::~GuardedMemory() {
     if (mapping_ != nullptr) munmap(mapping_, mapped_bytes_);
-    if (guarded_) guards_in_use.fetch_sub(1, std::memory_order_relaxed);
+    if (guarded_) guards_in_use.fetch_sub(pieces_, std::memory_order_relaxed);
 }
 
 void GuardedMemory::swap(GuardedMemory& other) noexcept {
@@ -234,6 +260,7 @@ void GuardedMemory::swap(GuardedMemory& other) noexcept {
     std::swap(begin_, other.begin_);
     std::swap(bytes_, other.bytes_);
     std::swap(guarded_, other.guarded_);
+    std::swap(pieces_, other.pieces_);
 }
 
 }  // namespace cuscope::simt

@@ -30,14 +30,18 @@ void make_context(Context& context, char* low, char* high, void (*entry)(void*),
 // third argument. Gives no return where the platform can only leave the handler at once.
 void resume_from_signal(void* signal_context, Context& to) noexcept;
 
-// Where the interrupted code stood, or null where the platform does not say.
+// Where the interrupted code stood, and its stack pointer; null where the platform does not say.
 const char* interrupted_address(const void* signal_context) noexcept;
+const char* interrupted_stack(const void* signal_context) noexcept;
 
-// Memory with inaccessible pages at its low end, and at its high end if wanted. Empty if the system has none.
+// Memory between inaccessible pages: one piece, or several of equal size with a smaller guard between them.
+// Empty if the system has none.
 class GuardedMemory {
   public:
     GuardedMemory() = default;
-    GuardedMemory(std::size_t bytes, bool guard_above);
+    explicit GuardedMemory(std::size_t bytes);
+    // Pieces that `open` makes accessible.
+    GuardedMemory(std::size_t bytes, unsigned pieces);
     GuardedMemory(GuardedMemory&& other) noexcept { swap(other); }
     GuardedMemory& operator=(GuardedMemory&& other) noexcept {
         swap(other);
@@ -45,11 +49,16 @@ class GuardedMemory {
     }
     ~GuardedMemory();
 
+    // Where the piece begins; null if the system refuses.
+    char* open(unsigned piece);
+
+    // Of the first piece.
     char* begin() const { return begin_; }
     char* end() const { return begin_ + bytes_; }
     std::size_t bytes() const { return bytes_; }
     explicit operator bool() const { return begin_ != nullptr; }
-    static constexpr std::size_t guard_bytes = 64 << 10;
+    // Of either guard: as much as a wrong index may plausibly jump over.
+    static constexpr std::size_t guard_bytes = 1 << 20;
 
   private:
     void swap(GuardedMemory& other) noexcept;
@@ -58,6 +67,7 @@ class GuardedMemory {
     std::size_t mapped_bytes_ = 0;
     char* begin_ = nullptr;
     std::size_t bytes_ = 0;
+    int pieces_ = 0;
     bool guarded_ = false;
 };
 

@@ -1,6 +1,5 @@
 #include "host/simt/grid.hpp"
 
-#include <link.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -22,75 +21,12 @@ constexpr auto stalled_after = 200ms;
 constexpr auto leave_after = 200ms;  // after a failure, nothing ends for this long
 constexpr unsigned most_threads = 8192;
 
-// The image's cache, word by word.
-enum class CacheWord { known, tls_module, tls_bytes, code_begin, code_end, image_begin, image_end };
-
-struct Search {
-    const void* address;
-    ImageFacts facts;
-};
-
-int examine_object(dl_phdr_info* object, std::size_t, void* argument) {
-    auto* search = static_cast<Search*>(argument);
-    const auto address = reinterpret_cast<std::uintptr_t>(search->address);
-    bool found = false;
-    ImageFacts facts;
-    for (int i = 0; i < object->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& header = object->dlpi_phdr[i];
-        const std::uintptr_t begin = object->dlpi_addr + header.p_vaddr;
-        if (header.p_type == PT_LOAD) {
-            if (address >= begin && address < begin + header.p_memsz) found = true;
-            // Segments come in the order of their addresses.
-            if (facts.image_begin == nullptr) facts.image_begin = reinterpret_cast<const char*>(begin);
-            facts.image_end = reinterpret_cast<const char*>(begin) + header.p_memsz;
-            if (header.p_flags & PF_X) {
-                facts.code_begin = reinterpret_cast<const char*>(begin);
-                facts.code_end = facts.code_begin + header.p_memsz;
-            }
-        } else if (header.p_type == PT_TLS) {
-            facts.tls_module = object->dlpi_tls_modid;
-            facts.tls_bytes = header.p_memsz;
-        }
-    }
-    if (!found) return 0;
-    search->facts = facts;
-    return 1;
-}
-
 }  // namespace
-
-ImageFacts ImageFacts::of(const cuscope_simt::ImageTable& table) {
-    // Whoever comes first looks; all that look find the same.
-    auto word = [&](CacheWord which) {
-        return std::atomic_ref<unsigned long long>(table.engine->words[static_cast<int>(which)]);
-    };
-    auto get = [&](CacheWord which) { return word(which).load(std::memory_order_relaxed); };
-    auto put = [&](CacheWord which, unsigned long long value) {
-        word(which).store(value, std::memory_order_relaxed);
-    };
-    if (word(CacheWord::known).load(std::memory_order_acquire) == 0) {
-        Search search{table.engine, {}};
-        dl_iterate_phdr(examine_object, &search);
-        put(CacheWord::tls_module, search.facts.tls_module);
-        put(CacheWord::tls_bytes, search.facts.tls_bytes);
-        put(CacheWord::code_begin, reinterpret_cast<std::uintptr_t>(search.facts.code_begin));
-        put(CacheWord::code_end, reinterpret_cast<std::uintptr_t>(search.facts.code_end));
-        put(CacheWord::image_begin, reinterpret_cast<std::uintptr_t>(search.facts.image_begin));
-        put(CacheWord::image_end, reinterpret_cast<std::uintptr_t>(search.facts.image_end));
-        word(CacheWord::known).store(1, std::memory_order_release);
-    }
-    return {get(CacheWord::tls_module),
-            get(CacheWord::tls_bytes),
-            reinterpret_cast<const char*>(get(CacheWord::code_begin)),
-            reinterpret_cast<const char*>(get(CacheWord::code_end)),
-            reinterpret_cast<const char*>(get(CacheWord::image_begin)),
-            reinterpret_cast<const char*>(get(CacheWord::image_end))};
-}
 
 Grid::Grid(const Launch& its_launch, RunControl& control)
     : launch_(its_launch),
       control_(control),
-      facts_(ImageFacts::of(its_launch.image->table())),
+      facts_(its_launch.image->facts()),
       block_count_(std::uint64_t{its_launch.grid.x} * its_launch.grid.y * its_launch.grid.z),
       limit_(std::clamp(its_launch.resident_blocks, 1u, most_threads)),
       in_order_((its_launch.image->table().flags & (cuscope_simt::uses_atomics | cuscope_simt::uses_print |

@@ -18,16 +18,6 @@
 
 namespace cuscope::simt {
 
-// What the engine finds out once about an image.
-struct ImageFacts {
-    std::size_t tls_module = 0, tls_bytes = 0;
-    const char* code_begin = nullptr;
-    const char* code_end = nullptr;
-    const char* image_begin = nullptr;
-    const char* image_end = nullptr;
-    static ImageFacts of(const cuscope_simt::ImageTable& table);
-};
-
 class Grid {
   public:
     Grid(const Launch& launch, RunControl& control);

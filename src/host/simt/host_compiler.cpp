@@ -105,7 +105,8 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler) {
         "-fvisibility=hidden",
         "-fvisibility-inlines-hidden",
         "-fno-exceptions",
-        "-fno-stack-protector",
+        // A frame that a kernel has written over is noticed before its function returns; see guards.h.
+        "-fstack-protector-strong",
         // What a device does where C++ leaves it open: integers wrap, a float's bits are read through an int
         // pointer, a loop that never ends is one, an access through null faults.
         "-fno-strict-aliasing",
@@ -160,8 +161,12 @@ std::string counting_problem(const HostCompiler& compiler) {
 
 std::vector<std::string> link_flags(const HostCompiler&) {
     // The libraries by name: with -fsanitize the compiler would add its own runtime.
-    return {"-shared", "-Wl,-z,defs", "-Wl,--as-needed", "-nodefaultlibs", "-lstdc++",
-            "-lm",     "-lc",         "-lgcc_s",         "-lgcc"};
+    return {"-shared", "-Wl,-z,defs",
+            // No start files: their part is done by guards.h.
+            "-nostartfiles",
+            // Nothing that can be written is the linker's: all of it is closed once it is filled in.
+            "-Wl,-z,relro,-z,now", "-Wl,--as-needed", "-nodefaultlibs", "-lstdc++", "-lm", "-lc", "-lgcc_s",
+            "-lgcc"};
 }
 
 }  // namespace cuscope::simt

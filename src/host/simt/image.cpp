@@ -5,14 +5,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <utility>
 
+#include "host/simt/fiber.hpp"
 #include "host/simt/symbols.hpp"
 #include "host/simt/temporary_directory.hpp"
 #include "runtime/process.hpp"
 #include "runtime/sha256.hpp"
+#include "runtime/signature.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -70,6 +73,55 @@ std::string shared_prefix(const std::string& function) {
     return "_ZZ" + std::to_string(function.size()) + function + "E";  // extern "C"
 }
 
+// "s" of "_ZZ6kernelPiE1s": what follows the function's name is its length and the name.
+std::string shared_name(std::string_view symbol) {
+    const std::string readable = demangle(std::string(symbol).c_str());
+    const std::size_t colon = readable.rfind("::");
+    return colon == std::string::npos ? readable : readable.substr(colon + 2);
+}
+
+struct Search {
+    const void* address;
+    ImageFacts facts;
+};
+
+int examine_object(dl_phdr_info* object, std::size_t, void* argument) {
+    auto* search = static_cast<Search*>(argument);
+    const auto address = reinterpret_cast<std::uintptr_t>(search->address);
+    bool found = false;
+    ImageFacts facts;
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& header = object->dlpi_phdr[i];
+        const std::uintptr_t begin = object->dlpi_addr + header.p_vaddr;
+        if (header.p_type == PT_LOAD) {
+            if (address >= begin && address < begin + header.p_memsz) found = true;
+            // Segments come in the order of their addresses.
+            if (facts.image_begin == nullptr) facts.image_begin = reinterpret_cast<const char*>(begin);
+            facts.image_end = reinterpret_cast<const char*>(begin) + header.p_memsz;
+            if (header.p_flags & PF_X) {
+                facts.code_begin = reinterpret_cast<const char*>(begin);
+                facts.code_end = facts.code_begin + header.p_memsz;
+            }
+        } else if (header.p_type == PT_TLS) {
+            facts.tls_module = object->dlpi_tls_modid;
+            facts.tls_bytes = header.p_memsz;
+            facts.tls_alignment = std::max<std::size_t>(1, header.p_align);
+        }
+    }
+    if (!found) return 0;
+    search->facts = facts;
+    return 1;
+}
+
+// The pages that an image has behind its variables. Those before them are the loader's gap between what can
+// be written and what cannot (see link_flags).
+void close_guard(const cuscope_simt::ImageTable& table) {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto begin = (reinterpret_cast<std::uintptr_t>(table.guard) + page - 1) / page * page;
+    const auto end = (reinterpret_cast<std::uintptr_t>(table.guard) + table.guard_bytes) / page * page;
+    if (begin < end) mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_NONE);
+}
+
 }  // namespace
 
 std::string seal_image(std::string shared_object) {
@@ -95,7 +147,13 @@ Status Image::load(std::string_view bytes, std::shared_ptr<Image>* image, std::s
         *detail = "the image was compiled for another kind of machine";
         return Status::invalid_kernel_image;
     }
-    void* handle = open_bytes(object, detail);
+    std::string loadable(object);
+    InitializerTable initializers;
+    if (!take_initializers(&loadable, &initializers)) {
+        *detail = "the image is no shared object";
+        return Status::invalid_kernel_image;
+    }
+    void* handle = open_bytes(loadable, detail);
     if (handle == nullptr) return Status::invalid_kernel_image;
     const std::shared_ptr<Image> loaded(new Image(handle));
     const auto* table = static_cast<const cuscope_simt::ImageTable*>(dlsym(handle, "cuscope_image"));
@@ -110,8 +168,20 @@ Status Image::load(std::string_view bytes, std::shared_ptr<Image>* image, std::s
                   std::to_string(cuscope_simt::abi_version) + "); compile it again";
         return Status::invalid_kernel_image;
     }
+    Search search{table, {}};
+    dl_iterate_phdr(examine_object, &search);
+    loaded->facts_ = search.facts;
+    close_guard(*table);
+    loaded->reserve_below();
+    if (initializers.bytes != 0) {
+        const auto begin = static_cast<std::uintptr_t>(place->l_addr) + initializers.value;
+        loaded->initializers_begin_ = reinterpret_cast<const void* const*>(begin);
+        loaded->initializers_end_ = loaded->initializers_begin_ + initializers.bytes / sizeof(void*);
+    }
 
-    loaded->kernels_.assign(table->kernels, table->kernels + table->kernel_count);
+    loaded->kernels_.resize(table->kernel_count);
+    loaded->globals_.resize(table->global_count);
+    table->describe(loaded->kernels_.data(), loaded->globals_.data());
     loaded->names_.resize(table->kernel_count);
     std::uint64_t unowned = 0;  // of functions that kernels call, and of no function
     std::vector<std::uint64_t> owned(table->kernel_count, 0);
@@ -129,19 +199,43 @@ Status Image::load(std::string_view bytes, std::shared_ptr<Image>* image, std::s
             if (found) owned[i] += symbol.size;
         }
         if (!found) unowned += symbol.size;
+        loaded->shared_variables_.push_back(
+            {shared_name(symbol.name), static_cast<std::size_t>(symbol.value), symbol.size});
     }
     for (unsigned i = 0; i < table->kernel_count; ++i) {
         loaded->kernels_[i].lowered = loaded->names_[i].c_str();
         loaded->kernels_[i].static_shared_bytes = static_cast<unsigned>(owned[i] + unowned);
     }
     loaded->table_ = *table;
-    loaded->table_.kernels = loaded->kernels_.data();
     *image = loaded;
     return Status::success;
 }
 
+// Before the variables lies what of the image cannot be written, and before that whatever the system put
+// there. Where there is nothing yet, nothing will be.
+void Image::reserve_below() {
+#if defined(MAP_FIXED_NOREPLACE)
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    auto* const end =
+        reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(facts_.image_begin) / page * page);
+    for (std::size_t bytes = GuardedMemory::guard_bytes; bytes >= page; bytes /= 2) {
+        char* const begin = end - bytes;
+        constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+        void* const got = mmap(begin, bytes, PROT_NONE, flags, -1, 0);
+        if (got == begin) {
+            below_ = begin;
+            below_bytes_ = bytes;
+            return;
+        }
+        if (got != MAP_FAILED) munmap(got, bytes);  // a kernel that does not know the flag
+    }
+#endif
+}
+
 Image::~Image() {
-    if (!process_exiting()) dlclose(handle_);
+    if (process_exiting()) return;
+    dlclose(handle_);
+    if (below_ != nullptr) munmap(below_, below_bytes_);
 }
 
 const cuscope_simt::KernelEntry* Image::kernel(std::string_view lowered) const {
@@ -151,8 +245,8 @@ const cuscope_simt::KernelEntry* Image::kernel(std::string_view lowered) const {
 }
 
 const cuscope_simt::GlobalEntry* Image::global(std::string_view name) const {
-    for (unsigned i = 0; i < table_.global_count; ++i)
-        if (table_.globals[i].name == name) return &table_.globals[i];
+    for (const cuscope_simt::GlobalEntry& entry : globals_)
+        if (entry.name == name) return &entry;
     return nullptr;
 }
 

@@ -50,8 +50,7 @@ void Recorder::begin(Setting setting) {
     sites_.assign(setting_.code.end - setting_.code.begin + 1, 0);
     kinds_.clear();
     variables_.clear();
-    for (unsigned i = 0; i < setting_.table->global_count; ++i) {
-        const auto& variable = setting_.table->globals[i];
+    for (const auto& variable : setting_.image_object->globals()) {
         if (!variable.constant) variables_.emplace_back(variable.address, variable.bytes);
     }
     warps_.clear();

@@ -9,6 +9,7 @@
 
 #include "cuscope_simt/abi.h"
 #include "host/simt/counting.hpp"
+#include "host/simt/image.hpp"
 
 namespace cuscope::simt {
 
@@ -26,7 +27,7 @@ class Recorder {
     // What a launch needs; valid while it lasts.
     struct Setting {
         const Counting* counting = nullptr;
-        const cuscope_simt::ImageTable* table = nullptr;
+        const Image* image_object = nullptr;
         Stretch code, image;  // the image's instructions, and all of it
         Stretch static_shared, dynamic_shared;
         unsigned threads = 0;

@@ -47,28 +47,29 @@ std::string registration_code(const std::vector<Registration>& kernels,
         }
         const std::string bounds =
             kernel.launch_bounds.empty() ? "{0, 0, 0, 0, 0}" : "::" + kernel.launch_bounds;
-        entries += place + "::cuscope_simt::Runner<" + function + ", " + (waits ? "true" : "false") +
-                   ">::entry(" + quoted(kernel.name) + ", " + quoted(kernel.parameter_names) + ", " + bounds +
-                   ", " + (kernel.launches_graphs ? "true" : "false") + "),\n";
+        entries += place + "kernels[" + std::to_string(i) + "] = ::cuscope_simt::Runner<" + function + ", " +
+                   (waits ? "true" : "false") + ">::entry(" + quoted(kernel.name) + ", " +
+                   quoted(kernel.parameter_names) + ", " + bounds + ", " +
+                   (kernel.launches_graphs ? "true" : "false") + ");\n";
     }
     std::string variables;
-    for (const GlobalSource& global : globals) {
-        variables += "{" + quoted(global.name) + ", (void*)&::" + global.name + ", sizeof(::" + global.name +
-                     "), " + (global.constant ? "true" : "false") + "},\n";
+    for (std::size_t i = 0; i < globals.size(); ++i) {
+        const GlobalSource& global = globals[i];
+        variables += "globals[" + std::to_string(i) + "] = {" + quoted(global.name) +
+                     ", (void*)&::" + global.name + ", sizeof(::" + global.name + "), " +
+                     (global.constant ? "true" : "false") + "};\n";
     }
     return "\n" + functions + here +
-           "static ::cuscope_simt::EngineCache cuscope_engine;\n"
-           "static const ::cuscope_simt::KernelEntry cuscope_kernels[] = {\n" +
-           entries + here +
-           "{}};\n"
-           "static const ::cuscope_simt::GlobalEntry cuscope_globals[] = {\n" +
-           variables +
-           "{}};\n"
+           "static void cuscope_describe([[maybe_unused]] ::cuscope_simt::KernelEntry* kernels, "
+           "[[maybe_unused]] ::cuscope_simt::GlobalEntry* globals) {\n" +
+           entries + here + variables + "}\n" +
            "extern \"C\" {\n"
            "extern __attribute__((visibility(\"default\"))) const ::cuscope_simt::ImageTable cuscope_image;\n"
            "const ::cuscope_simt::ImageTable cuscope_image = {::cuscope_simt::abi_version, " +
-           std::to_string(flags) + "u, cuscope_kernels, " + std::to_string(kernels.size()) +
-           "u, cuscope_globals, " + std::to_string(globals.size()) + "u, &cuscope_engine};\n}\n";
+           std::to_string(flags) + "u, &cuscope_describe, " + std::to_string(kernels.size()) + "u, " +
+           std::to_string(globals.size()) +
+           "u, &::cuscope_simt::initialize, ::cuscope_simt::places_shared, ::cuscope_simt::shared_key, "
+           "cuscope_guard, sizeof cuscope_guard};\n}\n";
 }
 
 }  // namespace cuscope::simt

@@ -65,4 +65,27 @@ bool read_symbols(std::string_view object, std::vector<Symbol>* symbols) {
     return !symbols->empty();
 }
 
+bool take_initializers(std::string* object, InitializerTable* table) {
+    *table = {};
+    ElfW(Ehdr) header;
+    if (!read_at(*object, 0, &header)) return false;
+    for (unsigned i = 0; i < header.e_phnum; ++i) {
+        ElfW(Phdr) segment;
+        if (!read_at(*object, header.e_phoff + std::uint64_t{i} * sizeof segment, &segment)) return false;
+        if (segment.p_type != PT_DYNAMIC) continue;
+        ElfW(Dyn) entry;
+        for (std::uint64_t at = 0; at + sizeof entry <= segment.p_filesz; at += sizeof entry) {
+            const std::uint64_t place = segment.p_offset + at;
+            if (!read_at(*object, place, &entry)) return false;
+            if (entry.d_tag == DT_NULL) break;
+            if (entry.d_tag == DT_INIT_ARRAY) table->value = entry.d_un.d_ptr;
+            if (entry.d_tag != DT_INIT_ARRAYSZ && entry.d_tag != DT_FINI_ARRAYSZ) continue;
+            if (entry.d_tag == DT_INIT_ARRAYSZ) table->bytes = entry.d_un.d_val;
+            entry.d_un.d_val = 0;
+            std::memcpy(object->data() + place, &entry, sizeof entry);
+        }
+    }
+    return true;
+}
+
 }  // namespace cuscope::simt

@@ -1,7 +1,8 @@
-// The symbol table of a shared object, read from its bytes.
+// The symbol table of a shared object and its table of initialisers, read from its bytes.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,5 +17,14 @@ struct Symbol {
 
 // Defined symbols. False if the bytes are no shared object for this machine.
 bool read_symbols(std::string_view object, std::vector<Symbol>* symbols);
+
+// Where an object's table of initialisers is: functions that the loader would call.
+struct InitializerTable {
+    std::uint64_t value = 0, bytes = 0;
+};
+
+// Makes a shared object such that the loader calls none of its initialisers and finalisers. Answers where
+// they are. False as above.
+bool take_initializers(std::string* object, InitializerTable* table);
 
 }  // namespace cuscope::simt

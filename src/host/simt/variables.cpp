@@ -30,11 +30,10 @@ bool BorrowedVariables::Side::holds(std::uintptr_t address) const {
 
 // An address in a variable of one image becomes that in the other's. False if it is in none.
 bool BorrowedVariables::translate(const Side& from, const Side& to, std::uintptr_t* address) {
-    const auto& table = from.image.table();
-    for (unsigned i = 0; i < table.global_count; ++i) {
-        const auto begin = reinterpret_cast<std::uintptr_t>(table.globals[i].address);
-        if (*address < begin || *address >= begin + table.globals[i].bytes) continue;
-        const auto* other = to.image.global(table.globals[i].name);
+    for (const auto& global : from.image.globals()) {
+        const auto begin = reinterpret_cast<std::uintptr_t>(global.address);
+        if (*address < begin || *address >= begin + global.bytes) continue;
+        const auto* other = to.image.global(global.name);
         if (other == nullptr) return false;
         *address = reinterpret_cast<std::uintptr_t>(other->address) + (*address - begin);
         return true;
@@ -43,12 +42,11 @@ bool BorrowedVariables::translate(const Side& from, const Side& to, std::uintptr
 }
 
 BorrowedVariables::BorrowedVariables(const Image& from, const Image& to)
-    : from_{from, ImageFacts::of(from.table())}, to_{to, ImageFacts::of(to.table())} {
-    const auto& table = to.table();
-    for (unsigned i = 0; i < table.global_count; ++i) {
-        const auto* original = from.global(table.globals[i].name);
-        if (original == nullptr || original->bytes != table.globals[i].bytes) continue;
-        Variable variable{static_cast<char*>(original->address), static_cast<char*>(table.globals[i].address),
+    : from_{from, from.facts()}, to_{to, to.facts()} {
+    for (const auto& global : to.globals()) {
+        const auto* original = from.global(global.name);
+        if (original == nullptr || original->bytes != global.bytes) continue;
+        Variable variable{static_cast<char*>(original->address), static_cast<char*>(global.address),
                           std::string(static_cast<const char*>(original->address), original->bytes)};
         each_word(variable.to, variable.before.size(), [&](std::size_t at) {
             std::uintptr_t value = word_at(variable.before.data() + at);

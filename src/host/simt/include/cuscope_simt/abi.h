@@ -8,11 +8,15 @@
 // sets it and puts back what was there before it returns. A thread-local pointer belongs to whichever fiber
 // ran last, so there the image sets it again after every engine call that may switch; a register needs
 // nothing. A block stays on one OS thread from start to end.
+//
+// A kernel that is wrong may overwrite its own stack, its variables and its shared memory, so the engine
+// keeps nothing there that it relies on: a Fiber lies apart from the stack it belongs to, `run` ends with a
+// call instead of a return, and shared memory lies where the engine says.
 #pragma once
 
 namespace cuscope_simt {
 
-inline constexpr unsigned abi_version = 4;
+inline constexpr unsigned abi_version = 5;
 
 // An atomic operation, fence or volatile poll adds one to Fiber::spin_count and calls spin_hint at this
 // value.
@@ -58,8 +62,10 @@ enum class Scope : int { block, cluster, grid };
 
 // trap: __trap(). assertion: a failed assert(); `message` is the line that CUDA prints, which the engine
 // writes to stderr. misaligned: an address that is no multiple of the access's size.
-// no_graph: what was launched is no graph that kernels can launch.
-enum class Fault : int { trap, assertion, misaligned, unsupported, no_graph };
+// no_graph: what was launched is no graph that kernels can launch. smashed_stack: a function's frame is
+// damaged, or that of the loop over a block's threads, where Fiber::ended is set if it is not known which of
+// them did it.
+enum class Fault : int { trap, assertion, misaligned, unsupported, no_graph, smashed_stack };
 
 enum class Access : unsigned { load, store, atomic };
 
@@ -104,7 +110,8 @@ struct Api {
     // has said so; waits for the kernels before it. Neither switches.
     void (*trigger_dependents)(Fiber* self);
     void (*wait_for_primary)(Fiber* self);
-    // The device's heap. Neither switches. Null if it is full.
+    // The device's heap. Neither switches. Null if it is full. Without a site it is `delete`, which leaves
+    // what other allocators gave.
     void* (*heap_allocate)(Fiber* self, unsigned long bytes);
     void (*heap_free)(Fiber* self, void* address, const Site* site);
     // Graphs that kernels launch. Neither switches. `exec` is a cudaGraphExec_t, `stream` one of the streams
@@ -116,6 +123,8 @@ struct Api {
     // `instruction` is an address in the image's code that tells one from another.
     void (*access)(Fiber* self, const void* address, unsigned bytes, Access access, const void* instruction);
     void (*step)(Fiber* self, const void* instruction);  // does not switch
+    // The end of `run`: the fiber's last thread has ended. Does not return.
+    void (*finish)(Fiber* self);
 };
 
 struct Fiber {
@@ -139,7 +148,10 @@ struct Fiber {
     unsigned is_cooperative;  // may the blocks of the grid wait for each other?
     Index3 cluster_dim;       // in blocks; (1, 1, 1) without clusters
     unsigned cluster_token;   // of the thread's last arrival at the cluster's barrier
-    char* static_shared;      // the block's; null if the kernel has none
+    char* static_shared;      // the block's; null if the image has none
+    char* stack_begin;        // the thread's local memory lies in [stack_begin, stack_end)
+    char* stack_end;
+    unsigned ended;  // `run` has called the kernel for its last thread
 };
 
 struct ParameterLayout {
@@ -158,8 +170,8 @@ struct KernelEntry {
     Index3 cluster_dim;            // of __cluster_dims__; zeroes if there is none
     unsigned static_shared_bytes;  // Image::load fills it in
     // Runs threads of a block, from *next_thread on, until none is left; the engine calls it once for each
-    // fiber, and a call returns on the fiber where it began. arguments[i] points to the value of the i-th
-    // argument.
+    // fiber, and it ends with a call of Api::finish on that fiber. arguments[i] points to the value of the
+    // i-th argument.
     void (*run)(Fiber* self, void** arguments);
     const void* function;  // the kernel's own code: its symbol is the mangled name
     bool launches_graphs;  // as far as the source says
@@ -184,22 +196,26 @@ enum ImageFlags : unsigned {
     launches_graphs = 1u << 11,  // blocks run in order, and the simulation waits for what they launch
 };
 
-// Where the engine keeps what it found out about an image, for as long as that is loaded. Zero at first.
-struct EngineCache {
-    unsigned long long words[8];
-};
-
-// __shared__ variables are the image's only thread-local ones (beside the Fiber pointer, where that is one):
-// the engine fills the image's whole thread-local block with a fixed pattern before each block of a kernel
-// that has static_shared_bytes, so no variable there may have an initial value.
+// __shared__ variables are the image's only thread-local ones (beside the Fiber pointer, where that is one).
+// Where places_shared is set, the image finds them by a function of its own: at Fiber::static_shared where
+// the Fiber is in a register, else at what *shared_key, a key of pthread_getspecific() that the engine sets,
+// gives. The engine fills that memory with a fixed pattern before each block of a kernel that has
+// static_shared_bytes, so no variable there may have an initial value.
 struct ImageTable {
     unsigned abi;
     unsigned flags;
-    const KernelEntry* kernels;
+    // Writes as many entries as the counts say. No initialiser of the image has to run before.
+    void (*describe)(KernelEntry* kernels, GlobalEntry* globals);
     unsigned kernel_count;
-    const GlobalEntry* globals;
     unsigned global_count;
-    EngineCache* engine;  // writable
+    // Runs functions, as KernelEntry::run runs threads: what initialises objects at file scope. The two
+    // arguments are where the list of them begins and ends.
+    void (*initialize)(Fiber* self, void** arguments);
+    bool places_shared;
+    unsigned* shared_key;  // null where the Fiber is in a register
+    // Memory of the image behind all of its variables, which nothing uses: the engine closes it.
+    char* guard;
+    unsigned long long guard_bytes;
 };
 
 }  // namespace cuscope_simt

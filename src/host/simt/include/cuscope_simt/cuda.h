@@ -25,6 +25,7 @@
 #include "cuscope_simt/atomics.h"
 #include "cuscope_simt/conversions.h"
 #include "cuscope_simt/device_functions.h"
+#include "cuscope_simt/guards.h"
 #include "cuscope_simt/integers.h"
 #include "cuscope_simt/mathematics.h"
 #include "cuscope_simt/ptx.h"

@@ -127,6 +127,25 @@ CUSCOPE_INLINE void heap_free(void* address, const char* file = __builtin_FILE()
 }
 }  // namespace cuscope_simt
 
+CUSCOPE_HIDDEN void* operator new(decltype(sizeof(0)) bytes) {
+    return ::cuscope_simt::heap_malloc(bytes == 0 ? 1 : bytes);
+}
+CUSCOPE_HIDDEN void* operator new[](decltype(sizeof(0)) bytes) {
+    return ::cuscope_simt::heap_malloc(bytes == 0 ? 1 : bytes);
+}
+CUSCOPE_HIDDEN void operator delete(void* address) noexcept {
+    cuscope_fiber->api->heap_free(cuscope_fiber, address, nullptr);
+}
+CUSCOPE_HIDDEN void operator delete[](void* address) noexcept {
+    cuscope_fiber->api->heap_free(cuscope_fiber, address, nullptr);
+}
+CUSCOPE_HIDDEN void operator delete(void* address, decltype(sizeof(0))) noexcept {
+    cuscope_fiber->api->heap_free(cuscope_fiber, address, nullptr);
+}
+CUSCOPE_HIDDEN void operator delete[](void* address, decltype(sizeof(0))) noexcept {
+    cuscope_fiber->api->heap_free(cuscope_fiber, address, nullptr);
+}
+
 template <class T>
 CUSCOPE_INLINE T __ldg(const T* address) {
     return *address;

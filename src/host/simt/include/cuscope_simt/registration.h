@@ -6,7 +6,17 @@
 
 #include "cuscope_simt/fiber.h"
 
+// A register cannot be overwritten by a kernel's stores, as a copy of it on the stack can.
+#if CUSCOPE_FIBER_REGISTER
+#define CUSCOPE_SELF cuscope_fiber
+#else
+#define CUSCOPE_SELF self
+#endif
+
 namespace cuscope_simt {
+
+// No value that a kernel would write.
+inline constexpr unsigned frame_guard = 0xc36d8205;
 
 template <unsigned... n>
 struct Sequence {};
@@ -56,21 +66,29 @@ struct Runner<kernel, waits, void (*)(P...)> {
     using Type = void (*)(P...);
     static constexpr Layouts<P...> layouts{};
 
-    // The parameters are this function's own, so that no store of the kernel can change them.
-    static CUSCOPE_OWN void threads(Fiber* self, P... parameters) {
-        unsigned* const next = self->next_thread;
-        const unsigned count = self->thread_count;
-        const unsigned width = self->block_dim.x, height = self->block_dim.y;
+    // The parameters are this function's own, so that no store of the kernel can change them. A kernel's
+    // local arrays lie in the same frame. Compilers that protect frames put arrays of char above all others,
+    // and these above everything else: `guard` is what a kernel hits first that writes past the end of an
+    // array, and what counts the threads lies below.
+    static CUSCOPE_OWN void threads([[maybe_unused]] Fiber* self, P... parameters) {
+        alignas(8) char guard[8];
+        unsigned& guard_word = *reinterpret_cast<unsigned*>(guard);
+        guard_word = frame_guard;
+        unsigned* const next = CUSCOPE_SELF->next_thread;
+        const unsigned count = CUSCOPE_SELF->thread_count;
+        const unsigned width = CUSCOPE_SELF->block_dim.x, height = CUSCOPE_SELF->block_dim.y;
         unsigned thread = *next;
-        self->thread_index = {thread % width, thread / width % height, thread / width / height};
-        unsigned x = self->thread_index.x;
+        CUSCOPE_SELF->thread_index = {thread % width, thread / width % height, thread / width / height};
+        unsigned x = CUSCOPE_SELF->thread_index.x;
         if (!waits) *next = count;
         while (thread < count) {
             if (waits) *next = thread + 1;
-            self->linear_thread = thread;
-            self->thread_index.x = x;
+            CUSCOPE_SELF->linear_thread = thread;
+            CUSCOPE_SELF->thread_index.x = x;
             // Of a fault it must be known which thread it was: what the kernel does comes after these.
-            asm volatile("" : "+m"(self->thread_index.x), "+m"(self->linear_thread));
+            asm volatile(""
+                         : "+m"(CUSCOPE_SELF->thread_index.x), "+m"(CUSCOPE_SELF->linear_thread),
+                           "+m"(guard));
 #ifdef CUSCOPE_COUNTED
             // As part of this function it would not be counted.
             Type function = kernel;
@@ -79,22 +97,25 @@ struct Runner<kernel, waits, void (*)(P...)> {
 #else
             kernel(parameters...);
 #endif
+            asm volatile("" : "+m"(guard));
+            if (__builtin_expect(guard_word != frame_guard, 0)) fault(Fault::smashed_stack, nullptr, nullptr);
             ++thread;
             ++x;
             if (waits && *next != thread) {
                 // Threads that other fibers have begun meanwhile.
                 thread = *next;
                 x = thread % width;
-                self->thread_index.y = thread / width % height;
-                self->thread_index.z = thread / width / height;
+                CUSCOPE_SELF->thread_index.y = thread / width % height;
+                CUSCOPE_SELF->thread_index.z = thread / width / height;
             } else if (x == width) {
                 x = 0;
-                if (++self->thread_index.y == height) {
-                    self->thread_index.y = 0;
-                    ++self->thread_index.z;
+                if (++CUSCOPE_SELF->thread_index.y == height) {
+                    CUSCOPE_SELF->thread_index.y = 0;
+                    ++CUSCOPE_SELF->thread_index.z;
                 }
             }
         }
+        CUSCOPE_SELF->ended = 1;
     }
 
     template <unsigned... n>
@@ -102,15 +123,22 @@ struct Runner<kernel, waits, void (*)(P...)> {
         threads(self, *static_cast<P*>(arguments[n])...);
     }
 
+    // Apart from `run`, so that the frame is checked when it returns.
+    static CUSCOPE_UNCOUNTED __attribute__((noinline, no_sanitize("alignment"))) void frame(
+        Fiber* self, void** arguments) {
+        unpack(self, arguments, typename MakeSequence<sizeof...(P)>::Type());
+    }
+
+    // Does not return: by now, the address to return to may be whatever a kernel has written over it.
     static CUSCOPE_UNCOUNTED __attribute__((no_sanitize("alignment"))) void run(Fiber* self,
                                                                                 void** arguments) {
-        Fiber* const outer = cuscope_fiber;
         cuscope_fiber = self;
 #ifdef CUSCOPE_COUNTED
         cuscope_start_counting();
 #endif
-        unpack(self, arguments, typename MakeSequence<sizeof...(P)>::Type());
-        cuscope_fiber = outer;
+        frame(self, arguments);
+        CUSCOPE_SELF->api->finish(CUSCOPE_SELF);
+        __builtin_unreachable();
     }
 
     // `bounds`: of __launch_bounds__ two, of __cluster_dims__ three.

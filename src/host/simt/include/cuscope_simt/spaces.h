@@ -93,10 +93,8 @@ CUSCOPE_INLINE unsigned __isCtaShared(const void* address) { return __isShared(a
 CUSCOPE_INLINE unsigned __isClusterShared(const void* address) {
     return __cluster_query_shared_rank(address) < __clusterSizeInBlocks();
 }
-// The Fiber lies above its stack.
 CUSCOPE_INLINE unsigned __isLocal(const void* address) {
-    const char* const frame = static_cast<const char*>(__builtin_frame_address(0));
-    return address > frame - 65536 && address < static_cast<const void*>(cuscope_fiber);
+    return address >= cuscope_fiber->stack_begin && address < cuscope_fiber->stack_end;
 }
 CUSCOPE_INLINE unsigned __isGlobal(const void* address) {
     return !__isClusterShared(address) && !__isLocal(address);

@@ -14,11 +14,12 @@ bool started;
 
 CUSCOPE_INLINE bool is_started() { return __atomic_load_n(&started, __ATOMIC_RELAXED); }
 
-// The Fiber lies above its stack: what is between here and its end is local memory, or the Fiber itself.
+// Local memory is not counted, and the Fiber is none.
 CUSCOPE_INLINE void count(const void* address, unsigned bytes, Access access, const void* instruction) {
     if (!is_started()) return;
     Fiber* const self = cuscope_fiber;
-    if (address >= __builtin_frame_address(0) && address < static_cast<const void*>(self + 1)) return;
+    if (address >= __builtin_frame_address(0) && address < self->stack_end) return;
+    if (address >= self && address < self + 1) return;
 #if CUSCOPE_FIBER_REGISTER
     self->api->access(self, address, bytes, access, instruction);
 #else

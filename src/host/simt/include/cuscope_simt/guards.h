@@ -1,0 +1,94 @@
+// What an image has of its own so that a kernel's mistakes stay the device's: where __shared__ variables lie,
+// what a damaged frame leads to, memory behind its variables that nothing may touch, and what file-scope
+// objects ask for.
+#pragma once
+#pragma GCC system_header
+
+#include "cuscope_simt/fiber.h"
+
+// Code of the image calls this for the address of a thread-local variable, as it would call the C library's.
+// The compilers for other processors have other ways.
+#if defined(__x86_64__)
+#define CUSCOPE_PLACES_SHARED 1
+#else
+#define CUSCOPE_PLACES_SHARED 0
+#endif
+
+namespace cuscope_simt {
+inline constexpr bool places_shared = CUSCOPE_PLACES_SHARED != 0;
+#if CUSCOPE_PLACES_SHARED && !CUSCOPE_FIBER_REGISTER
+static unsigned key_of_shared;
+static constexpr unsigned* shared_key = &key_of_shared;
+#else
+static constexpr unsigned* shared_key = nullptr;
+#endif
+}  // namespace cuscope_simt
+
+extern "C" {
+
+#if CUSCOPE_PLACES_SHARED
+struct CuscopeTlsIndex {
+    unsigned long module, offset;
+};
+#if CUSCOPE_FIBER_REGISTER
+CUSCOPE_HIDDEN CUSCOPE_UNCOUNTED __attribute__((used, no_sanitize("alignment"))) void* __tls_get_addr(
+    CuscopeTlsIndex* index) {
+    return cuscope_fiber->static_shared + index->offset;
+}
+#else
+void* pthread_getspecific(unsigned key) noexcept;
+CUSCOPE_HIDDEN CUSCOPE_UNCOUNTED __attribute__((used, no_sanitize("alignment"))) void* __tls_get_addr(
+    CuscopeTlsIndex* index) {
+    return static_cast<char*>(pthread_getspecific(::cuscope_simt::key_of_shared)) + index->offset;
+}
+#endif
+#endif
+
+// -fstack-protector-strong: a function whose frame was written over is about to return.
+CUSCOPE_HIDDEN CUSCOPE_UNCOUNTED __attribute__((used, noreturn)) void __stack_chk_fail() {
+    ::cuscope_simt::fault(::cuscope_simt::Fault::smashed_stack, nullptr, nullptr);
+    __builtin_unreachable();
+}
+
+// Objects at file scope end with the process: their destructors would run while the image is unloaded.
+CUSCOPE_HIDDEN __attribute__((used)) void* __dso_handle = nullptr;
+CUSCOPE_HIDDEN CUSCOPE_UNCOUNTED __attribute__((used)) int __cxa_atexit(void (*)(void*), void*,
+                                                                        void*) noexcept {
+    return 0;
+}
+CUSCOPE_HIDDEN CUSCOPE_UNCOUNTED __attribute__((used)) int __cxa_thread_atexit(void (*)(void*), void*,
+                                                                               void*) noexcept {
+    return 0;
+}
+
+}  // extern "C"
+
+// As large as what a wrong index may plausibly jump over, from the next page on. By its name, linkers place
+// it behind all other variables.
+static __attribute__((section(".bss.cuscope_guard"), used)) char cuscope_guard[(1 << 20) + (128 << 10)];
+
+namespace cuscope_simt {
+
+// What the image's initialisers are, for the engine to run them where it can end them.
+CUSCOPE_UNCOUNTED __attribute__((noinline, no_sanitize("alignment"))) static void initialize(
+    Fiber* self, void** arguments) {
+    cuscope_fiber = self;
+    const auto* at = *static_cast<void (*const**)(int, char**, char**)>(arguments[0]);
+    const auto* end = *static_cast<void (*const**)(int, char**, char**)>(arguments[1]);
+    *self->next_thread = self->thread_count;
+    self->linear_thread = 0;
+    self->thread_index = {0, 0, 0};
+    for (; at < end; ++at) {
+        char* none = nullptr;
+        (*at)(0, &none, &none);
+    }
+    self->ended = 1;
+#if CUSCOPE_FIBER_REGISTER
+    cuscope_fiber->api->finish(cuscope_fiber);
+#else
+    self->api->finish(self);
+#endif
+    __builtin_unreachable();
+}
+
+}  // namespace cuscope_simt
