@@ -92,6 +92,7 @@ Status HostRuntime::instance(Library& library, int index, std::shared_ptr<simt::
         if (status == Status::success && loaded->initializers_begin() != loaded->initializers_end()) {
             const std::shared_ptr<simt::Heap> heap = devices_.at(index)->heap;
             if (lock != nullptr) {
+                note_unlock();
                 lock->unlock();
                 status = run_initializers(loaded, heap, &detail);
                 lock->lock();
