@@ -383,6 +383,14 @@ def test_process_that_a_compiler_leaves_behind_is_not_waited_for(here):
     assert compile_here().kernels == ("put",)
 
 
+def test_temporary_folder_may_be_relative(here, monkeypatch):
+    monkeypatch.chdir(here.temporary.parent)
+    monkeypatch.setenv("TMPDIR", here.temporary.name)
+
+    assert compile_here().kernels == ("put",)
+    assert not here.folders()
+
+
 def lock_of(entry: Path) -> Path:
     return entry.with_suffix(".lock")
 

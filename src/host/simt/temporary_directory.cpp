@@ -24,7 +24,8 @@ constexpr const char* owner_file = "/.owner";
 
 fs::path parent_directory() {
     std::error_code error;
-    const fs::path parent = fs::temp_directory_path(error);
+    // Compilers and the watcher run in other directories than this process.
+    const fs::path parent = fs::absolute(fs::temp_directory_path(error), error);
     return error ? fs::path("/tmp") : parent;
 }
 
