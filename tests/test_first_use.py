@@ -69,6 +69,37 @@ def test_first_launch_does_not_wait_for_a_held_stream(device, target):
     assert target.to_host()[0] == 8
 
 
+@pytest.mark.parametrize(
+    "operation",
+    ["cs.sum(a, stream=s)", "cs.matmul(a, a, stream=s)", "cs.argmax(a, stream=s)", "a.T.copy(stream=s)"],
+)
+def test_first_operation_does_not_wait_for_a_held_stream(device, run_python, operation):
+    if device.kind != "host" and device.compute_capability != (9, 0):
+        pytest.skip("the package has machine code for compute capability 9.0")
+    done = run_python(
+        f"""
+        import sys, threading
+        import numpy as np
+        import cuscope as cs
+        a = cs.to_device(np.ones((64, 64), np.float32))
+        cs.synchronize()
+        flag, held, s = cs.pinned_empty(1, np.uint32), cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
+        flag[0] = 0
+        held.wait_value(flag, 1)
+        watchdog = threading.Timer({PATIENCE_S}, flag.__setitem__, (0, 1))
+        watchdog.daemon = True
+        watchdog.start()
+        {operation}
+        s.synchronize()
+        print(int(flag[0]))
+        flag[0] = 1
+        held.synchronize()
+        """
+    )
+
+    assert done.stdout.split() == ["0"], done.stderr
+
+
 def test_first_launch_of_a_template_does_not_wait_for_a_held_stream(device, target):
     module, stream = fresh(name_expressions=["put_template<int>"]), cs.Stream(non_blocking=True)
 

@@ -5,6 +5,7 @@
 
 #include "bindings/foreign.hpp"
 #include "core/capture.hpp"
+#include "ops/kernel_library.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -425,7 +426,10 @@ core::StreamPtr stream_for_new(const StreamLike& stream) {
 DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> shape, const py::dtype& dtype,
                       const std::shared_ptr<core::MemPool>& pool) {
     const std::size_t bytes = byte_count(shape, dtype);
-    return array_over(without_gil([&] { return core::DeviceMemory::allocate(stream, bytes, pool); }),
+    return array_over(without_gil([&] {
+                          ops::KernelLibrary::load_ahead(stream->device());
+                          return core::DeviceMemory::allocate(stream, bytes, pool);
+                      }),
                       std::move(shape), dtype);
 }
 

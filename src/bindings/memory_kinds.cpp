@@ -7,6 +7,7 @@
 
 #include "bindings/foreign.hpp"
 #include "core/copy_batch.hpp"
+#include "ops/kernel_library.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -20,7 +21,10 @@ DeviceArray empty_plain(const ShapeLike& shape, const DTypeLike& dtype, const De
     const py::dtype type = dtype_or_float32(dtype);
     const std::size_t bytes = byte_count(extents, type);
     const core::DevicePtr on = device_or_current(device);
-    return array_over(without_gil([&] { return core::DeviceMemory::allocate_plain(on, bytes); }),
+    return array_over(without_gil([&] {
+                          ops::KernelLibrary::load_ahead(*on);
+                          return core::DeviceMemory::allocate_plain(on, bytes);
+                      }),
                       std::move(extents), type);
 }
 
@@ -43,7 +47,10 @@ DeviceArray empty_pitched(const ShapeLike& shape, const DTypeLike& dtype, const 
     const Extent extent{count(1) * static_cast<std::size_t>(type.itemsize()), count(2),
                         extents.size() == 3 ? count(3) : 1};
     std::size_t pitch = 0;
-    auto memory = without_gil([&] { return core::DeviceMemory::allocate_pitched(on, extent, &pitch); });
+    auto memory = without_gil([&] {
+        ops::KernelLibrary::load_ahead(*on);
+        return core::DeviceMemory::allocate_pitched(on, extent, &pitch);
+    });
     std::vector<py::ssize_t> strides{static_cast<py::ssize_t>(pitch), type.itemsize()};
     if (extents.size() == 3) strides.insert(strides.begin(), static_cast<py::ssize_t>(pitch) * extents[1]);
     const DeviceArray whole = array_over(std::move(memory), extents, type);
@@ -56,6 +63,7 @@ DeviceArray empty_managed(const ShapeLike& shape, const DTypeLike& dtype, const 
     const std::size_t bytes = byte_count(extents, type);
     const core::DevicePtr on = device_or_current(device);
     return array_over(without_gil([&] {
+                          ops::KernelLibrary::load_ahead(*on);
                           return core::DeviceMemory::allocate_managed(on, bytes, flags::mem_attach_global);
                       }),
                       std::move(extents), type);

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings/objects.hpp"
+#include "ops/kernel_library.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -19,8 +20,10 @@ NDArray pinned_empty(const ShapeLike& shape, const DTypeLike& dtype, bool portab
     const unsigned flags = (portable ? flags::host_alloc_portable : 0u) |
                            (mapped ? flags::host_alloc_mapped : 0u) |
                            (write_combined ? flags::host_alloc_write_combined : 0u);
-    auto owner =
-        std::make_unique<Owner>(without_gil([&] { return core::PinnedMemory::allocate(on, bytes, flags); }));
+    auto owner = std::make_unique<Owner>(without_gil([&] {
+        ops::KernelLibrary::load_ahead(*on);
+        return core::PinnedMemory::allocate(on, bytes, flags);
+    }));
     void* const data = owner->get()->pointer();
     const py::capsule base(owner.get(), [](void* held) { delete static_cast<Owner*>(held); });
     owner.release();

@@ -8,6 +8,7 @@
 #include "bindings/foreign.hpp"
 #include "bindings/host_function.hpp"
 #include "core/graph.hpp"
+#include "ops/kernel_library.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -196,7 +197,10 @@ True
                  const int priority = parse_priority(number);
                  const core::DevicePtr on = device_or_current(device);
                  const unsigned flags = non_blocking ? flags::stream_non_blocking : flags::stream_default;
-                 const auto made = without_gil([&] { return core::Stream::create(on, flags, priority); });
+                 const auto made = without_gil([&] {
+                     ops::KernelLibrary::load_ahead(*on);
+                     return core::Stream::create(on, flags, priority);
+                 });
                  return wrap(made);
              }),
              py::kw_only(), py::arg("priority") = 0, py::arg("non_blocking") = false,

@@ -1,11 +1,38 @@
 #include "ops/kernel_library.hpp"
 
+#include <utility>
+
 #include "runtime/package_folder.hpp"
 
 namespace cuscope::ops {
 namespace {
 
 constexpr std::size_t shared_of_every_launch = 48 * 1024;
+
+// What cs.sum and its like, cs.matmul and copies of strided arrays launch.
+constexpr const char* used_by_operations[] = {"gather/gather",
+                                              "gather/convert",
+                                              "reduce/sum",
+                                              "reduce/product",
+                                              "reduce/extremes",
+                                              "reduce/first_extremes",
+                                              "reduce/dot",
+                                              "reduce/truth",
+                                              "matmul/01_naive",
+                                              "matmul/02_coalesced",
+                                              "matmul/03_shared_tiles",
+                                              "matmul/04_thread_tile_1d",
+                                              "matmul/05_thread_tile_2d",
+                                              "matmul/06_vectorised",
+                                              "matmul/07_double_buffered",
+                                              "matmul/08_warp_tiles",
+                                              "matmul/09_tensor_cores"};
+
+// For other GPUs the driver translates the kernels, which takes long.
+bool has_machine_code(const core::Device& device) {
+    const auto& properties = device.properties();
+    return properties.compute_capability_major == 9 && properties.compute_capability_minor == 0;
+}
 
 std::shared_ptr<core::Module> load(core::Device& device, const std::string& file) {
     const char* const ending = device.simulated() ? ".image" : ".fatbin";
@@ -33,28 +60,61 @@ KernelLibrary& KernelLibrary::of(core::Device& device) {
     return *library;
 }
 
+void KernelLibrary::load_ahead(core::Device& device) noexcept {
+    thread_local core::Device* last = nullptr;
+    thread_local unsigned last_generation = 0;
+    const unsigned generation = device.generation();
+    if (last == &device && last_generation == generation) return;
+    last = &device;
+    last_generation = generation;
+    if (device.simulated() || !has_machine_code(device)) return;
+    try {
+        KernelLibrary& library = of(device);
+        {
+            const std::lock_guard lock(library.mutex_);
+            library.forget_after_reset();
+            if (std::exchange(library.loaded_ahead_, true)) return;
+        }
+        for (const char* file : used_by_operations) library.module(file);
+    } catch (...) {  // whoever needs the kernels is told
+    }
+}
+
+void KernelLibrary::forget_after_reset() {
+    if (generation_ == device_.generation()) return;
+    kernels_.clear();
+    modules_.clear();
+    loaded_ahead_ = false;
+    generation_ = device_.generation();
+}
+
+std::shared_ptr<core::Module> KernelLibrary::module(const std::string& file) {
+    const unsigned generation = device_.generation();
+    {
+        const std::lock_guard lock(mutex_);
+        forget_after_reset();
+        if (const auto found = modules_.find(file); found != modules_.end()) return found->second;
+    }
+    std::shared_ptr<core::Module> made = load(device_, file);
+    const std::lock_guard lock(mutex_);
+    if (generation_ != generation) return made;
+    return modules_.emplace(file, std::move(made)).first->second;
+}
+
 std::shared_ptr<core::Kernel> KernelLibrary::kernel(const std::string& file, const std::string& name,
                                                     std::size_t dynamic_shared_bytes) {
     const std::pair key(file, name);
-    std::shared_ptr<core::Module> module;
+    const unsigned generation = device_.generation();
     {
         const std::lock_guard lock(mutex_);
-        if (generation_ != device_.generation()) {
-            kernels_.clear();
-            modules_.clear();
-            generation_ = device_.generation();
-        }
+        forget_after_reset();
         if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
-        if (const auto found = modules_.find(file); found != modules_.end()) module = found->second;
     }
-    const unsigned generation = device_.generation();
-    if (!module) module = load(device_, file);
-    std::shared_ptr<core::Kernel> kernel = module->kernel(name);
+    std::shared_ptr<core::Kernel> kernel = module(file)->kernel(name);
     if (dynamic_shared_bytes > shared_of_every_launch)
         kernel->set_max_dynamic_shared(static_cast<int>(dynamic_shared_bytes));
     const std::lock_guard lock(mutex_);
     if (generation_ != generation) return kernel;
-    modules_.emplace(file, module);
     return kernels_.emplace(key, std::move(kernel)).first->second;
 }
 
