@@ -135,12 +135,15 @@ def test_put_off_memory_counts_as_used_until_it_is_given_back(device, settled):
 
 
 def test_later_calls_give_back_what_was_put_off(device):
+    dropped = [KINDS[kind]() for kind in KINDS]
     device.synchronize()
     with held():
-        dropped = [KINDS[kind]() for kind in KINDS]
         del dropped
         gc.collect()
-    device.synchronize()
+    calls = 0
+    while put_off() and calls < 1000:
+        cs.empty(1)
+        calls += 1
 
     assert put_off() == 0
 
@@ -174,10 +177,11 @@ def test_memory_dropped_while_the_device_works_does_not_pile_up(device):
 
 
 def test_many_drops_beside_a_held_stream(device):
+    dropped = [cs.pinned_empty(16) for _ in range(2000)]
     device.synchronize()
     with held() as (_, flag):
-        for _ in range(2000):
-            cs.pinned_empty(16)
+        while dropped:
+            dropped.pop()
             cs.empty(16)
         assert flag[0] == 0
     device.synchronize()
@@ -326,6 +330,7 @@ def test_dropping_beside_a_host_function_that_waits_returns(device):
         s.synchronize()
 
 
+@pytest.mark.host_only("cudaDeviceReset waits for the host function, and nothing ends that wait")
 def test_reset_beside_a_host_function_that_loops_is_interrupted(run_python, device):
     source = """
     import os, signal, threading, time
@@ -425,10 +430,40 @@ def test_a_graph_whose_executable_was_closed_in_flight_is_instantiated_again(dev
     assert x.to_host().tolist() == [3]
 
 
-# ---- captures that something else began
+# ---- captures
 
 
 MODES = {"global": 0, "thread_local": 1, "relaxed": 2}
+
+
+def drop(things: list, own_thread: bool) -> None:
+    def run() -> None:
+        things.clear()
+        gc.collect()
+
+    if own_thread:
+        run()
+    else:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("own_thread", [True, False])
+def test_dropping_during_a_capture_spoils_nothing_and_loses_nothing(device, capfd, mode, own_thread):
+    s = cs.Stream(non_blocking=True)
+    things = [make() for make in (KINDS | OTHERS).values()]
+    device.synchronize()
+    before = _core.live()["device_memory"]
+
+    with s.capture(mode=mode):
+        drop(things, own_thread)
+    device.synchronize()
+
+    assert capfd.readouterr().err == ""
+    assert put_off() == 0
+    assert _core.live()["device_memory"] < before
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -439,20 +474,10 @@ def test_dropping_during_a_capture_of_another_library_spoils_nothing_and_loses_n
     s = cs.Stream(non_blocking=True)
     things = [make() for make in (KINDS | OTHERS).values()]
     device.synchronize()
-    gc.collect()
-    before = _core.live()
+    before = _core.live()["device_memory"]
     assert contract.stream_begin_capture(s.handle, MODES[mode]) == "cudaSuccess"
 
-    def drop():
-        things.clear()
-        gc.collect()
-
-    if own_thread:
-        drop()
-    else:
-        thread = threading.Thread(target=drop)
-        thread.start()
-        thread.join()
+    drop(things, own_thread)
     ended, graph = contract.stream_end_capture(s.handle)
     device.synchronize()
 
@@ -460,4 +485,21 @@ def test_dropping_during_a_capture_of_another_library_spoils_nothing_and_loses_n
     assert contract.graph_destroy(graph) == "cudaSuccess"
     assert capfd.readouterr().err == ""
     assert put_off() == 0
-    assert _core.live()["device_memory"] < before["device_memory"]
+    assert _core.live()["device_memory"] < before
+
+
+def test_a_release_that_a_capture_of_another_library_refuses_is_made_later(device, contract, capfd):
+    blocking = cs.Stream()  # the legacy default stream waits for it: what is freed there is refused meanwhile
+    x = cs.empty(1 << 20, np.uint8)
+    pool = device.memory_pool
+    device.synchronize()
+    used = pool.statistics.used
+    assert contract.stream_begin_capture(blocking.handle, MODES["relaxed"]) == "cudaSuccess"
+
+    del x
+    contract.stream_end_capture(blocking.handle)
+    contract.get_last_error()
+    device.synchronize()
+
+    assert capfd.readouterr().err == ""
+    assert pool.statistics.used <= used - (1 << 20)

@@ -1649,7 +1649,7 @@ class Registration:
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
-        Wait for the streams that use the memory, and unlock it. Closing twice is no error. See cudaHostUnregister.
+        Wait for the device, and unlock the memory. Ctrl-C ends the wait and leaves it locked. Closing twice is no error. See cudaHostUnregister.
         """
     def device_view(self) -> DeviceArray:
         """

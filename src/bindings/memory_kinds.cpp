@@ -457,7 +457,8 @@ True
             },
             "The array as kernels see it. See device_view().")
         .def("close", close,
-             "Wait for the streams that use the memory, and unlock it. Closing twice is no error. See "
+             "Wait for the device, and unlock the memory. Ctrl-C ends the wait and leaves it locked. Closing "
+             "twice is no error. See "
              "cudaHostUnregister.")
         .def_property_readonly(
             "closed", [](const Registration& self) { return self.memory.get()->closed(); }, "Was it closed?")

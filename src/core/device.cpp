@@ -1,8 +1,10 @@
 #include "core/device.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <limits>
+#include <thread>
 
 #include "core/capture.hpp"
 #include "core/host_task.hpp"
@@ -16,6 +18,14 @@ namespace {
 
 thread_local int host_function_depth = 0;
 constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+
+struct SweepEnd {
+    explicit SweepEnd(std::atomic<int>& count) : sweeping(count) {}
+    SweepEnd(const SweepEnd&) = delete;
+    SweepEnd& operator=(const SweepEnd&) = delete;
+    ~SweepEnd() { --sweeping; }
+    std::atomic<int>& sweeping;
+};
 
 }  // namespace
 
@@ -281,7 +291,9 @@ void Device::sweep(std::size_t most_retired) {
         put_off.swap(put_off_);
         put_off_host_bytes_ = 0;
         has_work_ = !retired_.empty();
+        ++sweeping_;
     }
+    const SweepEnd end(sweeping_);
     // An attempt may put off a release for good: the streams are past their uses, but the device is not idle.
     std::erase_if(retired, [](const Retired& one) { return one.attempt(); });
     std::vector<const char*> refused;  // calls of which one has found that it would wait
@@ -302,8 +314,18 @@ void Device::sweep(std::size_t most_retired) {
     has_work_ = true;
 }
 
+// What another thread is about to give back is in no list. No lock is held meanwhile: giving back may take
+// the GIL, which this thread may have, and then this is over after a moment.
+void Device::let_others_sweep() const {
+    constexpr int tries = 200;
+    for (int i = 0; sweeping_ > 0 && i < tries; ++i)
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
 bool Device::hurry() {
-    if (!has_work_.load(std::memory_order_relaxed) || must_defer()) return false;
+    const bool swept = sweeping_ > 0;
+    if (swept) let_others_sweep();
+    if (!has_work_.load(std::memory_order_relaxed) || must_defer()) return swept;
     runtime_->get_last_error();
     std::deque<Retired> retired;
     {
@@ -311,6 +333,8 @@ bool Device::hurry() {
         retired.swap(retired_);
     }
     bool any = false;
+    ++sweeping_;
+    const SweepEnd end(sweeping_);
     for (const Retired& one : retired) {
         if (!one.hurry) continue;
         one.hurry();
@@ -323,7 +347,7 @@ bool Device::hurry() {
         has_work_ = true;
     }
     sweep(all);
-    return any;
+    return any || swept;
 }
 
 bool Device::reclaim() {

@@ -150,6 +150,7 @@ class Device : public std::enable_shared_from_this<Device> {
     void sweep(std::size_t most_retired);
     bool hurry();  // both: something may have been given back
     bool reclaim();
+    void let_others_sweep() const;
 
     std::shared_ptr<Runtime> runtime_;
     int ordinal_;
@@ -167,6 +168,7 @@ class Device : public std::enable_shared_from_this<Device> {
     std::vector<int> reached_by_;  // ordinals
     std::deque<std::pair<unsigned long long, std::exception_ptr>> failures_;
     std::atomic<bool> has_work_{false}, has_failures_{false};
+    std::atomic<int> sweeping_{0};  // how many threads have taken releases out of the lists, to try them
     std::unique_ptr<StagingRing> staging_;
 
   public:

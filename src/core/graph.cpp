@@ -505,11 +505,14 @@ std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const St
     GraphInstantiateParameters parameters;
     parameters.flags = flags | (upload ? flags::graph_upload : 0);
     parameters.upload_stream = upload ? upload->handle() : nullptr;
-    Status status = device_->runtime().graph_instantiate(&handle, handle_, &parameters);
+    const auto instantiate = [&] {
+        return device_->runtime().graph_instantiate(&handle, handle_, &parameters);
+    };
+    Status status = device_->allocate(instantiate);
     // Some graphs have one executable at a time; one that was closed does not count.
     if (status == Status::not_supported && destroy_dropped()) {
         device_->runtime().get_last_error();
-        status = device_->runtime().graph_instantiate(&handle, handle_, &parameters);
+        status = device_->allocate(instantiate);
     }
     if (status != Status::success) device_->fail(status, "cudaGraphInstantiate", why_not(parameters), {});
     auto executable = std::make_shared<ExecutableHandle>();

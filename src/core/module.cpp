@@ -24,7 +24,8 @@ std::shared_ptr<Library> load_library(const DevicePtr& device, const std::string
                                       const std::string& origin) {
     LibraryHandle handle = nullptr;
     const RelaxedCapture relaxed(*device);
-    const Status status = device->runtime().library_load_data(&handle, image.data(), image.size());
+    const Status status = device->allocate(
+        [&] { return device->runtime().library_load_data(&handle, image.data(), image.size()); });
     if (status == Status::not_ready) {
         device->runtime().get_last_error();
         throw Interrupted();
