@@ -225,7 +225,7 @@ INITIALISERS = {
     "null": "__device__ int d = *(volatile int*)16;",
     "overrun": "static int f() { volatile int a[4]; for (int i = 0; i < 5000; ++i) a[i] = i; return a[1]; }\n"
     "__device__ int d = f();",
-    "recursion": "__attribute__((noinline)) int f(volatile int n) { return f(n + 1) + 1; }\n__device__ int d = f(1);",
+    "recursion": "__attribute__((noinline)) int f(volatile int n) { volatile char a[64]; a[n % 64] = 1; return f(n + 1) + a[3]; }\n__device__ int d = f(1);",
     "loop": "static int f() { volatile int n = 1; while (n) {} return 1; }\n__device__ int d = f();",
     "heap": "static int f() { int* p = new int[4]; for (int i = 0; i < 9000; ++i) p[i] = i; delete[] p; return 1; }\n"
     "__device__ int d = f();",

@@ -202,9 +202,7 @@ void Block::describe_fault(const Strand* self, Fault kind, const char* message, 
         [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
     }
     const bool unknown = kind == Fault::smashed_stack && self->ended != 0;
-    std::string text =
-        unknown ? block_name() + ": one of its threads, at the latest " + coordinates(self->thread_index)
-                : thread_name(self);
+    std::string text = unknown ? block_name() + ": one of its threads" : thread_name(self);
     text += ": " + what;
     if (site != nullptr) text += std::string(" in ") + site->file + ":" + std::to_string(site->line);
     failure_ = {status, std::move(text)};

@@ -131,7 +131,8 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler) {
     };
     if (compiler.is_clang) {
         flags.insert(flags.end(), {"-Wno-unknown-warning-option", "-Wno-ignored-attributes",
-                                   "-Wno-unused-command-line-argument", "-Wno-return-type-c-linkage"});
+                                   "-Wno-unused-command-line-argument",
+                                   "-fvisibility-global-new-delete-hidden", "-Wno-return-type-c-linkage"});
     } else {
         flags.insert(flags.end(), {"-fno-gnu-unique", "-fno-extern-tls-init", "-Wno-register"});
     }

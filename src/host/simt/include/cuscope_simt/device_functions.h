@@ -127,22 +127,28 @@ CUSCOPE_INLINE void heap_free(void* address, const char* file = __builtin_FILE()
 }
 }  // namespace cuscope_simt
 
-CUSCOPE_HIDDEN void* operator new(decltype(sizeof(0)) bytes) {
+// Clang declares these itself, and hides them by -fvisibility-global-new-delete-hidden.
+#ifdef __clang__
+#define CUSCOPE_OWN_NEW
+#else
+#define CUSCOPE_OWN_NEW CUSCOPE_HIDDEN
+#endif
+CUSCOPE_OWN_NEW void* operator new(decltype(sizeof(0)) bytes) {
     return ::cuscope_simt::heap_malloc(bytes == 0 ? 1 : bytes);
 }
-CUSCOPE_HIDDEN void* operator new[](decltype(sizeof(0)) bytes) {
+CUSCOPE_OWN_NEW void* operator new[](decltype(sizeof(0)) bytes) {
     return ::cuscope_simt::heap_malloc(bytes == 0 ? 1 : bytes);
 }
-CUSCOPE_HIDDEN void operator delete(void* address) noexcept {
+CUSCOPE_OWN_NEW void operator delete(void* address) noexcept {
     cuscope_fiber->api->heap_free(cuscope_fiber, address, nullptr);
 }
-CUSCOPE_HIDDEN void operator delete[](void* address) noexcept {
+CUSCOPE_OWN_NEW void operator delete[](void* address) noexcept {
     cuscope_fiber->api->heap_free(cuscope_fiber, address, nullptr);
 }
-CUSCOPE_HIDDEN void operator delete(void* address, decltype(sizeof(0))) noexcept {
+CUSCOPE_OWN_NEW void operator delete(void* address, decltype(sizeof(0))) noexcept {
     cuscope_fiber->api->heap_free(cuscope_fiber, address, nullptr);
 }
-CUSCOPE_HIDDEN void operator delete[](void* address, decltype(sizeof(0))) noexcept {
+CUSCOPE_OWN_NEW void operator delete[](void* address, decltype(sizeof(0))) noexcept {
     cuscope_fiber->api->heap_free(cuscope_fiber, address, nullptr);
 }
 
