@@ -27,12 +27,12 @@ PRIVATE = {"Contract", "FaultDevice", "Side"}
 # What is a value, and so is copied and pickled like one. The last four are NumPy's.
 VALUES = {
     "device", "barrier", "matmul", "sum", "reduce", "variant", "info", "error", "out of memory error", "capture error",
-    "compile error", "pinned array", "registered array",
+    "compile error", "pending warning", "pinned array", "registered array",
 }  # fmt: skip
 # What never changes: a copy is the object itself.
 CONSTANT = {
     cs.Device, cs.DeviceProperties, cs.MemoryInfo, cs.PoolStatistics, cs.PointerAttributes, cs.Parameter,
-    cs.FunctionAttributes, cs.GlobalCounts, cs.Counts,
+    cs.FunctionAttributes, cs.GlobalCounts, cs.Counts, cs.Pending, cs.PendingWork, cs.PendingReason,
 }  # fmt: skip
 
 
@@ -62,6 +62,17 @@ class World:
         with capture:
             self.module.add[1, 32, stream](self.x, 1)
         return capture
+
+    def waiting(self) -> Any:
+        """What is said of a stream that waits for a number, which is there afterwards."""
+        stream, flag = cs.Stream(non_blocking=True), cs.pinned_empty(1, np.uint32)
+        flag[0] = 0
+        stream.wait_value(flag, 1)
+        cs.host_work(1e-3)
+        work = cs.pending(self.device)[0]
+        flag[0] = 1
+        stream.synchronize()
+        return work
 
     def counts(self) -> cs.Counts:
         return self.module.add.count(self.x, 1, grid=1, block=32)
@@ -105,6 +116,9 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "window": lambda w: cs.AccessPolicyWindow(w.x),
     "counts": lambda w: w.counts(),
     "global counts": lambda w: w.counts().by_argument["x"],
+    "pending": lambda w: cs.pending(w.device),
+    "pending work": lambda w: w.waiting(),
+    "pending reason": lambda w: w.waiting().reasons[0],
     "write": lambda w: cs.WriteValue(w.plain, 1),
     "wait": lambda w: cs.WaitValue(w.plain, 1),
     "barrier": lambda w: cs.MemoryBarrier("device"),
@@ -125,10 +139,11 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "error": lambda w: cs.CudaError("broken", 1, "cudaErrorInvalidValue", "cudaMalloc"),
     "out of memory error": lambda w: cs.OutOfMemoryError("full", 2, "cudaErrorMemoryAllocation", "cudaMalloc"),
     "capture error": lambda w: cs.CaptureError("not now", 900, "cudaErrorStreamCaptureUnsupported"),
+    "pending warning": lambda w: cs.PendingWarning("nothing has run"),
     "compile error": lambda w: cs.CompileError("no source"),
 }  # fmt: skip
-# On a GPU there are no counters of threads, and no semaphores without another interface.
-SIMULATED_ONLY = {"counts", "global counts", "semaphore"}
+# On a GPU there are no counters of threads, no semaphores without another interface, and less is known of what waits.
+SIMULATED_ONLY = {"counts", "global counts", "semaphore", "pending work", "pending reason"}
 
 
 def public_types() -> set[type]:

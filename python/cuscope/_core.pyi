@@ -4876,6 +4876,18 @@ class PendingReason:
     ...     stream.synchronize()
     value
     """
+    def __copy__(self) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __deepcopy__(self, memo: typing.Any) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def kind(self) -> str:
@@ -4905,6 +4917,18 @@ class PendingWork:
     ...     stream.synchronize()
     memset of 4 KiB 1 ready
     """
+    def __copy__(self) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __deepcopy__(self, memo: typing.Any) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     @property
     def device(self) -> str:
@@ -4948,9 +4972,21 @@ class Pending:
     >>> cs.pending(cs.current_device())
     nothing is in flight
     """
+    def __copy__(self) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
+    def __deepcopy__(self, memo: typing.Any) -> typing.Any:
+        """
+        Itself, as nothing of it changes.
+        """
     def __getitem__(self, index: typing.SupportsInt | typing.SupportsIndex) -> PendingWork: ...
     def __iter__(self) -> collections.abc.Iterator[PendingWork]: ...
     def __len__(self) -> int: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
     def __repr__(self) -> str: ...
     def _repr_html_(self) -> str: ...
     @property

@@ -48,6 +48,9 @@ constexpr std::array rules{
     Rule{"Parameter", data, "take the fields that you need", true},
     Rule{"FunctionAttributes", data, "take the fields that you need, which are numbers", true},
     Rule{"GlobalCounts", data, "take the fields that you need, which are numbers", true},
+    Rule{"Pending", data, "take its text: str(pending)", true},
+    Rule{"PendingWork", data, "take its text: str(work)", true},
+    Rule{"PendingReason", data, "take its text: str(reason)", true},
     Rule{"Counts", data, "take the fields that you need, which are numbers", true},
 };
 
