@@ -287,26 +287,26 @@ bool Block::add_strand() {
     strand->memory_end = stack + stacks_.back().bytes();
     strand->stack_end = strand->memory_end - colour - cuscope::simt::canary_bytes;
     strand->kernel_floor = stack + cuscope::simt::engine_reserve;
-    fill_canary(strand->stack_end);
     strands_.push_back(strand);
     return true;
 }
 
+// An earlier kernel may have written over all of a stack that was not its own.
 CUSCOPE_ON_FIBER void Block::begin_strand(Strand* strand) {
+    fill_canary(strand->stack_end);
     cuscope::simt::make_context(strand->context, strand->memory_begin, strand->stack_end, &strand_main,
                                 strand);
 }
 
 // Abandons whatever the fibers of a block were doing.
 void Block::reset_strands() {
+#if defined(CUSCOPE_ASAN)
     for (unsigned i = 0; i < used_; ++i) {
         Strand* strand = strands_[i];
-#if defined(CUSCOPE_ASAN)
         __asan_unpoison_memory_region(strand->memory_begin, stack_size(strand));
         strand->fake_stack = nullptr;
-#endif
-        fill_canary(strand->stack_end);
     }
+#endif
     used_ = live_ = 0;
     ready_.clear();
     at_barrier_.clear();
