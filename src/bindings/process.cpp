@@ -164,6 +164,8 @@ void bind_process(py::module_& m) {
     if (PyThread_get_thread_ident() == main_thread) detail::main_state = PyThreadState_Get();
     set_interrupt_check(check_signals);
     set_kernel_output(write_to_python);
+    set_interpreter_lock([]() -> void* { return PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr; },
+                         [](void* state) { restore_thread(static_cast<PyThreadState*>(state)); });
     py::module_::import("atexit").attr("register")(py::cpp_function(at_exit));
     m.def("cache_description", cache_description, "The folder of compiled kernels, or why there is none.");
     m.def("live", live, "How many of what is alive: for tests that look for leaks.");

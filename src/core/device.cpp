@@ -53,7 +53,10 @@ ReleaseScope::ReleaseScope(Device& device)
       relaxed_(runtime_.thread_exchange_stream_capture_mode(&mode_) == Status::success) {}
 
 ReleaseScope::~ReleaseScope() {
-    if (relaxed_) runtime_.thread_exchange_stream_capture_mode(&mode_);
+    if (!relaxed_ || runtime_.thread_exchange_stream_capture_mode(&mode_) == Status::success) return;
+    // The thread is not to stay in the relaxed mode, whatever kept the call from being made.
+    runtime_.get_last_error();
+    runtime_.thread_exchange_stream_capture_mode(&mode_);
 }
 
 bool is_put_off(Status status) noexcept {

@@ -232,6 +232,7 @@ class ReleaseScope {
     ~ReleaseScope();
 
   private:
+    WithoutInterpreter interpreter_;
     DeviceScope device_;
     NoWait no_wait_;
     Runtime& runtime_;

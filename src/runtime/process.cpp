@@ -15,6 +15,8 @@ constinit thread_local unsigned detail::calls = 0;
 namespace {
 
 std::atomic<InterruptCheck> interrupt_check{nullptr};
+std::atomic<LetInterpreterGo> let_interpreter_go{nullptr};
+std::atomic<TakeInterpreter> take_interpreter{nullptr};
 std::atomic<KernelOutput> kernel_output{nullptr};
 std::atomic<bool> exiting{false};
 std::atomic<bool> used{false};
@@ -76,6 +78,20 @@ void note_progress() noexcept { progress.fetch_add(1, std::memory_order_relaxed)
 void set_quiet_report(QuietReport report, double seconds) noexcept {
     quiet_limit.store(seconds);
     quiet_report.store(report);
+}
+
+void set_interpreter_lock(LetInterpreterGo let_go, TakeInterpreter take) noexcept {
+    take_interpreter.store(take);
+    let_interpreter_go.store(let_go);
+}
+
+WithoutInterpreter::WithoutInterpreter() {
+    const LetInterpreterGo let_go = let_interpreter_go.load();
+    state_ = let_go == nullptr ? nullptr : let_go();
+}
+
+WithoutInterpreter::~WithoutInterpreter() {
+    if (state_ != nullptr) take_interpreter.load()(state_);
 }
 
 void set_kernel_output(KernelOutput output) noexcept { kernel_output.store(output); }

@@ -54,6 +54,24 @@ enum class QuietAnswer { goes_on, reported, end };     // goes_on: something wor
 using QuietReport = QuietAnswer (*)(double seconds);
 void set_quiet_report(QuietReport report, double seconds) noexcept;
 
+// Lets go of the interpreter's lock, if the thread has it, while a call of the runtime is made that may take
+// long. For calls of destructors, which run wherever the last reference goes: a driver may hold its own lock
+// until a host function has run, which needs the interpreter's. The bindings set both functions once. Not to
+// be made with a lock of C++ held.
+using LetInterpreterGo = void* (*)();  // null: this thread does not have its lock
+using TakeInterpreter = void (*)(void*);
+void set_interpreter_lock(LetInterpreterGo let_go, TakeInterpreter take) noexcept;
+class WithoutInterpreter {
+  public:
+    WithoutInterpreter();
+    WithoutInterpreter(const WithoutInterpreter&) = delete;
+    WithoutInterpreter& operator=(const WithoutInterpreter&) = delete;
+    ~WithoutInterpreter();
+
+  private:
+    void* state_;
+};
+
 // Where what kernels print goes: to this, which the bindings set once, or the C library's stdout where none
 // is.
 using KernelOutput = void (*)(const char* text, std::size_t bytes);

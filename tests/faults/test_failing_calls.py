@@ -26,6 +26,7 @@ def faults(device):
 def broken(faults):
     """The device over the runtime whose calls can be made to fail."""
     with faults.device:
+        cs.Stream()  # the kernels of operations are loaded now, and not by the call that is to fail
         yield faults.device
         faults.clear()
 
