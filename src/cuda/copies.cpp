@@ -64,7 +64,8 @@ Status CudaRuntime::memcpy(void* destination, const void* source, std::size_t by
     if (forked_after_use()) return failed(Status::initialization_error);
     if (wait_for_legacy_stream() == cudaErrorNotReady) return Status::not_ready;
     const PrintCapture capture;
-    return make([&] { return cudaMemcpy(destination, source, bytes, static_cast<cudaMemcpyKind>(kind)); });
+    return make_in(stream_legacy,
+                   [&] { return cudaMemcpy(destination, source, bytes, static_cast<cudaMemcpyKind>(kind)); });
 }
 
 Status CudaRuntime::memcpy_async(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
@@ -74,17 +75,17 @@ Status CudaRuntime::memcpy_async(void* destination, const void* source, std::siz
         wait_before(native(stream)) == cudaErrorNotReady) {
         return Status::not_ready;
     }
-    return make([&] {
+    return make_in(stream, [&] {
         return cudaMemcpyAsync(destination, source, bytes, static_cast<cudaMemcpyKind>(kind), native(stream));
     });
 }
 
 Status CudaRuntime::memset(void* pointer, int value, std::size_t bytes) {
-    return make([&] { return cudaMemset(pointer, value, bytes); });
+    return make_in(stream_legacy, [&] { return cudaMemset(pointer, value, bytes); });
 }
 
 Status CudaRuntime::memset_async(void* pointer, int value, std::size_t bytes, StreamHandle stream) {
-    return make([&] { return cudaMemsetAsync(pointer, value, bytes, native(stream)); });
+    return make_in(stream, [&] { return cudaMemsetAsync(pointer, value, bytes, native(stream)); });
 }
 
 Status CudaRuntime::memcpy_2d(void* destination, std::size_t destination_pitch, const void* source,
@@ -92,7 +93,7 @@ Status CudaRuntime::memcpy_2d(void* destination, std::size_t destination_pitch, 
                               MemcpyKind kind) {
     if (forked_after_use()) return failed(Status::initialization_error);
     if (wait_for_legacy_stream() == cudaErrorNotReady) return Status::not_ready;
-    return make([&] {
+    return make_in(stream_legacy, [&] {
         return cudaMemcpy2D(destination, destination_pitch, source, source_pitch, width, height,
                             static_cast<cudaMemcpyKind>(kind));
     });
@@ -106,7 +107,7 @@ Status CudaRuntime::memcpy_2d_async(void* destination, std::size_t destination_p
         wait_before(native(stream)) == cudaErrorNotReady) {
         return Status::not_ready;
     }
-    return make([&] {
+    return make_in(stream, [&] {
         return cudaMemcpy2DAsync(destination, destination_pitch, source, source_pitch, width, height,
                                  static_cast<cudaMemcpyKind>(kind), native(stream));
     });
@@ -117,19 +118,20 @@ Status CudaRuntime::memcpy_3d(const Memcpy3DParameters* parameters) {
     if (parameters == nullptr) return make([] { return cudaMemcpy3D(nullptr); });
     if (wait_for_legacy_stream() == cudaErrorNotReady) return Status::not_ready;
     const cudaMemcpy3DParms real = library_parameters(*parameters);
-    return make([&] { return cudaMemcpy3D(&real); });
+    return make_in(stream_legacy, [&] { return cudaMemcpy3D(&real); });
 }
 
 Status CudaRuntime::memcpy_3d_async(const Memcpy3DParameters* parameters, StreamHandle stream) {
     if (forked_after_use()) return failed(Status::initialization_error);
-    if (parameters == nullptr) return make([&] { return cudaMemcpy3DAsync(nullptr, native(stream)); });
+    if (parameters == nullptr)
+        return make_in(stream, [&] { return cudaMemcpy3DAsync(nullptr, native(stream)); });
     const Memcpy3DParameters& p = *parameters;
     const std::size_t bytes = p.extent.width * p.extent.height * p.extent.depth;
     const bool down = p.destination_array == nullptr && is_pageable(p.destination.pointer);
     const bool up = p.source_array == nullptr && bytes > staged_bytes && is_pageable(p.source.pointer);
     if ((down || up) && wait_before(native(stream)) == cudaErrorNotReady) return Status::not_ready;
     const cudaMemcpy3DParms real = library_parameters(p);
-    return make([&] { return cudaMemcpy3DAsync(&real, native(stream)); });
+    return make_in(stream, [&] { return cudaMemcpy3DAsync(&real, native(stream)); });
 }
 
 Status CudaRuntime::memcpy_peer(void* destination, int destination_device, const void* source,
@@ -140,7 +142,7 @@ Status CudaRuntime::memcpy_peer(void* destination, int destination_device, const
 
 Status CudaRuntime::memcpy_peer_async(void* destination, int destination_device, const void* source,
                                       int source_device, std::size_t bytes, StreamHandle stream) {
-    return make([&] {
+    return make_in(stream, [&] {
         return cudaMemcpyPeerAsync(destination, destination_device, source, source_device, bytes,
                                    native(stream));
     });
@@ -161,7 +163,7 @@ Status CudaRuntime::memcpy_batch_async(void* const* destinations, const void* co
     }
     std::vector<std::size_t> indices;
     if (attribute_indices != nullptr) indices.assign(attribute_indices, attribute_indices + attribute_count);
-    return make([&] {
+    return make_in(stream, [&] {
         return cudaMemcpyBatchAsync(destinations, sources, sizes, count, real.empty() ? nullptr : real.data(),
                                     indices.empty() ? nullptr : indices.data(), attribute_count,
                                     native(stream));
@@ -170,22 +172,23 @@ Status CudaRuntime::memcpy_batch_async(void* const* destinations, const void* co
 
 Status CudaRuntime::memset_2d(void* pointer, std::size_t pitch, int value, std::size_t width,
                               std::size_t height) {
-    return make([&] { return cudaMemset2D(pointer, pitch, value, width, height); });
+    return make_in(stream_legacy, [&] { return cudaMemset2D(pointer, pitch, value, width, height); });
 }
 
 Status CudaRuntime::memset_2d_async(void* pointer, std::size_t pitch, int value, std::size_t width,
                                     std::size_t height, StreamHandle stream) {
-    return make([&] { return cudaMemset2DAsync(pointer, pitch, value, width, height, native(stream)); });
+    return make_in(stream,
+                   [&] { return cudaMemset2DAsync(pointer, pitch, value, width, height, native(stream)); });
 }
 
 Status CudaRuntime::memset_3d(PitchedPointer pitched, int value, Extent extent) {
-    return make([&] {
+    return make_in(stream_legacy, [&] {
         return cudaMemset3D(native(pitched), value, {extent.width, extent.height, extent.depth});
     });
 }
 
 Status CudaRuntime::memset_3d_async(PitchedPointer pitched, int value, Extent extent, StreamHandle stream) {
-    return make([&] {
+    return make_in(stream, [&] {
         return cudaMemset3DAsync(native(pitched), value, {extent.width, extent.height, extent.depth},
                                  native(stream));
     });
@@ -193,14 +196,16 @@ Status CudaRuntime::memset_3d_async(PitchedPointer pitched, int value, Extent ex
 
 Status CudaRuntime::memset_d2d16_async(void* pointer, std::size_t pitch, unsigned short value,
                                        std::size_t width, std::size_t height, StreamHandle stream) {
-    return make(
-        [&] { return driver_memset(memset_d2d16, pointer, pitch, value, width, height, native(stream)); });
+    return make_in(stream, [&] {
+        return driver_memset(memset_d2d16, pointer, pitch, value, width, height, native(stream));
+    });
 }
 
 Status CudaRuntime::memset_d2d32_async(void* pointer, std::size_t pitch, unsigned value, std::size_t width,
                                        std::size_t height, StreamHandle stream) {
-    return make(
-        [&] { return driver_memset(memset_d2d32, pointer, pitch, value, width, height, native(stream)); });
+    return make_in(stream, [&] {
+        return driver_memset(memset_d2d32, pointer, pitch, value, width, height, native(stream));
+    });
 }
 
 }  // namespace cuscope::cuda

@@ -8,7 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "cuda/handles.hpp"
 #include "cuda/idle.hpp"
+#include "cuda/legacy_stream.hpp"
 #include "runtime/process.hpp"
 #include "runtime/runtime.hpp"
 
@@ -37,6 +39,12 @@ class CudaRuntime final : public Runtime {
     Status make(Call&& call) {
         if (forked_after_use()) return failed(Status::initialization_error);
         return answered(static_cast<Status>(std::forward<Call>(call)()));
+    }
+    // The same, of a call in a stream. Not for calls that wait.
+    template <class Call>
+    Status make_in(StreamHandle stream, Call&& call) {
+        const LegacyUse use(native(stream));
+        return make(std::forward<Call>(call));
     }
     // Of calls that wait for all of a device, or of all devices: would this one, where it must not?
     bool would_wait(bool all_devices = false) {

@@ -161,6 +161,7 @@ DriverFunction<CUresult (*)(CUgraphExec, CUstream)> launch_graph("cuGraphLaunch"
 Status CudaRuntime::stream_begin_capture(StreamHandle stream, CaptureMode mode) {
     if (forked_after_use()) return failed(Status::initialization_error);
     const std::lock_guard begins(streams_.mutex());
+    const CaptureChange change;
     return make(
         [&] { return cudaStreamBeginCapture(native(stream), static_cast<cudaStreamCaptureMode>(mode)); });
 }
@@ -171,6 +172,7 @@ Status CudaRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHand
                                                   CaptureMode mode) {
     if (forked_after_use()) return failed(Status::initialization_error);
     const std::lock_guard begins(streams_.mutex());
+    const CaptureChange change;
     return make([&] {
         const auto data = real_of(edge_data, count);
         return cudaStreamBeginCaptureToGraph(native(stream), native(graph), native(dependencies),
@@ -180,6 +182,7 @@ Status CudaRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHand
 
 Status CudaRuntime::stream_end_capture(StreamHandle stream, GraphHandle* graph) {
     clear(graph);
+    const CaptureChange change;
     return make([&] { return cudaStreamEndCapture(native(stream), native(graph)); });
 }
 
@@ -187,7 +190,7 @@ Status CudaRuntime::stream_is_capturing(StreamHandle stream, CaptureStatus* stat
     clear(status);
     if (status == nullptr) return failed(Status::invalid_value);
     cudaStreamCaptureStatus real = cudaStreamCaptureStatusNone;
-    const Status answer = make([&] { return cudaStreamIsCapturing(native(stream), &real); });
+    const Status answer = make_in(stream, [&] { return cudaStreamIsCapturing(native(stream), &real); });
     *status = static_cast<CaptureStatus>(real);
     return answer;
 }
@@ -202,7 +205,7 @@ Status CudaRuntime::stream_get_capture_info(StreamHandle stream, CaptureStatus* 
     cudaStreamCaptureStatus real = cudaStreamCaptureStatusNone;
     const cudaGraphEdgeData* data = nullptr;
     std::size_t found = 0;
-    const Status answer = make([&] {
+    const Status answer = make_in(stream, [&] {
         return cudaStreamGetCaptureInfo(native(stream), &real, id, graph == nullptr ? nullptr : native(graph),
                                         reinterpret_cast<const cudaGraphNode_t**>(dependencies),
                                         edge_data == nullptr ? nullptr : &data, &found);
@@ -224,7 +227,7 @@ Status CudaRuntime::stream_update_capture_dependencies(StreamHandle stream,
                                                        const GraphNodeHandle* dependencies,
                                                        const GraphEdgeData* edge_data, std::size_t count,
                                                        unsigned flags) {
-    return make([&] {
+    return make_in(stream, [&] {
         const auto data = real_of(edge_data, count);
         auto* const nodes = const_cast<cudaGraphNode_t*>(native(dependencies));
         return cudaStreamUpdateCaptureDependencies(native(stream), nodes, data_of(data), count, flags);
@@ -580,7 +583,7 @@ Status CudaRuntime::graph_node_get_enabled(GraphExecHandle exec, GraphNodeHandle
 }
 
 Status CudaRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
-    return make([&] { return cudaGraphUpload(native(exec), native(stream)); });
+    return make_in(stream, [&] { return cudaGraphUpload(native(exec), native(stream)); });
 }
 
 Status CudaRuntime::graph_launch(GraphExecHandle exec, StreamHandle stream) {
@@ -589,7 +592,7 @@ Status CudaRuntime::graph_launch(GraphExecHandle exec, StreamHandle stream) {
         if (const auto status = driver_call(launch_graph, native(exec), native(stream)))
             return answered(*status);
     }
-    return make([&] { return cudaGraphLaunch(native(exec), native(stream)); });
+    return make_in(stream, [&] { return cudaGraphLaunch(native(exec), native(stream)); });
 }
 
 }  // namespace cuscope::cuda

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cuda/legacy_stream.hpp"
 #include "cuda/wait.hpp"
 
 namespace cuscope::cuda {
@@ -78,7 +79,10 @@ bool KnownStreams::is_idle(Book& book) {
         cudaEventDestroy(book.left.back());
         book.left.pop_back();
     }
-    if (is_captured(cudaStreamLegacy) || has_work(cudaStreamQuery(cudaStreamLegacy))) return false;
+    {
+        const LegacyUse use(cudaStreamLegacy);
+        if (is_captured(cudaStreamLegacy) || has_work(cudaStreamQuery(cudaStreamLegacy))) return false;
+    }
     const auto busy = std::find_if(book.streams.begin(), book.streams.end(),
                                    [](cudaStream_t stream) { return has_work(cudaStreamQuery(stream)); });
     if (busy == book.streams.end()) return true;

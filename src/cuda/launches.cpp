@@ -72,7 +72,7 @@ Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
             static_cast<unsigned>(config.dynamic_shared_bytes), native(config.stream), arguments, nullptr);
         if (status) return answered(*status);
     }
-    return make([&] {
+    return make_in(config.stream, [&] {
         const NativeConfig configured(config);
         return cudaLaunchKernelExC(&configured.real, function(kernel), arguments);
     });

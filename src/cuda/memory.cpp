@@ -16,12 +16,12 @@ Status CudaRuntime::free(void* pointer) {
 
 Status CudaRuntime::malloc_async(void** pointer, std::size_t bytes, StreamHandle stream) {
     clear(pointer);
-    const Status status = make([&] { return cudaMallocAsync(pointer, bytes, native(stream)); });
+    const Status status = make_in(stream, [&] { return cudaMallocAsync(pointer, bytes, native(stream)); });
     return status == Status::memory_allocation ? out_of_memory("device", bytes) : status;
 }
 
 Status CudaRuntime::free_async(void* pointer, StreamHandle stream) {
-    return make([&] { return cudaFreeAsync(pointer, native(stream)); });
+    return make_in(stream, [&] { return cudaFreeAsync(pointer, native(stream)); });
 }
 
 Status CudaRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags) {
@@ -82,8 +82,9 @@ Status CudaRuntime::host_unregister(void* pointer) {
 
 Status CudaRuntime::mem_prefetch_async(const void* pointer, std::size_t bytes, MemLocation location,
                                        unsigned flags, StreamHandle stream) {
-    return make(
-        [&] { return cudaMemPrefetchAsync(pointer, bytes, native(location), flags, native(stream)); });
+    return make_in(stream, [&] {
+        return cudaMemPrefetchAsync(pointer, bytes, native(location), flags, native(stream));
+    });
 }
 
 Status CudaRuntime::mem_advise(const void* pointer, std::size_t bytes, MemoryAdvice advice,

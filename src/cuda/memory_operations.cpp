@@ -123,24 +123,26 @@ cudaError_t get_node_type(cudaGraphNode_t node, GraphNodeType* type) {
 
 Status CudaRuntime::stream_write_value_32(StreamHandle stream, void* pointer, std::uint32_t value,
                                           unsigned flags) {
-    return make([&] { return ask(write_value_32, native(stream), address(pointer), value, flags); });
+    return make_in(stream,
+                   [&] { return ask(write_value_32, native(stream), address(pointer), value, flags); });
 }
 
 Status CudaRuntime::stream_write_value_64(StreamHandle stream, void* pointer, std::uint64_t value,
                                           unsigned flags) {
-    return make([&] {
+    return make_in(stream, [&] {
         return ask(write_value_64, native(stream), address(pointer), static_cast<cuuint64_t>(value), flags);
     });
 }
 
 Status CudaRuntime::stream_wait_value_32(StreamHandle stream, void* pointer, std::uint32_t value,
                                          unsigned flags) {
-    return make([&] { return ask(wait_value_32, native(stream), address(pointer), value, flags); });
+    return make_in(stream,
+                   [&] { return ask(wait_value_32, native(stream), address(pointer), value, flags); });
 }
 
 Status CudaRuntime::stream_wait_value_64(StreamHandle stream, void* pointer, std::uint64_t value,
                                          unsigned flags) {
-    return make([&] {
+    return make_in(stream, [&] {
         return ask(wait_value_64, native(stream), address(pointer), static_cast<cuuint64_t>(value), flags);
     });
 }
@@ -149,7 +151,7 @@ Status CudaRuntime::stream_wait_value_64(StreamHandle stream, void* pointer, std
 Status CudaRuntime::stream_batch_mem_op(StreamHandle stream, unsigned count,
                                         const MemoryOperation* operations, unsigned flags) {
     if (operations == nullptr && count > 0) return failed(Status::invalid_value);
-    return make([&] {
+    return make_in(stream, [&] {
         auto real = real_of(operations, count);
         return ask(batch_mem_op, native(stream), count, real.data(), flags);
     });

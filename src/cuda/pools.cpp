@@ -99,8 +99,8 @@ Status CudaRuntime::mem_pool_get_access(MemAccess* flags, MemPoolHandle pool, Me
 Status CudaRuntime::malloc_from_pool_async(void** pointer, std::size_t bytes, MemPoolHandle pool,
                                            StreamHandle stream) {
     clear(pointer);
-    const Status status =
-        make([&] { return cudaMallocFromPoolAsync(pointer, bytes, native(pool), native(stream)); });
+    const Status status = make_in(
+        stream, [&] { return cudaMallocFromPoolAsync(pointer, bytes, native(pool), native(stream)); });
     return status == Status::memory_allocation ? out_of_memory("device", bytes) : status;
 }
 

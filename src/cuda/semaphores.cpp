@@ -149,7 +149,7 @@ Status CudaRuntime::destroy_external_semaphore(ExternalSemaphoreHandle semaphore
 Status CudaRuntime::signal_external_semaphores_async(const ExternalSemaphoreHandle* semaphores,
                                                      const ExternalSemaphoreParameters* parameters,
                                                      unsigned count, StreamHandle stream) {
-    return make([&] {
+    return make_in(stream, [&] {
         return with_semaphores<Signals>({semaphores, parameters, count}, [&](Signals& made) {
             return cudaSignalExternalSemaphoresAsync(made.semaphore_array(), made.parameter_array(), count,
                                                      cuda::native(stream));
@@ -160,7 +160,7 @@ Status CudaRuntime::signal_external_semaphores_async(const ExternalSemaphoreHand
 Status CudaRuntime::wait_external_semaphores_async(const ExternalSemaphoreHandle* semaphores,
                                                    const ExternalSemaphoreParameters* parameters,
                                                    unsigned count, StreamHandle stream) {
-    return make([&] {
+    return make_in(stream, [&] {
         return with_semaphores<Waits>({semaphores, parameters, count}, [&](Waits& made) {
             return cudaWaitExternalSemaphoresAsync(made.semaphore_array(), made.parameter_array(), count,
                                                    cuda::native(stream));

@@ -23,6 +23,7 @@ Status CudaRuntime::stream_create_with_priority(StreamHandle* stream, unsigned f
 
 Status CudaRuntime::stream_destroy(StreamHandle stream) {
     if (!forked_after_use()) streams_.leaving(native(stream));
+    const CaptureChange change;
     return make([&] { return cudaStreamDestroy(native(stream)); });
 }
 
@@ -32,11 +33,11 @@ Status CudaRuntime::stream_synchronize(StreamHandle stream) {
     if (waited == cudaErrorNotReady) return Status::not_ready;
     if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
     const PrintCapture capture;
-    return make([&] { return cudaStreamSynchronize(native(stream)); });
+    return make_in(stream, [&] { return cudaStreamSynchronize(native(stream)); });
 }
 
 Status CudaRuntime::stream_query(StreamHandle stream) {
-    return make([&] { return cudaStreamQuery(native(stream)); });
+    return make_in(stream, [&] { return cudaStreamQuery(native(stream)); });
 }
 
 Status CudaRuntime::stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags) {
@@ -44,7 +45,7 @@ Status CudaRuntime::stream_wait_event(StreamHandle stream, EventHandle event, un
         if (const auto status = driver_call(stream_wait, native(stream), native(event), 0u))
             return answered(*status);
     }
-    return make([&] { return cudaStreamWaitEvent(native(stream), native(event), flags); });
+    return make_in(stream, [&] { return cudaStreamWaitEvent(native(stream), native(event), flags); });
 }
 
 Status CudaRuntime::stream_get_flags(StreamHandle stream, unsigned* flags) {
@@ -68,13 +69,13 @@ Status CudaRuntime::stream_get_device(StreamHandle stream, int* device) {
 }
 
 Status CudaRuntime::launch_host_func(StreamHandle stream, HostFunction function, void* data) {
-    return make([&] { return cudaLaunchHostFunc(native(stream), function, data); });
+    return make_in(stream, [&] { return cudaLaunchHostFunc(native(stream), function, data); });
 }
 
 Status CudaRuntime::stream_add_callback(StreamHandle stream, StreamCallback callback, void* data,
                                         unsigned flags) {
     // A stream and a status are a pointer and an int on both sides.
-    return make([&] {
+    return make_in(stream, [&] {
         return cudaStreamAddCallback(native(stream), reinterpret_cast<cudaStreamCallback_t>(callback), data,
                                      flags);
     });
@@ -94,7 +95,7 @@ Status CudaRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
         if (const auto status = driver_call(event_record, native(event), native(stream)))
             return answered(*status);
     }
-    return make([&] { return cudaEventRecordWithFlags(native(event), native(stream), flags); });
+    return make_in(stream, [&] { return cudaEventRecordWithFlags(native(event), native(stream), flags); });
 }
 
 Status CudaRuntime::event_query(EventHandle event) {

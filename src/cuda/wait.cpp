@@ -10,6 +10,7 @@
 
 #include "cuda/driver_call.hpp"
 #include "cuda/driver_function.hpp"
+#include "cuda/legacy_stream.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::cuda {
@@ -96,7 +97,10 @@ void end_waits() {
 }
 
 cudaError_t wait_for_stream(cudaStream_t stream) {
-    return poll([=] { return cudaStreamQuery(stream); });
+    return poll([=] {
+        const LegacyUse use(stream);
+        return cudaStreamQuery(stream);
+    });
 }
 
 cudaError_t wait_for_event(cudaEvent_t event) {
@@ -121,15 +125,16 @@ cudaError_t wait_for_device() {
 }
 
 cudaError_t wait_for_legacy_stream() {
-    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
-    if (cudaStreamIsCapturing(cudaStreamLegacy, &capture) != cudaSuccess ||
-        capture != cudaStreamCaptureStatusNone) {
-        return cudaSuccess;
-    }
     const RelaxedThread relaxed;
     const TemporaryEvent event;
-    if (event.get() == nullptr || cudaEventRecord(event.get(), cudaStreamLegacy) != cudaSuccess) {
-        return cudaSuccess;
+    {
+        const LegacyUse use(cudaStreamLegacy);
+        cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
+        if (cudaStreamIsCapturing(cudaStreamLegacy, &capture) != cudaSuccess ||
+            capture != cudaStreamCaptureStatusNone || event.get() == nullptr ||
+            cudaEventRecord(event.get(), cudaStreamLegacy) != cudaSuccess) {
+            return cudaSuccess;
+        }
     }
     return wait_for_event(event.get());
 }
