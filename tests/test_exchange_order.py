@@ -225,7 +225,7 @@ def test_memory_outlives_our_array(device: cs.Device, consumer: cs.Stream) -> No
 
 
 def test_memory_comes_back_behind_a_consumers_work(device: cs.Device) -> None:
-    """A consumer that lets go of our memory while its stream, which is not non-blocking, still writes it."""
+    """Memory that a consumer's stream, which is not non-blocking, still writes is given to nobody until it is done."""
     write = module(device, "__global__ void write(void* p, int value) { *(int*)p = value; }").write
     own, theirs = cs.Stream(non_blocking=True), cs.Stream()
     write[1, 1](cs.zeros(1, np.int32), 0)
@@ -240,8 +240,11 @@ def test_memory_comes_back_behind_a_consumers_work(device: cs.Device) -> None:
         gc.collect()
         again = cs.full(1, 9, np.int32)
         device.synchronize()
-        assert again.pointer == pointer or device.name != "host:0"  # a GPU may give other memory
         assert again.to_host().tolist() == [9]
+        later = cs.zeros(1, np.int32)
+        assert (
+            pointer in (again.pointer, later.pointer) or device.name != "host:0"
+        )  # a GPU may give other memory
 
 
 # ---- streams

@@ -4912,10 +4912,10 @@ class PendingWork:
     >>> with cs.Device("host:0"):
     ...     stream = cs.Stream()
     ...     x = cs.zeros(1024, "f4", stream=stream)
-    ...     work = cs.pending(cs.current_device())[0]
-    ...     print(work.what, work.position, work.state)
+    ...     work = [work for work in cs.pending(cs.current_device()) if "memset" in work.what]
+    ...     print(work[-1].what, work[-1].state)
     ...     stream.synchronize()
-    memset of 4 KiB 1 ready
+    memset of 4 KiB ready
     """
     def __copy__(self) -> typing.Any:
         """

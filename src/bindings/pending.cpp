@@ -129,10 +129,10 @@ Examples
 >>> with cs.Device("host:0"):
 ...     stream = cs.Stream()
 ...     x = cs.zeros(1024, "f4", stream=stream)
-...     work = cs.pending(cs.current_device())[0]
-...     print(work.what, work.position, work.state)
+...     work = [work for work in cs.pending(cs.current_device()) if "memset" in work.what]
+...     print(work[-1].what, work[-1].state)
 ...     stream.synchronize()
-memset of 4 KiB 1 ready
+memset of 4 KiB ready
 )")
         .def_readonly("device", &Entry::device, "The device's name: ``'host:0'``.")
         .def_readonly("stream", &Entry::stream, "The stream's name, as its repr says it: ``'Stream #2'``.")

@@ -9,6 +9,7 @@
 #include "core/capture.hpp"
 #include "core/host_task.hpp"
 #include "core/mem_pool.hpp"
+#include "core/memory.hpp"
 #include "core/staging.hpp"
 #include "core/stream.hpp"
 #include "runtime/process.hpp"
@@ -201,6 +202,7 @@ void Device::reset() {
     const Status status = runtime_->device_reset();
     if (status == Status::not_ready) throw Interrupted();  // the device is as it was
     ++generation_;
+    keep_host_addresses(*this);
     drop_host_tasks(this);
     std::deque<Retired> retired;
     std::vector<PutOff> put_off;
@@ -283,6 +285,7 @@ std::size_t Device::retired() {
 
 void Device::sweep(std::size_t most_retired) {
     if (!has_work_.load(std::memory_order_relaxed) || must_defer()) return;
+    const NoWait::Again again;
     std::vector<PutOff> put_off;
     std::vector<Retired> retired;
     {

@@ -1,7 +1,11 @@
 #include "core/memory.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <map>
 
 #include "core/capture.hpp"
@@ -28,8 +32,13 @@ bool is_idle(const Stream& stream) {
 
 // Page-locked memory by address, for the views of it that come without their owner.
 struct Registry {
+    struct HostRange {
+        const Device* device;
+        std::size_t bytes;
+    };
     std::mutex mutex;
     std::map<const std::byte*, std::weak_ptr<PinnedMemory>> entries;
+    std::multimap<const void*, HostRange> host_ranges;  // of the runtime, page-locked or managed
 };
 
 Registry& registry() {
@@ -37,7 +46,34 @@ Registry& registry() {
     return *instance;
 }
 
+void note_host_range(const void* pointer, const Device& device, std::size_t bytes) {
+    const std::lock_guard lock(registry().mutex);
+    registry().host_ranges.insert({pointer, {&device, bytes}});
+}
+
+void forget_host_range(const void* pointer, const Device& device) {
+    auto& ranges = registry().host_ranges;
+    const std::lock_guard lock(registry().mutex);
+    const auto [first, last] = ranges.equal_range(pointer);
+    const auto found =
+        std::find_if(first, last, [&](const auto& range) { return range.second.device == &device; });
+    if (found != last) ranges.erase(found);
+}
+
 }  // namespace
+
+void keep_host_addresses(const Device& device) noexcept {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const std::lock_guard lock(registry().mutex);
+    for (const auto& [pointer, range] : registry().host_ranges) {
+        if (range.device != &device) continue;
+        const auto begin = reinterpret_cast<std::uintptr_t>(pointer) / page * page;
+        const auto end = (reinterpret_cast<std::uintptr_t>(pointer) + range.bytes + page - 1) / page * page;
+        // Fails where something lies there: another array of the same page, or a mapping that was made since.
+        ::mmap(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+}
 
 bool Uses::add(const StreamPtr& stream) {
     if (last_.load(std::memory_order_relaxed) == stream.get()) return false;
@@ -135,7 +171,10 @@ std::shared_ptr<DeviceMemory> make_memory(const DevicePtr& device, std::size_t b
             device->fail(status, name, std::to_string(bytes) + " bytes on " + device->name(), {});
         }
     }
-    if (kind == DeviceMemory::Kind::managed) allocation.host_pointer = allocation.pointer;
+    if (kind == DeviceMemory::Kind::managed) {
+        allocation.host_pointer = allocation.pointer;
+        if (bytes > 0) note_host_range(allocation.pointer, *device, bytes);
+    }
     return std::make_shared<DeviceMemory>(std::move(allocation), generation);
 }
 
@@ -300,6 +339,7 @@ void free_after_uses(const DevicePtr& device, unsigned generation, const DeviceM
         const auto marks = std::make_shared<std::vector<StreamMark>>();
         for (const StreamPtr& stream : used) marks->push_back(mark(stream));
         auto attempt = [raw = device.get(), generation, allocation, marks] {
+            const NoWait::Again again;
             std::erase_if(*marks, [](const StreamMark& mark) { return is_past(mark); });
             if (!marks->empty()) return false;
             raw->release(generation, call, [allocation](Runtime&) { return free_in_order(allocation); });
@@ -348,6 +388,7 @@ DeviceMemory::~DeviceMemory() {
         return;
     }
     const DevicePtr owner = device().shared_from_this();
+    if (allocation_.kind == Kind::managed) forget_host_range(allocation_.pointer, *owner);
     if (allocation_.kind != Kind::pooled) {
         release_after_uses(
             owner, generation_, "cudaFree", uses_.take(),
@@ -451,6 +492,7 @@ std::shared_ptr<PinnedMemory> PinnedMemory::allocate(const DevicePtr& device, st
     if (status != Status::success) {
         device->fail(status, "cudaHostAlloc", std::to_string(bytes) + " bytes of page-locked memory", {});
     }
+    note_host_range(pointer, *device, bytes);
     return enter(std::make_shared<PinnedMemory>(device, pointer, bytes, device_view(runtime, pointer)));
 }
 
@@ -540,6 +582,7 @@ void release_after_uses(const DevicePtr& device, unsigned generation, const char
                         for (const StreamPtr& stream : used) marks.push_back(mark(stream));
                         auto attempt = [raw = device.get(), generation, call, destroy, host_bytes,
                                         marks = std::move(marks)]() mutable {
+                            const NoWait::Again again(!marks.empty());
                             std::erase_if(marks, [](const StreamMark& mark) { return is_past(mark); });
                             if (!marks.empty()) return false;
                             raw->release(generation, call, destroy, host_bytes);
@@ -553,6 +596,7 @@ void release_after_uses(const DevicePtr& device, unsigned generation, const char
 // The host owns the pages, so no stream can free them: they go when every stream is past its uses.
 PinnedMemory::~PinnedMemory() {
     --live_pinned_memory;
+    if (!owner_) forget_host_range(pointer_, *device_);
     if (closed_) return;
     leave(this);
     release_after_uses(

@@ -199,6 +199,11 @@ class PinnedMemory final : public Memory {
     std::atomic<bool> closed_{false};
 };
 
+// After a reset, which takes page-locked and managed memory away: puts empty pages where arrays still look.
+// NumPy arrays cannot be told that their memory is gone; reading one ended the process. The pages stay until
+// the process ends.
+void keep_host_addresses(const Device& device) noexcept;
+
 // Gives something back once every stream is past its uses of it: now, or at a later sweep of the device. See
 // Device::release() for `host_bytes`.
 using Destroy = std::function<Status(Runtime&)>;

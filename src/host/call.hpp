@@ -30,7 +30,7 @@ class HostRuntime::Call {
         take(lock_);
         ++runtime.calls_;
         Device& device = runtime.device();
-        runtime.timeline_.spend(device.model->costs.*cost);
+        if (!NoWait::again()) runtime.timeline_.spend(device.model->costs.*cost);
         if (on == On::device && device.lost != Status::success) {
             refused_ = runtime.fail(device.lost, device.lost_detail);
         }

@@ -53,8 +53,8 @@ class Effects {
     // What has to be done until only so many wait; null if no more do.
     Command* before_last(std::size_t count) const;
     bool idle() const { return queue_.empty(); }
-    // What is due, in the order in which it is done. Host functions, which have a thread of their own, are not
-    // in it.
+    // What is due, in the order in which it is done. Host functions, which have a thread of their own, are
+    // not in it.
     const std::deque<Command*>& queue() const { return queue_; }
     // Leaves the lock to the threads for a moment, or until nothing waits for them: where many short effects
     // are due, taking turns at the lock with a caller that issues more would take longer than they do.

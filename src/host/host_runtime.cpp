@@ -295,16 +295,11 @@ Status HostRuntime::wait_for_device(Lock& lock, int device) {
     return Status::success;
 }
 
-std::int64_t CallCosts::*HostRuntime::cost_of_wait(std::int64_t CallCosts::*cost) {
-    return NoWait::active() ? &CallCosts::stream_query : cost;
-}
-
-Status HostRuntime::wait_to_free(Lock& lock, int device, std::int64_t CallCosts::*cost) {
+Status HostRuntime::wait_to_free(Lock& lock, int device) {
     const int first = device < 0 ? 0 : device, end = device < 0 ? device_count_.load() : device + 1;
     for (int i = first; i < end; ++i) {
         if (Status status = wait_for_device(lock, i); status != Status::success) return status;
     }
-    if (NoWait::active()) timeline_.spend(this->device().model->costs.*cost);
     return Status::success;
 }
 

@@ -193,10 +193,8 @@ class HostRuntime final : public Runtime {
                        std::chrono::steady_clock::duration real) const;
     Status wait_for_device(Lock& lock, int device);
     bool is_idle(int device);
-    // For calls that give memory back, in place of wait_for_device(): of one device, or of all with -1. Under
-    // a NoWait the call costs what a query does until the devices are idle, and only then what it is.
-    static std::int64_t CallCosts::*cost_of_wait(std::int64_t CallCosts::*cost);
-    Status wait_to_free(Lock& lock, int device, std::int64_t CallCosts::*cost);
+    // For calls that give memory back, in place of wait_for_device(): of one device, or of all with -1.
+    Status wait_to_free(Lock& lock, int device);
     std::vector<CommandRef> last_of_device(int device);
     std::vector<CommandRef> last_of_stream(const Stream& stream);
     void catch_up(Lock& lock);

@@ -63,7 +63,7 @@ Status HostRuntime::host_register(void* pointer, std::size_t bytes, unsigned fla
 }
 
 Status HostRuntime::host_unregister(void* pointer) {
-    Call call(*this, cost_of_wait(&CallCosts::free_host));
+    Call call(*this, &CallCosts::free_host);
     if (call.refused()) return call.status();
     if (Status status = forbidden(); status != Status::success) return status;
     if (pointer == nullptr) return fail(Status::invalid_value);
@@ -77,8 +77,7 @@ Status HostRuntime::host_unregister(void* pointer) {
             memory_.find(pointer) == nullptr ? Status::host_memory_not_registered : Status::invalid_value,
             "no memory that host_register locked begins at the address");
     }
-    if (Status status = wait_to_free(call.lock(), -1, &CallCosts::free_host); status != Status::success)
-        return status;
+    if (Status status = wait_to_free(call.lock(), -1); status != Status::success) return status;
     if (registration() != serial) return fail(Status::host_memory_not_registered);
     memory_.remove(pointer);
     return Status::success;

@@ -46,7 +46,7 @@ Status HostRuntime::malloc(void** pointer, std::size_t bytes) {
 
 // Waits for the device, as cudaFree does: nothing that runs may still use the memory.
 Status HostRuntime::free(void* pointer) {
-    Call call(*this, cost_of_wait(&CallCosts::free));
+    Call call(*this, &CallCosts::free);
     if (call.refused()) return call.status();
     if (Status status = forbidden(); status != Status::success) return status;
     if (pointer == nullptr) return Status::success;
@@ -57,8 +57,7 @@ Status HostRuntime::free(void* pointer) {
     }
     const int index = found->device;
     const std::uint64_t serial = found->serial;
-    if (Status status = wait_to_free(call.lock(), index, &CallCosts::free); status != Status::success)
-        return status;
+    if (Status status = wait_to_free(call.lock(), index); status != Status::success) return status;
     found = memory_.find_base(pointer);
     if (found == nullptr || found->serial != serial)
         return fail(Status::invalid_value, "the address was freed by another thread");
@@ -130,7 +129,7 @@ Status HostRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags
 }
 
 Status HostRuntime::free_host(void* pointer) {
-    Call call(*this, cost_of_wait(&CallCosts::free_host));
+    Call call(*this, &CallCosts::free_host);
     if (call.refused()) return call.status();
     if (Status status = forbidden(); status != Status::success) return status;
     if (pointer == nullptr) return Status::success;
@@ -140,8 +139,7 @@ Status HostRuntime::free_host(void* pointer) {
                     "the address is not one that host_alloc returned, or it was freed before");
     }
     const std::uint64_t serial = found->serial;
-    if (Status status = wait_to_free(call.lock(), -1, &CallCosts::free_host); status != Status::success)
-        return status;
+    if (Status status = wait_to_free(call.lock(), -1); status != Status::success) return status;
     found = memory_.find_base(pointer);
     if (found == nullptr || found->serial != serial)
         return fail(Status::invalid_value, "the address was freed by another thread");

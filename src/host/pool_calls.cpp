@@ -74,8 +74,7 @@ Status HostRuntime::malloc_from(Lock& lock, void** pointer, std::size_t bytes, F
         if (pool.max_size != 0 && pool.reserved + size > pool.max_size) {
             // What nobody has freed yet, no wait brings back.
             if (!pool.free.empty()) {
-                if (Status status = wait_for_device(lock, index); status != Status::success)
-                    return status;
+                if (Status status = wait_for_device(lock, index); status != Status::success) return status;
             }
             const std::uint64_t room = pool.max_size > size ? pool.max_size - size : 0;
             pool.trim(room, [&](std::byte* freed, std::size_t n) { owner.arena->release(freed, n); });

@@ -94,7 +94,7 @@ Status HostRuntime::malloc_3d_array(ArrayHandle* array, const ChannelFormat* for
 }
 
 Status HostRuntime::free_array(ArrayHandle array) {
-    Call call(*this, cost_of_wait(&CallCosts::free));
+    Call call(*this, &CallCosts::free);
     if (call.refused()) return call.status();
     if (Status status = forbidden(); status != Status::success) return status;
     if (array == nullptr) return Status::success;
@@ -106,8 +106,7 @@ Status HostRuntime::free_array(ArrayHandle array) {
     if (memory == nullptr) return invalid_handle("array");
     const int index = memory->device;
     const std::uint64_t serial = memory->serial;
-    if (Status status = wait_to_free(call.lock(), index, &CallCosts::free); status != Status::success)
-        return status;
+    if (Status status = wait_to_free(call.lock(), index); status != Status::success) return status;
     memory = memory_of();
     if (memory == nullptr || memory->serial != serial) return invalid_handle("array");
     std::byte* const base = memory->base;

@@ -39,7 +39,23 @@ class NoWait {
     // Of the outermost one of this thread: no other has had it.
     static unsigned long long number() noexcept { return number_; }
 
+    // While a release is tried again, or depends on whether work has been done yet. When that succeeds
+    // depends on how fast the processor is, so a simulated device counts no time for it: the timeline stays
+    // the same on every run.
+    class Again {
+      public:
+        explicit Again(bool again = true) noexcept : outer_(again_) { again_ = again_ || again; }
+        Again(const Again&) = delete;
+        Again& operator=(const Again&) = delete;
+        ~Again() { again_ = outer_; }
+
+      private:
+        bool outer_;
+    };
+    static bool again() noexcept { return active_ && again_; }
+
   private:
+    static inline thread_local bool again_ = false;
     static inline thread_local bool active_ = false;
     static inline thread_local unsigned long long number_ = 0;
     bool outer_;
