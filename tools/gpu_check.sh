@@ -84,8 +84,8 @@ install() {
 tests() {
     step pytest_cuda_memory 120 "${pytest[@]}" -k "cuda:0" -m counts_memory --junitxml="$steps/junit_cuda_memory.xml"
     # What counts memory has run: the rest shares the GPU and the processors.
-    step pytest_cuda 300 "${pytest[@]}" -k "cuda:0" -m "not counts_memory" --junitxml="$steps/junit_cuda.xml" >/dev/null &
-    step pytest_rest 300 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml" >/dev/null &
+    step pytest_cuda 400 "${pytest[@]}" -k "cuda:0" -m "not counts_memory" --junitxml="$steps/junit_cuda.xml" >/dev/null &
+    step pytest_rest 400 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml" >/dev/null &
     wait
     cat "$steps"/pytest_{cuda,rest}.log
 }
