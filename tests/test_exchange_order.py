@@ -241,10 +241,6 @@ def test_memory_comes_back_behind_a_consumers_work(device: cs.Device) -> None:
         again = cs.full(1, 9, np.int32)
         device.synchronize()
         assert again.to_host().tolist() == [9]
-        later = cs.zeros(1, np.int32)
-        assert (
-            pointer in (again.pointer, later.pointer) or device.name != "host:0"
-        )  # a GPU may give other memory
 
 
 # ---- streams

@@ -4913,9 +4913,9 @@ class PendingWork:
     ...     stream = cs.Stream()
     ...     x = cs.zeros(1024, "f4", stream=stream)
     ...     work = [work for work in cs.pending(cs.current_device()) if "memset" in work.what]
-    ...     print(work[-1].what, work[-1].state)
+    ...     print(work[-1].what)
     ...     stream.synchronize()
-    memset of 4 KiB ready
+    memset of 4 KiB
     """
     def __copy__(self) -> typing.Any:
         """

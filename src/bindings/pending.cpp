@@ -130,9 +130,9 @@ Examples
 ...     stream = cs.Stream()
 ...     x = cs.zeros(1024, "f4", stream=stream)
 ...     work = [work for work in cs.pending(cs.current_device()) if "memset" in work.what]
-...     print(work[-1].what, work[-1].state)
+...     print(work[-1].what)
 ...     stream.synchronize()
-memset of 4 KiB ready
+memset of 4 KiB
 )")
         .def_readonly("device", &Entry::device, "The device's name: ``'host:0'``.")
         .def_readonly("stream", &Entry::stream, "The stream's name, as its repr says it: ``'Stream #2'``.")

@@ -4,6 +4,7 @@
 
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/driver_call.hpp"
+#include "cuda/graph_use.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/memory_operations.hpp"
 #include "cuda/parameters.hpp"
@@ -170,6 +171,7 @@ Status CudaRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHand
                                                   const GraphNodeHandle* dependencies,
                                                   const GraphEdgeData* edge_data, std::size_t count,
                                                   CaptureMode mode) {
+    const GraphUse use;
     if (forked_after_use()) return failed(Status::initialization_error);
     const std::lock_guard begins(streams_.mutex());
     const CaptureChange change;
@@ -227,6 +229,7 @@ Status CudaRuntime::stream_update_capture_dependencies(StreamHandle stream,
                                                        const GraphNodeHandle* dependencies,
                                                        const GraphEdgeData* edge_data, std::size_t count,
                                                        unsigned flags) {
+    const GraphUse use;
     return make_in(stream, [&] {
         const auto data = real_of(edge_data, count);
         auto* const nodes = const_cast<cudaGraphNode_t*>(native(dependencies));
@@ -245,15 +248,18 @@ Status CudaRuntime::thread_exchange_stream_capture_mode(CaptureMode* mode) {
 // ---- graphs
 
 Status CudaRuntime::graph_create(GraphHandle* graph, unsigned flags) {
+    const GraphUse use;
     clear(graph);
     return make([&] { return cudaGraphCreate(native(graph), flags); });
 }
 
 Status CudaRuntime::graph_destroy(GraphHandle graph) {
+    const GraphUse use;
     return make([&] { return cudaGraphDestroy(native(graph)); });
 }
 
 Status CudaRuntime::graph_clone(GraphHandle* clone, GraphHandle original) {
+    const GraphUse use;
     clear(clone);
     return make([&] { return cudaGraphClone(native(clone), native(original)); });
 }
@@ -262,6 +268,7 @@ Status CudaRuntime::graph_clone(GraphHandle* clone, GraphHandle original) {
 Status CudaRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
                                    const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
                                    std::size_t count, GraphNodeParameters* parameters) {
+    const GraphUse use;
     clear(node);
     if (node == nullptr || parameters == nullptr) return failed(Status::invalid_value);
     return make([&] {
@@ -283,12 +290,14 @@ Status CudaRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
 }
 
 Status CudaRuntime::graph_destroy_node(GraphNodeHandle node) {
+    const GraphUse use;
     return make([&] { return cudaGraphDestroyNode(native(node)); });
 }
 
 Status CudaRuntime::graph_add_dependencies(GraphHandle graph, const GraphNodeHandle* from,
                                            const GraphNodeHandle* to, const GraphEdgeData* edge_data,
                                            std::size_t count) {
+    const GraphUse use;
     return make([&] {
         const auto data = real_of(edge_data, count);
         return cudaGraphAddDependencies(native(graph), native(from), native(to), data_of(data), count);
@@ -298,6 +307,7 @@ Status CudaRuntime::graph_add_dependencies(GraphHandle graph, const GraphNodeHan
 Status CudaRuntime::graph_remove_dependencies(GraphHandle graph, const GraphNodeHandle* from,
                                               const GraphNodeHandle* to, const GraphEdgeData* edge_data,
                                               std::size_t count) {
+    const GraphUse use;
     return make([&] {
         const auto data = real_of(edge_data, count);
         return cudaGraphRemoveDependencies(native(graph), native(from), native(to), data_of(data), count);
@@ -305,15 +315,18 @@ Status CudaRuntime::graph_remove_dependencies(GraphHandle graph, const GraphNode
 }
 
 Status CudaRuntime::graph_get_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) {
+    const GraphUse use;
     return make([&] { return cudaGraphGetNodes(native(graph), native(nodes), count); });
 }
 
 Status CudaRuntime::graph_get_root_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) {
+    const GraphUse use;
     return make([&] { return cudaGraphGetRootNodes(native(graph), native(nodes), count); });
 }
 
 Status CudaRuntime::graph_get_edges(GraphHandle graph, GraphNodeHandle* from, GraphNodeHandle* to,
                                     GraphEdgeData* edge_data, std::size_t* count) {
+    const GraphUse use;
     return make([&] {
         return with_edge_data(edge_data, count, [&](cudaGraphEdgeData* data) {
             return cudaGraphGetEdges(native(graph), native(from), native(to), data, count);
@@ -322,6 +335,7 @@ Status CudaRuntime::graph_get_edges(GraphHandle graph, GraphNodeHandle* from, Gr
 }
 
 Status CudaRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* type) {
+    const GraphUse use;
     if (type == nullptr) return failed(Status::invalid_value);
     *type = GraphNodeType::empty;
     return make([&] { return get_node_type(native(node), type); });
@@ -329,6 +343,7 @@ Status CudaRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* typ
 
 Status CudaRuntime::graph_node_get_dependencies(GraphNodeHandle node, GraphNodeHandle* dependencies,
                                                 GraphEdgeData* edge_data, std::size_t* count) {
+    const GraphUse use;
     return make([&] {
         return with_edge_data(edge_data, count, [&](cudaGraphEdgeData* data) {
             return cudaGraphNodeGetDependencies(native(node), native(dependencies), data, count);
@@ -338,6 +353,7 @@ Status CudaRuntime::graph_node_get_dependencies(GraphNodeHandle node, GraphNodeH
 
 Status CudaRuntime::graph_node_get_dependent_nodes(GraphNodeHandle node, GraphNodeHandle* dependents,
                                                    GraphEdgeData* edge_data, std::size_t* count) {
+    const GraphUse use;
     return make([&] {
         return with_edge_data(edge_data, count, [&](cudaGraphEdgeData* data) {
             return cudaGraphNodeGetDependentNodes(native(node), native(dependents), data, count);
@@ -346,6 +362,7 @@ Status CudaRuntime::graph_node_get_dependent_nodes(GraphNodeHandle node, GraphNo
 }
 
 Status CudaRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
+    const GraphUse use;
     if (parameters == nullptr) return failed(Status::invalid_value);
     *parameters = {};
     if (Status status = graph_node_get_type(node, &parameters->type); status != Status::success)
@@ -421,6 +438,7 @@ Status CudaRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParamet
 }
 
 Status CudaRuntime::graph_node_set_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
+    const GraphUse use;
     if (parameters == nullptr) return failed(Status::invalid_value);
     return make([&]() -> cudaError_t {
         switch (parameters->type) {
@@ -457,12 +475,14 @@ Status CudaRuntime::graph_node_set_params(GraphNodeHandle node, GraphNodeParamet
 
 Status CudaRuntime::graph_node_find_in_clone(GraphNodeHandle* node, GraphNodeHandle original,
                                              GraphHandle clone) {
+    const GraphUse use;
     clear(node);
     return make([&] { return cudaGraphNodeFindInClone(native(node), native(original), native(clone)); });
 }
 
 Status CudaRuntime::graph_kernel_node_set_attribute(GraphNodeHandle node, LaunchAttributeId id,
                                                     const LaunchAttribute* value) {
+    const GraphUse use;
     if (value == nullptr) return failed(Status::invalid_value);
     return make([&] {
         const cudaLaunchAttributeValue real = value_of(*value, id);
@@ -472,6 +492,7 @@ Status CudaRuntime::graph_kernel_node_set_attribute(GraphNodeHandle node, Launch
 
 Status CudaRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, LaunchAttributeId id,
                                                     LaunchAttribute* value) {
+    const GraphUse use;
     clear(value);
     if (value == nullptr) return failed(Status::invalid_value);
     cudaLaunchAttributeValue real{};
@@ -483,17 +504,20 @@ Status CudaRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, Launch
 }
 
 Status CudaRuntime::graph_kernel_node_copy_attributes(GraphNodeHandle destination, GraphNodeHandle source) {
+    const GraphUse use;
     return make([&] { return cudaGraphKernelNodeCopyAttributes(native(destination), native(source)); });
 }
 
 Status CudaRuntime::graph_conditional_handle_create(ConditionalHandle* handle, GraphHandle graph,
                                                     unsigned default_value, unsigned flags) {
+    const GraphUse use;
     clear(handle);
     return make(
         [&] { return cudaGraphConditionalHandleCreate(handle, native(graph), default_value, flags); });
 }
 
 Status CudaRuntime::graph_debug_dot_print(GraphHandle graph, const char* path, unsigned flags) {
+    const GraphUse use;
     return make([&] { return cudaGraphDebugDotPrint(native(graph), path, flags); });
 }
 
@@ -501,6 +525,7 @@ Status CudaRuntime::graph_debug_dot_print(GraphHandle graph, const char* path, u
 
 Status CudaRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
                                       GraphInstantiateParameters* parameters) {
+    const GraphUse use;
     if (parameters == nullptr) return failed(Status::invalid_value);
     clear(exec);
     cudaGraphInstantiateParams real{};
@@ -514,15 +539,18 @@ Status CudaRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
 }
 
 Status CudaRuntime::graph_exec_destroy(GraphExecHandle exec) {
+    const GraphUse use;
     return make([&] { return cudaGraphExecDestroy(native(exec)); });
 }
 
 Status CudaRuntime::graph_exec_get_flags(GraphExecHandle exec, unsigned long long* flags) {
+    const GraphUse use;
     clear(flags);
     return make([&] { return cudaGraphExecGetFlags(native(exec), flags); });
 }
 
 Status CudaRuntime::graph_exec_update(GraphExecHandle exec, GraphHandle graph, GraphExecUpdateInfo* info) {
+    const GraphUse use;
     if (info == nullptr) return failed(Status::invalid_value);
     cudaGraphExecUpdateResultInfo real{};
     const Status status = make([&] { return cudaGraphExecUpdate(native(exec), native(graph), &real); });
@@ -534,6 +562,7 @@ Status CudaRuntime::graph_exec_update(GraphExecHandle exec, GraphHandle graph, G
 
 Status CudaRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHandle node,
                                                GraphNodeParameters* parameters) {
+    const GraphUse use;
     if (parameters == nullptr) return failed(Status::invalid_value);
     return make([&]() -> cudaError_t {
         switch (parameters->type) {
@@ -574,19 +603,23 @@ Status CudaRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
 }
 
 Status CudaRuntime::graph_node_set_enabled(GraphExecHandle exec, GraphNodeHandle node, unsigned enabled) {
+    const GraphUse use;
     return make([&] { return cudaGraphNodeSetEnabled(native(exec), native(node), enabled); });
 }
 
 Status CudaRuntime::graph_node_get_enabled(GraphExecHandle exec, GraphNodeHandle node, unsigned* enabled) {
+    const GraphUse use;
     clear(enabled);
     return make([&] { return cudaGraphNodeGetEnabled(native(exec), native(node), enabled); });
 }
 
 Status CudaRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
+    const GraphUse use;
     return make_in(stream, [&] { return cudaGraphUpload(native(exec), native(stream)); });
 }
 
 Status CudaRuntime::graph_launch(GraphExecHandle exec, StreamHandle stream) {
+    const GraphUse use;
     const PrintCapture capture;  // a launch shows what was printed before
     if (!is_default(stream)) {
         if (const auto status = driver_call(launch_graph, native(exec), native(stream)))

@@ -87,6 +87,7 @@ Status CudaRuntime::event_create_with_flags(EventHandle* event, unsigned flags) 
 }
 
 Status CudaRuntime::event_destroy(EventHandle event) {
+    const CaptureChange change;  // its last record may be part of a capture
     return make([&] { return cudaEventDestroy(native(event)); });
 }
 
