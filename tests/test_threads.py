@@ -80,6 +80,34 @@ def test_captures_beside_copies_and_products_of_other_threads_end(device):
     )
 
 
+def test_copies_in_the_legacy_stream_beside_captures_of_blocking_streams(device):
+    # A GPU's driver looks into such captures at every use of the legacy stream; it used to end the process.
+    def capture():
+        stream = cs.Stream()
+        with stream.capture("thread_local") as graph:
+            stream.host_function(lambda: None)
+        graph.instantiate().launch(stream)
+        stream.synchronize()
+
+    def copy():
+        try:
+            x = cs.to_device(np.arange(12, dtype=np.float32).reshape(3, 4))
+            assert np.array_equal(x.T.to_host(), np.arange(12, dtype=np.float32).reshape(3, 4).T)
+        except cs.CaptureError:
+            pass  # the legacy stream would wait for a stream that is being captured
+
+    def capture_beside_copies():
+        try:
+            capture()
+        except cs.CudaError:
+            pass  # a copy that came first has spoilt the capture
+
+    run_threads(
+        *[in_loop(device, copy, 1000)] * 2,
+        *[in_loop(device, capture_beside_copies, 1000)] * 2,
+    )
+
+
 def test_synchronize_of_the_legacy_stream_while_another_thread_closes_the_streams(device):
     with device:
         for _ in range(20):
