@@ -53,16 +53,16 @@ class Run:
         self.outcomes: collections.Counter[str] = collections.Counter()
         self.failure: str | None = None
         self.stop = False
-        with device:
-            self.shared = Objects()
+        with device:  # all objects are there before the first thread captures, which refuses some of it
+            shared = Objects()
+            self.workers = [Worker(1000 * seed + i, shared, device) for i in range(threads)]
         self.threads = [threading.Thread(target=self.work, args=(i,), daemon=True) for i in range(threads)]
 
     def work(self, index: int) -> None:
         try:
             with self.device:
-                worker = Worker(1000 * self.seed + index, self.shared, self.device)
                 while not self.stop:
-                    self.step(worker, index)
+                    self.step(self.workers[index], index)
         except BaseException:
             self.fail(index, traceback.format_exc())
 
