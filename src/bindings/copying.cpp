@@ -10,7 +10,7 @@ namespace cuscope::bindings {
 namespace {
 
 constexpr std::string_view state = "it stands for something that this process has on a device";
-constexpr std::string_view data = "it is what a device once answered";
+constexpr std::string_view answered = "it is what a device once answered";
 
 struct Rule {
     std::string_view type, reason, instead;
@@ -41,17 +41,18 @@ constexpr std::array rules{
     Rule{"GraphExec", state, "instantiate the graph again"},
     Rule{"GraphUpdate", state, "take its `result`, a str"},
     Rule{"Capture", state, "capture again"},
-    Rule{"DeviceProperties", data, "take the fields that you need, or Device(name).properties there", true},
-    Rule{"MemoryInfo", data, "take its fields: tuple(info)", true},
-    Rule{"PoolStatistics", data, "take the fields that you need, which are numbers", true},
-    Rule{"PointerAttributes", data, "take the fields that you need", true},
-    Rule{"Parameter", data, "take the fields that you need", true},
-    Rule{"FunctionAttributes", data, "take the fields that you need, which are numbers", true},
-    Rule{"GlobalCounts", data, "take the fields that you need, which are numbers", true},
-    Rule{"Pending", data, "take its text: str(pending)", true},
-    Rule{"PendingWork", data, "take its text: str(work)", true},
-    Rule{"PendingReason", data, "take its text: str(reason)", true},
-    Rule{"Counts", data, "take the fields that you need, which are numbers", true},
+    Rule{"DeviceProperties", answered, "take the fields that you need, or Device(name).properties there",
+         true},
+    Rule{"MemoryInfo", answered, "take its fields: tuple(info)", true},
+    Rule{"PoolStatistics", answered, "take the fields that you need, which are numbers", true},
+    Rule{"PointerAttributes", answered, "take the fields that you need", true},
+    Rule{"Parameter", answered, "take the fields that you need", true},
+    Rule{"FunctionAttributes", answered, "take the fields that you need, which are numbers", true},
+    Rule{"GlobalCounts", answered, "take the fields that you need, which are numbers", true},
+    Rule{"Pending", answered, "take its text: str(pending)", true},
+    Rule{"PendingWork", answered, "take its text: str(work)", true},
+    Rule{"PendingReason", answered, "take its text: str(reason)", true},
+    Rule{"Counts", answered, "take the fields that you need, which are numbers", true},
 };
 
 const Rule* rule_of(std::string_view type) {
