@@ -293,6 +293,10 @@ bool Block::add_strand() {
 
 // An earlier kernel may have written over all of a stack that was not its own.
 CUSCOPE_ON_FIBER void Block::begin_strand(Strand* strand) {
+#if defined(CUSCOPE_ASAN)
+    // Frames that a thread left without returning have marked it.
+    __asan_unpoison_memory_region(strand->memory_begin, stack_size(strand));
+#endif
     fill_canary(strand->stack_end);
     cuscope::simt::make_context(strand->context, strand->memory_begin, strand->stack_end, &strand_main,
                                 strand);
