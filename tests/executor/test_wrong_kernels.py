@@ -15,7 +15,11 @@ import cuscope as cs
 IS_CLANG = "clang" in os.environ.get("CUSCOPE_CXX", "")
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "wrong_kernels.py"
 
-pytestmark = pytest.mark.host_only("a GPU keeps its kernels' mistakes from the process by itself")
+pytestmark = [
+    pytest.mark.host_only("a GPU keeps its kernels' mistakes from the process by itself"),
+    # A sanitizer's own operator new comes before the kernels'.
+    pytest.mark.subprocess,
+]
 
 
 def outcome_of(run_python, kernel: str, launch: str) -> str:

@@ -8,6 +8,17 @@
 #include <cstdint>
 #include <utility>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define CUSCOPE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CUSCOPE_ASAN 1
+#endif
+#endif
+#if defined(CUSCOPE_ASAN)
+#include <sanitizer/asan_interface.h>
+#endif
+
 // The switch ends in a jump through a register: a `ret` to another stack's caller would be mispredicted every
 // time. Only what a callee has to preserve is saved.
 #if defined(__x86_64__)
@@ -250,6 +261,10 @@ char* GuardedMemory::open(unsigned piece) {
 }
 
 GuardedMemory::~GuardedMemory() {
+#if defined(CUSCOPE_ASAN)
+    // Frames that a thread left without returning have marked it; the next mapping there may be Python's.
+    if (mapping_ != nullptr) __asan_unpoison_memory_region(mapping_, mapped_bytes_);
+#endif
     if (mapping_ != nullptr) munmap(mapping_, mapped_bytes_);
     if (guarded_) guards_in_use.fetch_sub(pieces_, std::memory_order_relaxed);
 }
