@@ -1,6 +1,7 @@
 // CUDA leaves it to its caller that no two threads use one graph at a time (Runtime API, "Graph object thread
 // safety"). Objects of this package may be used from every thread, and an executable knows its graph, so all
-// calls on graphs take turns. None of them waits for a device.
+// calls on graphs take turns. A launch that finds the driver's queue full keeps the others out until there is
+// room.
 #pragma once
 
 #include <mutex>

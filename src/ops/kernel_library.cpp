@@ -78,15 +78,15 @@ void KernelLibrary::load_ahead(core::Device& device) noexcept {
             if (std::exchange(library.loaded_ahead_, true)) return;
         }
         for (const char* file : used_by_operations) library.module(file);
-        // The first kernel of a device waits for everything that runs there, whichever kernel it is, and
-        // however early it was loaded. So one that copies nothing is the first.
+        // A kernel that copies nothing is launched now, in case the first launch on a device waits as well as
+        // the loading. The effect of this launch alone was not measured.
         const core::StreamPtr stream =
             core::Stream::create(device.shared_from_this(), flags::stream_non_blocking, 0);
         const auto* const in = static_cast<const std::byte*>(nullptr);
         run(*library.kernel("gather/gather", "gather<unsigned char>"), {{1, 1, 1}, {32, 1, 1}}, stream, {},
             in, static_cast<std::byte*>(nullptr), kernels::Layout{}, 0LL);
         stream->synchronize();
-    } catch (...) {  // whoever needs the kernels is told
+    } catch (...) {  // the operation that needs a kernel reports it
     }
 }
 
