@@ -1,6 +1,7 @@
 #include "core/capture.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/graph.hpp"
 
@@ -128,6 +129,7 @@ void Capture::keep(std::span<Memory* const> memories, const std::shared_ptr<void
 
 void Capture::enter(const StreamPtr& stream, CaptureMode mode, std::shared_ptr<Graph> into) {
     const auto made = std::make_shared<Capture>(stream, mode, std::move(into));
+    stream->capture_status(&made->id_);
     {
         const std::lock_guard lock(underway().mutex);
         underway().captures.push_back(made);
@@ -141,6 +143,8 @@ void Capture::begin(const StreamPtr& stream, CaptureMode mode) {
     Device& device = stream->device();
     const DeviceScope scope(device);
     device.sweep();
+    ClosedGates closed(*stream);
+    closed.add(GivingBack::gate());
     device.check(device.runtime().stream_begin_capture(stream->handle(), mode), "cudaStreamBeginCapture");
     enter(stream, mode, nullptr);
 }
@@ -155,6 +159,8 @@ void Capture::begin(const StreamPtr& stream, CaptureMode mode, const std::shared
     }
     const DeviceScope scope(device);
     device.sweep();
+    ClosedGates closed(*stream);
+    closed.add(GivingBack::gate());
     device.check(device.runtime().stream_begin_capture_to_graph(stream->handle(), graph->handle(),
                                                                 after.data(), nullptr, after.size(), mode),
                  "cudaStreamBeginCaptureToGraph");
@@ -163,13 +169,34 @@ void Capture::begin(const StreamPtr& stream, CaptureMode mode, const std::shared
 
 void Capture::join(const StreamPtr& stream) {
     const std::lock_guard lock(mutex_);
+    if (ended_) return;
     streams_.push_back(stream);
     stream->set_capture(shared_from_this());
+}
+
+std::shared_ptr<Capture> Capture::of_id(const Device& device, unsigned long long id) {
+    for (const auto& capture : captures()) {
+        if (capture->id_ == id && &capture->origin()->device() == &device) return capture;
+    }
+    return nullptr;
+}
+
+void Capture::close_gates(ClosedGates* closed) {
+    for (std::size_t i = 0;; ++i) {
+        StreamPtr stream;
+        {
+            const std::lock_guard lock(mutex_);
+            if (i >= streams_.size()) return;  // another thread may end it
+            stream = streams_[i];
+        }
+        closed->add(stream);
+    }
 }
 
 void Capture::leave() {
     {
         const std::lock_guard lock(mutex_);
+        ended_ = true;
         for (const StreamPtr& stream : streams_) stream->set_capture(nullptr);
         streams_.clear();
     }
@@ -180,7 +207,10 @@ void Capture::leave() {
 
 std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
     Device& device = stream->device();
-    const std::shared_ptr<Capture> capture = stream->capture();
+    std::optional<ClosedGates> closed(std::in_place);
+    if (const auto begun = stream->capture()) begun->close_gates(&*closed);
+    closed->add(stream);
+    const std::shared_ptr<Capture> capture = stream->capture();  // no other thread ends it now
     Runtime& runtime = device.runtime();
     GraphHandle handle = nullptr;
     Status status = Status::success;
@@ -201,17 +231,24 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
         }
     }
     // Not the one to end it, or not the thread: it goes on, unless nobody is left who could end it; its
-    // stream's own end does that then.
+    // stream's own end does that then. A thread that still puts work into the stream is refused from here on:
+    // a graph of it would keep nothing that it uses.
     const bool goes_on = status == Status::stream_capture_unmatched ||
                          status == Status::stream_capture_wrong_thread || status == Status::illegal_state;
     const bool ours =
         capture && (!goes_on || ((quietly || status == Status::illegal_state) && capture->origin_ == stream));
     std::shared_ptr<Graph> unfinished;
+    if (ours && goes_on && status != Status::illegal_state) {
+        const DeviceScope scope(device);
+        runtime.stream_query(stream->handle());  // spoils the capture
+        runtime.get_last_error();
+    }
     if (ours) {
         capture->leave();
         const std::lock_guard lock(capture->mutex_);
         unfinished = std::move(capture->unfinished_);
     }
+    closed.reset();
     if (unfinished && status != Status::success) unfinished->fail();
     if (status != Status::success) {
         std::string detail, hint;

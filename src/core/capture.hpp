@@ -65,13 +65,15 @@ class Capture : public std::enable_shared_from_this<Capture> {
     void keep(std::span<Memory* const> memories, const std::shared_ptr<void>& kernel);
     // Memory of the capture's own that the work of one stream uses: so much that a reduction needs, say.
     std::shared_ptr<DeviceMemory> own_memory(const StreamPtr& stream, std::size_t bytes, bool* fresh);
-    // Another stream takes part.
+    // Another stream takes part, unless the capture has ended.
     void join(const StreamPtr& stream);
     // What the next node that is captured in a stream waits for; its graph, as far as it is there.
     static std::vector<std::shared_ptr<GraphNode>> dependencies(const StreamPtr& stream);
     static void update_dependencies(const StreamPtr& stream,
                                     const std::vector<std::shared_ptr<GraphNode>>& nodes, bool replace);
     const StreamPtr& origin() const { return origin_; }
+    // Null: none of ours that is under way.
+    static std::shared_ptr<Capture> of_id(const Device& device, unsigned long long id);
     // Does a stream take part that the legacy default stream of its device waits for?
     bool has_blocking_stream_of(const Device& device);
 
@@ -86,6 +88,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
   private:
     static void enter(const StreamPtr& stream, CaptureMode mode, std::shared_ptr<Graph> into);
     void leave();
+    // No stream that takes part is given work, and none joins.
+    void close_gates(ClosedGates* closed);
 
     // The graph so far.
     std::shared_ptr<Graph> graph_of(const StreamPtr& stream, GraphHandle handle);
@@ -93,7 +97,9 @@ class Capture : public std::enable_shared_from_this<Capture> {
     StreamPtr origin_;
     CaptureMode mode_;
     std::shared_ptr<Graph> into_;
-    std::mutex mutex_;  // of everything below
+    unsigned long long id_ = 0;  // the runtime's number
+    std::mutex mutex_;           // of everything below
+    bool ended_ = false;
     Keepers keepers_;
     std::vector<StreamPtr> streams_;
     std::unordered_map<const Stream*, std::shared_ptr<DeviceMemory>> own_;

@@ -50,10 +50,11 @@ bool copy_staged(void* destination, const void* source, std::size_t bytes, Memcp
 void enqueue_copy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind, const void* host,
                   const StreamPtr& stream, const KeepAlive& keep_alive) {
     Device& device = stream->device();
+    const Enqueue enqueue(*stream);
     const RelaxedCapture relaxed(device);  // of others: copies of pageable memory wait inside
     if (!stream->capturing()) stream->note(Enqueued::copy, bytes, static_cast<std::uint64_t>(kind));
     const auto pinned = PinnedMemory::find(device, host, bytes);
-    if (pinned) pinned->use(stream);
+    if (pinned) pinned->use(stream, enqueue);
     try {
         if (pinned || !copy_staged(destination, source, bytes, kind, *stream))
             device.check_wait(
@@ -78,7 +79,8 @@ void copy_to_device(const DeviceSpan& destination, const void* host, const Strea
     check_stream(destination, *stream);
     if (destination.bytes == 0) return;
     const DeviceScope scope(stream->device());
-    destination.memory->use(stream);
+    const Enqueue enqueue(*stream);
+    destination.memory->use(stream, enqueue);
     enqueue_copy(destination.pointer(), host, destination.bytes,
                  kind_for(*destination.memory, MemcpyKind::host_to_device), host, stream, keep_alive);
 }
@@ -88,7 +90,8 @@ void copy_to_host(void* host, const DeviceSpan& source, const StreamPtr& stream,
     check_stream(source, *stream);
     if (source.bytes == 0) return;
     const DeviceScope scope(stream->device());
-    source.memory->use(stream);
+    const Enqueue enqueue(*stream);
+    source.memory->use(stream, enqueue);
     enqueue_copy(host, source.pointer(), source.bytes, kind_for(*source.memory, MemcpyKind::device_to_host),
                  host, stream, keep_alive);
 }
@@ -115,13 +118,14 @@ void copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, con
     check_copy_on_device(destination, source, *stream);
     if (destination.bytes == 0) return;
     Device& device = stream->device();
+    const Enqueue enqueue(*stream);
     if (!stream->capturing()) {
         stream->note(Enqueued::copy, destination.bytes,
                      static_cast<std::uint64_t>(MemcpyKind::device_to_device));
     }
     const DeviceScope scope(device);
-    destination.memory->use(stream);
-    source.memory->use(stream);
+    destination.memory->use(stream, enqueue);
+    source.memory->use(stream, enqueue);
     device.check(device.runtime().memcpy_async(destination.pointer(), source.pointer(), destination.bytes,
                                                MemcpyKind::by_address, stream->handle()),
                  "cudaMemcpyAsync");
@@ -132,7 +136,8 @@ void fill(const DeviceSpan& destination, std::span<const std::byte> value, const
     if (destination.bytes == 0) return;
     Device& device = stream->device();
     const DeviceScope scope(device);
-    destination.memory->use(stream);
+    const Enqueue enqueue(*stream);
+    destination.memory->use(stream, enqueue);
     Runtime& runtime = device.runtime();
     if (std::all_of(value.begin(), value.end(), [&](std::byte byte) { return byte == value[0]; })) {
         device.check(runtime.memset_async(destination.pointer(), std::to_integer<int>(value[0]),

@@ -8,6 +8,7 @@ void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
     stream->check_usable();
     Device& device = stream->device();
     const DeviceScope scope(device);
+    const Enqueue enqueue(*stream);
     Runtime& runtime = device.runtime();
     std::vector<void*> to;
     std::vector<const void*> from;
@@ -17,11 +18,11 @@ void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
     // Told of the stream: device memory, and page-locked memory. True: pageable.
     const auto use = [&](const BatchSide& side, std::size_t bytes) {
         if (side.memory) {
-            side.memory->use(stream);
+            side.memory->use(stream, enqueue);
             return false;
         }
         const auto pinned = PinnedMemory::find(device, side.address, bytes);
-        if (pinned) pinned->use(stream);
+        if (pinned) pinned->use(stream, enqueue);
         return pinned == nullptr;
     };
     for (const BatchCopy& copy : copies) {

@@ -263,8 +263,6 @@ bool Device::releasable(unsigned generation) const noexcept {
     return generation == this->generation() && !process_exiting() && !forked_after_use();
 }
 
-bool Device::must_defer() noexcept { return in_host_function() || captures_underway() > 0; }
-
 void Device::put_off(PutOff release) noexcept {
     const std::lock_guard lock(mutex_);
     put_off_host_bytes_ += release.host_bytes;
@@ -284,7 +282,9 @@ std::size_t Device::retired() {
 }
 
 void Device::sweep(std::size_t most_retired) {
-    if (!has_work_.load(std::memory_order_relaxed) || must_defer()) return;
+    if (!has_work_.load(std::memory_order_relaxed)) return;
+    const GivingBack now;
+    if (!now) return;
     const NoWait::Again again;
     std::vector<PutOff> put_off;
     std::vector<Retired> retired;
@@ -331,7 +331,9 @@ void Device::let_others_sweep() const {
 bool Device::hurry() {
     const bool swept = sweeping_ > 0;
     if (swept) let_others_sweep();
-    if (!has_work_.load(std::memory_order_relaxed) || must_defer()) return swept;
+    if (!has_work_.load(std::memory_order_relaxed)) return swept;
+    const GivingBack now;
+    if (!now) return swept;
     runtime_->get_last_error();
     std::deque<Retired> retired;
     {
@@ -357,7 +359,7 @@ bool Device::hurry() {
 }
 
 bool Device::reclaim() {
-    if (!has_work_.load(std::memory_order_relaxed) || must_defer()) return false;
+    if (!has_work_.load(std::memory_order_relaxed) || !GivingBack()) return false;
     runtime_->get_last_error();
     check_wait(runtime_->device_synchronize(), "cudaDeviceSynchronize");
     sweep(all);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/enqueue.hpp"
 #include "core/error.hpp"
 #include "runtime/process.hpp"
 #include "runtime/runtime.hpp"
@@ -84,8 +85,8 @@ class Device : public std::enable_shared_from_this<Device> {
     void release(unsigned generation, const char* call, Destroy destroy,
                  std::size_t host_bytes = 0) noexcept {
         if (!releasable(generation)) return;
-        if (must_defer() || !release_now(call, destroy))
-            put_off({generation, call, std::move(destroy), host_bytes});
+        const GivingBack now;
+        if (!now || !release_now(call, destroy)) put_off({generation, call, std::move(destroy), host_bytes});
     }
     // Does what it can, without waiting, of the releases that were put off and of those that are retired.
     // Cheap if there are none: one load. Otherwise one call for each kind of release that waits for the
@@ -142,7 +143,6 @@ class Device : public std::enable_shared_from_this<Device> {
         std::function<bool()> attempt;
         std::function<void()> hurry;
     };
-    static bool must_defer() noexcept;
     void put_off(PutOff release) noexcept;
     // False: to be put off.
     template <class Destroy>

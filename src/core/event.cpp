@@ -73,11 +73,18 @@ void Event::record(const Stream& stream, bool external) {
                                     stream.device().name() + ": make the event on that device");
     }
     const HandleScope scope(device, stream.is_default());
-    if (stream.capturing() || captured() || external) {
-        record_in_capture(stream, external);
-    } else {
+    // Whether a capture began or ended meanwhile is looked at afterwards: a record is too quick a call for
+    // Enqueue. What has changed has it recorded again.
+    const std::uint32_t version = stream.gate().version();
+    bool again = version % 2 != 0 || stream.capturing() || captured() || external;
+    if (!again) {
         device.check(device.runtime().event_record_with_flags(handle_->get(), stream.handle(), 0),
                      "cudaEventRecord");
+        again = stream.gate().version() != version;
+    }
+    if (again) {
+        const Enqueue enqueue(stream);
+        record_in_capture(stream, external);
     }
     stream_.store(stream.serial(), std::memory_order_relaxed);
 }

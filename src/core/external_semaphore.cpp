@@ -66,7 +66,8 @@ void enqueue(const StreamPtr& stream, SemaphoreUse use, const SemaphoreValues& s
     const char* const call = signal ? "cudaSignalExternalSemaphoresAsync" : "cudaWaitExternalSemaphoresAsync";
     refuse_legacy_in_capture(*stream, call);
     const DeviceScope scope(device);
-    for (const SemaphoreValue& one : semaphores) one.semaphore->use(stream);
+    const Enqueue enqueue(*stream);
+    for (const SemaphoreValue& one : semaphores) one.semaphore->use(stream, enqueue);
     const auto enqueue_them =
         signal ? &Runtime::signal_external_semaphores_async : &Runtime::wait_external_semaphores_async;
     device.check((device.runtime().*enqueue_them)(arrays.handles.data(), arrays.parameters.data(),

@@ -1,6 +1,7 @@
 #include "core/graph.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "runtime/signature.hpp"
@@ -492,8 +493,10 @@ std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const St
     }
     const DeviceScope scope(*device_);
     device_->sweep();
+    std::optional<Enqueue> enqueue;
     if (upload) {
         upload->check_usable();
+        enqueue.emplace(*upload);
         refuse_legacy_in_capture(*upload, "cudaGraphInstantiate");
         if (upload->capturing()) {
             refuse_in_capture(Status::stream_capture_unsupported, "cudaGraphInstantiate",

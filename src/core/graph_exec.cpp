@@ -52,7 +52,7 @@ void GraphExec::used_in(const StreamPtr& stream) {
         for (const auto& task : keepers_->tasks()) task->launched_in(stream->serial());
         kept = kept_;
     }
-    for (const auto& memory : memories) memory->use(stream);
+    for (const auto& memory : memories) memory->used_in(stream);
     uses_.add(stream);
     const std::lock_guard lock(mutex_);
     if (kept == kept_) told_.store(stream->serial(), std::memory_order_release);
@@ -81,6 +81,7 @@ void refuse_captured(const Stream& stream, const char* call) {
 void GraphExec::launch(Stream& stream) {
     check_stream(stream);
     const HandleScope scope(*device_, stream.is_default());
+    const Enqueue enqueue(stream);
     if (captures_underway() > 0) {
         refuse_legacy_in_capture(stream, "cudaGraphLaunch");
         refuse_captured(stream, "cudaGraphLaunch");
@@ -93,6 +94,7 @@ void GraphExec::launch(Stream& stream) {
 void GraphExec::upload(const StreamPtr& stream) {
     check_stream(*stream);
     const DeviceScope scope(*device_);
+    const Enqueue enqueue(*stream);
     refuse_legacy_in_capture(*stream, "cudaGraphUpload");
     refuse_captured(*stream, "cudaGraphUpload");
     used_in(stream);

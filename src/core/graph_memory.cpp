@@ -16,6 +16,7 @@ std::shared_ptr<DeviceMemory> DeviceMemory::of_graph(const DevicePtr& device, vo
 
 std::shared_ptr<DeviceMemory> DeviceMemory::capture_allocation(const StreamPtr& stream, std::size_t bytes) {
     stream->check_usable();
+    const Enqueue enqueue(*stream);
     if (!stream->capturing()) {
         throw std::invalid_argument(
             "malloc_async: the stream is not being captured; cs.empty() gives memory that is there at once");
@@ -43,6 +44,7 @@ void DeviceMemory::free_of_graph(const StreamPtr& stream) {
     refuse_legacy_in_capture(*stream, "cudaFreeAsync");
     Device& of_stream = stream->device();
     const DeviceScope scope(of_stream);
+    const Enqueue enqueue(*stream);
     of_stream.check(of_stream.runtime().free_async(allocation_.pointer, stream->handle()), "cudaFreeAsync");
 }
 

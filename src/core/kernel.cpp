@@ -75,13 +75,14 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     config.stream = stream->handle();
     config.array_bytes = array_bytes;
     const DeviceScope scope(*device_);
+    const Enqueue enqueue(*stream);
     const bool captures = captures_underway() > 0;
     if (captures) refuse_legacy_in_capture(*stream, "cudaLaunchKernel");
     const auto capture = captures ? stream->capture() : nullptr;
     if (capture) {
         capture->keep(memories, keeper());
     } else {
-        for (Memory* memory : memories) memory->use(stream);
+        for (Memory* memory : memories) memory->use(stream, enqueue);
     }
     const Status status = device_->runtime().launch_kernel(config, handle_, pointers);
     if (status != Status::success) fail_launch(status, config);
@@ -110,8 +111,9 @@ LaunchCounts Kernel::count(LaunchConfig config, const StreamPtr& stream,
     config.stream = stream->handle();
     config.array_bytes = packed.array_bytes();
     const DeviceScope scope(*device_);
+    const Enqueue enqueue(*stream);
     KernelHandle const counting = counting_->kernel(lowered_);
-    for (Memory* memory : packed.memories()) memory->use(stream);
+    for (Memory* memory : packed.memories()) memory->use(stream, enqueue);
     LaunchCounts counts;
     const Status status =
         device_->runtime().launch_counted(config, handle_, packed.pointers(), counting, &counts);

@@ -117,6 +117,7 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, st
                                                      const std::shared_ptr<MemPool>& pool) {
     stream->check_usable();
     Device& device = stream->device();
+    const Enqueue enqueue(*stream);
     // What is allocated while a graph is made is there at once, and is the graph's too.
     if (const auto capture = stream->capture()) {
         auto memory = allocate_plain(device.shared_from_this(), bytes);
@@ -263,7 +264,7 @@ DeviceMemory::DeviceMemory(Allocation allocation, unsigned generation)
 void DeviceMemory::used_in(const StreamPtr& stream) {
     check_usable();
     if (allocation_.used != nullptr) {
-        allocation_.used->use(stream);
+        allocation_.used->used_in(stream);
         return;
     }
     if (allocation_.kind == Kind::pooled && stream == allocation_.stream) return;
@@ -427,7 +428,8 @@ void DeviceMemory::prefetch(std::size_t offset, std::size_t bytes, const MemLoca
     stream->check_usable();
     Device& on = stream->device();
     const DeviceScope scope(on);
-    use(stream);
+    const Enqueue enqueue(*stream);
+    use(stream, enqueue);
     on.check(on.runtime().mem_prefetch_async(static_cast<std::byte*>(pointer()) + offset, bytes, location, 0,
                                              stream->handle()),
              "cudaMemPrefetchAsync");

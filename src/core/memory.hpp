@@ -38,9 +38,9 @@ class Memory : public std::enable_shared_from_this<Memory> {
 
     virtual Device& device() const = 0;
     virtual std::size_t bytes() const = 0;
-    // To be called before work that uses the memory is enqueued, with the device of the stream current. In a
+    // To be called before work that uses the memory is put into the stream, with its device current. In a
     // capture the memory is the graph's from then on, and is told of the streams that this is launched in.
-    void use(const StreamPtr& stream) {
+    void use(const StreamPtr& stream, const Enqueue&) {
         if (stream->capturing()) {
             use_in_capture(stream);
         } else {

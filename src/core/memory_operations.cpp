@@ -81,8 +81,9 @@ void enqueue(const StreamPtr& stream, const MemoryOperations& operations) {
     if (operations.empty()) return;
     refuse_legacy_in_capture(*stream, "cuStreamBatchMemOp");
     const DeviceScope scope(device);
+    const Enqueue enqueue(*stream);
     for (const MemoryOperationOn& one : operations) {
-        if (one.memory) one.memory->use(stream);
+        if (one.memory) one.memory->use(stream, enqueue);
     }
     Runtime& runtime = device.runtime();
     if (!stream->capturing()) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 
@@ -267,14 +268,24 @@ void Stream::wait(const Event& event, bool external) {
     check_usable();
     event.check_usable();
     check_same_runtime(device_, event.device(), "an event");
-    const bool captured = capturing() || event.captured();
-    if (captured || external) {
+    if (capturing() || event.captured() || external) {
+        const ClosedGates closed(*this);  // it may join the event's capture
         wait_in_capture(event, external);
         return;
     }
     const HandleScope scope(device_, is_default());
     device_.check(device_.runtime().stream_wait_event(handle_, event.handle(), 0), "cudaStreamWaitEvent");
+    if (captures_underway() > 0) join_what_it_waits_for();
     if (event.stream() != 0) note(Enqueued::event_wait, event.stream());
+}
+
+// Another thread may have recorded the event in a capture just now, and not said so yet.
+void Stream::join_what_it_waits_for() {
+    unsigned long long id = 0;
+    if (capturing() || capture_status(&id) == CaptureStatus::none) return;
+    const ClosedGates closed(*this);
+    if (capturing()) return;
+    if (const auto joined = Capture::of_id(device_, id)) joined->join(shared_from(*this));
 }
 
 void Stream::wait_in_capture(const Event& event, bool external) {
@@ -302,7 +313,7 @@ void Stream::wait_in_capture(const Event& event, bool external) {
     device_.check(device_.runtime().stream_wait_event(handle_, event.handle(),
                                                       external ? flags::event_wait_external : 0),
                   "cudaStreamWaitEvent");
-    if (!own) recorded->join(shared_from(*this));
+    if (!own && recorded) recorded->join(shared_from(*this));
     if (external) own->keep(event.keeper());
 }
 
@@ -310,6 +321,8 @@ void Stream::wait(const Stream& other) {
     check_usable();
     other.check_usable();
     check_same_runtime(device_, other.device(), "a stream");
+    std::optional<ClosedGates> closed;
+    if (captures_underway() > 0) closed.emplace(*this);  // it may join the other's capture
     const std::shared_ptr<Capture> own = capture(), others = other.capture();
     if (own != others) {
         if (own && others) {
@@ -331,6 +344,8 @@ void Stream::wait(const Stream& other) {
     device_.check(order(*this, other), "cudaStreamWaitEvent");
     note(Enqueued::event_wait, other.serial());
     if (!own && others) others->join(shared_from(*this));
+    closed.reset();
+    if (captures_underway() > 0) join_what_it_waits_for();
 }
 
 Status order(const Stream& later, const Stream& earlier) {
@@ -357,6 +372,7 @@ void Stream::add_host_task(std::unique_ptr<HostTask> task) {
     check_usable();
     refuse_legacy_in_capture(*this, "cudaLaunchHostFunc");
     const DeviceScope scope(device_);
+    const Enqueue enqueue(*this);
     if (const std::shared_ptr<Capture> own = capture()) {
         const auto kept = std::make_shared<GraphTask>(device_, std::move(task));
         device_.check(device_.runtime().launch_host_func(handle_, run_graph_task, kept->ticket()),

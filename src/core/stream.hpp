@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/enqueue.hpp"
 #include "core/enqueued.hpp"
 #include "core/unique_handle.hpp"
 
@@ -64,6 +65,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     void set_capture(std::shared_ptr<Capture> capture);
     // As the runtime says; `id` is the capture's.
     CaptureStatus capture_status(unsigned long long* id = nullptr) const;
+    CaptureGate& gate() const { return gate_; }
 
     void synchronize();
     bool query();
@@ -91,6 +93,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     static std::shared_ptr<Stream> enter(const std::shared_ptr<Stream>& stream);
     void ask_what_it_is();
     void wait_in_capture(const Event& event, bool external);
+    void join_what_it_waits_for();
 
     Device& device_;
     unique_handle<StreamTraits> owned_;  // keeps the device too; empty for a stream that nobody here owns
@@ -103,6 +106,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     unsigned long long id_ = 0, serial_;
     std::atomic<bool> abandoned_{false}, capturing_{false};
     std::shared_ptr<Capture> capture_;  // under a lock of all streams
+    mutable CaptureGate gate_;
     bool notes_;
     mutable EnqueuedNotes enqueued_;
 };

@@ -157,10 +157,11 @@ void copy_strided(const StridedSide& to, const StridedSide& from, const CopyPlan
     stream->check_usable();
     Device& device = stream->device();
     const DeviceScope scope(device);
-    for (const auto& memory : memories) memory->use(stream);
+    const Enqueue enqueue(*stream);
+    for (const auto& memory : memories) memory->use(stream, enqueue);
     const RelaxedCapture relaxed(device);
     const auto pinned = host != nullptr ? PinnedMemory::find(device, host, host_bytes) : nullptr;
-    if (pinned) pinned->use(stream);
+    if (pinned) pinned->use(stream, enqueue);
     Runtime& runtime = device.runtime();
     const auto copy = [&](std::ptrdiff_t to_offset, std::ptrdiff_t from_offset) {
         std::byte* const destination = to.first + to_offset;
@@ -199,7 +200,8 @@ void fill_strided(const std::shared_ptr<DeviceMemory>& memory, const StridedSide
     if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return;
     Device& device = stream->device();
     const DeviceScope scope(device);
-    memory->use(stream);
+    const Enqueue enqueue(*stream);
+    memory->use(stream, enqueue);
     CopyPlan plan;
     const std::vector<Axis> axes = normalised(shape, to.strides, to.strides, &plan);
     const std::size_t element = value.size();

@@ -63,13 +63,14 @@ void ArrayMemory::copy(bool from_array, const PitchedPointer& other,
                                     ": use a stream of the array's device");
     }
     const DeviceScope scope(on);
-    use(stream);
+    const Enqueue enqueue(*stream);
+    use(stream, enqueue);
     std::shared_ptr<PinnedMemory> pinned;
     if (memory) {
-        memory->use(stream);
+        memory->use(stream, enqueue);
     } else {
         pinned = PinnedMemory::find(on, other.pointer, bytes_);
-        if (pinned) pinned->use(stream);
+        if (pinned) pinned->use(stream, enqueue);
     }
     Memcpy3DParameters p;
     p.extent = {extent_.width, at_least_1(extent_.height), at_least_1(extent_.depth)};
@@ -138,7 +139,7 @@ TextureObject::~TextureObject() {
 
 void TextureObject::used_in(const StreamPtr& stream) {
     device_->check_generation(generation_, is_surface_ ? "Surface" : "Texture");
-    source_->use(stream);
+    source_->used_in(stream);
     uses_.add(stream);
 }
 

@@ -49,10 +49,12 @@ cudaError_t driver_memset(DriverFunction<Function>& function, void* pointer, std
 // Waits as the library would inside an asynchronous copy from or to pageable memory, but so that Ctrl-C ends
 // it.
 cudaError_t wait_before(cudaStream_t stream) {
-    // Asking a stream that is being captured whether it is done would spoil the capture.
-    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
-    if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess || capture != cudaStreamCaptureStatusNone) {
-        return cudaSuccess;
+    {
+        // Asking a stream that is being captured whether it is done would spoil the capture.
+        const StreamUse use(stream);
+        cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
+        if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess || capture != cudaStreamCaptureStatusNone)
+            return cudaSuccess;
     }
     const RelaxedThread relaxed;
     return wait_for_stream(stream);

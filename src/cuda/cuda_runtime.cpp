@@ -159,12 +159,15 @@ Status CudaRuntime::device_synchronize() {
     if (waited == cudaErrorNotReady) return Status::not_ready;
     if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
     const PrintCapture capture;
+    const CaptureChange change(CaptureChange::Unless::nothing_is_captured);  // of a device: spoils them
     return make([] { return cudaDeviceSynchronize(); });
 }
 
 Status CudaRuntime::device_reset() {
     const Status status = make([] { return cudaDeviceReset(); });
-    if (status == Status::success) streams_.forget();
+    if (status != Status::success) return status;
+    streams_.forget();
+    forget_captures();
     return status;
 }
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "cuda/capture_use.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/idle.hpp"
-#include "cuda/legacy_stream.hpp"
 #include "runtime/process.hpp"
 #include "runtime/runtime.hpp"
 
@@ -43,7 +43,7 @@ class CudaRuntime final : public Runtime {
     // The same, of a call in a stream. Not for calls that wait.
     template <class Call>
     Status make_in(StreamHandle stream, Call&& call) {
-        const LegacyUse use(native(stream));
+        const StreamUse use(native(stream));
         return make(std::forward<Call>(call));
     }
     // Of calls that wait for all of a device, or of all devices: would this one, where it must not?

@@ -4,7 +4,6 @@
 
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/driver_call.hpp"
-#include "cuda/graph_use.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/memory_operations.hpp"
 #include "cuda/parameters.hpp"
@@ -161,31 +160,36 @@ DriverFunction<CUresult (*)(CUgraphExec, CUstream)> launch_graph("cuGraphLaunch"
 
 Status CudaRuntime::stream_begin_capture(StreamHandle stream, CaptureMode mode) {
     if (forked_after_use()) return failed(Status::initialization_error);
-    const std::lock_guard begins(streams_.mutex());
-    const CaptureChange change;
-    return make(
+    const auto begins = locked<std::unique_lock<std::mutex>>(streams_.mutex());
+    CaptureChange change;
+    const Status status = make(
         [&] { return cudaStreamBeginCapture(native(stream), static_cast<cudaStreamCaptureMode>(mode)); });
+    if (status == Status::success) change.begun(native(stream));
+    return status;
 }
 
 Status CudaRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHandle graph,
                                                   const GraphNodeHandle* dependencies,
                                                   const GraphEdgeData* edge_data, std::size_t count,
                                                   CaptureMode mode) {
-    const GraphUse use;
     if (forked_after_use()) return failed(Status::initialization_error);
-    const std::lock_guard begins(streams_.mutex());
-    const CaptureChange change;
-    return make([&] {
+    const auto begins = locked<std::unique_lock<std::mutex>>(streams_.mutex());
+    CaptureChange change;
+    const Status status = make([&] {
         const auto data = real_of(edge_data, count);
         return cudaStreamBeginCaptureToGraph(native(stream), native(graph), native(dependencies),
                                              data_of(data), count, static_cast<cudaStreamCaptureMode>(mode));
     });
+    if (status == Status::success) change.begun(native(stream));
+    return status;
 }
 
 Status CudaRuntime::stream_end_capture(StreamHandle stream, GraphHandle* graph) {
     clear(graph);
-    const CaptureChange change;
-    return make([&] { return cudaStreamEndCapture(native(stream), native(graph)); });
+    CaptureChange change;
+    const Status status = make([&] { return cudaStreamEndCapture(native(stream), native(graph)); });
+    change.may_have_ended(native(stream));
+    return status;
 }
 
 Status CudaRuntime::stream_is_capturing(StreamHandle stream, CaptureStatus* status) {
@@ -619,13 +623,14 @@ Status CudaRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
 }
 
 Status CudaRuntime::graph_launch(GraphExecHandle exec, StreamHandle stream) {
-    const GraphUse use;
     const PrintCapture capture;  // a launch shows what was printed before
+    const GraphUse use;
+    const StreamUse stream_use(native(stream));
     if (!is_default(stream)) {
         if (const auto status = driver_call(launch_graph, native(exec), native(stream)))
             return answered(*status);
     }
-    return make_in(stream, [&] { return cudaGraphLaunch(native(exec), native(stream)); });
+    return make([&] { return cudaGraphLaunch(native(exec), native(stream)); });
 }
 
 }  // namespace cuscope::cuda

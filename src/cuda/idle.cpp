@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cuda/legacy_stream.hpp"
+#include "cuda/capture_use.hpp"
 #include "cuda/wait.hpp"
 
 namespace cuscope::cuda {
@@ -35,17 +35,18 @@ bool is_captured(cudaStream_t stream) {
 void KnownStreams::made(cudaStream_t stream) {
     const int device = current_device();
     note_device(device);
-    const std::lock_guard lock(mutex_);
+    const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
     books_[device].streams.push_back(stream);
 }
 
 void KnownStreams::leaving(cudaStream_t stream) {
-    const std::lock_guard lock(mutex_);
+    const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
     for (auto& [device, book] : books_) {
         const auto found = std::find(book.streams.begin(), book.streams.end(), stream);
         if (found == book.streams.end()) continue;
         book.streams.erase(found);
         const RelaxedThread relaxed;
+        const StreamUse use(stream);
         if (is_captured(stream) || !has_work(cudaStreamQuery(stream))) return;
         cudaEvent_t behind = nullptr;
         if (cudaEventCreateWithFlags(&behind, cudaEventDisableTiming) == cudaSuccess &&
@@ -62,11 +63,13 @@ void KnownStreams::leaving(cudaStream_t stream) {
 
 void KnownStreams::forget() {
     const int device = current_device();
-    const std::lock_guard lock(mutex_);
+    const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
     books_.erase(device);
 }
 
 bool KnownStreams::captured() {
+    if (captures_underway > 0) return true;
+    // Others may capture, too.
     for (const auto& [device, book] : books_) {
         if (std::any_of(book.streams.begin(), book.streams.end(), is_captured)) return true;
     }
@@ -80,7 +83,7 @@ bool KnownStreams::is_idle(Book& book) {
         book.left.pop_back();
     }
     {
-        const LegacyUse use(cudaStreamLegacy);
+        const StreamUse use(cudaStreamLegacy);
         if (is_captured(cudaStreamLegacy) || has_work(cudaStreamQuery(cudaStreamLegacy))) return false;
     }
     const auto busy = std::find_if(book.streams.begin(), book.streams.end(),
@@ -94,7 +97,7 @@ bool KnownStreams::is_idle(Book& book) {
 bool KnownStreams::idle(bool all_devices) {
     const int current = current_device();
     const RelaxedThread relaxed;
-    const std::lock_guard lock(mutex_);
+    const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
     // Before any of them is asked: what one captured stream leads to may be another.
     if (captured()) return false;
     if (!all_devices) return is_idle(books_[current]);

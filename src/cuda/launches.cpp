@@ -65,6 +65,7 @@ bool is_plain(const LaunchConfig& config) {
 
 Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
     const PrintCapture capture;  // a launch shows what was printed before
+    const StreamUse use(native(config.stream));
     if (is_plain(config) && !is_default(config.stream) && kernel != nullptr) {
         const auto status = driver_call(
             launch_plainly, reinterpret_cast<CUfunction>(native(kernel)), config.grid.x, config.grid.y,
@@ -72,7 +73,7 @@ Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
             static_cast<unsigned>(config.dynamic_shared_bytes), native(config.stream), arguments, nullptr);
         if (status) return answered(*status);
     }
-    return make_in(config.stream, [&] {
+    return make([&] {
         const NativeConfig configured(config);
         return cudaLaunchKernelExC(&configured.real, function(kernel), arguments);
     });

@@ -23,8 +23,10 @@ Status CudaRuntime::stream_create_with_priority(StreamHandle* stream, unsigned f
 
 Status CudaRuntime::stream_destroy(StreamHandle stream) {
     if (!forked_after_use()) streams_.leaving(native(stream));
-    const CaptureChange change;
-    return make([&] { return cudaStreamDestroy(native(stream)); });
+    CaptureChange change(CaptureChange::Unless::nothing_is_captured);
+    const Status status = make([&] { return cudaStreamDestroy(native(stream)); });
+    change.gone(native(stream));
+    return status;
 }
 
 Status CudaRuntime::stream_synchronize(StreamHandle stream) {
@@ -41,11 +43,16 @@ Status CudaRuntime::stream_query(StreamHandle stream) {
 }
 
 Status CudaRuntime::stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags) {
+    const auto wait = [&] { return cudaStreamWaitEvent(native(stream), native(event), flags); };
+    if (captures_underway > 0) {
+        const CaptureChange change;  // the stream may join the capture that the event was recorded in
+        return make(wait);
+    }
     if (flags == 0 && !is_default(stream)) {
         if (const auto status = driver_call(stream_wait, native(stream), native(event), 0u))
             return answered(*status);
     }
-    return make_in(stream, [&] { return cudaStreamWaitEvent(native(stream), native(event), flags); });
+    return make_in(stream, wait);
 }
 
 Status CudaRuntime::stream_get_flags(StreamHandle stream, unsigned* flags) {
@@ -87,19 +94,22 @@ Status CudaRuntime::event_create_with_flags(EventHandle* event, unsigned flags) 
 }
 
 Status CudaRuntime::event_destroy(EventHandle event) {
-    const CaptureChange change;  // its last record may be part of a capture
+    // Its last record may be part of a capture.
+    const CaptureChange change(CaptureChange::Unless::nothing_is_captured);
     return make([&] { return cudaEventDestroy(native(event)); });
 }
 
 Status CudaRuntime::event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) {
+    const StreamUse use(native(stream));
     if (flags == 0 && !is_default(stream)) {
         if (const auto status = driver_call(event_record, native(event), native(stream)))
             return answered(*status);
     }
-    return make_in(stream, [&] { return cudaEventRecordWithFlags(native(event), native(stream), flags); });
+    return make([&] { return cudaEventRecordWithFlags(native(event), native(stream), flags); });
 }
 
 Status CudaRuntime::event_query(EventHandle event) {
+    const CaptureLook look;
     return make([&] { return cudaEventQuery(native(event)); });
 }
 
@@ -109,6 +119,7 @@ Status CudaRuntime::event_synchronize(EventHandle event) {
     if (waited == cudaErrorNotReady) return Status::not_ready;
     if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
     const PrintCapture capture;
+    const CaptureLook look;
     return make([&] { return cudaEventSynchronize(native(event)); });
 }
 

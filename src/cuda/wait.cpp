@@ -8,9 +8,9 @@
 #include <chrono>
 #include <thread>
 
+#include "cuda/capture_use.hpp"
 #include "cuda/driver_call.hpp"
 #include "cuda/driver_function.hpp"
-#include "cuda/legacy_stream.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::cuda {
@@ -98,13 +98,16 @@ void end_waits() {
 
 cudaError_t wait_for_stream(cudaStream_t stream) {
     return poll([=] {
-        const LegacyUse use(stream);
+        const StreamUse use(stream);
         return cudaStreamQuery(stream);
     });
 }
 
 cudaError_t wait_for_event(cudaEvent_t event) {
-    return poll([=] { return cudaEventQuery(event); });
+    return poll([=] {
+        const CaptureLook look;
+        return cudaEventQuery(event);
+    });
 }
 
 cudaError_t wait_for_device() {
@@ -119,7 +122,11 @@ cudaError_t wait_for_device() {
         return cudaSuccess;
     }
     // A capture on the device has been spoilt by this already.
-    const CUresult recorded = record(context, event.get());
+    CUresult recorded = CUDA_SUCCESS;
+    {
+        const CaptureChange change(CaptureChange::Unless::nothing_is_captured);
+        recorded = record(context, event.get());
+    }
     if (is_capture_error(static_cast<int>(recorded))) return static_cast<cudaError_t>(recorded);
     return recorded == CUDA_SUCCESS ? wait_for_event(event.get()) : cudaSuccess;
 }
@@ -128,7 +135,7 @@ cudaError_t wait_for_legacy_stream() {
     const RelaxedThread relaxed;
     const TemporaryEvent event;
     {
-        const LegacyUse use(cudaStreamLegacy);
+        const StreamUse use(cudaStreamLegacy);
         cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
         if (cudaStreamIsCapturing(cudaStreamLegacy, &capture) != cudaSuccess ||
             capture != cudaStreamCaptureStatusNone || event.get() == nullptr ||

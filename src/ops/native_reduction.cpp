@@ -291,6 +291,7 @@ void reduce_natively(Operation operation, const Array& in, const Array* other, c
     operands.tiles = (inner + tile_width - 1) / tile_width;
     std::vector<core::Memory*> memories{in.memory.get(), out.memory.get()};
     if (other != nullptr) memories.push_back(other->memory.get());
+    const core::Enqueue enqueue(*stream);  // a graph has its own workspace
     const Workspace ticket(stream, operands.pieces > 1 ? sizeof(unsigned) : 0);
     std::shared_ptr<core::DeviceMemory> partials;
     if (operands.pieces > 1) {

@@ -115,6 +115,7 @@ Choice run_reduction(Operation operation, const Array& in, const Array* other, c
     void* const to = out.pointer;
     const Plan plan = plan_of(stream->device(), operation, in.type, extents);
     const Grid& launch = plan.launch;
+    const core::Enqueue enqueue(*stream);  // a graph has its own workspace
     if (outer == 1 && inner == 1) {
         const Workspace slots(stream, launch.slot_bytes);
         if (operation == Operation::dot) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <mutex>
 #include <string>
 
 #include "runtime/status.hpp"
@@ -87,6 +88,18 @@ class WithoutInterpreter {
   private:
     void* state_;
 };
+
+// A lock on the mutex. A thread that has to wait for it lets go of the interpreter's lock meanwhile, so this
+// is for every thread that takes a mutex under which a call may wait for the interpreter's lock.
+template <class Lock>
+Lock locked(typename Lock::mutex_type& mutex) {
+    Lock lock(mutex, std::try_to_lock);
+    if (!lock) {
+        const WithoutInterpreter released;
+        lock.lock();
+    }
+    return lock;
+}
 
 // Where what kernels print goes: to this, which the bindings set once, or the C library's stdout where none
 // is.

@@ -575,11 +575,7 @@ def load_a_module(w: Worker) -> None:
            "Stream.update_capture_dependencies", "Stream.malloc_async", "Stream.free_async",
            errors=("cudaErrorInvalidValue", "cudaErrorIllegalState"))  # another thread ends the capture, or begins one # fmt: skip
 def capture(w: Worker) -> None:
-    # A stream of its own: a graph does not keep the memory of work that another thread puts into a captured stream.
-    stream, mode = (
-        w.random.choice(w.own.streams),
-        w.random.choice(["global", "thread_local", "relaxed"]),
-    )
+    stream, mode = w.stream, w.random.choice(["global", "thread_local", "relaxed"])
     usual = cs.exchange_capture_mode(w.random.choice(["global", "thread_local", "relaxed"]))
     try:
         with stream.capture(mode) as graph:

@@ -1,0 +1,108 @@
+#include "cuda/capture_use.hpp"
+
+#include <cuda.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cuda/driver_function.hpp"
+
+namespace cuscope::cuda {
+namespace {
+
+struct Captures {
+    struct Origin {
+        cudaStream_t stream;
+        int device;
+    };
+    std::mutex entry;  // whoever wants to be alone comes before those that wait again and again
+    std::shared_mutex mutex;
+    std::vector<Origin> origins;  // of captures that are under way
+};
+
+Captures& captures() {
+    static auto* const instance = new Captures;  // outlives static destructors
+    return *instance;
+}
+
+std::recursive_mutex& graph_mutex() {  // a call on graphs may make another
+    static auto* const mutex = new std::recursive_mutex;
+    return *mutex;
+}
+
+std::shared_lock<std::shared_mutex> beside_others() {
+    locked<std::unique_lock<std::mutex>>(captures().entry).unlock();
+    return locked<std::shared_lock<std::shared_mutex>>(captures().mutex);
+}
+
+std::unique_lock<std::shared_mutex> alone() {
+    const auto entry = locked<std::unique_lock<std::mutex>>(captures().entry);
+    return locked<std::unique_lock<std::shared_mutex>>(captures().mutex);
+}
+
+// The driver's own answer leaves the library's last error alone.
+DriverFunction<CUresult (*)(CUstream, CUstreamCaptureStatus*)> is_capturing("cuStreamIsCapturing", 10000);
+
+bool is_captured(cudaStream_t stream) {
+    const auto ask = is_capturing.get();
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return ask != nullptr && ask(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+int current_device() {
+    int device = 0;
+    return cudaGetDevice(&device) == cudaSuccess ? device : -1;
+}
+
+template <class Keep>
+void forget_origins(Keep&& goes) {
+    std::erase_if(captures().origins, goes);
+    captures_underway = static_cast<int>(captures().origins.size());
+}
+
+}  // namespace
+
+GraphUse::GraphUse() {
+    if (!forked_after_use()) lock_ = locked<std::unique_lock<std::recursive_mutex>>(graph_mutex());
+}
+
+void StreamUse::take(cudaStream_t stream, bool legacy) {
+    if (forked_after_use()) return;
+    // No stream joins a capture or leaves one meanwhile.
+    shared_ = beside_others();
+    if (legacy || !is_captured(stream)) return;
+    shared_.unlock();
+    graphs_.emplace();
+    alone_ = alone();
+}
+
+void CaptureLook::take() {
+    if (!forked_after_use()) shared_ = beside_others();
+}
+
+CaptureChange::CaptureChange(Unless unless) {
+    if (forked_after_use() || (unless == Unless::nothing_is_captured && captures_underway == 0)) return;
+    graphs_.emplace();
+    alone_ = alone();
+}
+
+void CaptureChange::begun(cudaStream_t stream) {
+    captures().origins.push_back({stream, current_device()});
+    captures_underway = static_cast<int>(captures().origins.size());
+}
+
+void CaptureChange::may_have_ended(cudaStream_t stream) {
+    if (alone_ && !is_captured(stream)) gone(stream);
+}
+
+void CaptureChange::gone(cudaStream_t stream) {
+    if (alone_) forget_origins([=](const auto& origin) { return origin.stream == stream; });
+}
+
+void forget_captures() {
+    const CaptureChange change(CaptureChange::Unless::nothing_is_captured);
+    const int device = current_device();
+    if (captures_underway > 0) forget_origins([=](const auto& origin) { return origin.device == device; });
+}
+
+}  // namespace cuscope::cuda

@@ -1,0 +1,87 @@
+// Which calls of the library may meet. The driver (580.159, seen on an H100 and an H200) dies of a SIGSEGV
+// within seconds where
+// - one thread puts work into the legacy default stream, or asks about it, which looks into every capture of
+//   the device's blocking streams, while another thread ends one of these captures;
+// - one thread puts a node into a capture that another thread adds to, ends or spoils.
+// CUDA also leaves it to its caller that no two threads use one graph at a time (Runtime API, "Graph object
+// thread safety"). Objects of this package may be used from every thread, so the locks are here.
+//
+// The order of the locks: KnownStreams, GraphUse, then the one of captures. A thread that has to wait for one
+// lets go of the interpreter's lock meanwhile: whoever has the lock may be in a driver that waits for a host
+// function, which needs the interpreter's.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+
+#include "runtime/process.hpp"
+
+namespace cuscope::cuda {
+
+// How many captures are under way that this package began.
+inline std::atomic<int> captures_underway{0};
+
+// While a call on graphs is made: they take turns. A launch that finds the driver's queue full keeps the
+// others out until there is room.
+class GraphUse {
+  public:
+    GraphUse();
+
+  private:
+    std::unique_lock<std::recursive_mutex> lock_;
+};
+
+// While one call uses a stream, which does not wait. While nothing is captured it is free for all streams but
+// the legacy default stream; a call in a stream that is being captured has all others wait.
+class StreamUse {
+  public:
+    explicit StreamUse(cudaStream_t stream) {
+        const bool legacy = stream == nullptr || stream == cudaStreamLegacy;
+        if (legacy || captures_underway.load(std::memory_order_relaxed) > 0) take(stream, legacy);
+    }
+
+  private:
+    void take(cudaStream_t stream, bool legacy);
+
+    std::shared_lock<std::shared_mutex> shared_;
+    std::optional<GraphUse> graphs_;
+    std::unique_lock<std::shared_mutex> alone_;
+};
+
+// While a call is made that no stream names and that looks at captures: a question about an event, say.
+class CaptureLook {
+  public:
+    CaptureLook() {
+        if (captures_underway.load(std::memory_order_relaxed) > 0) take();
+    }
+
+  private:
+    void take();
+
+    std::shared_lock<std::shared_mutex> shared_;
+};
+
+// While a capture begins or ends, or a call is made that may join a stream to one, spoil one or end one.
+class CaptureChange {
+  public:
+    enum class Unless { never, nothing_is_captured };
+    explicit CaptureChange(Unless unless = Unless::never);
+
+    void begun(cudaStream_t stream);
+    // A call has been made that may have ended the capture that began in the stream.
+    void may_have_ended(cudaStream_t stream);
+    void gone(cudaStream_t stream);  // destroyed
+
+  private:
+    std::optional<GraphUse> graphs_;
+    std::unique_lock<std::shared_mutex> alone_;
+};
+
+// The current device was reset, and took its captures with it.
+void forget_captures();
+
+}  // namespace cuscope::cuda
