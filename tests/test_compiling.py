@@ -99,7 +99,7 @@ class Place:
         )
         child = subprocess.Popen(
             [sys.executable, "-c", text],
-            env=os.environ | self.environment | environment,
+            env=os.environ | {"PYTHONFAULTHANDLER": "1"} | self.environment | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -495,7 +495,8 @@ def test_interrupt_while_nvrtc_compiles(device, place):
 
     python.send_signal(signal.SIGINT)
 
-    assert "KeyboardInterrupt" in python.communicate(timeout=WAIT_S)[1]
+    error = python.communicate(timeout=WAIT_S)[1]
+    assert "KeyboardInterrupt" in error, python.returncode
 
 
 @pytest.mark.gpu_only("NVRTC compiles in this process, and nobody can stop it")

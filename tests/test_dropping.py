@@ -192,6 +192,7 @@ def test_many_drops_beside_a_held_stream(device):
 # ---- memory that is needed
 
 
+@pytest.mark.counts_memory  # takes more than half of it twice
 def test_an_allocation_that_needs_put_off_memory_waits_for_the_device(device):
     # What earlier tests left in the pool would do for the second allocation.
     device.memory_pool.trim()
@@ -207,6 +208,7 @@ def test_an_allocation_that_needs_put_off_memory_waits_for_the_device(device):
         assert again.size == size
 
 
+@pytest.mark.counts_memory
 def test_ctrl_c_ends_the_wait_of_an_allocation(run_python, device):
     source = """
     import os, signal, threading

@@ -36,15 +36,24 @@ struct CaptureScope {
     core::GraphNodes after;
     GraphObjectPtr result;
     bool entered = false;
+
+    // Before the object goes, whose end would be that of the capture.
+    ~CaptureScope() { hold(false); }
+    void hold(bool held) const {
+        if (!entered) return;
+        if (const auto capture = stream->capture()) capture->set_held(held);
+    }
 };
 
 GraphObjectPtr enter(CaptureScope& self) {
     if (self.entered) throw std::invalid_argument("the capture was begun already: capture() makes another");
     begin(self.stream, self.mode, self.into ? self.into->open() : nullptr, self.after);
     self.entered = true;
+    self.hold(true);
     try {
         without_gil([&] { core::push_stream(self.stream); });
     } catch (...) {
+        self.hold(false);
         without_gil([&] { core::Capture::end(self.stream, true); });
         throw;
     }
@@ -60,6 +69,7 @@ void leave(CaptureScope& self, const Scalar& type) {
     if (!self.entered) throw std::invalid_argument("the capture was not begun");
     without_gil([&] { core::pop_stream(self.stream->serial()); });
     const bool quietly = !type.is_none();
+    self.hold(false);
     std::shared_ptr<core::Graph> made;
     try {
         made = without_gil([&] { return core::Capture::end(self.stream, quietly); });

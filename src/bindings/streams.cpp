@@ -117,17 +117,9 @@ StreamObject::StreamObject(const core::StreamPtr& made)
 
 namespace {
 
-// Nobody is left who could end what was begun in the stream.
 void abandon(const core::StreamPtr& stream) {
     stream->set_abandoned(true);
-    if (!stream->capturing() || process_exiting()) return;
-    const auto capture = stream->capture();
-    if (!capture || capture->origin() != stream) return;
-    try {
-        core::Capture::end(stream, true);
-    } catch (const core::Error&) {
-        // The runtime answers nothing: nothing is captured either.
-    }
+    if (stream->capturing() && !process_exiting()) core::Capture::leave_behind(stream);
 }
 
 }  // namespace

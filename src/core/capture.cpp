@@ -21,6 +21,14 @@ Underway& underway() {
 
 thread_local std::weak_ptr<Capture> last_spoilt;
 
+std::atomic<int> left_count{0};  // captures that are left behind and not ended
+
+// Stands for the thread.
+const std::shared_ptr<void>& this_thread() {
+    thread_local const std::shared_ptr<void> token = std::make_shared<int>();
+    return token;
+}
+
 std::vector<std::shared_ptr<Capture>> captures() {
     const std::lock_guard lock(underway().mutex);
     return underway().captures;
@@ -88,6 +96,7 @@ void refuse_in_capture(Status status, const std::string& call, const std::string
 
 void refuse_while_captured(const Device& device, const char* call) {
     if (captures_underway() == 0) return;
+    Capture::end_left();
     for (const auto& capture : captures()) {
         if (&capture->origin()->device() != &device) continue;
         refuse_in_capture(Status::stream_capture_unsupported, call,
@@ -98,6 +107,7 @@ void refuse_while_captured(const Device& device, const char* call) {
 
 void refuse_legacy_in_capture(const Stream& stream, const char* call) {
     if (stream.handle() != stream_legacy || captures_underway() == 0) return;
+    Capture::end_left();
     for (const auto& capture : captures()) {
         if (!capture->has_blocking_stream_of(stream.device())) continue;
         refuse_in_capture(Status::stream_capture_implicit, call,
@@ -127,6 +137,11 @@ void Capture::keep(std::span<Memory* const> memories, const std::shared_ptr<void
 
 // ---- begin and end
 
+Capture::Capture(const StreamPtr& origin, CaptureMode mode, std::shared_ptr<Graph> into)
+    : origin_(origin), mode_(mode), owner_(this_thread()), into_(std::move(into)) {}
+
+bool Capture::is_of_this_thread() const { return owner_.lock() == this_thread(); }
+
 void Capture::enter(const StreamPtr& stream, CaptureMode mode, std::shared_ptr<Graph> into) {
     const auto made = std::make_shared<Capture>(stream, mode, std::move(into));
     stream->capture_status(&made->id_);
@@ -142,6 +157,7 @@ void Capture::begin(const StreamPtr& stream, CaptureMode mode) {
     stream->check_usable();
     Device& device = stream->device();
     const DeviceScope scope(device);
+    end_left();
     device.sweep();
     ClosedGates closed(*stream);
     closed.add(GivingBack::gate());
@@ -158,6 +174,7 @@ void Capture::begin(const StreamPtr& stream, CaptureMode mode, const std::shared
                                     device.name() + ": capture a stream of the graph's device");
     }
     const DeviceScope scope(device);
+    end_left();
     device.sweep();
     ClosedGates closed(*stream);
     closed.add(GivingBack::gate());
@@ -181,22 +198,28 @@ std::shared_ptr<Capture> Capture::of_id(const Device& device, unsigned long long
     return nullptr;
 }
 
-void Capture::close_gates(ClosedGates* closed) {
+bool Capture::close_gates(ClosedGates* closed, bool may_wait) {
     for (std::size_t i = 0;; ++i) {
         StreamPtr stream;
         {
             const std::lock_guard lock(mutex_);
-            if (i >= streams_.size()) return;  // another thread may end it
+            if (i >= streams_.size()) return true;  // another thread may end it
             stream = streams_[i];
         }
-        closed->add(stream);
+        if (may_wait) {
+            closed->add(stream);
+        } else if (!closed->try_add(stream)) {
+            return false;
+        }
     }
 }
 
 void Capture::leave() {
     {
         const std::lock_guard lock(mutex_);
+        if (ended_) return;
         ended_ = true;
+        if (left_.exchange(false)) --left_count;
         for (const StreamPtr& stream : streams_) stream->set_capture(nullptr);
         streams_.clear();
     }
@@ -206,10 +229,16 @@ void Capture::leave() {
 }
 
 std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
-    Device& device = stream->device();
     std::optional<ClosedGates> closed(std::in_place);
-    if (const auto begun = stream->capture()) begun->close_gates(&*closed);
+    if (const auto begun = stream->capture()) begun->close_gates(&*closed, true);
     closed->add(stream);
+    return end(stream, quietly, closed);
+}
+
+// Opens the gates.
+std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly,
+                                    std::optional<ClosedGates>& closed) {
+    Device& device = stream->device();
     const std::shared_ptr<Capture> capture = stream->capture();  // no other thread ends it now
     Runtime& runtime = device.runtime();
     GraphHandle handle = nullptr;
@@ -230,19 +259,12 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
             runtime.graph_destroy(left);
         }
     }
-    // Not the one to end it, or not the thread: it goes on, unless nobody is left who could end it; its
-    // stream's own end does that then. A thread that still puts work into the stream is refused from here on:
-    // a graph of it would keep nothing that it uses.
+    // Not the one to end it, or not the thread: it goes on.
     const bool goes_on = status == Status::stream_capture_unmatched ||
                          status == Status::stream_capture_wrong_thread || status == Status::illegal_state;
     const bool ours =
-        capture && (!goes_on || ((quietly || status == Status::illegal_state) && capture->origin_ == stream));
+        capture && (!goes_on || (status == Status::illegal_state && capture->origin_ == stream));
     std::shared_ptr<Graph> unfinished;
-    if (ours && goes_on && status != Status::illegal_state) {
-        const DeviceScope scope(device);
-        runtime.stream_query(stream->handle());  // spoils the capture
-        runtime.get_last_error();
-    }
     if (ours) {
         capture->leave();
         const std::lock_guard lock(capture->mutex_);
@@ -293,6 +315,47 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
     }
     device.sweep();
     return graph;
+}
+
+void Capture::leave_behind(const StreamPtr& stream) noexcept {
+    const auto capture = stream->capture();
+    if (!capture || capture->origin_ != stream) return;
+    // Inside another thread's `with`, whose end is that of the capture.
+    if (capture->held_ && !capture->is_of_this_thread()) return;
+    capture->left_ = true;
+    ++left_count;
+    end_left();
+}
+
+// No thread may end it. It is spoilt, so that no graph comes of it, and goes with its stream.
+void Capture::give_up() {
+    const DeviceScope scope(origin_->device());
+    Runtime& runtime = origin_->device().runtime();
+    runtime.stream_query(origin_->handle());
+    runtime.get_last_error();
+    leave();
+}
+
+// In a destructor, maybe: never waits. In a host function no call of the runtime is allowed.
+void Capture::end_left() noexcept {
+    if (left_count == 0 || in_host_function() || process_exiting() || forked_after_use()) return;
+    try {
+        for (const auto& capture : captures()) {
+            if (!capture->left_) continue;
+            const bool may_end = capture->mode_ == CaptureMode::relaxed || capture->is_of_this_thread();
+            if (!may_end && !capture->owner_.expired()) continue;
+            std::optional<ClosedGates> closed(std::in_place);
+            if (!capture->close_gates(&*closed, false) || !capture->left_.exchange(false)) continue;
+            --left_count;
+            if (may_end) {
+                end(capture->origin_, true, closed);
+            } else {
+                capture->give_up();
+            }
+        }
+    } catch (...) {
+        // The runtime answers nothing: nothing is captured either.
+    }
 }
 
 std::shared_ptr<DeviceMemory> Capture::own_memory(const StreamPtr& stream, std::size_t bytes, bool* fresh) {

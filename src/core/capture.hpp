@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -55,6 +56,12 @@ class Capture : public std::enable_shared_from_this<Capture> {
                       const std::vector<GraphNodeHandle>& after);
     // Null where the capture failed and `quietly`; throws otherwise. The streams are usable in any case.
     static std::shared_ptr<Graph> end(const StreamPtr& stream, bool quietly);
+    // Whoever holds a capture ends it, whatever becomes of the objects that stand for its stream.
+    void set_held(bool held) { held_ = held; }
+    // Nobody is left who could end what was begun in the stream. A capture that this thread may not end, or
+    // not now, is ended by a later call of end_left().
+    static void leave_behind(const StreamPtr& stream) noexcept;
+    static void end_left() noexcept;
 
     template <class Thing>
     void keep(const std::shared_ptr<Thing>& thing) {
@@ -82,20 +89,26 @@ class Capture : public std::enable_shared_from_this<Capture> {
     // Where in the program the call is that note_failure() was told of last on this thread.
     static void note_place(const std::string& place);
 
-    Capture(const StreamPtr& origin, CaptureMode mode, std::shared_ptr<Graph> into)
-        : origin_(origin), mode_(mode), into_(std::move(into)) {}
+    Capture(const StreamPtr& origin, CaptureMode mode, std::shared_ptr<Graph> into);
 
   private:
     static void enter(const StreamPtr& stream, CaptureMode mode, std::shared_ptr<Graph> into);
     void leave();
-    // No stream that takes part is given work, and none joins.
-    void close_gates(ClosedGates* closed);
+    void give_up();
+    bool is_of_this_thread() const;
+    // No stream that takes part is given work, and none joins. False where that would have to be waited for,
+    // and is not to be.
+    bool close_gates(ClosedGates* closed, bool may_wait);
+    static std::shared_ptr<Graph> end(const StreamPtr& stream, bool quietly,
+                                      std::optional<ClosedGates>& closed);
 
     // The graph so far.
     std::shared_ptr<Graph> graph_of(const StreamPtr& stream, GraphHandle handle);
 
     StreamPtr origin_;
     CaptureMode mode_;
+    const std::weak_ptr<void> owner_;  // expired: the thread that began the capture has ended
+    std::atomic<bool> held_{false}, left_{false};
     std::shared_ptr<Graph> into_;
     unsigned long long id_ = 0;  // the runtime's number
     std::mutex mutex_;           // of everything below

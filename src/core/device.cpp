@@ -283,6 +283,7 @@ std::size_t Device::retired() {
 
 void Device::sweep(std::size_t most_retired) {
     if (!has_work_.load(std::memory_order_relaxed)) return;
+    Capture::end_left();
     const GivingBack now;
     if (!now) return;
     const NoWait::Again again;

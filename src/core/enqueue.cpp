@@ -67,6 +67,13 @@ void CaptureGate::close() {
     version_.fetch_add(1);
 }
 
+bool CaptureGate::try_close() noexcept {
+    std::uint32_t nobody = 0;
+    if (!state_.compare_exchange_strong(nobody, closing)) return false;
+    version_.fetch_add(1);
+    return true;
+}
+
 bool Enqueue::underway(const CaptureGate& gate) noexcept {
     for (const Enqueue* one = innermost_; one != nullptr; one = one->outer_) {
         if (one->gate_ == &gate) return true;
@@ -96,8 +103,12 @@ GivingBack::GivingBack() noexcept : entered_(!in_host_function() && gate().try_e
 
 ClosedGates::ClosedGates(const Stream& stream) { add(stream.gate()); }
 
+bool ClosedGates::has(const CaptureGate& gate) const {
+    return std::find(gates_.begin(), gates_.end(), &gate) != gates_.end();
+}
+
 void ClosedGates::add(CaptureGate& gate) {
-    if (std::find(gates_.begin(), gates_.end(), &gate) != gates_.end()) return;
+    if (has(gate)) return;
     gates_.reserve(gates_.size() + 1);
     gate.close();
     gates_.push_back(&gate);
@@ -106,6 +117,15 @@ void ClosedGates::add(CaptureGate& gate) {
 void ClosedGates::add(const std::shared_ptr<Stream>& stream) {
     kept_.push_back(stream);  // the end of the capture may drop the last other reference
     add(stream->gate());
+}
+
+bool ClosedGates::try_add(const std::shared_ptr<Stream>& stream) {
+    kept_.push_back(stream);
+    if (has(stream->gate())) return true;
+    gates_.reserve(gates_.size() + 1);
+    if (!stream->gate().try_close()) return false;
+    gates_.push_back(&stream->gate());
+    return true;
 }
 
 ClosedGates::~ClosedGates() {

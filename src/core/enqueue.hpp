@@ -29,6 +29,7 @@ class CaptureGate {
     // Throws Interrupted where Ctrl-C ends the wait for work that another thread is putting into the stream:
     // a copy of pageable memory waits for what the stream did before.
     void close();
+    bool try_close() noexcept;  // false where it would wait
     void open() noexcept {
         version_.fetch_add(1, std::memory_order_seq_cst);
         state_.fetch_and(~closing, std::memory_order_seq_cst);
@@ -95,8 +96,11 @@ class ClosedGates {
     // Streams of one capture: in the order in which they joined it.
     void add(const std::shared_ptr<Stream>& stream);
     void add(CaptureGate& gate);
+    bool try_add(const std::shared_ptr<Stream>& stream);
 
   private:
+    bool has(const CaptureGate& gate) const;
+
     std::vector<std::shared_ptr<Stream>> kept_;
     std::vector<CaptureGate*> gates_;
 };

@@ -284,7 +284,14 @@ def synchronize_stream(w: Worker) -> None:
     w.stream.synchronize()
 
 
-@operation("Stream.record", "Event.record", "Stream.wait")
+@operation(
+    "Stream.record",
+    "Event.record",
+    "Stream.wait",
+    errors=(
+        "cudaErrorInvalidValue",
+    ),  # the event was recorded in a capture that another thread has ended meanwhile
+)
 def record_and_wait(w: Worker) -> None:
     event = w.stream.record(w.event) if w.random.random() < 0.5 else w.event.record(w.stream)
     w.stream.wait(event)
