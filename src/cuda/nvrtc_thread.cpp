@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include "cuda/signal_keeper.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::cuda::nvrtc {
@@ -73,6 +74,10 @@ bool start_thread(const std::shared_ptr<Task>& task) {
 ThreadEnd run_in_thread(std::function<Status()> work, const CompileLimit& limit, Status* status) {
     const auto task = std::make_shared<Task>();
     task->work = std::move(work);
+    keep_signal_handlers([task] {
+        const std::lock_guard lock(task->mutex);
+        return task->finished;
+    });
     if (!start_thread(task)) task->run();
     std::unique_lock lock(task->mutex);
     while (!task->finished) {

@@ -1,0 +1,69 @@
+#include "cuda/signal_keeper.hpp"
+
+#include <dlfcn.h>
+#include <signal.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace cuscope::cuda::nvrtc {
+namespace {
+
+constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr auto interval = std::chrono::milliseconds(2);
+
+bool is_of_nvrtc(const struct sigaction& action) {
+    if ((action.sa_flags & SA_SIGINFO) == 0 &&
+        (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
+        return false;
+    }
+    Dl_info info{};
+    return dladdr(reinterpret_cast<void*>(action.sa_handler), &info) != 0 && info.dli_fname != nullptr &&
+           std::strstr(info.dli_fname, "libnvrtc") != nullptr;
+}
+
+class Handlers {
+  public:
+    Handlers() { look(); }
+    // The program may set others meanwhile: they are kept.
+    void look() {
+        for (std::size_t i = 0; i < signals.size(); ++i) {
+            struct sigaction now {};
+            if (sigaction(signals[i], nullptr, &now) != 0) continue;
+            if (!is_of_nvrtc(now)) {
+                known_[i] = now;
+            } else {
+                sigaction(signals[i], &known_[i], nullptr);
+            }
+        }
+    }
+
+  private:
+    std::array<struct sigaction, signals.size()> known_{};
+};
+
+}  // namespace
+
+void keep_signal_handlers(std::function<bool()> finished) {
+    // What is there now is the program's: the compiler has not begun.
+    try {
+        std::thread([handlers = Handlers(), finished = std::move(finished)]() mutable {
+            sigset_t all;
+            sigfillset(&all);
+            pthread_sigmask(SIG_SETMASK, &all, nullptr);
+            while (!finished()) {
+                handlers.look();
+                std::this_thread::sleep_for(interval);
+            }
+            handlers.look();
+        }).detach();
+    } catch (const std::system_error&) {
+        // There can be no more threads: Ctrl-C ends the process while the compiler works.
+    }
+}
+
+}  // namespace cuscope::cuda::nvrtc
