@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "cuda/driver_function.hpp"
@@ -15,7 +16,7 @@ struct Captures {
         cudaStream_t stream;
         int device;
     };
-    std::mutex entry;  // whoever wants to be alone comes before those that wait again and again
+    std::timed_mutex entry;  // whoever wants to be alone comes before those that ask again and again
     std::shared_mutex mutex;
     std::vector<Origin> origins;  // of captures that are under way
 };
@@ -31,12 +32,20 @@ std::recursive_mutex& graph_mutex() {  // a call on graphs may make another
 }
 
 std::shared_lock<std::shared_mutex> beside_others() {
-    locked<std::unique_lock<std::mutex>>(captures().entry).unlock();
+    // Not for long: one of those that are let in first may wait, in a launch that finds its queue full, for
+    // what this thread is about to do.
+    constexpr auto patience = std::chrono::milliseconds(2);
+    if (!captures().entry.try_lock()) {
+        const WithoutInterpreter released;
+        if (captures().entry.try_lock_for(patience)) captures().entry.unlock();
+    } else {
+        captures().entry.unlock();
+    }
     return locked<std::shared_lock<std::shared_mutex>>(captures().mutex);
 }
 
 std::unique_lock<std::shared_mutex> alone() {
-    const auto entry = locked<std::unique_lock<std::mutex>>(captures().entry);
+    const auto entry = locked<std::unique_lock<std::timed_mutex>>(captures().entry);
     return locked<std::unique_lock<std::shared_mutex>>(captures().mutex);
 }
 
@@ -52,6 +61,11 @@ bool is_captured(cudaStream_t stream) {
 int current_device() {
     int device = 0;
     return cudaGetDevice(&device) == cudaSuccess ? device : -1;
+}
+
+std::timed_mutex& synchronisation_mutex() {
+    static auto* const mutex = new std::timed_mutex;
+    return *mutex;
 }
 
 template <class Keep>
@@ -97,6 +111,19 @@ void CaptureChange::may_have_ended(cudaStream_t stream) {
 
 void CaptureChange::gone(cudaStream_t stream) {
     if (alone_) forget_origins([=](const auto& origin) { return origin.stream == stream; });
+}
+
+SynchronisationTurn::SynchronisationTurn() {
+    if (!forked_after_use()) lock_ = std::unique_lock(synchronisation_mutex(), std::try_to_lock);
+}
+
+PoolChange::PoolChange() {
+    constexpr auto patience = std::chrono::milliseconds(20);
+    if (forked_after_use()) return;
+    lock_ = std::unique_lock(synchronisation_mutex(), std::try_to_lock);
+    if (lock_) return;
+    const WithoutInterpreter released;
+    static_cast<void>(lock_.try_lock_for(patience));
 }
 
 void forget_captures() {

@@ -6,6 +6,11 @@
 // CUDA also leaves it to its caller that no two threads use one graph at a time (Runtime API, "Graph object
 // thread safety"). Objects of this package may be used from every thread, so the locks are here.
 //
+// - two threads are inside cuStreamSynchronize at a time, which also gives memory of pools back: it hangs
+// there,
+//   one thread with a mutex of the driver and the other with a lock that each wait for, or dies;
+// - and, as far as can be told, where pools and graphs, which may own memory, come and go beside it.
+//
 // The order of the locks: KnownStreams, GraphUse, then the one of captures. A thread that has to wait for one
 // lets go of the interpreter's lock meanwhile: whoever has the lock may be in a driver that waits for a host
 // function, which needs the interpreter's.
@@ -79,6 +84,27 @@ class CaptureChange {
   private:
     std::optional<GraphUse> graphs_;
     std::unique_lock<std::shared_mutex> alone_;
+};
+
+// While a blocking call of the library is made that has nothing left to wait for, but gives memory of pools
+// back. False where another thread does the same: then there is no need to.
+class SynchronisationTurn {
+  public:
+    SynchronisationTurn();
+    explicit operator bool() const { return lock_.owns_lock(); }
+
+  private:
+    std::unique_lock<std::timed_mutex> lock_;
+};
+
+// While a pool or a graph is made or goes: not beside the above, unless that takes long, since other threads
+// may have given it something to wait for.
+class PoolChange {
+  public:
+    PoolChange();
+
+  private:
+    std::unique_lock<std::timed_mutex> lock_;
 };
 
 // The current device was reset, and took its captures with it.

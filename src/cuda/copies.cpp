@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t staged_bytes = 64 << 10;
 
 bool is_pageable(const void* pointer) {
+    if (forked_after_use()) return false;  // any call is refused
     cudaPointerAttributes attributes{};
     return cudaPointerGetAttributes(&attributes, pointer) == cudaSuccess &&
            attributes.type == cudaMemoryTypeUnregistered;
@@ -62,22 +63,39 @@ cudaError_t wait_before(cudaStream_t stream) {
 
 }  // namespace
 
+// A copy that may wait, inside the library, for what its stream did before. While something is captured it is
+// made by a thread that is alone and once its stream has nothing to do, so that it does not wait: another
+// thread's next call may be what it would wait for.
+template <class Wait, class Call>
+Status CudaRuntime::make_after(StreamHandle stream, Wait&& wait, Call&& call) {
+    constexpr int most_tries = 1000;
+    for (int tries = 1;; ++tries) {
+        if (forked_after_use()) return failed(Status::initialization_error);
+        if (wait() == cudaErrorNotReady) return Status::not_ready;
+        if (captures_underway == 0) return make(call);
+        const CaptureChange alone;
+        if (tries == most_tries || is_idle_for_now(native(stream))) return make(call);
+    }
+}
+
+template <class Call>
+Status CudaRuntime::make_copy(StreamHandle stream, bool waits, Call&& call) {
+    if (!waits) return make_in(stream, call);
+    return make_after(
+        stream, [=] { return wait_before(native(stream)); }, call);
+}
+
 Status CudaRuntime::memcpy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind) {
-    if (forked_after_use()) return failed(Status::initialization_error);
-    if (wait_for_legacy_stream() == cudaErrorNotReady) return Status::not_ready;
-    const PrintCapture capture;
-    return make_in(stream_legacy,
-                   [&] { return cudaMemcpy(destination, source, bytes, static_cast<cudaMemcpyKind>(kind)); });
+    return make_after(stream_legacy, wait_for_legacy_stream, [&] {
+        const PrintCapture capture;
+        return cudaMemcpy(destination, source, bytes, static_cast<cudaMemcpyKind>(kind));
+    });
 }
 
 Status CudaRuntime::memcpy_async(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
                                  StreamHandle stream) {
     if (forked_after_use()) return failed(Status::initialization_error);
-    if (waits_for_stream(destination, source, bytes, kind) &&
-        wait_before(native(stream)) == cudaErrorNotReady) {
-        return Status::not_ready;
-    }
-    return make_in(stream, [&] {
+    return make_copy(stream, waits_for_stream(destination, source, bytes, kind), [&] {
         return cudaMemcpyAsync(destination, source, bytes, static_cast<cudaMemcpyKind>(kind), native(stream));
     });
 }
@@ -93,9 +111,7 @@ Status CudaRuntime::memset_async(void* pointer, int value, std::size_t bytes, St
 Status CudaRuntime::memcpy_2d(void* destination, std::size_t destination_pitch, const void* source,
                               std::size_t source_pitch, std::size_t width, std::size_t height,
                               MemcpyKind kind) {
-    if (forked_after_use()) return failed(Status::initialization_error);
-    if (wait_for_legacy_stream() == cudaErrorNotReady) return Status::not_ready;
-    return make_in(stream_legacy, [&] {
+    return make_after(stream_legacy, wait_for_legacy_stream, [&] {
         return cudaMemcpy2D(destination, destination_pitch, source, source_pitch, width, height,
                             static_cast<cudaMemcpyKind>(kind));
     });
@@ -105,11 +121,7 @@ Status CudaRuntime::memcpy_2d_async(void* destination, std::size_t destination_p
                                     std::size_t source_pitch, std::size_t width, std::size_t height,
                                     MemcpyKind kind, StreamHandle stream) {
     if (forked_after_use()) return failed(Status::initialization_error);
-    if (waits_for_stream(destination, source, width * height, kind) &&
-        wait_before(native(stream)) == cudaErrorNotReady) {
-        return Status::not_ready;
-    }
-    return make_in(stream, [&] {
+    return make_copy(stream, waits_for_stream(destination, source, width * height, kind), [&] {
         return cudaMemcpy2DAsync(destination, destination_pitch, source, source_pitch, width, height,
                                  static_cast<cudaMemcpyKind>(kind), native(stream));
     });
@@ -118,9 +130,8 @@ Status CudaRuntime::memcpy_2d_async(void* destination, std::size_t destination_p
 Status CudaRuntime::memcpy_3d(const Memcpy3DParameters* parameters) {
     if (forked_after_use()) return failed(Status::initialization_error);
     if (parameters == nullptr) return make([] { return cudaMemcpy3D(nullptr); });
-    if (wait_for_legacy_stream() == cudaErrorNotReady) return Status::not_ready;
     const cudaMemcpy3DParms real = library_parameters(*parameters);
-    return make_in(stream_legacy, [&] { return cudaMemcpy3D(&real); });
+    return make_after(stream_legacy, wait_for_legacy_stream, [&] { return cudaMemcpy3D(&real); });
 }
 
 Status CudaRuntime::memcpy_3d_async(const Memcpy3DParameters* parameters, StreamHandle stream) {
@@ -131,9 +142,8 @@ Status CudaRuntime::memcpy_3d_async(const Memcpy3DParameters* parameters, Stream
     const std::size_t bytes = p.extent.width * p.extent.height * p.extent.depth;
     const bool down = p.destination_array == nullptr && is_pageable(p.destination.pointer);
     const bool up = p.source_array == nullptr && bytes > staged_bytes && is_pageable(p.source.pointer);
-    if ((down || up) && wait_before(native(stream)) == cudaErrorNotReady) return Status::not_ready;
     const cudaMemcpy3DParms real = library_parameters(p);
-    return make_in(stream, [&] { return cudaMemcpy3DAsync(&real, native(stream)); });
+    return make_copy(stream, down || up, [&] { return cudaMemcpy3DAsync(&real, native(stream)); });
 }
 
 Status CudaRuntime::memcpy_peer(void* destination, int destination_device, const void* source,

@@ -158,8 +158,10 @@ Status CudaRuntime::device_synchronize() {
     const cudaError_t waited = wait_for_device();
     if (waited == cudaErrorNotReady) return Status::not_ready;
     if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
+    if (captures_underway > 0) return answered(static_cast<Status>(waited));
     const PrintCapture capture;
-    const CaptureChange change(CaptureChange::Unless::nothing_is_captured);  // of a device: spoils them
+    const SynchronisationTurn turn;
+    if (!turn) return answered(static_cast<Status>(waited));
     return make([] { return cudaDeviceSynchronize(); });
 }
 

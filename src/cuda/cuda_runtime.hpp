@@ -46,6 +46,10 @@ class CudaRuntime final : public Runtime {
         const StreamUse use(native(stream));
         return make(std::forward<Call>(call));
     }
+    template <class Wait, class Call>
+    Status make_after(StreamHandle stream, Wait&& wait, Call&& call);
+    template <class Call>
+    Status make_copy(StreamHandle stream, bool waits, Call&& call);
     // Of calls that wait for all of a device, or of all devices: would this one, where it must not?
     bool would_wait(bool all_devices = false) {
         return NoWait::active() && !forked_after_use() && !streams_.idle(all_devices);

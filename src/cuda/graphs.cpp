@@ -259,6 +259,7 @@ Status CudaRuntime::graph_create(GraphHandle* graph, unsigned flags) {
 
 Status CudaRuntime::graph_destroy(GraphHandle graph) {
     const GraphUse use;
+    const PoolChange change;
     return make([&] { return cudaGraphDestroy(native(graph)); });
 }
 
@@ -535,6 +536,7 @@ Status CudaRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     cudaGraphInstantiateParams real{};
     real.flags = parameters->flags;
     real.uploadStream = native(parameters->upload_stream);
+    const PoolChange change;
     const Status status =
         make([&] { return cudaGraphInstantiateWithParams(native(exec), native(graph), &real); });
     parameters->error_node = reinterpret_cast<GraphNodeHandle>(real.errNode_out);
@@ -544,6 +546,7 @@ Status CudaRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
 
 Status CudaRuntime::graph_exec_destroy(GraphExecHandle exec) {
     const GraphUse use;
+    const PoolChange change;
     return make([&] { return cudaGraphExecDestroy(native(exec)); });
 }
 

@@ -35,11 +35,13 @@ Status CudaRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
         real.location = native(properties->location);
         real.maxSize = properties->max_size;
     }
+    const PoolChange change;
     return make([&] { return cudaMemPoolCreate(native(pool), properties != nullptr ? &real : nullptr); });
 }
 
 Status CudaRuntime::mem_pool_destroy(MemPoolHandle pool) {
     if (would_wait()) return Status::not_ready;  // it unmaps memory, as cudaFree does
+    const PoolChange change;
     return make([&] { return cudaMemPoolDestroy(native(pool)); });
 }
 
@@ -69,6 +71,7 @@ Status CudaRuntime::mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute 
 }
 
 Status CudaRuntime::mem_pool_trim_to(MemPoolHandle pool, std::size_t bytes) {
+    const PoolChange change;
     return make([&] { return cudaMemPoolTrimTo(native(pool), bytes); });
 }
 

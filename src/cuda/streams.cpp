@@ -34,8 +34,11 @@ Status CudaRuntime::stream_synchronize(StreamHandle stream) {
     const cudaError_t waited = wait_for_stream(native(stream));
     if (waited == cudaErrorNotReady) return Status::not_ready;
     if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
+    if (captures_underway > 0) return answered(static_cast<Status>(waited));
     const PrintCapture capture;
-    return make_in(stream, [&] { return cudaStreamSynchronize(native(stream)); });
+    const SynchronisationTurn turn;
+    if (!turn) return answered(static_cast<Status>(waited));
+    return make([&] { return cudaStreamSynchronize(native(stream)); });
 }
 
 Status CudaRuntime::stream_query(StreamHandle stream) {
@@ -118,8 +121,10 @@ Status CudaRuntime::event_synchronize(EventHandle event) {
     const cudaError_t waited = wait_for_event(native(event));
     if (waited == cudaErrorNotReady) return Status::not_ready;
     if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
+    if (captures_underway > 0) return answered(static_cast<Status>(waited));
     const PrintCapture capture;
-    const CaptureLook look;
+    const SynchronisationTurn turn;
+    if (!turn) return answered(static_cast<Status>(waited));
     return make([&] { return cudaEventSynchronize(native(event)); });
 }
 

@@ -146,4 +146,21 @@ cudaError_t wait_for_legacy_stream() {
     return wait_for_event(event.get());
 }
 
+bool is_idle_for_now(cudaStream_t stream) {
+    constexpr auto patience = microseconds(200);
+    const RelaxedThread relaxed;
+    const TemporaryEvent event;
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
+    if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess || capture != cudaStreamCaptureStatusNone ||
+        event.get() == nullptr || cudaEventRecord(event.get(), stream) != cudaSuccess) {
+        cudaGetLastError();
+        return true;
+    }
+    const Clock::time_point end = Clock::now() + patience;
+    while (cudaEventQuery(event.get()) == cudaErrorNotReady) {
+        if (Clock::now() > end) return false;
+    }
+    return true;
+}
+
 }  // namespace cuscope::cuda

@@ -1,6 +1,7 @@
 // Waits for the device that Ctrl-C can end. They only ask whether work is done; the caller then makes the
 // library's own blocking call, which returns at once, for its status and its side effects (the output of
-// printf).
+// printf, memory of pools that goes back). While something is captured the caller leaves that out: another
+// thread may have given the device more to do, and a call that waits would keep all others from their turn.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,6 +18,10 @@ cudaError_t wait_for_device();
 // What the legacy default stream waits for: itself and all blocking streams. Done at once while a stream is
 // being captured that this would spoil.
 cudaError_t wait_for_legacy_stream();
+
+// Has all that was given to the stream ended? Asks for a moment. For a thread that keeps others from adding
+// to it. True where it is captured: nothing is waited for then.
+bool is_idle_for_now(cudaStream_t stream);
 
 // At exit: returns when no thread that waits is inside the library any more; none gets there again.
 void end_waits();
