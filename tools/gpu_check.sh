@@ -2,7 +2,8 @@
 # On a machine with a GPU: `install` builds and installs; `tests` runs the whole suite; `checks` the memory and race
 # checkers; `benchmarks` those; without an argument all four. Writes docs/gpu-report.md of what it saw (and copies it to
 # $OUT if that is set); $STEPS is a folder that keeps what was seen from one part to the other. Needs no network: pybind11 and
-# scikit-build-core are there already, or lie as wheels in the folder $WHEELS. A step that fails or takes too long does
+# scikit-build-core are there already, or lie as wheels in the folder $WHEELS; $WHEEL is one of this package, made for
+# this Python elsewhere, to be installed instead of a build. A step that fails or takes too long does
 # not end the others. $COMMIT names the commit where there is no .git. A call takes at most $LIMIT seconds.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -45,13 +46,18 @@ keep() {
 }
 
 build() {
+    if [ -n "${WHEEL:-}" ]; then
+        "$python" -m pip install --no-index --no-deps --force-reinstall "$WHEEL"
+        return
+    fi
     if [ -n "${WHEELS:-}" ]; then
         "$python" -m pip install -q --no-index --no-deps "$WHEELS"/*.whl || return
     fi
     CUSCOPE_CUDA=ON "$python" -m pip install -v --no-build-isolation --no-deps --no-index -Cbuild-dir="$work/build" .
 }
-distribute=()
-"$python" -c 'import xdist' 2>/dev/null && distribute=(-n 8 --dist loadfile)
+# The tests of the GPU wait for it mostly: a few processes share it well.
+distribute=() distribute_cuda=()
+"$python" -c 'import xdist' 2>/dev/null && distribute=(-n 8 --dist loadfile) distribute_cuda=(-n 5 --dist loadfile)
 # A test that hangs says where, and ends no more than itself.
 pytest=("$python" -m pytest -p no:cacheprovider -p no:benchmark --timeout 90 -o faulthandler_timeout=75)
 
@@ -84,7 +90,8 @@ install() {
 tests() {
     step pytest_cuda_memory 120 "${pytest[@]}" -k "cuda:0" -m counts_memory --junitxml="$steps/junit_cuda_memory.xml"
     # What counts memory has run: the rest shares the GPU and the processors.
-    step pytest_cuda 400 "${pytest[@]}" -k "cuda:0" -m "not counts_memory" --junitxml="$steps/junit_cuda.xml" >/dev/null &
+    step pytest_cuda 400 "${pytest[@]}" -k "cuda:0" -m "not counts_memory" "${distribute_cuda[@]}" \
+        --junitxml="$steps/junit_cuda.xml" >/dev/null &
     step pytest_rest 400 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml" >/dev/null &
     wait
     cat "$steps"/pytest_{cuda,rest}.log
