@@ -17,6 +17,7 @@ namespace cuscope::cuda::nvrtc {
 namespace {
 
 constexpr std::chrono::milliseconds poll_interval{30};
+constexpr std::chrono::seconds longest_hold{2};
 constexpr std::size_t stack_bytes = std::size_t{64} << 20;  // the compiler recurses as its source does
 
 struct Task {
@@ -74,14 +75,17 @@ bool start_thread(const std::shared_ptr<Task>& task) {
 ThreadEnd run_in_thread(std::function<Status()> work, const CompileLimit& limit, Status* status) {
     const auto task = std::make_shared<Task>();
     task->work = std::move(work);
-    keep_signal_handlers([task] {
+    SignalsHeld signals;
+    const auto restored = keep_signal_handlers([task] {
         const std::lock_guard lock(task->mutex);
         return task->finished;
     });
     if (!start_thread(task)) task->run();
     std::unique_lock lock(task->mutex);
+    const auto begin = std::chrono::steady_clock::now();
     while (!task->finished) {
         if (task->changed.wait_for(lock, poll_interval, [&] { return task->finished; })) break;
+        if (*restored || std::chrono::steady_clock::now() - begin > longest_hold) signals.let_go();
         if (limit.is_over()) return ThreadEnd::timed_out;
         lock.unlock();
         const bool stop = interrupted();

@@ -29,8 +29,9 @@ bool is_of_nvrtc(const struct sigaction& action) {
 class Handlers {
   public:
     Handlers() { look(); }
-    // The program may set others meanwhile: they are kept.
-    void look() {
+    // True if some were NVRTC's. The program may set others meanwhile: they are kept.
+    bool look() {
+        bool found = false;
         for (std::size_t i = 0; i < signals.size(); ++i) {
             struct sigaction now {};
             if (sigaction(signals[i], nullptr, &now) != 0) continue;
@@ -38,8 +39,10 @@ class Handlers {
                 known_[i] = now;
             } else {
                 sigaction(signals[i], &known_[i], nullptr);
+                found = true;
             }
         }
+        return found;
     }
 
   private:
@@ -48,15 +51,16 @@ class Handlers {
 
 }  // namespace
 
-void keep_signal_handlers(std::function<bool()> finished) {
+std::shared_ptr<const std::atomic<bool>> keep_signal_handlers(std::function<bool()> finished) {
+    auto restored = std::make_shared<std::atomic<bool>>(false);
     // What is there now is the program's: the compiler has not begun.
     try {
-        std::thread([handlers = Handlers(), finished = std::move(finished)]() mutable {
+        std::thread([handlers = Handlers(), restored, finished = std::move(finished)]() mutable {
             sigset_t all;
             sigfillset(&all);
             pthread_sigmask(SIG_SETMASK, &all, nullptr);
             while (!finished()) {
-                handlers.look();
+                if (handlers.look()) restored->store(true);
                 std::this_thread::sleep_for(interval);
             }
             handlers.look();
@@ -64,6 +68,19 @@ void keep_signal_handlers(std::function<bool()> finished) {
     } catch (const std::system_error&) {
         // There can be no more threads: Ctrl-C ends the process while the compiler works.
     }
+    return restored;
+}
+
+SignalsHeld::SignalsHeld() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int number : signals) sigaddset(&held, number);
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+}
+
+void SignalsHeld::let_go() {
+    if (!std::exchange(held_, false)) return;
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 }  // namespace cuscope::cuda::nvrtc
