@@ -322,8 +322,7 @@ void Capture::leave_behind(const StreamPtr& stream) noexcept {
     if (!capture || capture->origin_ != stream) return;
     // Inside another thread's `with`, whose end is that of the capture.
     if (capture->held_ && !capture->is_of_this_thread()) return;
-    capture->left_ = true;
-    ++left_count;
+    if (!capture->left_.exchange(true)) ++left_count;
     end_left();
 }
 
