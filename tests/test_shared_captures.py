@@ -1,5 +1,4 @@
-"""Streams that one thread captures while other threads use or close them: each piece of work runs, or belongs to a graph
-that keeps its memory, or is refused."""
+"""Streams that one thread captures and that another thread closes, or leaves behind."""
 
 import contextlib
 import threading
@@ -9,12 +8,6 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from support import in_threads, module
-
-
-def raise_first(raised):
-    if raised:
-        raise raised[0]
 
 
 @pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
@@ -75,34 +68,3 @@ def test_a_stream_that_is_collected_in_a_host_function_ends_its_capture_later(de
     cs.zeros(32, np.int32)
 
     device.synchronize()
-
-
-def test_work_that_meets_a_capture_of_its_stream_keeps_its_memory(device):
-    add = module(device, "__global__ void add(int* x, int v) { x[threadIdx.x] += v; }").add
-    stream, mine = cs.Stream(non_blocking=True), cs.zeros(32, np.int32)
-    executables, stop = [], threading.Event()
-
-    def capture():
-        for _ in range(300):
-            with contextlib.suppress(cs.CudaError):
-                with stream.capture("relaxed") as graph:
-                    add[1, 32, stream](mine, 1)
-                executables.append(graph.instantiate())
-        stop.set()
-
-    def work():
-        other = cs.Stream(non_blocking=True)
-        while not stop.is_set():
-            with contextlib.suppress(cs.CudaError):
-                x = cs.empty(32, np.int32, stream=other)
-                add[1, 32, stream](x, 1)
-                x.close()
-
-    def run(i):
-        with device:
-            (capture if i == 0 else work)()
-
-    raise_first(in_threads(3, run))
-    for executable in executables:
-        executable.launch(stream)
-    stream.synchronize()
