@@ -56,10 +56,10 @@ class Capture : public std::enable_shared_from_this<Capture> {
                       const std::vector<GraphNodeHandle>& after);
     // Null where the capture failed and `quietly`; throws otherwise. The streams are usable in any case.
     static std::shared_ptr<Graph> end(const StreamPtr& stream, bool quietly);
-    // Whoever holds a capture ends it, whatever becomes of the objects that stand for its stream.
+    // A capture that is held is ended by its holder, even if the stream is closed before.
     void set_held(bool held) { held_ = held; }
-    // Nobody is left who could end what was begun in the stream. A capture that this thread may not end, or
-    // not now, is ended by a later call of end_left().
+    // The stream was closed or dropped: its capture is to be ended. If this thread may not end it, or not
+    // now, a later call of end_left() does.
     static void leave_behind(const StreamPtr& stream) noexcept;
     static void end_left() noexcept;
 

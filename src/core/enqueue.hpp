@@ -27,7 +27,7 @@ class CaptureGate {
     void leave() noexcept { state_.fetch_sub(1, std::memory_order_seq_cst); }
 
     // Throws Interrupted where Ctrl-C ends the wait for work that another thread is putting into the stream:
-    // a copy of pageable memory waits for what the stream did before.
+    // a copy of pageable memory waits for earlier work of the stream.
     void close();
     bool try_close() noexcept;  // false where it would wait
     void open() noexcept {

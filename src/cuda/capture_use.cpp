@@ -6,6 +6,7 @@
 #include <chrono>
 #include <vector>
 
+#include "cuda/driver_context.hpp"
 #include "cuda/driver_function.hpp"
 
 namespace cuscope::cuda {
@@ -16,7 +17,7 @@ struct Captures {
         cudaStream_t stream;
         int device;
     };
-    std::timed_mutex entry;  // whoever wants to be alone comes before those that ask again and again
+    std::timed_mutex entry;  // a thread that wants to be alone comes before threads that poll
     std::shared_mutex mutex;
     std::vector<Origin> origins;  // of captures that are under way
 };
@@ -32,8 +33,8 @@ std::recursive_mutex& graph_mutex() {  // a call on graphs may make another
 }
 
 std::shared_lock<std::shared_mutex> beside_others() {
-    // Not for long: one of those that are let in first may wait, in a launch that finds its queue full, for
-    // what this thread is about to do.
+    // Not for long: a thread that was let in before may wait, in a launch that finds its queue full, for a
+    // call that this thread is about to make.
     constexpr auto patience = std::chrono::milliseconds(2);
     if (!captures().entry.try_lock()) {
         const WithoutInterpreter released;
@@ -58,18 +59,13 @@ bool is_captured(cudaStream_t stream) {
     return ask != nullptr && ask(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-int current_device() {
-    int device = 0;
-    return cudaGetDevice(&device) == cudaSuccess ? device : -1;
-}
-
 std::timed_mutex& synchronisation_mutex() {
     static auto* const mutex = new std::timed_mutex;
     return *mutex;
 }
 
-template <class Keep>
-void forget_origins(Keep&& goes) {
+template <class Goes>
+void forget_origins(Goes&& goes) {
     std::erase_if(captures().origins, goes);
     captures_underway = static_cast<int>(captures().origins.size());
 }

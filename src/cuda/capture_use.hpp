@@ -1,19 +1,17 @@
-// Which calls of the library may meet. The driver (580.159, seen on an H100 and an H200) dies of a SIGSEGV
-// within seconds where
+// Which calls of the library may meet. The driver (580.159, seen on an H100 and an H200) hangs, or ends the
+// process with a SIGSEGV, within seconds where
 // - one thread puts work into the legacy default stream, or asks about it, which looks into every capture of
 //   the device's blocking streams, while another thread ends one of these captures;
-// - one thread puts a node into a capture that another thread adds to, ends or spoils.
+// - one thread puts a node into a capture that another thread adds to, ends or spoils;
+// - two threads are inside cuStreamSynchronize, which also gives memory of pools back: each waits for a
+//   lock of the driver that the other has;
+// - as far as can be told, pools and graphs, which may own memory, come and go beside cuStreamSynchronize.
 // CUDA also leaves it to its caller that no two threads use one graph at a time (Runtime API, "Graph object
 // thread safety"). Objects of this package may be used from every thread, so the locks are here.
 //
-// - two threads are inside cuStreamSynchronize at a time, which also gives memory of pools back: it hangs
-// there,
-//   one thread with a mutex of the driver and the other with a lock that each wait for, or dies;
-// - and, as far as can be told, where pools and graphs, which may own memory, come and go beside it.
-//
-// The order of the locks: KnownStreams, GraphUse, then the one of captures. A thread that has to wait for one
-// lets go of the interpreter's lock meanwhile: whoever has the lock may be in a driver that waits for a host
-// function, which needs the interpreter's.
+// The order of the locks: KnownStreams, GraphUse, then the lock of captures. A thread that waits for one of
+// them lets go of the interpreter's lock meanwhile: the thread that has the lock may be inside a call of the
+// driver that waits for a host function, which needs the interpreter's lock.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -87,7 +85,7 @@ class CaptureChange {
 };
 
 // While a blocking call of the library is made that has nothing left to wait for, but gives memory of pools
-// back. False where another thread does the same: then there is no need to.
+// back. False where another thread makes such a call: the memory goes back without a second one.
 class SynchronisationTurn {
   public:
     SynchronisationTurn();

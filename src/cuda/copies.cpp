@@ -64,8 +64,8 @@ cudaError_t wait_before(cudaStream_t stream) {
 }  // namespace
 
 // A copy that may wait, inside the library, for what its stream did before. While something is captured it is
-// made by a thread that is alone and once its stream has nothing to do, so that it does not wait: another
-// thread's next call may be what it would wait for.
+// made by a thread that is alone, and once the stream has nothing to do, so that the copy does not wait: its
+// end might depend on the next call of another thread.
 template <class Wait, class Call>
 Status CudaRuntime::make_after(StreamHandle stream, Wait&& wait, Call&& call) {
     constexpr int most_tries = 1000;

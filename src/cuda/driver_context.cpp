@@ -18,4 +18,9 @@ cudaError_t current_context(CUcontext* context) {
     return static_cast<cudaError_t>(get(context));
 }
 
+int current_device() {
+    int device = 0;
+    return cudaGetDevice(&device) == cudaSuccess ? device : -1;
+}
+
 }  // namespace cuscope::cuda

@@ -9,4 +9,7 @@ namespace cuscope::cuda {
 // That of the thread's device, which the runtime library makes current on a thread's first call.
 cudaError_t current_context(CUcontext* context);
 
+// -1: the library does not say.
+int current_device();
+
 }  // namespace cuscope::cuda

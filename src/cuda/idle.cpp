@@ -3,15 +3,11 @@
 #include <algorithm>
 
 #include "cuda/capture_use.hpp"
+#include "cuda/driver_context.hpp"
 #include "cuda/wait.hpp"
 
 namespace cuscope::cuda {
 namespace {
-
-int current_device() {
-    int device = 0;
-    return cudaGetDevice(&device) == cudaSuccess ? device : -1;
-}
 
 // A question that fails for another reason than work that is not done is the next call's to report.
 bool has_work(cudaError_t answer) {

@@ -53,7 +53,7 @@ class Handlers {
 
 std::shared_ptr<const std::atomic<bool>> keep_signal_handlers(std::function<bool()> finished) {
     auto restored = std::make_shared<std::atomic<bool>>(false);
-    // What is there now is the program's: the compiler has not begun.
+    // The handlers of now are the program's: the compiler has not begun.
     try {
         std::thread([handlers = Handlers(), restored, finished = std::move(finished)]() mutable {
             sigset_t all;

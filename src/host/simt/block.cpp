@@ -7,20 +7,9 @@
 #include <cstring>
 #include <new>
 
+#include "host/simt/asan.hpp"
 #include "host/simt/grid.hpp"
 #include "host/simt/recorder.hpp"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define CUSCOPE_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define CUSCOPE_ASAN 1
-#endif
-#endif
-#if defined(CUSCOPE_ASAN)
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#endif
 
 // ThreadSanitizer is told nothing of the fibers: to it, one OS thread's fibers are one thread, and that is
 // how they run.

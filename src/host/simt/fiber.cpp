@@ -8,16 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define CUSCOPE_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define CUSCOPE_ASAN 1
-#endif
-#endif
-#if defined(CUSCOPE_ASAN)
-#include <sanitizer/asan_interface.h>
-#endif
+#include "host/simt/asan.hpp"
 
 // The switch ends in a jump through a register: a `ret` to another stack's caller would be mispredicted every
 // time. Only what a callee has to preserve is saved.
