@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import math
 import os
@@ -34,7 +35,6 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 import pytest  # noqa: E402
 
-DEVICES = ("host:0", "cuda:0")
 # Devices that a test lost for good: every later test would fail for no reason of its own.
 LOST: dict[str, str] = {}
 
@@ -114,8 +114,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     host_only = metafunc.definition.get_closest_marker("host_only")
     gpu_only = metafunc.definition.get_closest_marker("gpu_only")
-    names = DEVICES[:1] if host_only else DEVICES[1:] if gpu_only else DEVICES
+    names = ["host:0"] if host_only else ["cuda:0"] if gpu_only else devices_here()
     metafunc.parametrize("device", names, indirect=True)
+
+
+@functools.cache
+def devices_here() -> list[str]:
+    """One device of each runtime that this machine has. An absent GPU is no parameter: half of all tests would be
+    skipped, each after it was collected and handed to a process."""
+    import cuscope as cs
+
+    return [name for name in ("host:0", "cuda:0") if name in [d.name for d in cs.devices()]]
 
 
 @pytest.fixture

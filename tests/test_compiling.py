@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import cuscope as cs
-from support import in_threads
+from support import forks_with_threads, in_threads
 
 pytestmark = pytest.mark.skipif(
     not any(shutil.which(name) for name in ("c++", "g++", "clang++")), reason="there is no compiler"
@@ -462,6 +462,7 @@ def test_cache_that_may_not_be_written_stops_nobody(here, entry):
         here.cache.chmod(0o700)
 
 
+@forks_with_threads
 def test_compilation_in_a_child_after_fork_is_an_error_not_a_wait(place):
     place.wrap("sleep 1")
     python = place.start(

@@ -14,6 +14,7 @@ import pytest
 
 import cuscope as cs
 from object_states import CONSTANT, OBJECTS, OPERATIONS, SIMULATED_ONLY, World, close, public_types
+from support import forks_with_threads
 
 TESTS = Path(__file__).parent
 PRELUDE = f"""
@@ -129,6 +130,7 @@ def test_numpy_arrays_over_memory_that_a_reset_took_are_read_and_written(device,
 
 
 @pytest.mark.subprocess
+@forks_with_threads
 def test_objects_in_a_forked_child(device, run_python):
     lines = report(
         run_python,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support import forks_with_threads
 
 PRELUDE = """
 import os, signal, sys, threading, time
@@ -33,6 +34,7 @@ def run(run_python, body: str, **arguments):
 # Fork
 
 
+@forks_with_threads
 def test_use_after_fork_is_a_clear_error(device, run_python):
     done = run(
         run_python,
@@ -65,6 +67,7 @@ def test_use_after_fork_is_a_clear_error(device, run_python):
         assert "spawn" in message
 
 
+@forks_with_threads
 def test_forked_child_exits_cleanly_with_objects_alive(device, run_python):
     done = run(
         run_python,
