@@ -18,7 +18,7 @@ from operations import EXEMPT, OPERATIONS, RACES, Objects, Worker, covered, surf
 
 def test_every_public_operation_is_in_the_table():
     assert surface() - covered() == set(), (
-        "tests/stress/operations.py needs an entry for each, or a reason in EXEMPT"
+        "tests/stress needs an operation for each, or a reason in EXEMPT (tests/stress/table.py)"
     )
 
 

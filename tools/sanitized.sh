@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command under a sanitizer: tools/sanitized.sh address|thread COMMAND...
-# With `address`, COMMAND is a Python that has the package built with CUSCOPE_SANITIZE=address: the sanitizer's library
-# must be loaded before Python, and libstdc++ with it, so that exceptions are intercepted.
+# COMMAND is a Python that has the package built with CUSCOPE_SANITIZE=address or thread, or a program of tests/cpp.
+# Python itself is not instrumented, so the sanitizer's library is loaded before it.
 set -euo pipefail
 kind=$1
 shift
@@ -13,10 +13,14 @@ address)
     ASAN_OPTIONS+=:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0
     ASAN_OPTIONS+=:quarantine_size_mb=4:thread_local_quarantine_size_kb=64
     export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+    # libstdc++ too, so that exceptions are intercepted.
     export LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)"
     ;;
 thread)
     export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+    TSAN_OPTIONS+=:suppressions=$(realpath "$(dirname "$0")/thread_sanitizer.txt")
+    # By `env`: setarch cannot run under the sanitizer before it has done its work.
+    set -- env LD_PRELOAD="$(g++ -print-file-name=libtsan.so)" "$@"
     # The sanitizer needs its addresses where it expects them; newer kernels randomise more than it allows for.
     if setarch -R true 2>/dev/null; then set -- setarch -R "$@"; fi
     ;;
