@@ -30,8 +30,8 @@ endif()
 if(CUSCOPE_SANITIZE)
   target_compile_options(cuscope_common INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cuscope_sanitize_flags};-O1;-g1;-fno-omit-frame-pointer>")
   target_link_options(cuscope_common INTERFACE ${cuscope_sanitize_flags})
-  # Also in optimised builds: see src/host/lock.hpp.
-  target_compile_definitions(cuscope_common INTERFACE CUSCOPE_CHECK_LOOKUPS)
+  # Look-ups are checked in optimised builds, too: see src/host/lock.hpp.
+  target_compile_definitions(cuscope_common INTERFACE CUSCOPE_SANITIZED CUSCOPE_CHECK_LOOKUPS)
 endif()
 
 function(cuscope_layer name)
