@@ -223,10 +223,6 @@ def test_resident_blocks_may_meet_by_hand(kernels, device):
 # Mistakes
 
 MISTAKES = {
-    "a barrier that some threads left out by returning": (
-        "__global__ void bad(int* p) {\n  if (threadIdx.x > 15) return;\n  __syncthreads();\n  *p = 1;\n}",
-        3,
-    ),
     "two different barriers at once": (
         "__global__ void bad(int* p) {\n  if (threadIdx.x < 16)\n    __syncthreads();\n  else\n    __syncthreads();\n  *p = 1;\n}",
         3,
@@ -251,9 +247,7 @@ except cs.CudaError as error:
 
 
 @pytest.mark.host_only("a GPU hangs or goes on")
-@pytest.mark.parametrize(
-    "mistake", ["two different barriers at once", "a barrier in a loop of different length"]
-)
+@pytest.mark.parametrize("mistake", MISTAKES)
 def test_divergent_barrier_is_an_error_that_names_its_line(run_python, device, mistake):
     source, line = MISTAKES[mistake]
     done = run_python(RUN_BAD.format(source=source))

@@ -247,6 +247,7 @@ Block::Strand* Block::fresh() {
 // Nothing can run: every thread has ended, or those that have not wait for each other.
 Block::Strand* Block::idle() {
     if (live_ == 0) return &host_;
+    if (release_past_ended()) return grid->must_leave() ? &host_ : ready_.pop();
     if (release_parked() || release_active_mask()) return ready_.pop();
     if (count_exited()) {
         if (!grid->wait_for_others(*this)) return &host_;
@@ -340,7 +341,7 @@ CUSCOPE_ON_FIBER int Block::barrier(Strand* self, BarrierKind kind, int predicat
         case BarrierKind::count:
             return static_cast<int>(released_predicates_);
         case BarrierKind::all:
-            return released_predicates_ == thread_count_;
+            return released_predicates_ == released_threads_;
         case BarrierKind::any:
             return released_predicates_ != 0;
         case BarrierKind::plain:
@@ -350,12 +351,36 @@ CUSCOPE_ON_FIBER int Block::barrier(Strand* self, BarrierKind kind, int predicat
 }
 
 void Block::release_barrier() {
+    released_threads_ = arrived_;
     released_predicates_ = predicates_;
     released_ns_ = barrier_ns_;
     arrived_ = predicates_ = 0;
     idle_hints_ = 0;
     ready_.append(at_barrier_);
     if (recorder_) recorder_->meet_all();
+}
+
+// Nothing can run. A barrier and a warp operation wait for no thread that has ended: who waits for nobody
+// else goes on. False if nobody does.
+bool Block::release_past_ended() {
+    if (live_ == thread_count_ || next_thread_ < thread_count_) return false;
+    if (arrived_ != 0) {
+        if (arrived_ != live_) return release_warps_past_ended();
+        if (mismatch_) return false;
+        release_barrier();
+        return true;
+    }
+    const auto waits_here = [this](const Strand& strand) {
+        return strand.wait == Strand::Wait::outside && strand.word == &phase_.generation;
+    };
+    unsigned waiting = 0;
+    for (const Strand* strand = parked_.first(); strand != nullptr; strand = strand->next)
+        waiting += waits_here(*strand);
+    if (waiting == live_) {
+        phase_.complete();
+        return release_parked();
+    }
+    return release_warps_past_ended();
 }
 
 CUSCOPE_ON_FIBER void Block::spin(Strand* self) {
@@ -379,6 +404,7 @@ CUSCOPE_ON_FIBER void Block::spin(Strand* self) {
     }
     if (++idle_hints_ > live_) {
         idle_hints_ = 0;
+        release_past_ended();
         release_parked();
         grid->let_others_run(*this);
         if (grid->must_leave()) leave(self);

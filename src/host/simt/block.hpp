@@ -92,7 +92,9 @@ struct Phase {
     std::atomic<unsigned> generation{0};
 
     void complete_if_all() {
-        if (arrived == 0 || arrived < expected) return;
+        if (arrived != 0 && arrived >= expected) complete();
+    }
+    void complete() {
         arrived = 0;
         generation.fetch_add(1, std::memory_order_release);
     }
@@ -198,6 +200,7 @@ struct cuscope_simt::Block {
     struct Warp {
         Strand* waiting[32];
         unsigned arrived = 0;    // lanes that wait in a rendezvous
+        unsigned going_on = 0;   // lanes that have not ended, when that was last asked
         unsigned converged = 0;  // lanes that asked who else is there, at converged_site
         const Site* converged_site = nullptr;
         unsigned long long table[32];  // of the last gather
@@ -242,6 +245,8 @@ struct cuscope_simt::Block {
 
     void release_barrier();
     bool release_active_mask();
+    bool release_past_ended();
+    bool release_warps_past_ended();
     void complete_warp(Warp& warp, unsigned mask, WarpKind kind);
 
     // These fill failure_. They are called on a fiber that will not go on, so they leave nothing to destroy.
@@ -265,7 +270,7 @@ struct cuscope_simt::Block {
     unsigned arrived_ = 0;
     unsigned predicates_ = 0;
     bool mismatch_ = false;
-    unsigned released_predicates_ = 0;
+    unsigned released_threads_ = 0, released_predicates_ = 0;
     std::int64_t barrier_ns_ = 0, released_ns_ = 0;
 
     std::vector<Group> groups_;

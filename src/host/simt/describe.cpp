@@ -148,6 +148,16 @@ void Block::describe_deadlock(const Strand* first) {
         for (unsigned lane = 0; lane < 32 && warp_begin + lane < thread_count_; ++lane)
             asked[warp_begin + lane] = (first->mask >> lane & 1) != 0;
     }
+    // What waits for the values of others needs them all; anything else waits for no thread that has ended.
+    const bool needs_all = in_group || (in_warp && first->kind == WarpKind::gather);
+    if (!needs_all) {
+        std::vector<bool> going_on(thread_count_);
+        std::fill(going_on.begin() + next_thread_, going_on.end(), true);
+        for (unsigned i = 0; i < used_; ++i)
+            if (strands_[i]->wait != Strand::Wait::ended) going_on[strands_[i]->linear_thread] = true;
+        for (unsigned thread = 0; thread < thread_count_; ++thread)
+            asked[thread] = asked[thread] && going_on[thread];
+    }
     const auto total = static_cast<unsigned>(std::count(asked.begin(), asked.end(), true));
     unsigned waiting = 0;
     for (unsigned i = 0; i < used_; ++i) {
@@ -167,9 +177,11 @@ void Block::describe_deadlock(const Strand* first) {
         text += waiting == 1 ? " threads waits at " : " threads wait at ";
     }
     text += operation_at(first->site) + describe_absent(asked, first);
-    text += in_warp    ? ". Every lane that the mask names has to come, with the same mask and operation."
+    const std::string lanes = needs_all ? ". Every lane that the mask names"
+                                        : ". Every lane that the mask names and that has not ended";
+    text += in_warp    ? lanes + " has to come, with the same mask and operation."
             : in_group ? ". Every thread of the group has to come."
-                       : ". Every thread of the block has to come to the same one.";
+                       : ". Every thread of the block that has not ended has to come to the same one.";
     failure_ = {Status::launch_failure, std::move(text)};
 }
 
