@@ -223,8 +223,12 @@ def test_resident_blocks_may_meet_by_hand(kernels, device):
 # Mistakes
 
 MISTAKES = {
-    "two different barriers at once": (
-        "__global__ void bad(int* p) {\n  if (threadIdx.x < 16)\n    __syncthreads();\n  else\n    __syncthreads();\n  *p = 1;\n}",
+    "barriers of different functions at once": (
+        "__global__ void bad(int* p) {\n  if (threadIdx.x < 16)\n    __syncthreads();\n  else\n    p[0] = __syncthreads_count(1);\n}",
+        3,
+    ),
+    "a warp operation at which some of a barrier are wanted": (
+        "__global__ void bad(int* p) {\n  if (threadIdx.x < 16)\n    __syncthreads();\n  else\n    __syncwarp();\n}",
         3,
     ),
     "a barrier in a loop of different length": (

@@ -254,7 +254,10 @@ Block::Strand* Block::idle() {
         release_parked();
         return ready_.pop();
     }
-    describe_deadlock();
+    if (mixed_ && arrived_ == live_)
+        describe_mixed_barrier();
+    else
+        describe_deadlock();
     return &host_;
 }
 
@@ -307,7 +310,7 @@ void Block::reset_strands() {
     parked_.clear();
     groups_.clear();
     arrived_ = predicates_ = 0;
-    mismatch_ = false;
+    mixed_ = false;
     for (Warp& warp : warps_) warp.arrived = 0;
 }
 
@@ -318,17 +321,18 @@ CUSCOPE_ON_FIBER void Block::leave(Strand* self) {
 
 CUSCOPE_ON_FIBER int Block::barrier(Strand* self, BarrierKind kind, int predicate, const Site* site) {
     if (arrived_ == 0)
-        barrier_site_ = site;
-    else if (site != barrier_site_ && !cuscope::simt::same_site(site, barrier_site_))
-        mismatch_ = true;
+        barrier_kind_ = kind;
+    else if (kind != barrier_kind_)
+        mixed_ = true;
     self->site = site;
+    self->barrier_kind = kind;
     self->wait = Strand::Wait::barrier;
     predicates_ += predicate != 0;
     if (latest_ns != 0) barrier_ns_ = std::max(barrier_ns_, self->now());
     at_barrier_.push(self);
     if (++arrived_ == thread_count_) {
-        if (mismatch_) {
-            describe_deadlock();
+        if (mixed_) {
+            describe_mixed_barrier();
             leave(self);
         }
         release_barrier();
@@ -366,7 +370,7 @@ bool Block::release_past_ended() {
     if (live_ == thread_count_ || next_thread_ < thread_count_) return false;
     if (arrived_ != 0) {
         if (arrived_ != live_) return release_warps_past_ended();
-        if (mismatch_) return false;
+        if (mixed_) return false;
         release_barrier();
         return true;
     }

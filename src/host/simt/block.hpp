@@ -37,6 +37,7 @@ struct alignas(64) Strand : cuscope_simt::Fiber {
     const cuscope_simt::Site* site = nullptr;  // where it waits
     // What it brought to a rendezvous and took from it.
     cuscope_simt::WarpKind kind{};
+    cuscope_simt::BarrierKind barrier_kind{};
     unsigned mask = 0;
     int operand = 0;
     int predicate = 0;
@@ -251,6 +252,7 @@ struct cuscope_simt::Block {
 
     // These fill failure_. They are called on a fiber that will not go on, so they leave nothing to destroy.
     void describe_deadlock(const Strand* first = nullptr);
+    void describe_mixed_barrier();
     void describe_foreign_lane(const Strand* self);
     void describe_fault(const Strand* self, Fault kind, const char* message, const Site* site);
     void describe_signal();
@@ -266,10 +268,10 @@ struct cuscope_simt::Block {
     cuscope::simt::StrandQueue ready_;
     // The barrier that threads wait at.
     cuscope::simt::StrandQueue at_barrier_;
-    const Site* barrier_site_ = nullptr;
     unsigned arrived_ = 0;
     unsigned predicates_ = 0;
-    bool mismatch_ = false;
+    cuscope_simt::BarrierKind barrier_kind_{};  // of the first that came
+    bool mixed_ = false;                        // some came to one of another kind
     unsigned released_threads_ = 0, released_predicates_ = 0;
     std::int64_t barrier_ns_ = 0, released_ns_ = 0;
 

@@ -23,7 +23,7 @@ std::string operation_at(const Site* site) {
 
 bool same_site(const Site* a, const Site* b) {
     if (a == nullptr || b == nullptr) return a == b;
-    return a == b || (a->line == b->line && std::strcmp(a->file, b->file) == 0);
+    return a == b || (a->line == b->line && (a->file == b->file || std::strcmp(a->file, b->file) == 0));
 }
 
 }  // namespace cuscope::simt
@@ -181,8 +181,37 @@ void Block::describe_deadlock(const Strand* first) {
                                         : ". Every lane that the mask names and that has not ended";
     text += in_warp    ? lanes + " has to come, with the same mask and operation."
             : in_group ? ". Every thread of the group has to come."
-                       : ". Every thread of the block that has not ended has to come to the same one.";
+                       : ". Every thread of the block that has not ended has to come to a barrier.";
     failure_ = {Status::launch_failure, std::move(text)};
+}
+
+// All threads have come to the barrier, but at different functions.
+void Block::describe_mixed_barrier() {
+    const Strand* first = nullptr;
+    const Strand* other = nullptr;
+    const auto nearer = [](const Strand* strand, const Strand* known) {
+        return known == nullptr || strand->linear_thread < known->linear_thread;
+    };
+    for (unsigned i = 0; i < used_; ++i) {
+        const Strand* strand = strands_[i];
+        if (strand->wait == Strand::Wait::barrier && nearer(strand, first)) first = strand;
+    }
+    unsigned count = 0;
+    for (unsigned i = 0; i < used_; ++i) {
+        const Strand* strand = strands_[i];
+        if (strand->wait != Strand::Wait::barrier) continue;
+        if (strand->barrier_kind == first->barrier_kind)
+            ++count;
+        else if (nearer(strand, other))
+            other = strand;
+    }
+    failure_ = {Status::launch_failure,
+                block_name() + ": " + std::to_string(count) + " of " + std::to_string(live_) +
+                    (count == 1 ? " threads waits at " : " threads wait at ") + operation_at(first->site) +
+                    ", and thread " + coordinates(thread_index(other->linear_thread, prototype_.block_dim)) +
+                    " at " + operation_at(other->site) +
+                    ". These meet, but give different answers: on a GPU the result is undefined. Every "
+                    "thread of the block has to call the same function."};
 }
 
 void Block::describe_foreign_lane(const Strand* self) {
