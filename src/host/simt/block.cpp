@@ -88,6 +88,7 @@ void Block::attach(Grid& its_grid) {
     kernel_ = launch.kernel->run;
     arguments_ = grid->arguments();
     thread_count_ = launch.block.x * launch.block.y * launch.block.z;
+    lanes_descend_ = (launch.image->table().flags & lanes_descend) != 0;
     if (warps_.size() * 32 < thread_count_) warps_.resize((thread_count_ + 31) / 32);
     if (!stacks_.empty() && stacks_.front().bytes() < launch.stack_bytes + cuscope::simt::engine_reserve) {
         strands_.clear();
@@ -310,7 +311,7 @@ void Block::reset_strands() {
     parked_.clear();
     groups_.clear();
     arrived_ = predicates_ = 0;
-    mixed_ = false;
+    mixed_ = out_of_order_ = false;
     for (Warp& warp : warps_) warp.arrived = 0;
 }
 
@@ -324,6 +325,9 @@ CUSCOPE_ON_FIBER int Block::barrier(Strand* self, BarrierKind kind, int predicat
         barrier_kind_ = kind;
     else if (kind != barrier_kind_)
         mixed_ = true;
+    const unsigned its_order = order(self);
+    out_of_order_ = out_of_order_ || (arrived_ != 0 && its_order < latest_order_);
+    latest_order_ = its_order;
     self->site = site;
     self->barrier_kind = kind;
     self->wait = Strand::Wait::barrier;
@@ -360,8 +364,22 @@ void Block::release_barrier() {
     released_ns_ = barrier_ns_;
     arrived_ = predicates_ = 0;
     idle_hints_ = 0;
+    ++meetings_;
+    if (out_of_order_) sort_barrier();
     ready_.append(at_barrier_);
     if (recorder_) recorder_->meet_all();
+}
+
+// The lanes of each warp go on in the order in which they run, whatever they did before the barrier.
+void Block::sort_barrier() {
+    out_of_order_ = false;
+    sorted_.assign((thread_count_ + 31) / 32 * 32, nullptr);
+    while (!at_barrier_.empty()) {
+        Strand* strand = at_barrier_.pop();
+        sorted_[order(strand)] = strand;
+    }
+    for (Strand* strand : sorted_)
+        if (strand != nullptr) at_barrier_.push(strand);
 }
 
 // Nothing can run. A barrier and a warp operation wait for no thread that has ended: who waits for nobody
@@ -430,8 +448,20 @@ CUSCOPE_ON_FIBER void Block::sleep(Strand* self, unsigned nanoseconds) {
     if (self->spin_count >= spin_limit) spin(self);
 }
 
-void Block::print(const char* text, std::size_t bytes) {
-    if (printed.size() + bytes <= Grid::print_limit) printed.append(text, bytes);
+// A warp's lanes print in their order, in which they may not have run.
+void Block::print(const Strand* self, const char* text, std::size_t bytes) {
+    if (printed.size() + bytes > Grid::print_limit) return;
+    const unsigned thread = self->linear_thread;
+    const bool beside = !printed.empty() && printed_meetings_ == meetings_ && thread <= printed_thread_ &&
+                        thread / 32 == printed_thread_ / 32;
+    if (!beside)
+        printed_begin_ = printed_end_ = printed.size();
+    else if (thread != printed_thread_)
+        printed_end_ = printed_begin_;
+    printed.insert(printed_end_, text, bytes);
+    printed_end_ += bytes;
+    printed_meetings_ = meetings_;
+    printed_thread_ = thread;
 }
 
 void Block::trigger(Strand* self) {

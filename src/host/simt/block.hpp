@@ -145,7 +145,7 @@ struct cuscope_simt::Block {
     std::int64_t read_clock(Strand* self, const void* call_site);
     void sleep(Strand* self, unsigned nanoseconds);
     void spin(Strand* self);
-    void print(const char* text, std::size_t bytes);
+    void print(const Strand* self, const char* text, std::size_t bytes);
     void trigger(Strand* self);
     void wait_for_primary(Strand* self);
     const unsigned long long* gather(Strand* self, unsigned first, unsigned count, unsigned long long value,
@@ -216,6 +216,11 @@ struct cuscope_simt::Block {
 
     // The scheduler. `next` is what runs when the running strand cannot go on.
     Strand* next();
+    // Where a thread stands in the order in which threads start.
+    unsigned place_of_thread(unsigned thread) const {
+        return thread_in_order(thread, thread_count_, lanes_descend_);
+    }
+    void sort_barrier();
     Strand* fresh();
     Strand* idle();
     void switch_to(Strand* from, Strand* to);
@@ -249,6 +254,7 @@ struct cuscope_simt::Block {
     bool release_past_ended();
     bool release_warps_past_ended();
     void complete_warp(Warp& warp, unsigned mask, WarpKind kind);
+    void make_ready(const Warp& warp, unsigned lanes);
 
     // These fill failure_. They are called on a fiber that will not go on, so they leave nothing to destroy.
     void describe_deadlock(const Strand* first = nullptr);
@@ -271,7 +277,12 @@ struct cuscope_simt::Block {
     unsigned arrived_ = 0;
     unsigned predicates_ = 0;
     cuscope_simt::BarrierKind barrier_kind_{};  // of the first that came
-    bool mixed_ = false;                        // some came to one of another kind
+    // A thread's number in which the lanes of each warp come in the order in which they run.
+    unsigned order(const Strand* strand) const { return strand->linear_thread ^ (lanes_descend_ ? 31u : 0u); }
+    unsigned latest_order_ = 0;  // of the last that came to the barrier
+    bool out_of_order_ = false;  // some did not come in that order
+    std::vector<Strand*> sorted_;
+    bool mixed_ = false;  // some came to one of another kind
     unsigned released_threads_ = 0, released_predicates_ = 0;
     std::int64_t barrier_ns_ = 0, released_ns_ = 0;
 
@@ -285,6 +296,11 @@ struct cuscope_simt::Block {
     cuscope::simt::StrandQueue parked_;
 
     unsigned next_thread_ = 0;
+    bool lanes_descend_ = false;
+    // Since threads last met: whose text came last, in which part of `printed` it stands among that of the
+    // other lanes, which stays in the order of the lanes.
+    unsigned meetings_ = 0, printed_meetings_ = 0, printed_thread_ = 0;
+    std::size_t printed_begin_ = 0, printed_end_ = 0;
     unsigned thread_count_ = 0;
     unsigned used_ = 0;         // strands of this block
     unsigned live_ = 0;         // of these, those whose `run` has not returned

@@ -75,13 +75,14 @@ std::string Block::describe_absent(const std::vector<bool>& asked, const Strand*
     std::vector<const Strand*> holders(thread_count_);
     for (unsigned i = 0; i < used_; ++i)
         if (strands_[i]->wait != Strand::Wait::ended) holders[strands_[i]->linear_thread] = strands_[i];
+    const auto has_started = [this](unsigned thread) { return place_of_thread(thread) < next_thread_; };
     std::vector<Cohort> groups;
     for (unsigned thread = 0; thread < thread_count_; ++thread) {
         if (!asked[thread]) continue;
         const Strand* holder = holders[thread];
         auto group = std::find_if(groups.begin(), groups.end(), [&](const Cohort& known) {
             if (known.example == nullptr || holder == nullptr)
-                return known.example == holder && (known.first < next_thread_) == (thread < next_thread_);
+                return known.example == holder && has_started(known.first) == has_started(thread);
             return known.example->wait == holder->wait && same_site(known.example->site, holder->site) &&
                    (holder->wait != Strand::Wait::warp || known.example->mask == holder->mask);
         });
@@ -94,7 +95,7 @@ std::string Block::describe_absent(const std::vector<bool>& asked, const Strand*
     for (std::size_t i = 0; i < groups.size() && i < groups_named; ++i) {
         const Cohort& group = groups[i];
         text += "; ";
-        if (group.example == nullptr && group.first >= next_thread_) {
+        if (group.example == nullptr && !has_started(group.first)) {
             text += counted_threads(group.count, group.first, prototype_.block_dim, "has not started",
                                     "have not started");
             continue;
@@ -152,7 +153,8 @@ void Block::describe_deadlock(const Strand* first) {
     const bool needs_all = in_group || (in_warp && first->kind == WarpKind::gather);
     if (!needs_all) {
         std::vector<bool> going_on(thread_count_);
-        std::fill(going_on.begin() + next_thread_, going_on.end(), true);
+        for (unsigned thread = 0; thread < thread_count_; ++thread)
+            going_on[thread] = place_of_thread(thread) >= next_thread_;
         for (unsigned i = 0; i < used_; ++i)
             if (strands_[i]->wait != Strand::Wait::ended) going_on[strands_[i]->linear_thread] = true;
         for (unsigned thread = 0; thread < thread_count_; ++thread)

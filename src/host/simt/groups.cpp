@@ -27,6 +27,7 @@ CUSCOPE_ON_FIBER const unsigned long long* Block::gather(Strand* self, unsigned 
             table_[strand->linear_thread] = strand->value;
         group->arrived = 0;
         idle_hints_ = 0;
+        ++meetings_;
         ready_.append(group->waiting);
         if (grid->must_leave()) leave(self);
     }
@@ -98,6 +99,7 @@ bool Block::release_parked() {
         (waits ? still : ready_).push(strand);
     }
     parked_.append(still);
+    ++meetings_;
     return !ready_.empty();
 }
 

@@ -141,7 +141,18 @@ void Block::complete_warp(Warp& warp, unsigned mask, WarpKind kind) {
     if (recorder_) record_meeting(static_cast<unsigned>(&warp - warps_.data()), mask);
     warp.arrived &= ~mask;
     idle_hints_ = 0;
-    each_lane(mask, [&](unsigned lane) { ready_.push(lanes[lane]); });
+    make_ready(warp, mask);
+}
+
+// In the order in which lanes run.
+void Block::make_ready(const Warp& warp, unsigned lanes) {
+    ++meetings_;
+    if (lanes_descend_) {
+        for (unsigned lane = 32; lane-- > 0;)
+            if (lanes >> lane & 1) ready_.push(warp.waiting[lane]);
+    } else {
+        each_lane(lanes, [&](unsigned lane) { ready_.push(warp.waiting[lane]); });
+    }
 }
 
 // Nothing can run. Completes the operations for which all lanes have come that have not ended. What a lane
@@ -199,8 +210,8 @@ bool Block::release_active_mask() {
         each_lane(warp.converged, [&](unsigned lane) {
             warp.waiting[lane]->wait = Strand::Wait::none;
             warp.waiting[lane]->result = warp.converged;
-            ready_.push(warp.waiting[lane]);
         });
+        make_ready(warp, warp.converged);
         warp.converged = 0;
     }
     return true;
