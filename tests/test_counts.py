@@ -76,7 +76,7 @@ __global__ void warp_sum(const float* a, float* out) {
     if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = sum;
 }
 __global__ void beyond(float* a) { a[1LL << 40] = 1; }
-__global__ void half_barrier(float* a) { if (threadIdx.x < 16) __syncthreads(); a[0] = 1; }
+__global__ void half_barrier(float* a) { if (threadIdx.x < 16) __syncthreads(); else __syncwarp(); a[0] = 1; }
 __global__ void say(const float* a) { if (threadIdx.x == 3) printf("it is %g\n", a[3]); }
 """
 

@@ -187,6 +187,44 @@ def test_shared_memory_in_templates_is_of_each_instance(device):
         assert np.array_equal(p.to_host(), a.T)
 
 
+SHARED = """
+__device__ void fill(int* s, int n) { for (int i = threadIdx.x; i < n; i += blockDim.x) s[i] = i; }
+__global__ void use(int* p) {
+    __shared__ int s[COUNT];
+    fill(s, COUNT);
+    __syncthreads();
+    p[threadIdx.x] = s[COUNT - 1 - threadIdx.x];
+}
+__global__ void small(int* p) { __shared__ int s[32]; s[threadIdx.x] = p[0]; __syncthreads(); *p = s[1]; }
+"""
+
+
+def test_static_shared_memory_of_48_kib_is_taken(device):
+    p = cs.zeros(32, np.int32)
+    module(device, SHARED.replace("COUNT", "12288")).use[1, 32](p)
+
+    assert p.to_host().tolist() == [12287 - i for i in range(32)]
+
+
+@pytest.mark.parametrize(("count", "taken"), [(12289, "0xc004"), (10_000_000, "0x2625a00")])
+def test_static_shared_memory_beyond_48_kib_is_refused_with_the_kernel_named(device, count, taken):
+    with pytest.raises(cs.CompileError) as caught:
+        cs.Module(SHARED.replace("COUNT", str(count)), device=device)
+
+    assert f"uses too much shared data ({taken} bytes, 0xc000 max)" in caught.value.log
+    assert "use" in caught.value.log
+
+
+def test_shared_variables_of_a_kernel_are_counted_together(device):
+    source = SHARED.replace("__shared__ int s[COUNT];", "__shared__ int s[COUNT], t[COUNT]; fill(t, COUNT);")
+    source = source.replace("p[threadIdx.x] = ", "p[threadIdx.x] = t[p[0]] + ")
+
+    with pytest.raises(cs.CompileError) as caught:
+        cs.Module(source.replace("COUNT", "8192"), device=device)
+
+    assert "uses too much shared data (0x10000 bytes, 0xc000 max)" in caught.value.log
+
+
 # Progress
 
 
@@ -223,12 +261,12 @@ def test_resident_blocks_may_meet_by_hand(kernels, device):
 # Mistakes
 
 MISTAKES = {
-    "a barrier that some threads left out by returning": (
-        "__global__ void bad(int* p) {\n  if (threadIdx.x > 15) return;\n  __syncthreads();\n  *p = 1;\n}",
+    "barriers of different functions at once": (
+        "__global__ void bad(int* p) {\n  if (threadIdx.x < 16)\n    __syncthreads();\n  else\n    p[0] = __syncthreads_count(1);\n}",
         3,
     ),
-    "two different barriers at once": (
-        "__global__ void bad(int* p) {\n  if (threadIdx.x < 16)\n    __syncthreads();\n  else\n    __syncthreads();\n  *p = 1;\n}",
+    "a warp operation at which some of a barrier are wanted": (
+        "__global__ void bad(int* p) {\n  if (threadIdx.x < 16)\n    __syncthreads();\n  else\n    __syncwarp();\n}",
         3,
     ),
     "a barrier in a loop of different length": (
@@ -251,9 +289,7 @@ except cs.CudaError as error:
 
 
 @pytest.mark.host_only("a GPU hangs or goes on")
-@pytest.mark.parametrize(
-    "mistake", ["two different barriers at once", "a barrier in a loop of different length"]
-)
+@pytest.mark.parametrize("mistake", MISTAKES)
 def test_divergent_barrier_is_an_error_that_names_its_line(run_python, device, mistake):
     source, line = MISTAKES[mistake]
     done = run_python(RUN_BAD.format(source=source))

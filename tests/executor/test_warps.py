@@ -207,10 +207,6 @@ MISTAKES = {
         "__global__ void bad(int* p) {\n  p[threadIdx.x] = __ballot_sync(0xfffffffe, 1);\n}",
         2,
     ),
-    "a lane of the mask that has exited": (
-        "__global__ void bad(int* p) {\n  if (threadIdx.x == 3) return;\n  p[threadIdx.x] = __shfl_sync(0xffffffff, 1, 0);\n}",
-        3,
-    ),
     "a lane of the mask that never comes": (
         "__global__ void bad(int* p) {\n  if (threadIdx.x < 16)\n    p[0] = __any_sync(0xffffffff, 1);\n  __syncthreads();\n}",
         3,

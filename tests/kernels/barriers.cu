@@ -1,7 +1,12 @@
-// Barriers: their values, in loops, for odd block sizes, in functions.
+// Barriers: their values, in loops, for odd block sizes, in functions, at several places of the source.
 // launch values 1 96
 // launch loop 3 70
 // launch in_function 1 64
+// launch halves_of_a_block 2 256
+// launch two_roles 2 256
+// launch odd_and_even_lanes 1 64
+// launch different_kinds_of_sync 1 128
+#include <cooperative_groups.h>
 #define CHECK(condition)                    \
     do {                                    \
         if (!(condition)) {                 \
@@ -43,4 +48,63 @@ __global__ void in_function(unsigned* failures) {
     int first = exchange(box, threadIdx.x);
     int second = exchange(box, first);
     CHECK(first == 63 - (int)threadIdx.x && second == (int)threadIdx.x);
+}
+
+// Whole warps at one barrier, others at another: they meet.
+__global__ void halves_of_a_block(unsigned* failures) {
+    __shared__ int box[256];
+    int i = threadIdx.x;
+    box[i] = i;
+    if (i < 128) {
+        __syncthreads();
+        CHECK(box[i + 128] == i + 128);
+    } else {
+        __syncthreads();
+        CHECK(box[i - 128] == i - 128);
+    }
+}
+
+// One half writes what the other one reads a barrier later, each in a loop of its own.
+__global__ void two_roles(unsigned* failures) {
+    __shared__ int box[2][128];
+    int i = threadIdx.x % 128;
+    if (threadIdx.x < 128) {
+        for (int round = 0; round < 20; ++round) {
+            box[round % 2][i] = i + round;
+            __syncthreads();
+        }
+    } else {
+        for (int round = 0; round < 20; ++round) {
+            __syncthreads();
+            CHECK(box[round % 2][127 - i] == 127 - i + round);
+        }
+    }
+}
+
+__global__ void odd_and_even_lanes(unsigned* failures) {
+    __shared__ int box[64];
+    int i = threadIdx.x;
+    box[i] = i;
+    if (i % 2) {
+        __syncthreads();
+        CHECK(box[i - 1] == i - 1);
+    } else {
+        __syncthreads();
+        CHECK(box[i + 1] == i + 1);
+    }
+}
+
+__global__ void different_kinds_of_sync(unsigned* failures) {
+    __shared__ int box[128];
+    int i = threadIdx.x;
+    box[i] = i;
+    if (i < 32)
+        __syncthreads();
+    else if (i < 64)
+        cooperative_groups::this_thread_block().sync();
+    else if (i < 96)
+        asm volatile("bar.sync 0;" ::: "memory");
+    else
+        cooperative_groups::sync(cooperative_groups::this_thread_block());
+    CHECK(box[127 - i] == 127 - i);
 }

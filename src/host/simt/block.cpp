@@ -88,6 +88,7 @@ void Block::attach(Grid& its_grid) {
     kernel_ = launch.kernel->run;
     arguments_ = grid->arguments();
     thread_count_ = launch.block.x * launch.block.y * launch.block.z;
+    lanes_descend_ = (launch.image->table().flags & lanes_descend) != 0;
     if (warps_.size() * 32 < thread_count_) warps_.resize((thread_count_ + 31) / 32);
     if (!stacks_.empty() && stacks_.front().bytes() < launch.stack_bytes + cuscope::simt::engine_reserve) {
         strands_.clear();
@@ -247,13 +248,17 @@ Block::Strand* Block::fresh() {
 // Nothing can run: every thread has ended, or those that have not wait for each other.
 Block::Strand* Block::idle() {
     if (live_ == 0) return &host_;
+    if (release_past_ended()) return grid->must_leave() ? &host_ : ready_.pop();
     if (release_parked() || release_active_mask()) return ready_.pop();
     if (count_exited()) {
         if (!grid->wait_for_others(*this)) return &host_;
         release_parked();
         return ready_.pop();
     }
-    describe_deadlock();
+    if (mixed_ && arrived_ == live_)
+        describe_mixed_barrier();
+    else
+        describe_deadlock();
     return &host_;
 }
 
@@ -306,7 +311,7 @@ void Block::reset_strands() {
     parked_.clear();
     groups_.clear();
     arrived_ = predicates_ = 0;
-    mismatch_ = false;
+    mixed_ = out_of_order_ = false;
     for (Warp& warp : warps_) warp.arrived = 0;
 }
 
@@ -317,17 +322,21 @@ CUSCOPE_ON_FIBER void Block::leave(Strand* self) {
 
 CUSCOPE_ON_FIBER int Block::barrier(Strand* self, BarrierKind kind, int predicate, const Site* site) {
     if (arrived_ == 0)
-        barrier_site_ = site;
-    else if (site != barrier_site_ && !cuscope::simt::same_site(site, barrier_site_))
-        mismatch_ = true;
+        barrier_kind_ = kind;
+    else if (kind != barrier_kind_)
+        mixed_ = true;
+    const unsigned its_order = order(self);
+    out_of_order_ = out_of_order_ || (arrived_ != 0 && its_order < latest_order_);
+    latest_order_ = its_order;
     self->site = site;
+    self->barrier_kind = kind;
     self->wait = Strand::Wait::barrier;
     predicates_ += predicate != 0;
     if (latest_ns != 0) barrier_ns_ = std::max(barrier_ns_, self->now());
     at_barrier_.push(self);
     if (++arrived_ == thread_count_) {
-        if (mismatch_) {
-            describe_deadlock();
+        if (mixed_) {
+            describe_mixed_barrier();
             leave(self);
         }
         release_barrier();
@@ -340,7 +349,7 @@ CUSCOPE_ON_FIBER int Block::barrier(Strand* self, BarrierKind kind, int predicat
         case BarrierKind::count:
             return static_cast<int>(released_predicates_);
         case BarrierKind::all:
-            return released_predicates_ == thread_count_;
+            return released_predicates_ == released_threads_;
         case BarrierKind::any:
             return released_predicates_ != 0;
         case BarrierKind::plain:
@@ -350,12 +359,50 @@ CUSCOPE_ON_FIBER int Block::barrier(Strand* self, BarrierKind kind, int predicat
 }
 
 void Block::release_barrier() {
+    released_threads_ = arrived_;
     released_predicates_ = predicates_;
     released_ns_ = barrier_ns_;
     arrived_ = predicates_ = 0;
     idle_hints_ = 0;
+    ++meetings_;
+    if (out_of_order_) sort_barrier();
     ready_.append(at_barrier_);
     if (recorder_) recorder_->meet_all();
+}
+
+// The lanes of each warp go on in the order in which they run, whatever they did before the barrier.
+void Block::sort_barrier() {
+    out_of_order_ = false;
+    sorted_.assign((thread_count_ + 31) / 32 * 32, nullptr);
+    while (!at_barrier_.empty()) {
+        Strand* strand = at_barrier_.pop();
+        sorted_[order(strand)] = strand;
+    }
+    for (Strand* strand : sorted_)
+        if (strand != nullptr) at_barrier_.push(strand);
+}
+
+// Nothing can run. A barrier and a warp operation wait for no thread that has ended: who waits for nobody
+// else goes on. False if nobody does.
+bool Block::release_past_ended() {
+    if (live_ == thread_count_ || next_thread_ < thread_count_) return false;
+    if (arrived_ != 0) {
+        if (arrived_ != live_) return release_warps_past_ended();
+        if (mixed_) return false;
+        release_barrier();
+        return true;
+    }
+    const auto waits_here = [this](const Strand& strand) {
+        return strand.wait == Strand::Wait::outside && strand.word == &phase_.generation;
+    };
+    unsigned waiting = 0;
+    for (const Strand* strand = parked_.first(); strand != nullptr; strand = strand->next)
+        waiting += waits_here(*strand);
+    if (waiting == live_) {
+        phase_.complete();
+        return release_parked();
+    }
+    return release_warps_past_ended();
 }
 
 CUSCOPE_ON_FIBER void Block::spin(Strand* self) {
@@ -379,6 +426,7 @@ CUSCOPE_ON_FIBER void Block::spin(Strand* self) {
     }
     if (++idle_hints_ > live_) {
         idle_hints_ = 0;
+        release_past_ended();
         release_parked();
         grid->let_others_run(*this);
         if (grid->must_leave()) leave(self);
@@ -400,8 +448,20 @@ CUSCOPE_ON_FIBER void Block::sleep(Strand* self, unsigned nanoseconds) {
     if (self->spin_count >= spin_limit) spin(self);
 }
 
-void Block::print(const char* text, std::size_t bytes) {
-    if (printed.size() + bytes <= Grid::print_limit) printed.append(text, bytes);
+// A warp's lanes print in their order, in which they may not have run.
+void Block::print(const Strand* self, const char* text, std::size_t bytes) {
+    if (printed.size() + bytes > Grid::print_limit) return;
+    const unsigned thread = self->linear_thread;
+    const bool beside = !printed.empty() && printed_meetings_ == meetings_ && thread <= printed_thread_ &&
+                        thread / 32 == printed_thread_ / 32;
+    if (!beside)
+        printed_begin_ = printed_end_ = printed.size();
+    else if (thread != printed_thread_)
+        printed_end_ = printed_begin_;
+    printed.insert(printed_end_, text, bytes);
+    printed_end_ += bytes;
+    printed_meetings_ = meetings_;
+    printed_thread_ = thread;
 }
 
 void Block::trigger(Strand* self) {

@@ -37,6 +37,7 @@ struct alignas(64) Strand : cuscope_simt::Fiber {
     const cuscope_simt::Site* site = nullptr;  // where it waits
     // What it brought to a rendezvous and took from it.
     cuscope_simt::WarpKind kind{};
+    cuscope_simt::BarrierKind barrier_kind{};
     unsigned mask = 0;
     int operand = 0;
     int predicate = 0;
@@ -92,7 +93,9 @@ struct Phase {
     std::atomic<unsigned> generation{0};
 
     void complete_if_all() {
-        if (arrived == 0 || arrived < expected) return;
+        if (arrived != 0 && arrived >= expected) complete();
+    }
+    void complete() {
         arrived = 0;
         generation.fetch_add(1, std::memory_order_release);
     }
@@ -142,7 +145,7 @@ struct cuscope_simt::Block {
     std::int64_t read_clock(Strand* self, const void* call_site);
     void sleep(Strand* self, unsigned nanoseconds);
     void spin(Strand* self);
-    void print(const char* text, std::size_t bytes);
+    void print(const Strand* self, const char* text, std::size_t bytes);
     void trigger(Strand* self);
     void wait_for_primary(Strand* self);
     const unsigned long long* gather(Strand* self, unsigned first, unsigned count, unsigned long long value,
@@ -198,6 +201,7 @@ struct cuscope_simt::Block {
     struct Warp {
         Strand* waiting[32];
         unsigned arrived = 0;    // lanes that wait in a rendezvous
+        unsigned going_on = 0;   // lanes that have not ended, when that was last asked
         unsigned converged = 0;  // lanes that asked who else is there, at converged_site
         const Site* converged_site = nullptr;
         unsigned long long table[32];  // of the last gather
@@ -212,6 +216,11 @@ struct cuscope_simt::Block {
 
     // The scheduler. `next` is what runs when the running strand cannot go on.
     Strand* next();
+    // Where a thread stands in the order in which threads start.
+    unsigned place_of_thread(unsigned thread) const {
+        return thread_in_order(thread, thread_count_, lanes_descend_);
+    }
+    void sort_barrier();
     Strand* fresh();
     Strand* idle();
     void switch_to(Strand* from, Strand* to);
@@ -242,10 +251,14 @@ struct cuscope_simt::Block {
 
     void release_barrier();
     bool release_active_mask();
+    bool release_past_ended();
+    bool release_warps_past_ended();
     void complete_warp(Warp& warp, unsigned mask, WarpKind kind);
+    void make_ready(const Warp& warp, unsigned lanes);
 
     // These fill failure_. They are called on a fiber that will not go on, so they leave nothing to destroy.
     void describe_deadlock(const Strand* first = nullptr);
+    void describe_mixed_barrier();
     void describe_foreign_lane(const Strand* self);
     void describe_fault(const Strand* self, Fault kind, const char* message, const Site* site);
     void describe_signal();
@@ -261,11 +274,16 @@ struct cuscope_simt::Block {
     cuscope::simt::StrandQueue ready_;
     // The barrier that threads wait at.
     cuscope::simt::StrandQueue at_barrier_;
-    const Site* barrier_site_ = nullptr;
     unsigned arrived_ = 0;
     unsigned predicates_ = 0;
-    bool mismatch_ = false;
-    unsigned released_predicates_ = 0;
+    cuscope_simt::BarrierKind barrier_kind_{};  // of the first that came
+    // A thread's number in which the lanes of each warp come in the order in which they run.
+    unsigned order(const Strand* strand) const { return strand->linear_thread ^ (lanes_descend_ ? 31u : 0u); }
+    unsigned latest_order_ = 0;  // of the last that came to the barrier
+    bool out_of_order_ = false;  // some did not come in that order
+    std::vector<Strand*> sorted_;
+    bool mixed_ = false;  // some came to one of another kind
+    unsigned released_threads_ = 0, released_predicates_ = 0;
     std::int64_t barrier_ns_ = 0, released_ns_ = 0;
 
     std::vector<Group> groups_;
@@ -278,6 +296,11 @@ struct cuscope_simt::Block {
     cuscope::simt::StrandQueue parked_;
 
     unsigned next_thread_ = 0;
+    bool lanes_descend_ = false;
+    // Since threads last met: whose text came last, in which part of `printed` it stands among that of the
+    // other lanes, which stays in the order of the lanes.
+    unsigned meetings_ = 0, printed_meetings_ = 0, printed_thread_ = 0;
+    std::size_t printed_begin_ = 0, printed_end_ = 0;
     unsigned thread_count_ = 0;
     unsigned used_ = 0;         // strands of this block
     unsigned live_ = 0;         // of these, those whose `run` has not returned

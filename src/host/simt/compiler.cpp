@@ -1,6 +1,8 @@
 #include "host/simt/compiler.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -27,6 +29,8 @@ namespace {
 
 // What the parameters of a kernel may take, all together.
 constexpr unsigned most_parameter_bytes = 32764;
+// What the __shared__ variables of a kernel may take, all together: the limit of every GPU.
+constexpr std::uint64_t most_shared_bytes = 48 << 10;
 
 // The text of our own headers decides what a compilation gives as much as the source does.
 std::string headers_digest(const std::string& directory) {
@@ -62,6 +66,27 @@ KernelDescription describe(const cuscope_simt::KernelEntry& entry) {
         description.parameters[i].size = entry.parameters[i].size;
     }
     return description;
+}
+
+// What is wrong with the __shared__ variables of an image; empty if nothing is. Which kernels call a function
+// that has such variables is not known here, so each function is looked at for itself.
+std::string shared_problem(const Image& image) {
+    std::map<std::string, std::uint64_t> bytes;
+    for (const SharedVariable& variable : image.shared_variables())
+        bytes[variable.function] += variable.bytes;
+    for (const SharedVariable& variable : image.shared_variables()) {
+        const std::uint64_t taken = bytes[variable.function];
+        if (taken <= most_shared_bytes) continue;
+        char numbers[64];
+        std::snprintf(numbers, sizeof numbers, "(0x%llx bytes, 0x%llx max)",
+                      static_cast<unsigned long long>(taken),
+                      static_cast<unsigned long long>(most_shared_bytes));
+        return (variable.of_kernel ? "kernel '" : "'") + variable.function + "' uses too much shared data " +
+               numbers +
+               ": the __shared__ variables of a kernel may take 48 KiB; a launch can give it more as dynamic "
+               "shared memory: extern __shared__ float name[];";
+    }
+    return "";
 }
 
 std::string without_spaces(std::string_view text) {
@@ -406,6 +431,10 @@ Status Compilation::finish(const std::string& image, CompileResult* result) cons
                       "' take " + std::to_string(last.offset + last.size) + " bytes; allowed are " +
                       std::to_string(most_parameter_bytes) +
                       ": pass a pointer to what is large, or keep it in a __constant__ variable\n";
+        return Status::invalid_source;
+    }
+    if (const std::string problem = shared_problem(*loaded); !problem.empty()) {
+        result->log = log_ + request_.file_name + ": error: " + problem + "\n";
         return Status::invalid_source;
     }
     result->image = image;

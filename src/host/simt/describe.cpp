@@ -23,7 +23,7 @@ std::string operation_at(const Site* site) {
 
 bool same_site(const Site* a, const Site* b) {
     if (a == nullptr || b == nullptr) return a == b;
-    return a == b || (a->line == b->line && std::strcmp(a->file, b->file) == 0);
+    return a == b || (a->line == b->line && (a->file == b->file || std::strcmp(a->file, b->file) == 0));
 }
 
 }  // namespace cuscope::simt
@@ -75,13 +75,14 @@ std::string Block::describe_absent(const std::vector<bool>& asked, const Strand*
     std::vector<const Strand*> holders(thread_count_);
     for (unsigned i = 0; i < used_; ++i)
         if (strands_[i]->wait != Strand::Wait::ended) holders[strands_[i]->linear_thread] = strands_[i];
+    const auto has_started = [this](unsigned thread) { return place_of_thread(thread) < next_thread_; };
     std::vector<Cohort> groups;
     for (unsigned thread = 0; thread < thread_count_; ++thread) {
         if (!asked[thread]) continue;
         const Strand* holder = holders[thread];
         auto group = std::find_if(groups.begin(), groups.end(), [&](const Cohort& known) {
             if (known.example == nullptr || holder == nullptr)
-                return known.example == holder && (known.first < next_thread_) == (thread < next_thread_);
+                return known.example == holder && has_started(known.first) == has_started(thread);
             return known.example->wait == holder->wait && same_site(known.example->site, holder->site) &&
                    (holder->wait != Strand::Wait::warp || known.example->mask == holder->mask);
         });
@@ -94,7 +95,7 @@ std::string Block::describe_absent(const std::vector<bool>& asked, const Strand*
     for (std::size_t i = 0; i < groups.size() && i < groups_named; ++i) {
         const Cohort& group = groups[i];
         text += "; ";
-        if (group.example == nullptr && group.first >= next_thread_) {
+        if (group.example == nullptr && !has_started(group.first)) {
             text += counted_threads(group.count, group.first, prototype_.block_dim, "has not started",
                                     "have not started");
             continue;
@@ -148,6 +149,17 @@ void Block::describe_deadlock(const Strand* first) {
         for (unsigned lane = 0; lane < 32 && warp_begin + lane < thread_count_; ++lane)
             asked[warp_begin + lane] = (first->mask >> lane & 1) != 0;
     }
+    // What waits for the values of others needs them all; anything else waits for no thread that has ended.
+    const bool needs_all = in_group || (in_warp && first->kind == WarpKind::gather);
+    if (!needs_all) {
+        std::vector<bool> going_on(thread_count_);
+        for (unsigned thread = 0; thread < thread_count_; ++thread)
+            going_on[thread] = place_of_thread(thread) >= next_thread_;
+        for (unsigned i = 0; i < used_; ++i)
+            if (strands_[i]->wait != Strand::Wait::ended) going_on[strands_[i]->linear_thread] = true;
+        for (unsigned thread = 0; thread < thread_count_; ++thread)
+            asked[thread] = asked[thread] && going_on[thread];
+    }
     const auto total = static_cast<unsigned>(std::count(asked.begin(), asked.end(), true));
     unsigned waiting = 0;
     for (unsigned i = 0; i < used_; ++i) {
@@ -167,10 +179,41 @@ void Block::describe_deadlock(const Strand* first) {
         text += waiting == 1 ? " threads waits at " : " threads wait at ";
     }
     text += operation_at(first->site) + describe_absent(asked, first);
-    text += in_warp    ? ". Every lane that the mask names has to come, with the same mask and operation."
+    const std::string lanes = needs_all ? ". Every lane that the mask names"
+                                        : ". Every lane that the mask names and that has not ended";
+    text += in_warp    ? lanes + " has to come, with the same mask and operation."
             : in_group ? ". Every thread of the group has to come."
-                       : ". Every thread of the block has to come to the same one.";
+                       : ". Every thread of the block that has not ended has to come to a barrier.";
     failure_ = {Status::launch_failure, std::move(text)};
+}
+
+// All threads have come to the barrier, but at different functions.
+void Block::describe_mixed_barrier() {
+    const Strand* first = nullptr;
+    const Strand* other = nullptr;
+    const auto nearer = [](const Strand* strand, const Strand* known) {
+        return known == nullptr || strand->linear_thread < known->linear_thread;
+    };
+    for (unsigned i = 0; i < used_; ++i) {
+        const Strand* strand = strands_[i];
+        if (strand->wait == Strand::Wait::barrier && nearer(strand, first)) first = strand;
+    }
+    unsigned count = 0;
+    for (unsigned i = 0; i < used_; ++i) {
+        const Strand* strand = strands_[i];
+        if (strand->wait != Strand::Wait::barrier) continue;
+        if (strand->barrier_kind == first->barrier_kind)
+            ++count;
+        else if (nearer(strand, other))
+            other = strand;
+    }
+    failure_ = {Status::launch_failure,
+                block_name() + ": " + std::to_string(count) + " of " + std::to_string(live_) +
+                    (count == 1 ? " threads waits at " : " threads wait at ") + operation_at(first->site) +
+                    ", and thread " + coordinates(thread_index(other->linear_thread, prototype_.block_dim)) +
+                    " at " + operation_at(other->site) +
+                    ". These meet, but give different answers: on a GPU the result is undefined. Every "
+                    "thread of the block has to call the same function."};
 }
 
 void Block::describe_foreign_lane(const Strand* self) {

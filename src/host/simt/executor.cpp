@@ -59,7 +59,8 @@ CUSCOPE_ON_FIBER void api_nanosleep(Fiber* self, unsigned nanoseconds) {
 CUSCOPE_ON_FIBER void api_spin_hint(Fiber* self) { self->block->spin(strand(self)); }
 
 CUSCOPE_ON_FIBER int api_print(Fiber* self, const char* text, unsigned long bytes) {
-    strand(self)->block->print(text, bytes);
+    const Strand* its = strand(self);
+    its->block->print(its, text, bytes);
     return static_cast<int>(bytes);
 }
 

@@ -27,6 +27,7 @@ CUSCOPE_ON_FIBER const unsigned long long* Block::gather(Strand* self, unsigned 
             table_[strand->linear_thread] = strand->value;
         group->arrived = 0;
         idle_hints_ = 0;
+        ++meetings_;
         ready_.append(group->waiting);
         if (grid->must_leave()) leave(self);
     }
@@ -98,6 +99,7 @@ bool Block::release_parked() {
         (waits ? still : ready_).push(strand);
     }
     parked_.append(still);
+    ++meetings_;
     return !ready_.empty();
 }
 
@@ -118,8 +120,18 @@ bool Block::count_exited() {
         grid->arrive(*this, Scope::cluster);
         return true;
     }
-    // Those who wait for the grid wait for others of this block unless all have arrived.
-    return waiting[static_cast<int>(Scope::grid)] != 0 && arrived_at_[static_cast<int>(Scope::grid)] == 0;
+    if (waiting[static_cast<int>(Scope::grid)] == 0) return false;
+    // Those who wait for the grid wait for others of this block unless all have arrived that have not ended.
+    // It is a block's first thread that tells the others: as on a GPU, it has to come.
+    unsigned& arrived = arrived_at_[static_cast<int>(Scope::grid)];
+    if (arrived == 0) return true;
+    bool first_came = false;
+    for (const Strand* strand = parked_.first(); strand != nullptr; strand = strand->next)
+        first_came = first_came || strand->linear_thread == 0;
+    if (waiting[static_cast<int>(Scope::grid)] != live_ || !first_came) return false;
+    arrived = 0;
+    grid->arrive(*this, Scope::grid);
+    return true;
 }
 
 // Where in a block's shared memory an address is; null if it is not there.

@@ -73,11 +73,14 @@ std::string shared_prefix(const std::string& function) {
     return "_ZZ" + std::to_string(function.size()) + function + "E";  // extern "C"
 }
 
-// "s" of "_ZZ6kernelPiE1s": what follows the function's name is its length and the name.
-std::string shared_name(std::string_view symbol) {
-    const std::string readable = demangle(std::string(symbol).c_str());
+// The symbol of "s" in "kernel(int*)" is "_ZZ6kernelPiE1s".
+SharedVariable shared_variable(const Symbol& symbol) {
+    const std::string readable = demangle(std::string(symbol.name).c_str());
     const std::size_t colon = readable.rfind("::");
-    return colon == std::string::npos ? readable : readable.substr(colon + 2);
+    const bool is_local = symbol.name.rfind("_ZZ", 0) == 0 && colon != std::string::npos;
+    return {colon == std::string::npos ? readable : readable.substr(colon + 2),
+            static_cast<std::size_t>(symbol.value), symbol.size,
+            is_local ? readable.substr(0, colon) : readable, false};
 }
 
 struct Search {
@@ -199,8 +202,8 @@ Status Image::load(std::string_view bytes, std::shared_ptr<Image>* image, std::s
             if (found) owned[i] += symbol.size;
         }
         if (!found) unowned += symbol.size;
-        loaded->shared_variables_.push_back(
-            {shared_name(symbol.name), static_cast<std::size_t>(symbol.value), symbol.size});
+        loaded->shared_variables_.push_back(shared_variable(symbol));
+        loaded->shared_variables_.back().of_kernel = found;
     }
     for (unsigned i = 0; i < table->kernel_count; ++i) {
         loaded->kernels_[i].lowered = loaded->names_[i].c_str();

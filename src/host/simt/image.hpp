@@ -30,6 +30,8 @@ struct ImageFacts {
 struct SharedVariable {
     std::string name;
     std::size_t offset = 0, bytes = 0;
+    std::string function;  // "f(int*)", in which it stands; "s" itself if it stands in none
+    bool of_kernel = false;
 };
 
 class Image {

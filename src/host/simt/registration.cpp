@@ -1,5 +1,7 @@
 #include "host/simt/registration.hpp"
 
+#include "cuscope_simt/abi.h"
+
 namespace cuscope::simt {
 namespace {
 
@@ -48,8 +50,9 @@ std::string registration_code(const std::vector<Registration>& kernels,
         const std::string bounds =
             kernel.launch_bounds.empty() ? "{0, 0, 0, 0, 0}" : "::" + kernel.launch_bounds;
         entries += place + "kernels[" + std::to_string(i) + "] = ::cuscope_simt::Runner<" + function + ", " +
-                   (waits ? "true" : "false") + ">::entry(" + quoted(kernel.name) + ", " +
-                   quoted(kernel.parameter_names) + ", " + bounds + ", " +
+                   (waits ? "true" : "false") + ", " +
+                   ((flags & cuscope_simt::lanes_descend) != 0 ? "true" : "false") + ">::entry(" +
+                   quoted(kernel.name) + ", " + quoted(kernel.parameter_names) + ", " + bounds + ", " +
                    (kernel.launches_graphs ? "true" : "false") + ");\n";
     }
     std::string variables;

@@ -31,6 +31,7 @@ class Rewriter {
         result_.text = files + "\"\"}; }\n" + edited();
         result_.waits |= (result_.flags & (cuscope_simt::uses_barriers | cuscope_simt::uses_warp |
                                            cuscope_simt::uses_atomics | cuscope_simt::uses_clock)) != 0;
+        if ((result_.flags & cuscope_simt::uses_atomics) == 0) result_.flags |= cuscope_simt::lanes_descend;
         return std::move(result_);
     }
 

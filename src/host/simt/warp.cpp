@@ -141,7 +141,47 @@ void Block::complete_warp(Warp& warp, unsigned mask, WarpKind kind) {
     if (recorder_) record_meeting(static_cast<unsigned>(&warp - warps_.data()), mask);
     warp.arrived &= ~mask;
     idle_hints_ = 0;
-    each_lane(mask, [&](unsigned lane) { ready_.push(lanes[lane]); });
+    make_ready(warp, mask);
+}
+
+// In the order in which lanes run.
+void Block::make_ready(const Warp& warp, unsigned lanes) {
+    ++meetings_;
+    if (lanes_descend_) {
+        for (unsigned lane = 32; lane-- > 0;)
+            if (lanes >> lane & 1) ready_.push(warp.waiting[lane]);
+    } else {
+        each_lane(lanes, [&](unsigned lane) { ready_.push(warp.waiting[lane]); });
+    }
+}
+
+// Nothing can run. Completes the operations for which all lanes have come that have not ended. What a lane
+// that has ended would bring to a gather is missing, so such an operation does not complete.
+bool Block::release_warps_past_ended() {
+    const auto count = static_cast<std::size_t>(thread_count_ + 31) / 32;
+    for (std::size_t i = 0; i < count; ++i) warps_[i].going_on = 0;
+    for (unsigned i = 0; i < used_; ++i) {
+        const Strand& strand = *strands_[i];
+        if (strand.wait != Strand::Wait::ended) warps_[strand.warp_index()].going_on |= 1u << strand.lane();
+    }
+    bool released = false;
+    for (std::size_t i = 0; i < count; ++i) {
+        Warp& warp = warps_[i];
+        for (unsigned left = warp.arrived; left != 0;) {
+            const Strand& first = *warp.waiting[std::countr_zero(left)];
+            const unsigned wanted = first.mask & warp.going_on;
+            bool agree = (warp.arrived & wanted) == wanted && first.kind != WarpKind::gather;
+            each_lane(wanted & warp.arrived, [&](unsigned lane) {
+                const Strand& strand = *warp.waiting[lane];
+                agree = agree && strand.kind == first.kind && strand.mask == first.mask;
+            });
+            left &= ~wanted;
+            if (!agree) continue;
+            complete_warp(warp, wanted, first.kind);
+            released = true;
+        }
+    }
+    return released;
 }
 
 CUSCOPE_ON_FIBER unsigned Block::active_mask(Strand* self, const Site* site) {
@@ -170,8 +210,8 @@ bool Block::release_active_mask() {
         each_lane(warp.converged, [&](unsigned lane) {
             warp.waiting[lane]->wait = Strand::Wait::none;
             warp.waiting[lane]->result = warp.converged;
-            ready_.push(warp.waiting[lane]);
         });
+        make_ready(warp, warp.converged);
         warp.converged = 0;
     }
     return true;

@@ -139,7 +139,7 @@ struct Fiber {
     unsigned multiprocessor;  // %smid
     Index3 grid_dim;
     unsigned multiprocessor_count;
-    unsigned* next_thread;  // the next linear index that has not started
+    unsigned* next_thread;  // how many have started: thread_in_order() gives the next one
     char* dynamic_shared;   // aligned to 1024; its contents are a fixed pattern when a block starts
     unsigned long long dynamic_shared_bytes;
     const Api* api;
@@ -157,6 +157,13 @@ struct Fiber {
 struct ParameterLayout {
     unsigned size, alignment, offset;
 };
+
+// The thread of a block that starts as the n-th, counted from 0.
+__attribute__((always_inline)) constexpr unsigned thread_in_order(unsigned n, unsigned thread_count,
+                                                                  bool lanes_descend) {
+    const unsigned first = n & ~31u, beyond = first + 32 < thread_count ? first + 32 : thread_count;
+    return lanes_descend ? first + beyond - 1 - n : n;
+}
 
 struct KernelEntry {
     const char* name;             // as its user writes it
@@ -194,6 +201,10 @@ enum ImageFlags : unsigned {
     uses_trigger = 1u << 9,  // its blocks may let dependent kernels start before they end
     counts_accesses = 1u << 10,
     launches_graphs = 1u << 11,  // blocks run in order, and the simulation waits for what they launch
+    // Of each warp, the lane with the highest number runs first: of several stores to one address, lane 0's
+    // is the last, as on a GPU. Atomic operations of a warp come in the order of its lanes there, so a source
+    // that uses any has its lanes run in that order.
+    lanes_descend = 1u << 12,
 };
 
 // __shared__ variables are the image's only thread-local ones (beside the Fiber pointer, where that is one).

@@ -55,13 +55,14 @@ struct Layouts {
 };
 
 // `waits`: some thread of this image may have to wait for another one, which then goes on from *next_thread.
-template <auto kernel, bool waits, class Type = decltype(kernel)>
+// `descends`: ImageFlags' lanes_descend.
+template <auto kernel, bool waits, bool descends, class Type = decltype(kernel)>
 struct Runner {
     static_assert(sizeof(Type) == 0, "a __global__ function must have a void return type");
 };
 
-template <auto kernel, bool waits, class... P>
-struct Runner<kernel, waits, void (*)(P...)> {
+template <auto kernel, bool waits, bool descends, class... P>
+struct Runner<kernel, waits, descends, void (*)(P...)> {
     static_assert((!IsReference<P>::value && ...), "a __global__ function takes no parameter by reference");
     using Type = void (*)(P...);
     static constexpr Layouts<P...> layouts{};
@@ -77,12 +78,17 @@ struct Runner<kernel, waits, void (*)(P...)> {
         unsigned* const next = CUSCOPE_SELF->next_thread;
         const unsigned count = CUSCOPE_SELF->thread_count;
         const unsigned width = CUSCOPE_SELF->block_dim.x, height = CUSCOPE_SELF->block_dim.y;
-        unsigned thread = *next;
-        CUSCOPE_SELF->thread_index = {thread % width, thread / width % height, thread / width / height};
-        unsigned x = CUSCOPE_SELF->thread_index.x;
+        unsigned started = *next, thread = 0, x = 0;
+        const auto find_thread = [&]() __attribute__((always_inline)) {
+            thread = thread_in_order(started, count, descends);
+            x = thread % width;
+            CUSCOPE_SELF->thread_index.y = thread / width % height;
+            CUSCOPE_SELF->thread_index.z = thread / width / height;
+        };
+        find_thread();
         if (!waits) *next = count;
-        while (thread < count) {
-            if (waits) *next = thread + 1;
+        while (started < count) {
+            if (waits) *next = started + 1;
             CUSCOPE_SELF->linear_thread = thread;
             CUSCOPE_SELF->thread_index.x = x;
             // Of a fault it must be known which thread it was: what the kernel does comes after these.
@@ -99,19 +105,32 @@ struct Runner<kernel, waits, void (*)(P...)> {
 #endif
             asm volatile("" : "+m"(guard));
             if (__builtin_expect(guard_word != frame_guard, 0)) fault(Fault::smashed_stack, nullptr, nullptr);
-            ++thread;
-            ++x;
-            if (waits && *next != thread) {
+            ++started;
+            if (waits && *next != started) {
                 // Threads that other fibers have begun meanwhile.
-                thread = *next;
-                x = thread % width;
-                CUSCOPE_SELF->thread_index.y = thread / width % height;
-                CUSCOPE_SELF->thread_index.z = thread / width / height;
-            } else if (x == width) {
-                x = 0;
-                if (++CUSCOPE_SELF->thread_index.y == height) {
-                    CUSCOPE_SELF->thread_index.y = 0;
-                    ++CUSCOPE_SELF->thread_index.z;
+                started = *next;
+                find_thread();
+            } else if (descends) {
+                if (started % 32 == 0) {
+                    find_thread();
+                } else {
+                    --thread;
+                    if (x-- == 0) {
+                        x = width - 1;
+                        if (CUSCOPE_SELF->thread_index.y-- == 0) {
+                            CUSCOPE_SELF->thread_index.y = height - 1;
+                            --CUSCOPE_SELF->thread_index.z;
+                        }
+                    }
+                }
+            } else {
+                ++thread;
+                if (++x == width) {
+                    x = 0;
+                    if (++CUSCOPE_SELF->thread_index.y == height) {
+                        CUSCOPE_SELF->thread_index.y = 0;
+                        ++CUSCOPE_SELF->thread_index.z;
+                    }
                 }
             }
         }
@@ -160,7 +179,8 @@ struct Runner<kernel, waits, void (*)(P...)> {
     }
 };
 
-template <auto kernel, bool waits, class... P>
-struct Runner<kernel, waits, void (*)(P...) noexcept> : Runner<static_cast<void (*)(P...)>(kernel), waits> {};
+template <auto kernel, bool waits, bool descends, class... P>
+struct Runner<kernel, waits, descends, void (*)(P...) noexcept>
+    : Runner<static_cast<void (*)(P...)>(kernel), waits, descends> {};
 
 }  // namespace cuscope_simt

@@ -150,8 +150,7 @@ struct At {
     }
     static CUSCOPE_INLINE int __uni_sync(unsigned mask, int predicate) {
         CUSCOPE_SITE("__uni_sync");
-        const unsigned votes = ballot(mask, predicate, &site);
-        return votes == 0 || votes == mask;
+        return ballot(mask, predicate, &site) == 0 || ballot(mask, !predicate, &site) == 0;
     }
 
     template <class T>
