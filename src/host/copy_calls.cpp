@@ -52,8 +52,10 @@ Status HostRuntime::check_copy(const Box& destination, const Box& source, const 
     // Managed memory is both the host's and the device's.
     const bool to_device = kind == MemcpyKind::host_to_device || kind == MemcpyKind::device_to_device;
     const bool from_device = kind == MemcpyKind::device_to_host || kind == MemcpyKind::device_to_device;
-    const bool fits = kind == MemcpyKind::by_address || ((managed(*to) || on_device(*to) == to_device) &&
-                                                         (managed(*from) || on_device(*from) == from_device));
+    // A kind of host_to_host is not looked at: with unified addressing the addresses say it all.
+    const bool fits = kind == MemcpyKind::by_address || kind == MemcpyKind::host_to_host ||
+                      ((managed(*to) || on_device(*to) == to_device) &&
+                       (managed(*from) || on_device(*from) == from_device));
     if (!fits)
         return fail(Status::invalid_value, "the kind of the copy does not fit the memory at its addresses");
     return Status::success;
@@ -119,6 +121,24 @@ Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, 
     if (Status status = admit(*stream); status != Status::success) return status;
     CopyRequest request = given;
     request.node = stream->capture != nullptr;
+    if (request.synchronous && !request.node) {
+        // A small pageable source is taken along, but not before the stream has done what it was given.
+        const Allocation *to = nullptr, *from = nullptr;
+        if (Status status = check_copy(destination, source, extent, kind, &to, &from);
+            status != Status::success) {
+            return status;
+        }
+        const std::size_t bytes = bytes_of(extent);
+        if (bytes > 0 && bytes <= most_staged && from == nullptr && on_device(to)) {
+            Device& owner = *devices_[stream->device];
+            for (const CommandRef& last : last_of_stream(*stream)) {
+                if (Status status = wait_for(lock, last.get()); status != Status::success) return status;
+            }
+            if (owner.lost != Status::success) return fail(owner.lost, owner.lost_detail);
+            stream = owner.legacy;  // the stream of all synchronous copies, looked up again after the wait
+            if (Status status = admit(*stream); status != Status::success) return status;
+        }
+    }
     Command* command = nullptr;
     bool wait = false;
     if (Status status = make_copy(destination, source, extent, kind, *stream, request, &command, &wait);
