@@ -215,23 +215,6 @@ simple(1, "event_elapsed_time", E, E)
 simple(2, "event_create_with_flags", lambda p: p.flags([0, 0, 1, 2, 3, 4, 6]))
 simple(1.5, "launch_host_func", S, lambda p: None if p.rarely() else ["function"])
 simple(0.5, "stream_add_callback", S, lambda p: p.flags([0], 1))
-simple(
-    0.5,
-    "stream_write_value_32",
-    S,
-    lambda p: ["permanent", "scratch0", 512],
-    lambda p: 0,
-    lambda p: p.flags([0, 1]),
-)
-# Zero is what is there: no wait is for ever.
-simple(
-    0.5,
-    "stream_wait_value_32",
-    S,
-    lambda p: ["permanent", "scratch0", 512],
-    lambda p: 0,
-    lambda p: p.flags([0, 1]),
-)
 
 # ---- captures
 simple(1, "stream_is_capturing", S)
@@ -241,7 +224,8 @@ simple(1, "thread_exchange_stream_capture_mode", lambda p: p.flags([0, 0, 1, 2],
 
 # ---- memory
 simple(2, "malloc", Program.size)
-simple(1, "malloc_managed", Program.size, lambda p: p.flags([1, 1, 2], 0))
+# A GPU may promise more managed memory than there is: only sizes that fit.
+simple(1, "malloc_managed", lambda p: p.r.choice([0, 64, 4096]), lambda p: p.flags([1, 1, 2], 0))
 simple(0.7, "malloc_pitch", lambda p: p.r.choice([0, 4, 512, 513]), lambda p: p.r.choice([0, 1, 8]))
 simple(1, "host_alloc", Program.size, lambda p: p.flags([0, 1, 2, 4]))
 simple(2, "malloc_async", Program.size, S)
@@ -351,6 +335,15 @@ def launch(p: Program, t: int) -> None:
         stream,
         thread=t,
     )
+
+
+@draw(1)
+def memory_operation(p: Program, t: int) -> None:
+    stream = p.stream()
+    # Zero is what is there and what is written: no wait is for ever.
+    word = ["permanent", f"scratch{p.device_of_stream(stream, t)}", 512]
+    call = p.r.choice(["stream_write_value_32", "stream_wait_value_32"])
+    p.add(call, stream, word, 0, p.flags([0, 1]), thread=t)
 
 
 @draw(3)

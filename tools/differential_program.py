@@ -242,10 +242,11 @@ class Runner:
             if outputs and isinstance(outputs[0], int) and step not in self.gone:
                 kinds.setdefault(self.names[step], []).append(outputs[0])
         streams = kinds.get("stream_create_with_priority", [])
+        ended: list[int] = []  # graphs
         for _ in range(2):  # the second time for a capture that another one held
             for stream in [*streams, 2]:
                 for thread in range(THREADS):
-                    self.from_here(thread, lambda s=stream: c.stream_end_capture(s))
+                    self.from_here(thread, lambda s=stream: ended.append(c.stream_end_capture(s)[1]))
         for thread in range(THREADS):
             self.from_here(thread, lambda: c.thread_exchange_stream_capture_mode(0))
         for stream in streams:
@@ -267,6 +268,10 @@ class Runner:
                 if handle not in freed:  # two steps may have made one graph
                     freed.add(handle)
                     free(handle)
+        for handle in ended:
+            if handle and handle not in freed:
+                freed.add(handle)
+                c.graph_destroy(handle)
         for name, free in (
             ("malloc", c.free),
             ("malloc_pitch", c.free),

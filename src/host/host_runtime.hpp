@@ -228,8 +228,10 @@ class HostRuntime final : public Runtime {
     // they are made up of the boxes where there are none.
     struct CopyRequest {
         bool synchronous = false, stage = false, node = false;
+        bool peer = false;  // names both devices
         const Memcpy3DParameters* parameters = nullptr;
     };
+    Status check_access(int device, const Allocation* to, const Allocation* from);
     Status make_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
                      Stream& stream, const CopyRequest& request, Command** made, bool* wait);
     Status copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,

@@ -10,6 +10,7 @@ from .asking import KERNEL, MS, Question, Runtime, case
 from .cases_capture import GLOBAL, HOST_TO_DEVICE, in_another_thread
 
 HOST_TO_HOST = 0
+READ_WRITE = 3
 
 
 @case
@@ -102,3 +103,21 @@ def sync_pageable_h2d_waits(r: Runtime) -> Iterator[Question]:
     r.spin(50 * MS)
     yield "copy", r.c.memcpy(d, ctypes.addressof(x), 4096, HOST_TO_DEVICE)
     yield "waited", int(r.ms() - t > 40)
+
+
+@case
+def two_devices_default_pools(r: Runtime) -> Iterator[Question]:
+    if r.simulated:
+        r.c.add_device("h200")
+    stream, here = r.stream(), r.c.malloc_async(4096)[1]
+    r.c.set_device(1)
+    there, pool = r.c.malloc_async(4096)[1], r.c.device_get_default_mem_pool(1)[1]
+    r.c.device_synchronize()
+    r.c.set_device(0)
+    r.c.device_synchronize()
+    yield "copy", r.c.memcpy_async(there, here, 4096, stream=stream)
+    r.c.get_last_error()
+    yield "peer_access", r.c.device_enable_peer_access(1)
+    yield "pool_access", r.c.mem_pool_set_access(pool, [(0, READ_WRITE)])
+    yield "copy_with_access", r.c.memcpy_async(there, here, 4096, stream=stream)
+    yield "sync", r.c.stream_synchronize(stream)

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from cuscope import _core
 from semantics.asking import CASES, answers, ask, load_cases
 from support import TESTS
 
@@ -28,6 +29,9 @@ NOT_ON_CUDA = {
     "reset_then_query": "the driver is asked first, and ends in a SIGSEGV; the public classes refuse such objects",
 }
 
+# Cases about two devices. A simulated second one is made by the case.
+TWO_DEVICES = {"two_devices_default_pools"}
+
 # Cases that lose the device, read a fresh process' state, or need an environment of their own.
 OWN_PROCESS = {
     "alignment",
@@ -46,6 +50,7 @@ OWN_PROCESS = {
     "sticky_assert",
     "sticky_illegal_address",
     "sticky_misaligned",
+    "two_devices_default_pools",
 }
 NOT_SANITIZED = {
     "async_pageable_d2h": "it asks how long something takes",
@@ -129,6 +134,8 @@ def test_answers_as_the_gpu_did(device, case, request):
         pytest.skip(f"the answers are {OF_THE_DEVICE[case]}")
     if case in NOT_ON_CUDA and not device.simulated:
         pytest.skip(NOT_ON_CUDA[case])
+    if case in TWO_DEVICES and not device.simulated and _core.contract(device.name).get_device_count()[1] < 2:
+        pytest.skip("there is one GPU")
 
     got = asked(device, case, request)
 
