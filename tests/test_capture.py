@@ -239,6 +239,17 @@ def test_the_call_of_the_package_that_spoils_a_capture_is_named(device, x):
     assert "test_capture.py" in str(caught.value)
 
 
+def test_a_launch_that_fails_spoils_its_capture(device, add, x):
+    s = cs.Stream()
+    s.begin_capture()
+    with pytest.raises(cs.CudaError):
+        add[1, 4096, s](x, 1)
+    with pytest.raises(cs.CaptureError) as caught:
+        s.end_capture()
+    assert caught.value.name == "cudaErrorStreamCaptureInvalidated"
+    assert s.capture_status == "none"
+
+
 def test_streams_that_were_not_joined_are_named_and_usable(device, x):
     s, t = cs.Stream(), cs.Stream()
     captured = []

@@ -460,6 +460,40 @@ def test_copies_between_devices(device):
 
 
 @pytest.mark.parametrize("make", [cs.empty, cs.empty_plain, lambda n, t: cs.MemoryPool().empty(n, t)])
+def test_copies_between_devices_need_no_access_of_kernels(device, make):
+    other = second(device)
+    host = np.arange(64, dtype=np.int32)
+    here = make(64, np.int32)
+    here.copy_from(host)
+    device.synchronize()
+    with other:
+        there, late = make(64, np.int32), make(64, np.int32)
+        there.copy_from(here)  # in a stream of the one that receives
+        late.copy_from(there)
+        other.synchronize()
+    here.fill(0)
+    here.copy_from(late)  # and of the one that gives
+    assert np.array_equal(here.to_host(), host)
+    with pytest.raises(ValueError, match="enable_peer_access"):
+        module(device, SOURCE).twice[1, 64](late, 64)
+
+
+@pytest.mark.host_only("a real link takes its own time")
+def test_a_copy_between_simulated_devices_takes_as_long_as_over_their_link(device):
+    other = second(device)
+    x = cs.zeros(1 << 24, np.int32)
+    with other:
+        y = cs.empty(1 << 24, np.int32)
+    other.synchronize()
+    begin, end = cs.Event(), cs.Event()
+    begin.record()
+    y.copy_from(x, stream=device.default_stream)
+    end.record()
+    end.synchronize()
+    assert x.nbytes / (end - begin) / 1e6 == pytest.approx(394, rel=0.1)
+
+
+@pytest.mark.parametrize("make", [cs.empty, cs.empty_plain, lambda n, t: cs.MemoryPool().empty(n, t)])
 def test_kernels_use_a_peers_memory_once_they_may(device, make):
     other = second(device)
     if not device.can_access_peer(other):

@@ -28,6 +28,29 @@ def test_a_capture_goes_on_when_another_thread_closes_its_stream(device, mode):
     assert (x.to_host() == 5).all()
 
 
+@pytest.mark.parametrize("mode", ["global", "thread_local"])
+def test_ending_a_capture_in_another_thread_is_refused_and_the_capture_goes_on(device, mode):
+    stream, x = cs.Stream(), cs.zeros(32, np.int32)
+    raised = []
+
+    def end():
+        try:
+            stream.end_capture()
+        except cs.CaptureError as error:
+            raised.append(error)
+
+    stream.begin_capture(mode)
+    other = threading.Thread(target=end)
+    other.start()
+    other.join()
+    x.fill(1, stream=stream)
+    graph = stream.end_capture()
+
+    assert raised[0].name == "cudaErrorStreamCaptureWrongThread"
+    assert "goes on" in str(raised[0])
+    assert len(graph.nodes) == 1
+
+
 def test_a_capture_that_another_thread_left_behind_ends_with_a_call_of_its_own_thread(device):
     stream = cs.Stream()
     stream.begin_capture("thread_local")

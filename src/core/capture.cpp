@@ -240,6 +240,12 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly,
                                     std::optional<ClosedGates>& closed) {
     Device& device = stream->device();
     const std::shared_ptr<Capture> capture = stream->capture();  // no other thread ends it now
+    if (capture && capture->origin_ == stream && capture->mode_ != CaptureMode::relaxed &&
+        !capture->is_of_this_thread()) {
+        // The runtime would end the capture, and make no graph of it.
+        refuse_in_capture(Status::stream_capture_wrong_thread, "cudaStreamEndCapture",
+                          "the thread that began a capture ends it, unless it was begun with mode='relaxed'");
+    }
     Runtime& runtime = device.runtime();
     GraphHandle handle = nullptr;
     Status status = Status::success;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/capture.hpp"
+#include "core/mem_pool.hpp"
 #include "core/staging.hpp"
 #include "core/stream_mark.hpp"
 
@@ -126,6 +127,14 @@ void copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, con
     const DeviceScope scope(device);
     destination.memory->use(stream, enqueue);
     source.memory->use(stream, enqueue);
+    Device& to = destination.memory->device();
+    Device& from = source.memory->device();
+    if (!MemPool::let_copy(device, *destination.memory) || !MemPool::let_copy(device, *source.memory)) {
+        device.check(device.runtime().memcpy_peer_async(destination.pointer(), to.ordinal(), source.pointer(),
+                                                        from.ordinal(), destination.bytes, stream->handle()),
+                     "cudaMemcpyPeerAsync");
+        return;
+    }
     device.check(device.runtime().memcpy_async(destination.pointer(), source.pointer(), destination.bytes,
                                                MemcpyKind::by_address, stream->handle()),
                  "cudaMemcpyAsync");

@@ -1,6 +1,7 @@
 #include "core/copy_batch.hpp"
 
 #include "core/capture.hpp"
+#include "core/mem_pool.hpp"
 
 namespace cuscope::core {
 
@@ -19,6 +20,7 @@ void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
     const auto use = [&](const BatchSide& side, std::size_t bytes) {
         if (side.memory) {
             side.memory->use(stream, enqueue);
+            MemPool::let_copy(device, *side.memory);
             return false;
         }
         const auto pinned = PinnedMemory::find(device, side.address, bytes);

@@ -169,6 +169,7 @@ void Device::disable_peer_access(Device& peer) {
     {
         const std::lock_guard lock(peer.mutex_);
         std::erase(peer.reached_by_, ordinal_);
+        std::erase(peer.copied_by_, ordinal_);
     }
     MemPool::set_access(peer, ordinal_, MemAccess::none);
 }
@@ -182,6 +183,17 @@ bool Device::reaches(const Device& peer) const {
 std::vector<int> Device::reached_by() const {
     const std::lock_guard lock(mutex_);
     return reached_by_;
+}
+
+std::vector<int> Device::copied_by() const {
+    const std::lock_guard lock(mutex_);
+    return copied_by_;
+}
+
+void Device::note_copied_by(int other) {
+    const std::lock_guard lock(mutex_);
+    if (std::find(copied_by_.begin(), copied_by_.end(), other) == copied_by_.end())
+        copied_by_.push_back(other);
 }
 
 void Device::synchronize() {
@@ -213,6 +225,7 @@ void Device::reset() {
         pool.swap(current_pool_);
         events_.clear();
         reached_by_.clear();
+        copied_by_.clear();
         retired.swap(retired_);
         put_off.swap(put_off_);
         put_off_host_bytes_ = 0;

@@ -53,6 +53,9 @@ class Device : public std::enable_shared_from_this<Device> {
     bool reaches(const Device& peer) const;
     // The devices that may use the memory of this one.
     std::vector<int> reached_by() const;
+    // Copies made by another device reach the memory of pools here: MemPool::let_copy().
+    std::vector<int> copied_by() const;
+    void note_copied_by(int other);
     void synchronize();
     // Everything on the device is gone afterwards: what was made before it can only be dropped.
     void reset();
@@ -166,6 +169,7 @@ class Device : public std::enable_shared_from_this<Device> {
     std::vector<EventHandle> events_;
     std::shared_ptr<void> current_pool_;
     std::vector<int> reached_by_;  // ordinals
+    std::vector<int> copied_by_;   // of devices whose copies were given access to the pools here
     std::deque<std::pair<unsigned long long, std::exception_ptr>> failures_;
     std::atomic<bool> has_work_{false}, has_failures_{false};
     std::atomic<int> sweeping_{0};  // how many threads have taken releases out of the lists, to try them

@@ -28,6 +28,7 @@ std::uint64_t next_serial() {
 
 void give_access(const MemPool& pool, int other, MemAccess access) {
     const DeviceScope scope(*pool.device());
+    const RelaxedCapture relaxed(*pool.device());
     const MemAccessDescription description{{MemLocationType::device, other}, access};
     pool.device()->check(pool.device()->runtime().mem_pool_set_access(pool.handle(), &description, 1),
                          "cudaMemPoolSetAccess");
@@ -58,11 +59,29 @@ std::shared_ptr<MemPool> MemPool::create(const DevicePtr& device, std::size_t li
     MemPoolHandle handle = nullptr;
     device->check(device->runtime().mem_pool_create(&handle, &properties), "cudaMemPoolCreate");
     auto pool = std::make_shared<MemPool>(device, handle, limit, true);
+    {
+        const std::lock_guard lock(registry().mutex);
+        std::erase_if(registry().pools, [](const auto& made) { return made.expired(); });
+        registry().pools.push_back(pool);
+    }
+    // Registered by now: a device that is given access meanwhile is given it to this pool, too.
     for (const int other : device->reached_by()) give_access(*pool, other, MemAccess::read_write);
-    const std::lock_guard lock(registry().mutex);
-    std::erase_if(registry().pools, [](const auto& made) { return made.expired(); });
-    registry().pools.push_back(pool);
+    for (const int other : device->copied_by()) give_access(*pool, other, MemAccess::read_write);
     return pool;
+}
+
+bool MemPool::let_copy(Device& device, const DeviceMemory& memory) {
+    Device& owner = memory.device();
+    if (&owner == &device || memory.kind() != DeviceMemory::Kind::pooled || device.reaches(owner))
+        return true;
+    if (!device.can_access_peer(owner)) return false;
+    const std::vector<int> by = owner.copied_by();
+    if (std::find(by.begin(), by.end(), device.ordinal()) != by.end()) return true;
+    set_access(owner, device.ordinal(), MemAccess::read_write);
+    owner.note_copied_by(device.ordinal());
+    // Again, for a pool that was made before it was noted, and after the first call had looked for pools.
+    set_access(owner, device.ordinal(), MemAccess::read_write);
+    return true;
 }
 
 void MemPool::set_access(Device& owner, int other, MemAccess access) {

@@ -19,6 +19,9 @@ class MemPool {
     static void make_current(const std::shared_ptr<MemPool>& pool);
     // What another device may do with the memory of all pools of this one.
     static void set_access(Device& owner, int other, MemAccess access);
+    // Lets copies in streams of the device reach the memory, where it is of another device's pool. False: the
+    // devices are no peers.
+    static bool let_copy(Device& device, const DeviceMemory& memory);
 
     MemPool(DevicePtr device, MemPoolHandle handle, std::size_t limit, bool owned);
     MemPool(const MemPool&) = delete;

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "core/capture.hpp"
+#include "core/mem_pool.hpp"
 #include "core/stream_mark.hpp"
 
 namespace cuscope::core {
@@ -158,7 +159,10 @@ void copy_strided(const StridedSide& to, const StridedSide& from, const CopyPlan
     Device& device = stream->device();
     const DeviceScope scope(device);
     const Enqueue enqueue(*stream);
-    for (const auto& memory : memories) memory->use(stream, enqueue);
+    for (const auto& memory : memories) {
+        memory->use(stream, enqueue);
+        MemPool::let_copy(device, *memory);
+    }
     const RelaxedCapture relaxed(device);
     const auto pinned = host != nullptr ? PinnedMemory::find(device, host, host_bytes) : nullptr;
     if (pinned) pinned->use(stream, enqueue);

@@ -189,8 +189,10 @@ Status HostRuntime::stream_end_capture(StreamHandle handle, GraphHandle* graph) 
                      "a capture is ended in the stream in which it was begun");
     }
     if (capture.mode != CaptureMode::relaxed && capture.thread != thread().id) {
+        leave_capture(capture);
         return fail(Status::stream_capture_wrong_thread,
-                    "a capture that is not relaxed is ended by the thread that began it");
+                    "a capture that is not relaxed is ended by the thread that began it: it is over now, and "
+                    "there is no graph");
     }
     if (capture.status != CaptureStatus::active) {
         const std::string why = std::move(capture.why);
@@ -360,6 +362,8 @@ Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
         return Status::success;
     }
     if (from == nullptr) {
+        // An event that was never recorded has nothing to wait for, here as elsewhere.
+        if (!event.record) return Status::success;
         return spoil(
             *stream.capture, Status::stream_capture_isolation,
             "the event was recorded outside of the capture: record it in a stream that takes part, or "

@@ -23,6 +23,9 @@ Box box_of(const void* pointer, std::size_t pitch = 0, std::size_t slice = 0) {
 bool on_device(const Allocation* allocation) {
     return allocation != nullptr && allocation->type != MemoryType::host;
 }
+bool between_devices(const Allocation* to, const Allocation* from) {
+    return on_device(to) && on_device(from) && to->device != from->device;
+}
 bool managed(const Allocation* allocation) {
     return allocation != nullptr && allocation->type == MemoryType::managed;
 }
@@ -52,10 +55,27 @@ Status HostRuntime::check_copy(const Box& destination, const Box& source, const 
     // Managed memory is both the host's and the device's.
     const bool to_device = kind == MemcpyKind::host_to_device || kind == MemcpyKind::device_to_device;
     const bool from_device = kind == MemcpyKind::device_to_host || kind == MemcpyKind::device_to_device;
-    const bool fits = kind == MemcpyKind::by_address || ((managed(*to) || on_device(*to) == to_device) &&
-                                                         (managed(*from) || on_device(*from) == from_device));
+    // A kind of host_to_host is not looked at: with unified addressing the addresses say it all.
+    const bool fits = kind == MemcpyKind::by_address || kind == MemcpyKind::host_to_host ||
+                      ((managed(*to) || on_device(*to) == to_device) &&
+                       (managed(*from) || on_device(*from) == from_device));
     if (!fits)
         return fail(Status::invalid_value, "the kind of the copy does not fit the memory at its addresses");
+    return Status::success;
+}
+
+// A copy between devices is made by the device of its stream, which has to have access to what lies in pools
+// of the other one. Copies that name both devices need none: each side is reached by its own.
+Status HostRuntime::check_access(int device, const Allocation* to, const Allocation* from) {
+    if (!between_devices(to, from)) return Status::success;
+    for (const Allocation* side : {to, from}) {
+        if (side->pool == nullptr || side->device == device) continue;
+        const auto given = side->pool->access.find(device);
+        if (given != side->pool->access.end() && given->second != static_cast<int>(MemAccess::none)) continue;
+        return fail(Status::invalid_value,
+                    "device " + std::to_string(device) + " has no access to the pool of device " +
+                        std::to_string(side->device) + " from which the memory comes (mem_pool_set_access)");
+    }
     return Status::success;
 }
 
@@ -67,6 +87,9 @@ Status HostRuntime::make_copy(const Box& destination, const Box& source, const E
         return status;
     const std::size_t bytes = bytes_of(extent);
     if (bytes == 0) return Status::success;
+    if (!request.peer) {
+        if (Status status = check_access(stream.device, to, from); status != Status::success) return status;
+    }
     const bool to_device = on_device(to), from_device = on_device(from);
     const DeviceModel& model = *devices_[stream.device]->model;
     const bool pageable_source = from == nullptr, pageable_destination = to == nullptr;
@@ -75,6 +98,11 @@ Status HostRuntime::make_copy(const Box& destination, const Box& source, const E
     auto effect = std::make_shared<CopyEffect>(destination, source, extent);
     if (to_device && from_device && to->device == from->device) {
         command->duration = model.device_copy_latency_ns + transfer(bytes, model.device_to_device_rate);
+    } else if (between_devices(to, from) && !managed(to) && !managed(from)) {
+        command->engine = Engine::copy_to_device;
+        command->duration =
+            model.copy_latency_ns + transfer(bytes, std::min(devices_[to->device]->model->link_rate,
+                                                             devices_[from->device]->model->link_rate));
     } else if (to_device) {
         command->engine = Engine::copy_to_device;
         command->duration =
@@ -119,6 +147,24 @@ Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, 
     if (Status status = admit(*stream); status != Status::success) return status;
     CopyRequest request = given;
     request.node = stream->capture != nullptr;
+    if (request.synchronous && !request.node) {
+        // A small pageable source is taken along, but not before the stream has done what it was given.
+        const Allocation *to = nullptr, *from = nullptr;
+        if (Status status = check_copy(destination, source, extent, kind, &to, &from);
+            status != Status::success) {
+            return status;
+        }
+        const std::size_t bytes = bytes_of(extent);
+        if (bytes > 0 && bytes <= most_staged && from == nullptr && on_device(to)) {
+            Device& owner = *devices_[stream->device];
+            for (const CommandRef& last : last_of_stream(*stream)) {
+                if (Status status = wait_for(lock, last.get()); status != Status::success) return status;
+            }
+            if (owner.lost != Status::success) return fail(owner.lost, owner.lost_detail);
+            stream = owner.legacy;  // the stream of all synchronous copies, looked up again after the wait
+            if (Status status = admit(*stream); status != Status::success) return status;
+        }
+    }
     Command* command = nullptr;
     bool wait = false;
     if (Status status = make_copy(destination, source, extent, kind, *stream, request, &command, &wait);
@@ -291,7 +337,7 @@ Status HostRuntime::copy_peer(Lock& lock, void* destination, int destination_dev
         return fail(Status::invalid_value, "the addresses are not memory of the devices that were named");
     }
     return copy(lock, box_of(destination), box_of(source), {bytes, 1, 1}, MemcpyKind::by_address, stream,
-                {.synchronous = synchronous});
+                {.synchronous = synchronous, .peer = true});
 }
 
 Status HostRuntime::memcpy_peer(void* destination, int destination_device, const void* source,

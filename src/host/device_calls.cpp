@@ -144,9 +144,11 @@ Status HostRuntime::device_reset() {
     for (auto& stream : reset.streams) {
         if (stream.get() == reset.legacy) continue;
         live_.erase(stream.get());
+        reset_streams_.insert(static_cast<const SimStream*>(stream.get()));
         timeline_.remove_stream(*stream);
     }
     std::erase_if(reset.streams, [&](const auto& stream) { return stream.get() != reset.legacy; });
+    for (auto& [handle, event] : events_) event->reset |= event->device == index;
     for (auto& pool : reset.pools) {
         pool->trim(0, [&](std::byte* base, std::size_t size) { reset.arena->release(base, size); });
         if (!pool->is_default) live_.erase(pool.get());

@@ -49,6 +49,8 @@ Status HostRuntime::make_node_command(const GraphNodeParameters& parameters,
     switch (parameters.type) {
         case GraphNodeType::kernel: {
             const KernelNodeParameters& given = parameters.kernel;
+            if (given.kernel == nullptr)
+                return fail(Status::invalid_device_function, "the node's kernel is null");
             LaunchConfig config;
             config.grid = given.grid;
             config.block = given.block;

@@ -84,6 +84,8 @@ class HostRuntime final : public Runtime {
     };
     struct Event {
         unsigned flags = 0;
+        int device = 0;
+        bool reset = false;  // its device was, since it was made
         CommandRef record;
         unsigned long long capture = 0;  // in which it was last recorded; 0: in none
         std::vector<GraphNode*> tips;
@@ -226,8 +228,10 @@ class HostRuntime final : public Runtime {
     // they are made up of the boxes where there are none.
     struct CopyRequest {
         bool synchronous = false, stage = false, node = false;
+        bool peer = false;  // names both devices
         const Memcpy3DParameters* parameters = nullptr;
     };
+    Status check_access(int device, const Allocation* to, const Allocation* from);
     Status make_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
                      Stream& stream, const CopyRequest& request, Command** made, bool* wait);
     Status copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
@@ -278,6 +282,7 @@ class HostRuntime final : public Runtime {
     // Waits, and takes from the pools, if it has to.
     Status allocate(Lock& lock, int device, std::size_t bytes, std::byte** base);
     Status malloc_from(Lock& lock, void** pointer, std::size_t bytes, Found<Pool> pool, Found<Stream> stream);
+    Pool& pool_for_plain(int device, std::size_t bytes);
     Found<Pool> find_pool(MemPoolHandle handle);
     Found<Array> find_array(ArrayHandle handle);
     Status make_array(Lock& lock, ArrayHandle* array, const ChannelFormat* format, const Extent& extent,
@@ -392,7 +397,8 @@ class HostRuntime final : public Runtime {
     MemoryRegistry memory_;
     std::vector<std::unique_ptr<Device>> devices_;
     std::atomic<int> device_count_{0};
-    std::unordered_set<const void*> live_;  // handles
+    std::unordered_set<const void*> live_;           // handles
+    std::unordered_set<const void*> reset_streams_;  // handles of streams that went with a reset
     std::map<const void*, std::unique_ptr<Event>> events_;
     std::map<const void*, std::unique_ptr<Library>> libraries_;
     struct Unloaded {

@@ -264,6 +264,8 @@ Status HostRuntime::launch(Lock& lock, const LaunchConfig& config, KernelHandle 
     Command* command = nullptr;
     if (Status status = make_kernel(config, kernel, arguments, *stream, &request, &command);
         status != Status::success) {
+        if (stream->capture != nullptr)
+            spoil(*stream->capture, Status::success, "a launch failed: " + thread().detail);
         return status;
     }
     if (stream->capture != nullptr) return capture_kernel(*stream, config, kernel, request, command);

@@ -51,6 +51,8 @@ Status HostRuntime::host_register(void* pointer, std::size_t bytes, unsigned fla
     if (const Allocation* found = memory_.find(pointer);
         found != nullptr && found->type != MemoryType::host) {
         return fail(Status::invalid_value, "the address is memory of a device, not of the host");
+    } else if (found != nullptr && !found->registered) {
+        return fail(Status::invalid_value, "the memory came from host_alloc, and so is page-locked already");
     }
     Allocation allocation{static_cast<std::byte*>(pointer), bytes, MemoryType::host, thread().device,
                           flags | flags::host_alloc_mapped};

@@ -42,6 +42,17 @@ void HostRuntime::trim_pools(Device& device) {
     });
 }
 
+// Memory of malloc that free_async gives back belongs to no pool. It waits for its stream in one that nobody
+// allocates from, and that goes with it.
+Pool& HostRuntime::pool_for_plain(int device, std::size_t bytes) {
+    auto made = std::make_unique<Pool>();
+    made->device = device;
+    made->destroyed = true;
+    made->count_in(bytes, true);
+    devices_[device]->pools.push_back(std::move(made));
+    return *devices_[device]->pools.back();
+}
+
 Status HostRuntime::allocate(Lock& lock, int device, std::size_t bytes, std::byte** base) {
     Device& owner = *devices_[device];
     *base = allocate(owner, bytes);
@@ -146,13 +157,13 @@ Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
         relieve(call.lock());
         return Status::success;
     }
-    if (allocation == nullptr || allocation->pool == nullptr) {
+    if (allocation == nullptr || allocation->type != MemoryType::device || allocation->fixed) {
         return fail(Status::invalid_value,
-                    "the address is not one that malloc_async returned, or it was freed before");
+                    "the address is not one that malloc_async or malloc returned, or it was freed before");
     }
     Command* command = begin(*found, Engine::none, Role::release);
-    Pool& pool = *allocation->pool;
     const std::size_t size = held(*allocation);
+    Pool& pool = allocation->pool != nullptr ? *allocation->pool : pool_for_plain(allocation->device, size);
     pool.count_out(size);
     pool.free[size].push_back(
         {static_cast<std::byte*>(pointer), found.get(), CommandRef(timeline_.pool(), command)});

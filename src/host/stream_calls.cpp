@@ -41,6 +41,7 @@ Status HostRuntime::stream_create_with_priority(StreamHandle* stream, unsigned f
     timeline_.add_stream(*made, thread().device, clamped, flags != flags::stream_non_blocking, false);
     SimStream* handle = made.get();
     live_.insert(handle);
+    reset_streams_.erase(handle);
     *stream = reinterpret_cast<StreamHandle>(handle);
     owner.streams.push_back(std::move(made));
     return Status::success;
@@ -114,7 +115,10 @@ Status HostRuntime::stream_query(StreamHandle stream) {
     Call call(*this, &CallCosts::stream_query);
     if (call.refused()) return call.status();
     const Found<Stream> found = find_stream(stream);
-    if (found == nullptr) return invalid_handle("stream");
+    if (found == nullptr) {
+        if (!reset_streams_.contains(stream)) return invalid_handle("stream");
+        return fail(Status::context_is_destroyed, "the stream went with device_reset");
+    }
     if (Status status = inquire(*found); status != Status::success) return status;
     const int index = found->device;
     bool done = true;
@@ -262,6 +266,7 @@ Status HostRuntime::event_create_with_flags(EventHandle* event, unsigned flags) 
         return fail(Status::invalid_value);
     auto made = std::make_unique<Event>();
     made->flags = flags;
+    made->device = thread().device;
     *event = reinterpret_cast<EventHandle>(made.get());
     live_.insert(made.get());
     events_.emplace(made.get(), std::move(made));
@@ -301,6 +306,7 @@ Status HostRuntime::event_query(EventHandle event) {
     if (call.refused()) return call.status();
     const Found<Event> asked = find_event(event);
     if (asked == nullptr) return invalid_handle("event");
+    if (asked->reset) return fail(Status::device_uninitialized, "the event was made before device_reset");
     if (Status status = inquire(*asked); status != Status::success) return status;
     const CommandRef record = asked->record;
     const bool done = is_done(call.lock(), record.get());

@@ -15,7 +15,7 @@ from typing import Any
 
 from cuscope import _core
 
-ANSWERS = ("answers.txt", "answers_graphs.txt", "answers_operations.txt")
+ANSWERS = ("answers.txt", "answers_again.txt", "answers_graphs.txt", "answers_operations.txt")
 MS = 1_000_000  # nanoseconds
 
 KERNELS = r"""
@@ -179,6 +179,7 @@ def ask(device: str, name: str) -> list[str]:
 
 def load_cases() -> dict[str, Case]:
     from . import (  # noqa: F401 - they fill CASES
+        cases_again,
         cases_beside,
         cases_capture,
         cases_errors,

@@ -33,6 +33,7 @@ struct DeviceModel {
     double pageable_host_to_device_rate, pageable_device_to_host_rate;
     double device_to_device_rate, memset_rate;
     double kernel_rate;  // of the bytes of a kernel's array arguments
+    double link_rate;    // to and from another device; between two, the slower link counts
 
     std::int64_t submit_latency_ns;       // from the host's call until the device sees a command
     std::int64_t copy_latency_ns;         // before the first byte, between host and device

@@ -1,0 +1,443 @@
+"""Draws programs for the differential test: random calls, valid and not, about things that earlier calls made.
+
+What a real GPU does not survive, or answers differently from time to time, is never drawn: handles that were destroyed,
+kernels and graphs about memory that may be gone, two streams that write one place, waits for a number that nobody writes.
+The last is why every program ends.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from differential_program import CELLS, THREADS
+
+Step = dict[str, Any]
+LEGACY, PER_THREAD = 1, 2
+KERNEL, COPY, MEMSET, HOST, CHILD, EMPTY, EVENT_WAIT, EVENT_RECORD = range(8)
+ALLOC, FREE, BATCH = 10, 11, 12
+MEMORY = ("malloc", "malloc_async", "malloc_from_pool_async", "malloc_managed", "malloc_pitch", "host_alloc")
+GRAPHS = ("graph_create", "graph_clone", "stream_end_capture")
+
+
+class Program:
+    """A program under way: its steps, and what of it is there to be named."""
+
+    def __init__(self, chance: random.Random, first: int = 1, devices: int = 1) -> None:
+        self.r = chance
+        self.steps: list[Step] = []
+        self.next = first
+        self.devices = devices
+        self.live: dict[str, list[int]] = {}  # steps that made something, by call
+        self.device_of: dict[int, int] = {}  # of streams, by step
+        self.current = [0] * THREADS
+        self.captures = False  # one was begun: what a graph may get is never freed from here on
+        self.begun: list[tuple[Any, int]] = []  # captures: the stream, and the thread
+        self.kept: set[int] = set()  # events that a graph may know
+        self.into_graphs = False  # two steps may have made one graph
+
+    def add(self, call: str, *args: Any, thread: int = 0, destroys: int | None = None) -> int:
+        step: Step = {"id": self.next, "thread": thread, "call": call, "args": list(args)}
+        if destroys is not None:
+            step["destroys"] = [destroys]
+            for made in self.live.values():
+                if destroys in made:
+                    made.remove(destroys)
+        self.steps.append(step)
+        self.live.setdefault(call, []).append(self.next)
+        self.next += 1
+        return self.next - 1
+
+    # ---- arguments
+
+    def one_of(self, *calls: str) -> int | None:
+        made = [step for call in calls for step in self.live.get(call, [])]
+        return self.r.choice(made) if made else None
+
+    def rarely(self, share: float = 0.06) -> bool:
+        return self.r.random() < share
+
+    def stream(self) -> Any:
+        step = self.one_of("stream_create_with_priority")
+        if step is None or self.rarely(0.15):
+            return self.r.choice([0, LEGACY, PER_THREAD])
+        return ["step", step, 0]
+
+    def device_of_stream(self, stream: Any, thread: int) -> int:
+        return self.device_of[stream[1]] if isinstance(stream, list) else self.current[thread]
+
+    def event(self, keep: bool = False) -> Any:
+        step = self.one_of("event_create_with_flags")
+        if step is None or self.rarely(0.03):
+            return 0
+        if keep:
+            self.kept.add(step)
+        return ["step", step, 0]
+
+    def memory(self) -> Any:
+        """Memory of any kind, or something that is none."""
+        # What a capture allocates is there while its graph runs, and no longer.
+        kinds = [kind for kind in MEMORY if not (self.captures and kind.endswith("async"))]
+        step = self.one_of(*kinds)
+        if step is None or self.rarely(0.1):
+            return self.r.choice([0, ["host", 0], ["permanent", "scratch0", 0]])
+        return ["step", step, 0, self.r.choice([0, 0, 0, 64])]
+
+    def copied(self, device: int, host: bool) -> Any:
+        """A side of an asynchronous copy. What a capture may take along stays until the program's end."""
+        if host:
+            return self.r.choice([["host", 0], ["permanent", f"pinned{device}", 0]])
+        if not self.captures and not self.rarely(0.5):
+            step = self.one_of("malloc", "malloc_managed")
+            if step is not None:
+                return ["step", step, 0]
+        return ["permanent", f"scratch{device}", self.r.choice([0, 256, 1024])]
+
+    def flags(self, valid: list[int], wrong: int = 0x400) -> int:
+        return wrong if self.rarely(0.04) else self.r.choice(valid)
+
+    def size(self) -> int:
+        return self.r.choice([0, 4, 64, 64, 512, 4096, 4096, 1 << 40])
+
+    def graph(self) -> Any:
+        step = self.one_of(*GRAPHS)
+        return 0 if step is None or self.rarely(0.02) else ["step", step, 0]
+
+    def node(self) -> Any:
+        step = self.one_of("graph_add_node", "graph_get_nodes", "graph_get_root_nodes")
+        if step is None:
+            return 0
+        added = any(step in made for call, made in self.live.items() if call == "graph_add_node")
+        return ["step", step, 0] if added else ["node", step, self.r.randrange(8)]
+
+    def inc(self, device: int) -> Any:
+        return ["address", ["permanent", f"counters{device}", 4 * self.r.randrange(CELLS)]]
+
+    def node_parameters(self, device: int) -> dict[str, Any]:
+        kind = self.r.choice(
+            [KERNEL, KERNEL, COPY, MEMSET, HOST, EMPTY, EVENT_WAIT, EVENT_RECORD, CHILD, ALLOC, FREE, 99]
+        )
+        scratch = ["permanent", f"scratch{device}", self.r.choice([0, 256])]
+        given: dict[str, Any] = {"type": kind}
+        if kind == KERNEL:
+            given |= {
+                "kernel": ["kernel"],
+                "arguments": [self.inc(device)],
+                "block": self.flags([1, 2, 32], 4096),
+            }
+        elif kind == COPY:
+            given |= {"destination": scratch, "source": ["permanent", f"pinned{device}", 0]}
+            given |= {"bytes": self.r.choice([4, 64, 1 << 30]), "kind": self.flags([1, 4], 9)}
+        elif kind == MEMSET:
+            given |= {"pointer": scratch, "width": self.r.choice([4, 64, 1 << 30]), "value": 0}
+            given |= {"element_bytes": self.flags([1, 2, 4], 3), "pitch": 0}
+        elif kind == HOST:
+            given |= {"function": None if self.rarely() else ["function"]}
+        elif kind in (EVENT_WAIT, EVENT_RECORD):
+            given |= {"event": self.event(keep=True)}
+        elif kind == CHILD:
+            given |= {"graph": self.graph()}
+        elif kind == ALLOC:
+            given |= {"bytes": self.r.choice([64, 4096])}
+        elif kind == FREE:
+            step = self.one_of("graph_add_node")
+            given |= {"pointer": scratch if step is None else ["step", step, 2]}
+        return given
+
+    def pool(self) -> Any:
+        step = self.one_of("mem_pool_create", "device_get_default_mem_pool", "device_get_mem_pool")
+        return 0 if step is None else ["step", step, 0]
+
+    def executable(self) -> Any:
+        step = self.one_of("graph_instantiate")
+        return 0 if step is None else ["step", step, 0]
+
+    def after(self) -> list[Any]:
+        return [] if self.r.random() < 0.6 else [self.node()]
+
+
+Draw = Callable[[Program, int], object]
+DRAWS: list[tuple[float, Draw]] = []
+
+
+def draw(weight: float) -> Callable[[Draw], Draw]:
+    def enter(function: Draw) -> Draw:
+        DRAWS.append((weight, function))
+        return function
+
+    return enter
+
+
+def simple(weight: float, call: str, *arguments: Callable[[Program], Any]) -> None:
+    """A call whose arguments are drawn one by one."""
+    DRAWS.append((weight, lambda p, t: p.add(call, *(argument(p) for argument in arguments), thread=t)))
+
+
+S, E, G, N = Program.stream, Program.event, Program.graph, Program.node
+
+
+def any_device(p: Program) -> int:
+    return p.r.choice([-1, 99]) if p.rarely(0.04) else p.r.randrange(p.devices)
+
+
+# ---- devices and errors
+simple(1, "get_last_error")
+simple(1, "peek_at_last_error")
+simple(0.3, "device_synchronize")
+simple(0.2, "get_device_count")
+simple(0.3, "get_device")
+simple(0.2, "get_device_flags")
+simple(0.3, "device_can_access_peer", any_device, any_device)
+simple(0.2, "device_get_limit", lambda p: p.flags([0, 1, 2], 77))
+simple(0.2, "mem_get_info")
+simple(0.2, "func_get_attributes", lambda p: ["kernel"])
+simple(
+    0.2,
+    "occupancy_max_active_blocks_per_multiprocessor",
+    lambda p: ["kernel"],
+    lambda p: p.flags([32, 256, 1024], 0),
+)
+
+# ---- streams and events
+simple(2, "stream_synchronize", S)
+simple(2, "stream_query", S)
+simple(1, "stream_get_flags", S)
+simple(0.7, "stream_get_priority", S)
+simple(0.5, "stream_get_device", S)
+simple(0.5, "stream_get_id", S)
+simple(0.3, "stream_get_attribute", S, lambda p: p.flags([1, 3, 8], 77))
+simple(4, "stream_wait_event", S, lambda p: p.event(keep=True), lambda p: p.flags([0, 0, 0, 1]))
+simple(5, "event_record_with_flags", lambda p: p.event(keep=True), S, lambda p: p.flags([0, 0, 0, 0, 1]))
+simple(2, "event_query", E)
+simple(2, "event_synchronize", E)
+simple(1, "event_elapsed_time", E, E)
+simple(2, "event_create_with_flags", lambda p: p.flags([0, 0, 1, 2, 3, 4, 6]))
+simple(1.5, "launch_host_func", S, lambda p: None if p.rarely() else ["function"])
+simple(0.5, "stream_add_callback", S, lambda p: p.flags([0], 1))
+
+# ---- captures
+simple(1, "stream_is_capturing", S)
+simple(1, "stream_get_capture_info", S)
+simple(1, "stream_update_capture_dependencies", S, lambda p: [p.node()], lambda p: p.flags([0, 1], 2))
+simple(1, "thread_exchange_stream_capture_mode", lambda p: p.flags([0, 0, 1, 2], 3))
+
+# ---- memory
+simple(2, "malloc", Program.size)
+# A GPU may promise more managed memory than there is: only sizes that fit.
+simple(1, "malloc_managed", lambda p: p.r.choice([0, 64, 4096]), lambda p: p.flags([1, 1, 2], 0))
+simple(0.7, "malloc_pitch", lambda p: p.r.choice([0, 4, 512, 513]), lambda p: p.r.choice([0, 1, 8]))
+simple(1, "host_alloc", Program.size, lambda p: p.flags([0, 1, 2, 4]))
+simple(2, "malloc_async", Program.size, S)
+simple(1, "malloc_from_pool_async", Program.size, lambda p: p.pool(), S)
+simple(1, "pointer_get_attributes", Program.memory)
+simple(0.7, "host_get_flags", Program.memory)
+simple(0.7, "host_get_device_pointer", Program.memory, lambda p: p.flags([0]))
+simple(
+    0.7,
+    "host_register",
+    lambda p: ["host", 4096 * p.r.randrange(1, 8)],
+    lambda p: p.r.choice([0, 64, 4096, 8192]),
+    lambda p: p.flags([0, 1, 2, 3]),
+)
+simple(0.2, "host_register", Program.memory, lambda p: 64)
+simple(0.5, "host_unregister", lambda p: ["host", 4096 * p.r.randrange(1, 8)])
+simple(1, "memset", Program.memory, lambda p: 0, Program.size)
+simple(0.3, "mem_prefetch_async", Program.memory, lambda p: 4096, lambda p: [1, 0], lambda p: 0, S)
+simple(0.3, "mem_range_get_attribute", Program.memory, lambda p: 64, lambda p: p.flags([1, 2, 3, 4]))
+
+# ---- pools
+simple(0.3, "device_get_default_mem_pool", any_device)
+simple(0.3, "device_get_mem_pool", any_device)
+simple(0.7, "mem_pool_create", any_device)
+simple(0.7, "mem_pool_get_attribute", lambda p: p.pool(), lambda p: p.flags([1, 2, 3, 4, 5, 7], 77))
+simple(
+    0.5,
+    "mem_pool_set_attribute",
+    lambda p: p.pool(),
+    lambda p: p.flags([1, 2, 3, 4, 6, 8, 7], 77),
+    lambda p: p.r.choice([0, 1, 1 << 20]),
+)
+simple(0.4, "mem_pool_trim_to", lambda p: p.pool(), lambda p: 0)
+simple(0.4, "mem_pool_get_access", lambda p: p.pool(), any_device)
+simple(0.4, "mem_pool_set_access", lambda p: p.pool(), lambda p: [[any_device(p), p.flags([0, 3], 2)]])
+
+# ---- graphs
+simple(1.5, "graph_create", lambda p: p.flags([0], 1))
+simple(0.7, "graph_clone", G)
+simple(1, "graph_get_nodes", G, lambda p: 16)
+simple(0.5, "graph_get_root_nodes", G, lambda p: 16)
+simple(0.7, "graph_get_edges", G, lambda p: 16)
+simple(0.7, "graph_node_get_type", N)
+simple(0.5, "graph_node_get_dependencies", N, lambda p: 16)
+simple(0.5, "graph_node_get_dependent_nodes", N, lambda p: 16)
+simple(1, "graph_add_dependencies", G, lambda p: [p.node()], lambda p: [p.node()])
+simple(0.7, "graph_remove_dependencies", G, lambda p: [p.node()], lambda p: [p.node()])
+simple(0.4, "graph_node_find_in_clone", N, G)
+simple(3, "graph_instantiate", G, lambda p: p.flags([0, 0, 0, 1, 2, 8], 1 << 20))
+simple(4, "graph_launch", lambda p: p.executable(), S)
+simple(0.7, "graph_upload", lambda p: p.executable(), S)
+simple(0.7, "graph_exec_update", lambda p: p.executable(), G)
+simple(0.4, "graph_exec_get_flags", lambda p: p.executable())
+simple(0.4, "graph_node_set_enabled", lambda p: p.executable(), N, lambda p: p.r.randrange(2))
+simple(0.4, "graph_node_get_enabled", lambda p: p.executable(), N)
+
+
+@draw(2)
+def create_stream(p: Program, t: int) -> None:
+    step = p.add("stream_create_with_priority", p.flags([0, 0, 1, 1]), p.r.choice([0, 0, -1, 5]), thread=t)
+    p.device_of[step] = p.current[t]
+
+
+@draw(0.5)
+def set_device(p: Program, t: int) -> None:
+    device = any_device(p)
+    p.add("set_device", device, thread=t)
+    if 0 <= device < p.devices:
+        p.current[t] = device
+
+
+@draw(3)
+def begin_capture(p: Program, t: int) -> None:
+    p.captures = True
+    stream = p.stream()
+    p.begun.append((stream, t))
+    p.add("stream_begin_capture", stream, p.flags([0, 1, 2], 9), thread=t)
+
+
+@draw(4)
+def end_capture(p: Program, t: int) -> None:
+    if p.begun and not p.rarely(0.2):
+        stream, own = p.begun.pop(p.r.randrange(len(p.begun)))
+        t = t if p.rarely(0.2) else own
+    else:
+        stream = p.stream()
+    p.add("stream_end_capture", stream, thread=t)
+
+
+@draw(0.7)
+def begin_capture_to_graph(p: Program, t: int) -> None:
+    p.captures = p.into_graphs = True
+    p.add("stream_begin_capture_to_graph", p.stream(), p.graph(), p.after(), p.flags([0, 1, 2], 9), thread=t)
+
+
+@draw(5)
+def launch(p: Program, t: int) -> None:
+    stream = p.stream()
+    device = p.device_of_stream(stream, t)
+    p.add(
+        "launch_kernel",
+        ["kernel"],
+        p.flags([1, 2], 0),
+        p.flags([1, 32], 4096),
+        [p.inc(device)],
+        0,
+        stream,
+        thread=t,
+    )
+
+
+@draw(1)
+def memory_operation(p: Program, t: int) -> None:
+    stream = p.stream()
+    # Zero is what is there and what is written: no wait is for ever.
+    word = ["permanent", f"scratch{p.device_of_stream(stream, t)}", 512]
+    call = p.r.choice(["stream_write_value_32", "stream_wait_value_32"])
+    p.add(call, stream, word, 0, p.flags([0, 1]), thread=t)
+
+
+@draw(3)
+def copy_async(p: Program, t: int) -> None:
+    stream = p.stream()
+    device = p.device_of_stream(stream, t)
+    up = p.r.random() < 0.5
+    to, source = p.copied(device, not up), p.copied(device, up)
+    p.add(
+        "memcpy_async",
+        to,
+        source,
+        p.r.choice([0, 4, 64, 64]),
+        p.flags([0, 1, 2, 3, 4, 4, 4], 9),
+        stream,
+        thread=t,
+    )
+
+
+@draw(1)
+def copy(p: Program, t: int) -> None:
+    to, source = p.copied(p.current[t], p.rarely(0.3)), p.copied(p.current[t], p.rarely(0.7))
+    p.add("memcpy", to, source, p.r.choice([0, 4, 64, 4096, 1 << 40]), p.flags([0, 1, 2, 3, 4], 9), thread=t)
+
+
+@draw(2)
+def set_async(p: Program, t: int) -> None:
+    stream = p.stream()
+    p.add(
+        "memset_async",
+        p.copied(p.device_of_stream(stream, t), p.rarely()),
+        0,
+        p.r.choice([0, 64, 1 << 40]),
+        stream,
+        thread=t,
+    )
+
+
+@draw(4)
+def add_node(p: Program, t: int) -> None:
+    p.captures = True
+    p.add("graph_add_node", p.graph(), p.node_parameters(p.current[t]), p.after(), thread=t)
+
+
+def destroyer(weight: float, call: str, *makers: str, stream: bool = False) -> None:
+    def destroy(p: Program, t: int) -> None:
+        step = p.one_of(*makers)
+        if step is None or step in p.kept:
+            return
+        p.add(call, ["step", step, 0], *([p.stream()] if stream else []), thread=t, destroys=step)
+
+    DRAWS.append((weight, destroy))
+
+
+@draw(0.5)
+def destroy_graph(p: Program, t: int) -> None:
+    step = p.one_of(*GRAPHS)
+    if step is None or p.into_graphs:
+        return
+    p.add("graph_destroy", ["step", step, 0], thread=t, destroys=step)
+    of_it = {s["id"] for s in p.steps if s["args"][:1] == [["step", step, 0]]}
+    for call in ("graph_add_node", "graph_get_nodes", "graph_get_root_nodes"):
+        p.live[call] = [node for node in p.live.get(call, []) if node not in of_it]
+
+
+destroyer(0.5, "stream_destroy", "stream_create_with_priority")
+destroyer(0.5, "event_destroy", "event_create_with_flags")
+destroyer(1, "free", "malloc", "malloc_managed", "malloc_pitch", "malloc_async", "malloc_from_pool_async")
+destroyer(1.5, "free_async", "malloc_async", "malloc_from_pool_async", "malloc", stream=True)
+destroyer(0.7, "free_host", "host_alloc")
+destroyer(0.1, "free", "host_alloc")
+destroyer(0.4, "mem_pool_destroy", "mem_pool_create")
+destroyer(0.6, "graph_exec_destroy", "graph_instantiate")
+
+
+def random_program(chance: random.Random, first: int, calls: int, devices: int) -> Program:
+    """So many calls, and the clean-up that says what they did."""
+    program = Program(chance, first, devices)
+    for _ in range(2):
+        create_stream(program, 0)
+        program.add("event_create_with_flags", 0)
+        program.add("graph_create", 0)
+    if chance.random() < 0.5:
+        program.add("mem_pool_create", 0)
+    if chance.random() < 0.4:
+        graph = program.one_of("graph_create")
+        program.captures = True
+        program.add("graph_add_node", ["step", graph, 0], program.node_parameters(0))
+        program.add("graph_instantiate", ["step", graph, 0])
+    weights = [weight for weight, _ in DRAWS]
+    thread = 0
+    while len(program.steps) < calls:
+        if program.rarely(0.15):
+            thread = chance.choice([0, 0, *range(THREADS)])
+        chance.choices(DRAWS, weights)[0][1](program, thread)
+    program.add("clean_up")
+    return program
