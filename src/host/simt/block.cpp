@@ -179,7 +179,7 @@ CUSCOPE_ON_FIBER void Block::strand_main(void* argument) {
 // What the fiber's frames and registers hold is not asked any more: a wrong kernel may have changed all of
 // it.
 CUSCOPE_ON_FIBER void Block::finish(Strand* self) {
-    if (!canary_lives(self->stack_end)) fault(self, Fault::smashed_stack, nullptr, nullptr);
+    if (!canary_lives(self->stack_end)) fault(self, Fault::smashed_stack, nullptr, nullptr, nullptr);
     self->wait = Strand::Wait::ended;
     --live_;
     idle_hints_ = 0;
@@ -192,11 +192,11 @@ CUSCOPE_ON_FIBER void Block::finish(Strand* self) {
     __builtin_unreachable();
 }
 
-CUSCOPE_ON_FIBER void Block::stack_full(Strand* self) {
+CUSCOPE_ON_FIBER void Block::stack_full(Strand* self, const void* caller) {
     target.code = SEGV_ACCERR;
     target.address = self->memory_begin - 1;
     target.stack = self->memory_begin;
-    target.instruction = nullptr;
+    target.instruction = static_cast<const char*>(caller) - 1;
     target.is_write = true;
     target.signal = SIGSEGV;
     // As the handler of a fault does it: `running_` goes on naming the thread.

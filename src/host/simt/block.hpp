@@ -155,12 +155,14 @@ struct cuscope_simt::Block {
     void wait_word(Strand* self, const unsigned* word, unsigned value, const Site* site);
     void* map_shared(Strand* self, const void* address, unsigned rank, const Site* site);
     int shared_rank(const void* address) const;
-    [[noreturn]] void fault(Strand* self, Fault kind, const char* message, const Site* site);
+    // `caller`: without a site, an address of the image behind the call that led here; may be null.
+    [[noreturn]] void fault(Strand* self, Fault kind, const char* message, const Site* site,
+                            const void* caller);
     void access(Strand* self, const void* address, unsigned bytes, Access access, const void* instruction);
     void step(Strand* self, const void* instruction);
     [[noreturn]] void finish(Strand* self);
     // Kernel code calls with so little left of its stack that the engine could not do what it wants.
-    [[noreturn]] void stack_full(Strand* self);
+    [[noreturn]] void stack_full(Strand* self, const void* caller);
 
     cuscope::simt::Grid* grid = nullptr;
     std::string printed;             // by the block that runs, or ran last
@@ -260,7 +262,11 @@ struct cuscope_simt::Block {
     void describe_deadlock(const Strand* first = nullptr);
     void describe_mixed_barrier();
     void describe_foreign_lane(const Strand* self);
-    void describe_fault(const Strand* self, Fault kind, const char* message, const Site* site);
+    void describe_fault(const Strand* self, Fault kind, const char* message, const Site* site,
+                        const void* caller);
+    std::string describe_smashed(const void* noticed) const;
+    std::string line_of_call(const void* return_address) const;
+    std::string line_of_fault() const;
     void describe_signal();
     void describe_overrun(const std::string& where);
     std::string place_of(const Strand* strand, std::uintptr_t address) const;

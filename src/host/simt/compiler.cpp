@@ -18,6 +18,7 @@
 #include "host/simt/options.hpp"
 #include "host/simt/registration.hpp"
 #include "host/simt/rewrite.hpp"
+#include "host/simt/source_lines.hpp"
 #include "host/simt/temporary_directory.hpp"
 #include "runtime/compile_cache.hpp"
 #include "runtime/compile_claim.hpp"
@@ -135,6 +136,7 @@ class Compilation {
     Status preprocess(std::string* text);
     Status build(const Rewritten& rewritten, std::string* image);
     Status build_hooks(std::string* object);
+    std::vector<std::string> file_name_flags(const std::string& preprocessed) const;
     std::vector<Registration> registrations(const Rewritten& rewritten) const;
     Status diagnose(const std::string& registration, const std::string& log);
     Status finish(const std::string& image, CompileResult* result) const;
@@ -173,6 +175,7 @@ std::string Compilation::key() const {
     };
     add("file", request_.file_name);
     for (const std::string& flag : compiler_flags(compiler_)) add("flag", flag);
+    for (const std::string& flag : line_flags(compiler_)) add("flag", flag);
     for (const std::string& flag : link_flags(compiler_)) add("flag", flag);
     if (request_.counted)
         for (const std::string& flag : counting_flags(compiler_)) add("counting flag", flag);
@@ -360,6 +363,35 @@ Status Compilation::build_hooks(std::string* object) {
     return answer.ok() ? Status::success : fail(Status::invalid_source, answer.output);
 }
 
+// What the image's lines call the files. Those of a folder where all are system headers, as the preprocessor
+// says, get another name: an instruction of theirs is told by the line of the user's that led to it. The
+// folder of this compilation is of no use later, and would make two equal compilations differ.
+std::vector<std::string> Compilation::file_name_flags(const std::string& preprocessed) const {
+    std::map<std::string, bool> folders;  // is there a file of the user's?
+    std::map<std::string, bool> files;    // is it a system header?
+    for (std::size_t at = 0; at < preprocessed.size(); at = preprocessed.find('\n', at) + 1) {
+        std::string_view line = std::string_view(preprocessed).substr(at);
+        line = line.substr(0, line.find('\n'));
+        const std::size_t open = line.find('"'), close = line.rfind('"');
+        if (line.starts_with("# ") && open < close && line.find('\\') == std::string_view::npos) {
+            bool& system = files[std::string(line.substr(open + 1, close - open - 1))];
+            system = system || line.find(" 3", close) != std::string_view::npos;
+        }
+        if (preprocessed.find('\n', at) == std::string::npos) break;
+    }
+    for (const auto& [file, system] : files)
+        if (file.starts_with('/')) {
+            bool& users = folders[file.substr(0, file.rfind('/'))];
+            users = users || !system;
+        }
+    folders[headers_] = false;
+    std::vector<std::string> flags{"-fdebug-prefix-map=" + directory_->path() + "=/cuscope"};
+    for (const auto& [folder, users] : folders)
+        if (!users && !folder.empty() && folder.find('=') == std::string::npos)
+            flags.push_back("-fdebug-prefix-map=" + folder + "=" + std::string(foreign_folder));
+    return flags;
+}
+
 Status Compilation::build(const Rewritten& rewritten, std::string* image) {
     std::vector<Registration> kernels = registrations(rewritten);
     std::string hooks;
@@ -370,6 +402,7 @@ Status Compilation::build(const Rewritten& rewritten, std::string* image) {
     }
     // A thread that counts may have to wait for others to catch up.
     const bool waits = rewritten.waits || request_.counted;
+    const std::vector<std::string> file_names = file_name_flags(rewritten.text);
     const std::string input = directory_->path() + "/image.ii", output = directory_->path() + "/image.so";
     for (;;) {
         const std::string registration = registration_code(kernels, rewritten.globals, flags, waits);
@@ -378,6 +411,8 @@ Status Compilation::build(const Rewritten& rewritten, std::string* image) {
         std::vector<std::string> arguments{compiler_.path, options_.standard, "-x", "c++-cpp-output"};
         if (!options_.warnings) arguments.push_back("-w");
         for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
+        for (const std::string& flag : line_flags(compiler_)) arguments.push_back(flag);
+        arguments.insert(arguments.end(), file_names.begin(), file_names.end());
         if (request_.counted)
             for (const std::string& flag : counting_flags(compiler_)) arguments.push_back(flag);
         arguments.insert(arguments.end(), {input, "-x", "none", "-o", output});

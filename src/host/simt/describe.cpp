@@ -223,15 +223,49 @@ void Block::describe_foreign_lane(const Strand* self) {
                     std::to_string(self->lane()) + ". A lane may call it only with a mask that has its bit."};
 }
 
-void Block::describe_fault(const Strand* self, Fault kind, const char* message, const Site* site) {
-    std::string what = message == nullptr ? "" : message;
+// " in kernel.cu:12" of the call that returns to an address, "" if its line is not known.
+std::string Block::line_of_call(const void* return_address) const {
+    if (return_address == nullptr) return "";
+    const std::string line = grid->launch().image->source_line(static_cast<const char*>(return_address) - 1);
+    return line.empty() ? "" : " in " + line;
+}
+
+// Of a fault, likewise. Code outside the image that the kernel has called, such as memcpy(), has put nothing
+// on the stack above the address that it returns to; neither has a jump to where there is no code.
+std::string Block::line_of_fault() const {
+    const cuscope::simt::Image& image = *grid->launch().image;
+    const std::string line = image.source_line(target.instruction);
+    if (!line.empty()) return " in " + line;
+    const auto stack = reinterpret_cast<std::uintptr_t>(target.stack);
+    const auto begin = reinterpret_cast<std::uintptr_t>(running_->memory_begin);
+    const auto end = reinterpret_cast<std::uintptr_t>(running_->stack_end);
+    if (image.holds_code(target.instruction) || stack % sizeof(void*) != 0 || stack < begin || stack >= end)
+        return "";
+    return line_of_call(*reinterpret_cast<const void* const*>(stack));
+}
+
+// What is known of where an overrun happened is where it was noticed.
+std::string Block::describe_smashed(const void* noticed) const {
+    const std::string line = line_of_call(noticed),
+                      kernel = grid->launch().image->source_line(grid->launch().kernel->function);
+    std::string text = "it wrote past the end of a local array";
+    if (!line.empty())
+        text += " of the function that ends" + line;
+    else if (!kernel.empty())
+        text += " of the kernel in " + kernel + ", or of a function that the kernel calls";
+    return text + ": what lies behind it on its stack is damaged";
+}
+
+// `caller`: where the call returns to that found the fault.
+void Block::describe_fault(const Strand* self, Fault kind, const char* message, const Site* site,
+                           const void* caller) {
+    std::string what = kind == Fault::smashed_stack ? describe_smashed(message)
+                       : message == nullptr         ? ""
+                                                    : message;
     if (what.empty()) what = kind == Fault::assertion ? "an assertion failed" : "__trap()";
     Status status = Status::launch_failure;
     if (kind == Fault::misaligned) status = Status::misaligned_address;
-    if (kind == Fault::smashed_stack) {
-        status = Status::illegal_address;
-        what = "it wrote past the end of a local array: what lies behind it on its stack is damaged";
-    }
+    if (kind == Fault::smashed_stack) status = Status::illegal_address;
     if (kind == Fault::no_graph) {
         status = Status::illegal_address;
         what =
@@ -247,12 +281,19 @@ void Block::describe_fault(const Strand* self, Fault kind, const char* message, 
     const bool unknown = kind == Fault::smashed_stack && self->ended != 0;
     std::string text = unknown ? block_name() + ": one of its threads" : thread_name(self);
     text += ": " + what;
-    if (site != nullptr) text += std::string(" in ") + site->file + ":" + std::to_string(site->line);
+    if (site != nullptr)
+        text += std::string(" in ") + site->file + ":" + std::to_string(site->line);
+    else if (kind != Fault::smashed_stack && kind != Fault::assertion)
+        text += line_of_call(caller);
     failure_ = {status, std::move(text)};
 }
 
 void Block::describe_overrun(const std::string& where) {
-    failure_ = {Status::illegal_address, block_name() + ": one of its threads wrote " + where};
+    const std::string kernel = grid->launch().image->source_line(grid->launch().kernel->function);
+    failure_ = {Status::illegal_address,
+                block_name() + ": one of its threads wrote " + where +
+                    ", which was noticed when all of them had ended: which thread, and on which line" +
+                    (kernel.empty() ? "" : " of the kernel in " + kernel) + ", is not known"};
 }
 
 // What lies at an address that nothing may touch: ", 12 bytes behind ...", or nothing.
@@ -295,40 +336,43 @@ void Block::describe_signal() {
     Status status = Status::illegal_address;
     // The signal came by way of another handler, which kept the address.
     const bool second_hand = target.code <= 0;
+    const std::string line = line_of_fault();
     switch (target.signal) {
         case SIGSEGV:
         case SIGBUS:
             if (address < stack && stack - address <= cuscope::simt::GuardedMemory::guard_bytes &&
                 (target.stack == nullptr || (pointer < stack + most_step && address + most_step > pointer))) {
                 status = Status::hardware_stack_error;
-                text += "its stack of " + std::to_string(grid->launch().stack_bytes) +
-                        " bytes is full: local arrays that large, or a recursion that deep, need a larger "
+                text += "its stack of " + std::to_string(grid->launch().stack_bytes) + " bytes is full" +
+                        line +
+                        ": local arrays that large, or a recursion that deep, need a larger "
                         "stack limit";
             } else if (target.signal == SIGBUS && target.code == BUS_ADRALN) {
                 status = Status::misaligned_address;
-                text += "an access to the misaligned address " + hexadecimal(address, 1);
+                text += "an access to the misaligned address " + hexadecimal(address, 1) + line;
             } else if (second_hand) {
-                text += "an access where there is no memory";
+                text += "an access where there is no memory" + line;
             } else if (target.instruction != nullptr && target.instruction == target.address) {
                 text +=
-                    "a jump to the address " + hexadecimal(address, 1) +
+                    "a jump to the address " + hexadecimal(address, 1) + line +
                     ", where there is no code: its stack was written over, or a function pointer is wrong";
             } else if (target.code != SEGV_MAPERR && target.code != SEGV_ACCERR && target.signal == SIGSEGV) {
-                text +=
-                    "an access to an address that no memory can have, or that is not aligned for a vector";
+                text += "an access" + line +
+                        ", to an address that no memory can have, or that is not aligned for a vector";
             } else {
                 const std::string place = place_of(strand, address);
                 text += std::string(target.is_write ? "a write to" : "a read of") + " the address " +
-                        hexadecimal(address, 1) + (place.empty() ? ", where there is no memory" : place);
+                        hexadecimal(address, 1) + line +
+                        (place.empty() ? ", where there is no memory" : place);
             }
             break;
         case SIGFPE:
             status = Status::launch_failure;
-            text += "a division that has no result";
+            text += "a division that has no result" + line;
             break;
         case SIGILL:
             status = Status::illegal_instruction;
-            text += "an illegal instruction";
+            text += "an illegal instruction" + line;
             break;
         default:
             return;  // told to leave
@@ -336,8 +380,9 @@ void Block::describe_signal() {
     failure_ = {status, std::move(text)};
 }
 
-CUSCOPE_ON_FIBER void Block::fault(Strand* self, Fault kind, const char* message, const Site* site) {
-    describe_fault(self, kind, message, site);
+CUSCOPE_ON_FIBER void Block::fault(Strand* self, Fault kind, const char* message, const Site* site,
+                                   const void* caller) {
+    describe_fault(self, kind, message, site, caller);
     leave(self);
 }
 

@@ -17,10 +17,10 @@ namespace {
 using namespace cuscope_simt;
 
 // Of a fiber that calls. What follows may take locks and memory, so it must not run into the stack's end.
-CUSCOPE_ON_FIBER inline Strand* strand(Fiber* self) {
+CUSCOPE_ON_FIBER __attribute__((always_inline)) inline Strand* strand(Fiber* self) {
     auto* found = static_cast<Strand*>(self);
     if (__builtin_expect(static_cast<char*>(__builtin_frame_address(0)) < found->kernel_floor, 0))
-        self->block->stack_full(found);
+        self->block->stack_full(found, __builtin_return_address(0));
     return found;
 }
 
@@ -65,7 +65,7 @@ CUSCOPE_ON_FIBER int api_print(Fiber* self, const char* text, unsigned long byte
 }
 
 CUSCOPE_ON_FIBER void api_fault(Fiber* self, Fault kind, const char* message, const Site* site) {
-    self->block->fault(strand(self), kind, message, site);
+    self->block->fault(strand(self), kind, message, site, __builtin_return_address(0));
 }
 
 CUSCOPE_ON_FIBER const unsigned long long* api_gather(Fiber* self, unsigned first, unsigned count,
@@ -106,14 +106,15 @@ CUSCOPE_ON_FIBER void api_heap_free(Fiber* self, void* address, const Site* site
     // `delete` may be of what a library allocated.
     if (site == nullptr && !(heap && heap->holds(address))) return;
     self->block->fault(strand(self), Fault::trap,
-                       "free() of an address that no kernel's malloc() gave, or that was freed before", site);
+                       "free() of an address that no kernel's malloc() gave, or that was freed before", site,
+                       __builtin_return_address(0));
 }
 
 CUSCOPE_ON_FIBER int api_launch_graph(Fiber* self, void* exec, void* stream) {
     const auto& graphs = strand(self)->block->grid->launch().graphs;
     const Status status = graphs ? graphs->launch(exec, stream) : Status::not_supported;
     if (status == Status::illegal_address)
-        self->block->fault(strand(self), Fault::no_graph, nullptr, nullptr);
+        self->block->fault(strand(self), Fault::no_graph, nullptr, nullptr, __builtin_return_address(0));
     return static_cast<int>(status);
 }
 

@@ -139,6 +139,11 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler) {
     return flags;
 }
 
+std::vector<std::string> line_flags(const HostCompiler& compiler) {
+    // In this order: -gdwarf-4 alone asks for all that a debugger would like to know.
+    return {"-gdwarf-4", compiler.is_clang ? "-gline-tables-only" : "-g1", "-gz=none"};
+}
+
 std::vector<std::string> counting_flags(const HostCompiler& compiler) {
     std::vector<std::string> flags{"-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize"};
     if (compiler.is_clang) {

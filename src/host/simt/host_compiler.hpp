@@ -30,6 +30,8 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler);
 std::vector<std::string> counting_flags(const HostCompiler& compiler);
 // "" if the compiler can compile an image that counts, else why not.
 std::string counting_problem(const HostCompiler& compiler);
+// Of an image: which line each instruction comes from (see SourceLines). They change nothing else.
+std::vector<std::string> line_flags(const HostCompiler& compiler);
 // What makes an image of one source.
 std::vector<std::string> link_flags(const HostCompiler& compiler);
 

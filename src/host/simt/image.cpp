@@ -174,6 +174,8 @@ Status Image::load(std::string_view bytes, std::shared_ptr<Image>* image, std::s
     Search search{table, {}};
     dl_iterate_phdr(examine_object, &search);
     loaded->facts_ = search.facts;
+    loaded->lines_ = SourceLines(object);
+    loaded->loaded_at_ = static_cast<std::uintptr_t>(place->l_addr);
     close_guard(*table);
     loaded->reserve_below();
     if (initializers.bytes != 0) {
@@ -239,6 +241,11 @@ Image::~Image() {
     if (process_exiting()) return;
     dlclose(handle_);
     if (below_ != nullptr) munmap(below_, below_bytes_);
+}
+
+std::string Image::source_line(const void* instruction) const {
+    if (!holds_code(instruction)) return "";
+    return lines_.at(reinterpret_cast<std::uintptr_t>(instruction) - loaded_at_);
 }
 
 const cuscope_simt::KernelEntry* Image::kernel(std::string_view lowered) const {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cuscope_simt/abi.h"
+#include "host/simt/source_lines.hpp"
 #include "runtime/status.hpp"
 
 namespace cuscope::simt {
@@ -50,6 +52,12 @@ class Image {
     const cuscope_simt::KernelEntry* kernel(std::string_view lowered) const;  // null if there is none
     const cuscope_simt::GlobalEntry* global(std::string_view name) const;     // null if there is none
     const ImageFacts& facts() const { return facts_; }
+    bool holds_code(const void* instruction) const {
+        return instruction >= facts_.code_begin && instruction < facts_.code_end;
+    }
+    // "kernel.cu:12": the line of the user's source that an instruction in the image's code comes from; "" if
+    // it is not known. Takes a millisecond or more.
+    std::string source_line(const void* instruction) const;
     const std::vector<SharedVariable>& shared_variables() const { return shared_variables_; }
 
     // The functions that give objects at file scope their first values, which CUDA C++ does not have, but
@@ -65,6 +73,8 @@ class Image {
     char* below_ = nullptr;
     std::size_t below_bytes_ = 0;
     ImageFacts facts_;
+    SourceLines lines_;
+    std::uintptr_t loaded_at_ = 0;
     std::vector<SharedVariable> shared_variables_;
     const void* const* initializers_begin_ = nullptr;
     const void* const* initializers_end_ = nullptr;

@@ -65,6 +65,21 @@ bool read_symbols(std::string_view object, std::vector<Symbol>* symbols) {
     return !symbols->empty();
 }
 
+std::string_view read_section(std::string_view object, std::string_view name) {
+    ElfW(Ehdr) header;
+    ElfW(Shdr) names, section;
+    const auto place = [&](unsigned index) { return header.e_shoff + std::uint64_t{index} * sizeof section; };
+    if (!read_at(object, 0, &header) || !read_at(object, place(header.e_shstrndx), &names)) return {};
+    for (unsigned i = 0; i < header.e_shnum; ++i) {
+        if (!read_at(object, place(i), &section)) return {};
+        if (section.sh_type != SHT_PROGBITS || text_at(object, names, section.sh_name) != name) continue;
+        if (section.sh_offset > object.size() || object.size() - section.sh_offset < section.sh_size)
+            return {};
+        return object.substr(section.sh_offset, section.sh_size);
+    }
+    return {};
+}
+
 bool take_initializers(std::string* object, InitializerTable* table) {
     *table = {};
     ElfW(Ehdr) header;

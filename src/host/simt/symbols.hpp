@@ -1,4 +1,4 @@
-// The symbol table of a shared object and its table of initialisers, read from its bytes.
+// The symbol table of a shared object, its sections and its table of initialisers, read from its bytes.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,9 @@ struct Symbol {
 
 // Defined symbols. False if the bytes are no shared object for this machine.
 bool read_symbols(std::string_view object, std::vector<Symbol>* symbols);
+
+// The bytes of a section, of the object's; none if there is none of that name.
+std::string_view read_section(std::string_view object, std::string_view name);
 
 // Where an object's table of initialisers is: functions that the loader would call.
 struct InitializerTable {

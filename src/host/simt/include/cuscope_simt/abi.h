@@ -64,7 +64,7 @@ enum class Scope : int { block, cluster, grid };
 // writes to stderr. misaligned: an address that is no multiple of the access's size.
 // no_graph: what was launched is no graph that kernels can launch. smashed_stack: a function's frame is
 // damaged, or that of the loop over a block's threads, where Fiber::ended is set if it is not known which of
-// them did it.
+// them did it; `message` is then no text but the address behind the call in the damaged function, or null.
 enum class Fault : int { trap, assertion, misaligned, unsupported, no_graph, smashed_stack };
 
 enum class Access : unsigned { load, store, atomic };

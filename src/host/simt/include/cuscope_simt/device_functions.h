@@ -66,10 +66,10 @@ CUSCOPE_HIDDEN __attribute__((noreturn)) void __ubsan_handle_type_mismatch_v1_ab
     };
     const Mismatch* mismatch = static_cast<const Mismatch*>(data);
     char text[512];
-    __builtin_snprintf(
-        text, sizeof text, "%s:%u: a value of type %s at the address %p, which is no multiple of %d",
-        mismatch->file, mismatch->line, mismatch->type->name, pointer, 1 << mismatch->log_alignment);
-    ::cuscope_simt::fault(::cuscope_simt::Fault::misaligned, text, nullptr);
+    __builtin_snprintf(text, sizeof text, "a value of type %s at the address %p, which is no multiple of %d",
+                       mismatch->type->name, pointer, 1 << mismatch->log_alignment);
+    const ::cuscope_simt::Site site{mismatch->file, static_cast<int>(mismatch->line), ""};
+    ::cuscope_simt::fault(::cuscope_simt::Fault::misaligned, text, &site);
     __builtin_unreachable();
 }
 

@@ -21,7 +21,8 @@ __thread ::cuscope_simt::Fiber* cuscope_fiber;
 #endif
 #endif
 
-#define CUSCOPE_INLINE inline __attribute__((always_inline))
+// artificial: with -g1, GCC says of no other function where it was put into another one.
+#define CUSCOPE_INLINE inline __attribute__((always_inline, artificial))
 // Of functions that touch nothing but the Fiber: whether that is aligned need not be checked.
 #define CUSCOPE_OWN CUSCOPE_INLINE __attribute__((no_sanitize("alignment")))
 #define CUSCOPE_HIDDEN __attribute__((visibility("hidden")))

@@ -46,7 +46,8 @@ CUSCOPE_HIDDEN CUSCOPE_UNCOUNTED __attribute__((used, no_sanitize("alignment")))
 
 // -fstack-protector-strong: a function whose frame was written over is about to return.
 CUSCOPE_HIDDEN CUSCOPE_UNCOUNTED __attribute__((used, noreturn)) void __stack_chk_fail() {
-    ::cuscope_simt::fault(::cuscope_simt::Fault::smashed_stack, nullptr, nullptr);
+    ::cuscope_simt::fault(::cuscope_simt::Fault::smashed_stack,
+                          static_cast<const char*>(__builtin_return_address(0)), nullptr);
     __builtin_unreachable();
 }
 
