@@ -6,17 +6,25 @@
 
 #include "cuscope_simt/fiber.h"
 
-// A register cannot be overwritten by a kernel's stores, as a copy of it on the stack can.
+// A register cannot be overwritten by a kernel's stores, as a copy of it on the stack can. So it also holds
+// what guards a frame, which is compared after each thread: with a register that costs one operation of the
+// processor's, with a constant two. Neither is a value that a kernel would write.
 #if CUSCOPE_FIBER_REGISTER
 #define CUSCOPE_SELF cuscope_fiber
+#define CUSCOPE_FRAME_GUARD reinterpret_cast<unsigned long>(cuscope_fiber)
 #else
 #define CUSCOPE_SELF self
+#define CUSCOPE_FRAME_GUARD 0x8e5fb7d1c36d8205ul
 #endif
 
 namespace cuscope_simt {
 
-// No value that a kernel would write.
-inline constexpr unsigned frame_guard = 0xc36d8205;
+// A function of its own, so that the loop that may call it prepares nothing for that.
+CUSCOPE_UNCOUNTED __attribute__((noinline, cold, noreturn, no_sanitize("alignment"))) static void
+damaged_frame() {
+    fault(Fault::smashed_stack, nullptr, nullptr);
+    __builtin_unreachable();
+}
 
 template <unsigned... n>
 struct Sequence {};
@@ -72,9 +80,9 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
     // and these above everything else: `guard` is what a kernel hits first that writes past the end of an
     // array, and what counts the threads lies below.
     static CUSCOPE_OWN void threads([[maybe_unused]] Fiber* self, P... parameters) {
-        alignas(8) char guard[8];
-        unsigned& guard_word = *reinterpret_cast<unsigned*>(guard);
-        guard_word = frame_guard;
+        alignas(8) char guard[sizeof(unsigned long)];
+        unsigned long& guard_word = *reinterpret_cast<unsigned long*>(guard);
+        guard_word = CUSCOPE_FRAME_GUARD;
         unsigned* const next = CUSCOPE_SELF->next_thread;
         const unsigned count = CUSCOPE_SELF->thread_count;
         const unsigned width = CUSCOPE_SELF->block_dim.x, height = CUSCOPE_SELF->block_dim.y;
@@ -87,7 +95,8 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
         };
         find_thread();
         if (!waits) *next = count;
-        while (started < count) {
+        // Only at the end of a row or a warp, and where others have begun threads, is it asked whether any is left.
+        for (bool more = started < count; more;) {
             if (waits) *next = started + 1;
             CUSCOPE_SELF->linear_thread = thread;
             CUSCOPE_SELF->thread_index.x = x;
@@ -104,14 +113,16 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
             kernel(parameters...);
 #endif
             asm volatile("" : "+m"(guard));
-            if (__builtin_expect(guard_word != frame_guard, 0)) fault(Fault::smashed_stack, nullptr, nullptr);
+            if (__builtin_expect(guard_word != CUSCOPE_FRAME_GUARD, 0)) damaged_frame();
             ++started;
             if (waits && *next != started) {
                 // Threads that other fibers have begun meanwhile.
                 started = *next;
+                more = started < count;
                 find_thread();
             } else if (descends) {
-                if (started % 32 == 0) {
+                if (thread % 32 == 0) {
+                    more = started < count;
                     find_thread();
                 } else {
                     --thread;
@@ -127,6 +138,7 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
                 ++thread;
                 if (++x == width) {
                     x = 0;
+                    more = started < count;
                     if (++CUSCOPE_SELF->thread_index.y == height) {
                         CUSCOPE_SELF->thread_index.y = 0;
                         ++CUSCOPE_SELF->thread_index.z;

@@ -56,11 +56,13 @@ CUSCOPE_VECTOR_TYPES(double, double)
 #undef CUSCOPE_VECTOR_TYPES
 #undef CUSCOPE_VECTOR_TYPE
 
+// Without a check of `this`: that would take the address of each temporary blockDim, so that it would be
+// written to the stack in any function with a protected frame.
 struct dim3 {
     unsigned x, y, z;
-    CUSCOPE_INLINE constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}
-    CUSCOPE_INLINE constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
-    CUSCOPE_INLINE constexpr operator uint3() const { return {x, y, z}; }
+    CUSCOPE_OWN constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}
+    CUSCOPE_OWN constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    CUSCOPE_OWN constexpr operator uint3() const { return {x, y, z}; }
 };
 
 static const int warpSize = 32;
