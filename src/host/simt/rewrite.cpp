@@ -9,6 +9,7 @@
 #include "host/simt/graph_launches.hpp"
 #include "host/simt/ptx.hpp"
 #include "host/simt/registration.hpp"
+#include "host/simt/shifts.hpp"
 #include "host/simt/tokens.hpp"
 #include "host/simt/words.hpp"
 #include "runtime/signature.hpp"
@@ -26,6 +27,7 @@ class Rewriter {
         polls_ = sees_other_threads();
         for (std::size_t i = 0; i < tokens_.size(); i = visit(i)) {
         }
+        for (const ShiftOperator& shift : find_shifts(tokens_)) rewrite_shift(shift);
         std::string files = "namespace cuscope_simt { constexpr const char* source_files[] = {";
         for (const std::string& file : source_.files) files += quoted(file) + ", ";
         result_.text = files + "\"\"}; }\n" + edited();
@@ -172,6 +174,18 @@ class Rewriter {
             }
         }
         return result;
+    }
+
+    void rewrite_shift(const ShiftOperator& shift) {
+        const std::string symbol = shift.left ? "<<" : ">>", object = " ::cuscope_simt::shift ";
+        if (!shift.assigns) {
+            replace(shift.token, shift.token + 1, symbol + object + symbol + " ");
+        } else if (shift.operand == shift.token) {
+            replace(shift.token, shift.token + 2, symbol + "=" + object + "|= ");
+        } else {
+            replace(shift.token, shift.token + 2,
+                    "= " + declarations_.text(shift.operand, shift.token) + " " + symbol + object + "|= ");
+        }
     }
 
     // Does the source read memory in a way that only makes sense if another thread writes it meanwhile? Its

@@ -30,6 +30,7 @@
 #include "cuscope_simt/mathematics.h"
 #include "cuscope_simt/ptx.h"
 #include "cuscope_simt/registration.h"
+#include "cuscope_simt/shifts.h"
 #include "cuscope_simt/simd.h"
 #include "cuscope_simt/spaces.h"
 #include "cuscope_simt/textures.h"
