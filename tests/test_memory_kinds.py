@@ -478,6 +478,28 @@ def test_copies_between_devices_need_no_access_of_kernels(device, make):
         module(device, SOURCE).twice[1, 64](late, 64)
 
 
+def test_copies_between_devices_reach_pools_that_are_made_later_and_after_peer_access_is_taken_back(device):
+    other = second(device)
+    if not device.can_access_peer(other):
+        pytest.skip("the GPUs are no peers")
+    host = np.arange(64, dtype=np.int32)
+    with other:
+        x = cs.to_device(host)
+        other.synchronize()
+    device.enable_peer_access(other)
+    device.disable_peer_access(other)
+    here = cs.empty(64, np.int32)
+    here.copy_from(x)
+    assert np.array_equal(here.to_host(), host)
+    with other:
+        y = cs.MemoryPool().empty(64, np.int32)
+        y.copy_from(x)
+        other.synchronize()
+    here.fill(0)
+    cs.copy_batch([(here, y)])
+    assert np.array_equal(here.to_host(), host)
+
+
 @pytest.mark.host_only("a real link takes its own time")
 def test_a_copy_between_simulated_devices_takes_as_long_as_over_their_link(device):
     other = second(device)

@@ -74,9 +74,9 @@ bool MemPool::let_copy(Device& device, const DeviceMemory& memory) {
     Device& owner = memory.device();
     if (&owner == &device || memory.kind() != DeviceMemory::Kind::pooled || device.reaches(owner))
         return true;
-    if (!device.can_access_peer(owner)) return false;
     const std::vector<int> by = owner.copied_by();
     if (std::find(by.begin(), by.end(), device.ordinal()) != by.end()) return true;
+    if (!device.can_access_peer(owner)) return false;
     set_access(owner, device.ordinal(), MemAccess::read_write);
     owner.note_copied_by(device.ordinal());
     // Again, for a pool that was made before it was noted, and after the first call had looked for pools.
