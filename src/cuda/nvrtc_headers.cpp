@@ -147,6 +147,38 @@ static __device__ __forceinline__ cudaGraphExec_t cudaGetCurrentGraphExec() {
 }
 )";
 
+// nvcc has these from the runtime's headers, and from those of the host's C library.
+constexpr const char* shapes = R"(#pragma once
+static __device__ __forceinline__ cudaPitchedPtr make_cudaPitchedPtr(void* ptr, size_t pitch, size_t xsize,
+                                                                     size_t ysize) {
+    return {ptr, pitch, xsize, ysize};
+}
+static __device__ __forceinline__ cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
+    return {width, height, depth};
+}
+static __device__ __forceinline__ cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
+)";
+
+constexpr const char* short_names = R"(#pragma once
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+)";
+
+// The toolkit's own declares functions of the host, which NVRTC refuses.
+constexpr const char* driver = R"(#pragma once
+#define CUDA_VERSION CUDART_VERSION
+typedef unsigned long long CUdeviceptr;
+typedef unsigned long long CUtexObject;
+typedef unsigned long long CUsurfObject;
+typedef struct CUstream_st* CUstream;
+typedef struct CUevent_st* CUevent;
+typedef struct CUctx_st* CUcontext;
+typedef struct CUmod_st* CUmodule;
+typedef struct CUfunc_st* CUfunction;
+typedef int CUdevice;
+)";
+
 // NVRTC knows printf, assert, malloc, memcpy, size_t and the like without a header.
 constexpr const char* known = "#pragma once\n";
 
@@ -174,6 +206,9 @@ const std::vector<std::pair<std::string, std::string>>& builtin_headers() {
         {"cassert", known},
         {"time.h", known},
         {"ctime", known},
+        {"sys/types.h", short_names},
+        {"cuda.h", driver},
+        {"cuscope_shapes.h", shapes},
         {"cuscope_dependent_launches.h", dependent_launches},
         {"cuscope_conditional_nodes.h", conditional_nodes},
         {"cuscope_device_graphs.h", device_graphs},
@@ -199,6 +234,8 @@ const std::vector<std::pair<std::string, std::string>>& implied_headers() {
         add("cuscope_device_graphs.h",
             {"cudaGraphLaunch", "cudaGetCurrentGraphExec", "cudaStreamGraphTailLaunch",
              "cudaStreamGraphFireAndForget", "cudaStreamGraphFireAndForgetAsSibling"});
+        add("cuscope_shapes.h", {"make_cudaPitchedPtr", "make_cudaExtent", "make_cudaPos"});
+        add("sys/types.h", {"ushort", "uint", "ulong"});
         add("float.h", {"FLT_EPSILON", "FLT_MIN", "FLT_MAX", "DBL_EPSILON", "DBL_MIN", "DBL_MAX"});
         add("stdint.h", {"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
                          "uint64_t", "intptr_t", "uintptr_t"});
