@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import cuscope as cs
 from support import module
+
+TOOLKITS = [Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "include"), Path("/usr/local/cuda/include")]
 
 
 def one_number(device, body: str, head: str = "", **arguments) -> int:
@@ -94,3 +99,42 @@ def test_enumerations_of_the_runtime_are_there(device, enumeration, constant, va
 
 def test_types_of_the_driver_come_with_its_header(device):
     assert one_number(device, "CUtexObject x = 5; *out = x;", "#include <cuda.h>") == 5
+
+
+HOST_HEADERS = """
+#include <iostream>
+#include <vector>
+#include <stdio.h>
+#include <cublas_v2.h>
+#include <cufft.h>
+#include <cuda_profiler_api.h>
+#include <cuda_runtime.h>
+#include <cooperative_groups.h>
+#include <device_launch_parameters.h>
+#include <helper_cuda.h>
+#include "helper_functions.h"
+"""
+
+
+def test_headers_of_host_libraries_are_no_obstacle(device):
+    assert one_number(device, "float3 x{1, 2, 3}; *out = x.z;", HOST_HEADERS) == 3
+
+
+def test_headers_of_an_installed_toolkit_do_not_meet_the_built_in_ones(device):
+    toolkit = next((p for p in TOOLKITS if (p / "cublas_v2.h").is_file()), None)
+    if toolkit is None:
+        pytest.skip("there is no toolkit with cuBLAS on this machine")
+
+    assert one_number(device, "*out = 3;", HOST_HEADERS, include_paths=(toolkit,)) == 3
+
+
+def test_members_may_be_handles_of_host_libraries(device):
+    head = "#include <cublas_v2.h>\nstruct State { cublasHandle_t handle; int n; };"
+
+    assert one_number(device, "State s{nullptr, 3}; *out = s.n;", head) == 3
+
+
+def test_own_header_of_the_name_of_a_samples_header_is_taken(device, tmp_path):
+    (tmp_path / "helper_string.h").write_text("#define NUMBER 5\n")
+
+    assert one_number(device, "*out = NUMBER;", '#include "helper_string.h"', include_paths=(tmp_path,)) == 5

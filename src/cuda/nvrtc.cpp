@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "cuda/nvrtc_thread.hpp"
 #include "runtime/compile_cache.hpp"
 #include "runtime/compile_claim.hpp"
+#include "runtime/host_headers.hpp"
 #include "runtime/signature.hpp"
 
 namespace cuscope::cuda::nvrtc {
@@ -122,6 +124,17 @@ Status status_of(Result result) {
     }
 }
 
+// Would #include find a file of this name?
+bool is_found(const Job& job, const std::string& name) {
+    std::vector<std::string> folders = include_options(job.request.options);
+    folders.insert(folders.end(), job.request.include_paths.begin(), job.request.include_paths.end());
+    folders.push_back(std::filesystem::path(job.request.file_name).parent_path().string());
+    std::error_code error;
+    return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+        return std::filesystem::is_regular_file(std::filesystem::path(folder) / name, error);
+    });
+}
+
 // Name expressions and what they are called in the image.
 using Lowered = std::map<std::string, std::string>;
 
@@ -135,10 +148,14 @@ Status compile_once(Job& job, const std::vector<std::string>& expressions,
         texts.push_back(header.second.c_str());
     };
     for (const auto& header : job.request.headers) add_header(header);
-    for (const auto& header : builtin_headers()) {
-        const bool given = std::any_of(job.request.headers.begin(), job.request.headers.end(),
-                                       [&](const auto& other) { return other.first == header.first; });
-        if (!given) add_header(header);
+    for (const HeaderTexts* headers :
+         {&builtin_headers(), &host_library_headers(), &missing_host_headers()}) {
+        for (const auto& header : *headers) {
+            const bool given = std::any_of(job.request.headers.begin(), job.request.headers.end(),
+                                           [&](const auto& other) { return other.first == header.first; });
+            if (!given && !(headers == &missing_host_headers() && is_found(job, header.first)))
+                add_header(header);
+        }
     }
     for (const std::string& option : job.options) options.push_back(option.c_str());
     for (const std::string& option : implied) options.push_back(option.c_str());

@@ -182,10 +182,99 @@ typedef int CUdevice;
 // NVRTC knows printf, assert, malloc, memcpy, size_t and the like without a header.
 constexpr const char* known = "#pragma once\n";
 
-}  // namespace
+// Headers of the host's C++ library that sources include for their host code. Of a few, kernels use
+// something, which the toolkit's own library has.
+constexpr const char* host_headers[] = {"iostream",
+                                        "fstream",
+                                        "sstream",
+                                        "iomanip",
+                                        "ostream",
+                                        "istream",
+                                        "iosfwd",
+                                        "ios",
+                                        "streambuf",
+                                        "vector",
+                                        "string",
+                                        "string_view",
+                                        "map",
+                                        "unordered_map",
+                                        "set",
+                                        "list",
+                                        "forward_list",
+                                        "deque",
+                                        "queue",
+                                        "stack",
+                                        "unordered_set",
+                                        "memory",
+                                        "chrono",
+                                        "thread",
+                                        "mutex",
+                                        "shared_mutex",
+                                        "future",
+                                        "random",
+                                        "stdexcept",
+                                        "exception",
+                                        "regex",
+                                        "filesystem",
+                                        "system_error",
+                                        "typeinfo",
+                                        "typeindex",
+                                        "locale",
+                                        "bitset",
+                                        "iterator",
+                                        "atomic",
+                                        "any",
+                                        "new",
+                                        "cerrno",
+                                        "errno.h",
+                                        "csignal",
+                                        "signal.h",
+                                        "unistd.h",
+                                        "sys/time.h",
+                                        "ctype.h",
+                                        "cctype",
+                                        "stdarg.h",
+                                        "cstdarg",
+                                        "getopt.h",
+                                        "sys/stat.h",
+                                        "sys/mman.h",
+                                        "fcntl.h",
+                                        "pthread.h",
+                                        "sched.h",
+                                        "semaphore.h",
+                                        "dirent.h",
+                                        "memory.h",
+                                        "malloc.h",
+                                        "alloca.h",
+                                        "strings.h",
+                                        "stdbool.h",
+                                        "sys/wait.h",
+                                        "sys/resource.h",
+                                        "sys/ioctl.h",
+                                        "execution",
+                                        "source_location",
+                                        "condition_variable"};
+constexpr const char* device_headers[] = {
+    "type_traits",      "utility", "limits", "algorithm", "functional", "array",    "tuple",  "complex",
+    "initializer_list", "numeric", "bit",    "concepts",  "span",       "optional", "variant"};
 
-const std::vector<std::pair<std::string, std::string>>& builtin_headers() {
-    static const std::vector<std::pair<std::string, std::string>> headers = {
+std::string of_toolkit(const std::string& name) {
+    std::string text = "#pragma once\n";
+    const auto include = [&text](const std::string& path) {
+        text += "#if __has_include(<cuda/std/" + path + ">)\n#include <cuda/std/" + path + ">\n#endif\n";
+    };
+    include(name);
+    if (name == "algorithm") {  // which few toolkits have as a whole
+        include("__algorithm/min.h");
+        include("__algorithm/max.h");
+    }
+    return text + "namespace cuda { namespace std {} }\nnamespace std { using namespace cuda::std; }\n";
+}
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+Headers make_builtin_headers() {
+    Headers headers = {
         {"stdint.h", integers},
         {"cstdint", integers},
         {"limits.h", limits},
@@ -212,8 +301,19 @@ const std::vector<std::pair<std::string, std::string>>& builtin_headers() {
         {"cuscope_dependent_launches.h", dependent_launches},
         {"cuscope_conditional_nodes.h", conditional_nodes},
         {"cuscope_device_graphs.h", device_graphs},
+        {"inttypes.h", integers},
+        {"cinttypes", integers},
     };
+    for (const char* name : host_headers) headers.emplace_back(name, known);
+    for (const char* name : device_headers) headers.emplace_back(name, of_toolkit(name));
     return headers;
+}
+
+}  // namespace
+
+const std::vector<std::pair<std::string, std::string>>& builtin_headers() {
+    static const auto* const headers = new Headers(make_builtin_headers());
+    return *headers;
 }
 
 const std::vector<std::pair<std::string, std::string>>& implied_headers() {

@@ -19,6 +19,7 @@
 #include "host/simt/temporary_directory.hpp"
 #include "runtime/compile_cache.hpp"
 #include "runtime/compile_claim.hpp"
+#include "runtime/host_headers.hpp"
 #include "runtime/sha256.hpp"
 #include "runtime/signature.hpp"
 
@@ -27,6 +28,10 @@ namespace {
 
 // What the parameters of a kernel may take, all together.
 constexpr unsigned most_parameter_bytes = 32764;
+
+// In the directory of a compilation: headers that stand in for those of host libraries.
+constexpr const char* library_folder = "/libraries/";
+constexpr const char* missing_folder = "/missing/";
 
 // The text of our own headers decides what a compilation gives as much as the source does.
 std::string headers_digest(const std::string& directory) {
@@ -172,6 +177,13 @@ Status Compilation::prepare() {
         if (!write_file(source_directory_ + "/" + name, text))
             return fail(Status::operating_system, "cannot write the header '" + name + "'");
     }
+    for (const auto& [folder, headers] : {std::pair(library_folder, &host_library_headers()),
+                                          std::pair(missing_folder, &missing_host_headers())}) {
+        for (const auto& [name, text] : *headers) {
+            if (!write_file(directory_->path() + folder + name, "#pragma GCC system_header\n" + text))
+                return fail(Status::operating_system, "cannot write to " + directory_->path());
+        }
+    }
     // The compiler shows the lines of a file of this name; of another one it is only told the name.
     std::string text = request_.source;
     source_name_ = request_.file_name;
@@ -203,6 +215,7 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     if (request_.counted) arguments.push_back("-DCUSCOPE_COUNTED");
     arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
     arguments.push_back("-I" + headers_ + "/cuscope_simt/compat");
+    arguments.push_back("-I" + directory_->path() + library_folder);
     arguments.insert(arguments.end(), options_.preprocessor.begin(), options_.preprocessor.end());
     for (const std::string& path : request_.include_paths) {
         std::error_code error;
@@ -215,6 +228,7 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     const Toolkit toolkit = find_toolkit();
     if (!toolkit.standard_library.empty())
         arguments.insert(arguments.end(), {"-isystem", toolkit.standard_library});
+    arguments.insert(arguments.end(), {"-idirafter", directory_->path() + missing_folder});
     if (!toolkit.curand_kernel.empty())
         arguments.push_back("-DCUSCOPE_CURAND_KERNEL=\"" + toolkit.curand_kernel + "\"");
     if (!options_.warnings) arguments.push_back("-w");
