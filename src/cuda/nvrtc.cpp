@@ -16,6 +16,7 @@
 #include "cuda/nvrtc_thread.hpp"
 #include "runtime/compile_cache.hpp"
 #include "runtime/compile_claim.hpp"
+#include "runtime/device_part.hpp"
 #include "runtime/host_headers.hpp"
 #include "runtime/signature.hpp"
 
@@ -62,9 +63,10 @@ bool includes_by_option(const std::vector<std::string>& options) {
 // What a compilation takes, in a thread that may outlive the call: so the request is its own.
 struct Job {
     const Library& library;
-    const CompileRequest request;
+    CompileRequest request;
     std::vector<std::string> options;
-    std::vector<KernelNames> scanned;  // the kernels that the source seems to have
+    std::vector<KernelNames> scanned;    // the kernels that the source seems to have
+    std::vector<std::string> instances;  // that host code in the source launches
     std::atomic<bool> given_up{false};
 };
 
@@ -235,8 +237,10 @@ std::vector<KernelDescription> describe(const Job& job, const std::string& image
         KernelDescription description;
         std::size_t rank;
     };
+    std::vector<std::string> expressions = job.request.name_expressions;
+    expressions.insert(expressions.end(), job.instances.begin(), job.instances.end());
     std::vector<Kernel> kernels;
-    const std::size_t scanned = job.scanned.size(), asked = job.request.name_expressions.size();
+    const std::size_t scanned = job.scanned.size(), asked = expressions.size();
     for (const std::string& name : kernel_names(image)) {
         Kernel kernel{{}, scanned + asked};
         KernelDescription& description = kernel.description;
@@ -250,7 +254,7 @@ std::vector<KernelDescription> describe(const Job& job, const std::string& image
             if (demangled == name) probe = description.name;  // extern "C"
         }
         for (std::size_t i = 0; i < asked; ++i) {
-            const std::string& expression = job.request.name_expressions[i];
+            const std::string& expression = expressions[i];
             const auto found = lowered.find(expression);
             if (found == lowered.end() || found->second != name) continue;
             if (kernel.rank >= scanned) {
@@ -310,7 +314,7 @@ std::optional<std::string> cache_key(const Job& job) {
     for (std::string& path : include_options(request.options)) searched.push_back(std::move(path));
     const std::optional<std::string> included = included_contents(request, searched);
     if (!included) return std::nullopt;
-    std::string key = "nvrtc 2";  // the number goes up when the same request gives another result
+    std::string key = "nvrtc 3";  // the number goes up when the same request gives another result
     const auto add = [&](std::string_view part) {
         key += '\0';
         key += std::to_string(part.size());
@@ -360,34 +364,82 @@ bool has_zero(const CompileRequest& request) {
                        [&](const auto& header) { return zero(header.first) || zero(header.second); });
 }
 
-Status compile_all(Job& job, CompileResult* result) {
+// Leaves the device part of the source and of the files that it includes. False if that is all there was.
+bool drop_host_code(Job& job) {
+    CompileRequest& request = job.request;
+    std::vector<std::string> searched = request.include_paths;
+    for (std::string& path : include_options(request.options)) searched.push_back(std::move(path));
+    std::vector<IncludedFile> files = included_files(request, searched);
+    // What the toolkit brings is right as it is.
+    std::erase_if(files, [](const IncludedFile& file) {
+        const std::string_view folder(file.path.data(), file.path.size() - file.name.size());
+        std::error_code error;
+        return !file.path.ends_with(file.name) ||
+               std::filesystem::exists(std::filesystem::path(folder) / "cuda_runtime.h", error);
+    });
+    std::vector<std::string_view> texts = {request.source};
+    for (const auto& header : request.headers) texts.push_back(header.second);
+    for (const IncludedFile& file : files) texts.push_back(file.text);
+    DevicePart part = device_part(texts, request.name_expressions, HostFunctions::drop);
+    bool changed = false;
+    const auto take = [&changed](std::string& text, std::string& now) {
+        changed |= text != now;
+        text = std::move(now);
+    };
+    std::size_t next = 0;
+    take(request.source, part.texts[next++]);
+    for (auto& header : request.headers) take(header.second, part.texts[next++]);
+    for (IncludedFile& file : files) {
+        std::string& text = part.texts[next++];
+        if (!file.has_one_name || text == file.text) continue;
+        take(file.text, text);
+        request.headers.emplace_back(file.name, std::move(file.text));
+    }
+    job.instances = std::move(part.instances);
+    return changed;
+}
+
+Status compile_part(Job& job, CompileResult* result) {
     std::vector<std::string> probes;
     for (const std::string& name : job.request.name_expressions) probes.push_back(probe_of(name));
     for (const KernelNames& kernel : job.scanned) {
         if (kernel.is_extern_c && !kernel.is_template) probes.push_back(probe_of(kernel.name));
     }
+    const auto refused = [&](const std::string& expression) {
+        return result->log.find(std::string(name_check) + expression) != std::string::npos;
+    };
+    for (const std::string& name : job.instances) probes.push_back(probe_of(name));
     Lowered lowered;
     std::vector<std::string> implied;
     Status status = Status::success;
     for (bool again = true; again;) {
         std::vector<std::string> expressions = job.request.name_expressions;
+        expressions.insert(expressions.end(), job.instances.begin(), job.instances.end());
         expressions.insert(expressions.end(), probes.begin(), probes.end());
         *result = {};
         lowered.clear();
         status = compile_once(job, expressions, implied, result, &lowered);
         // The scan may have seen a kernel that the preprocessor removes. And what the compiler says of probes
         // is not the user's business.
-        again =
-            status == Status::invalid_source && !job.given_up.load() &&
-            (std::erase_if(probes,
-                           [&](const std::string& probe) {
-                               return result->log.find(std::string(name_check) + probe) != std::string::npos;
-                           }) > 0 ||
-             add_implied(result->log, &implied));
+        again = status == Status::invalid_source && !job.given_up.load() &&
+                (std::erase_if(probes, refused) + std::erase_if(job.instances, refused) > 0 ||
+                 add_implied(result->log, &implied));
     }
     result->log = readable(std::move(result->log));
     if (status == Status::success) result->kernels = describe(job, result->image, lowered);
     return status;
+}
+
+// As it is; if that fails, without its host code, of which NVRTC takes nothing.
+Status compile_all(Job& job, CompileResult* result) {
+    const Status status = compile_part(job, result);
+    if (status != Status::invalid_source || job.given_up.load()) return status;
+    const bool has_host_code = result->log.find("not allowed in JIT mode") != std::string::npos;
+    if (!drop_host_code(job)) return status;
+    CompileResult device_only;
+    const Status again = compile_part(job, &device_only);
+    if (again == Status::success || has_host_code) *result = std::move(device_only);
+    return again == Status::success || has_host_code ? again : status;
 }
 
 }  // namespace

@@ -3,7 +3,17 @@
 namespace cuscope {
 namespace {
 
+// With the headers that theirs include.
 constexpr const char* handles = R"(#pragma once
+#if __has_include(<cuda_fp16.h>)
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+#include <cuComplex.h>
+typedef float cufftReal;
+typedef double cufftDoubleReal;
+typedef cuComplex cufftComplex;
+typedef cuDoubleComplex cufftDoubleComplex;
+#endif
 typedef struct cublasContext* cublasHandle_t;
 typedef struct cublasLtContext* cublasLtHandle_t;
 typedef int cublasStatus_t;

@@ -19,6 +19,7 @@
 #include "host/simt/temporary_directory.hpp"
 #include "runtime/compile_cache.hpp"
 #include "runtime/compile_claim.hpp"
+#include "runtime/device_part.hpp"
 #include "runtime/host_headers.hpp"
 #include "runtime/sha256.hpp"
 #include "runtime/signature.hpp"
@@ -113,9 +114,10 @@ class Compilation {
     std::string key() const;
     Status prepare();
     Status preprocess(std::string* text);
-    Status build(const Rewritten& rewritten, std::string* image);
+    Status build(const Rewritten& rewritten, const std::vector<std::string>& instances, std::string* image);
     Status build_hooks(std::string* object);
-    std::vector<Registration> registrations(const Rewritten& rewritten) const;
+    std::vector<Registration> registrations(const Rewritten& rewritten,
+                                            const std::vector<std::string>& instances) const;
     Status diagnose(const std::string& registration, const std::string& log);
     Status finish(const std::string& image, CompileResult* result) const;
 
@@ -144,7 +146,8 @@ class Compilation {
 };
 
 std::string Compilation::key() const {
-    std::string key = "host image, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
+    // The number goes up when the same request gives another result.
+    std::string key = "host image 2, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
                       headers_digest(headers_) + "\n" + compiler_.path + "\n" + compiler_.version + "\n" +
                       std::to_string(target_.compute_capability_major) + "." +
                       std::to_string(target_.compute_capability_minor) + "\n";
@@ -262,7 +265,8 @@ Status Compilation::preprocess(std::string* text) {
     return Status::success;
 }
 
-std::vector<Registration> Compilation::registrations(const Rewritten& rewritten) const {
+std::vector<Registration> Compilation::registrations(const Rewritten& rewritten,
+                                                     const std::vector<std::string>& instances) const {
     std::vector<Registration> result;
     const auto add = [&result](Registration registration) {
         const std::string bare = without_spaces(registration.name);
@@ -275,8 +279,9 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten)
         result.push_back(std::move(registration));
     };
     // An instance, named by the user or in the source, takes what is known of its template.
-    const auto add_instance = [&](std::string name) {
+    const auto add_instance = [&](std::string name, bool optional) {
         Registration registration;
+        registration.optional = optional;
         registration.name = std::move(name);
         const std::size_t angle = std::min(registration.name.find('<'), registration.name.size());
         const std::string function = without_spaces(registration.name.substr(0, angle));
@@ -298,13 +303,15 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten)
     };
     for (const KernelSource& kernel : rewritten.kernels) {
         if (kernel.name.back() == '>') {
-            add_instance(kernel.name);
+            add_instance(kernel.name, false);
         } else if (!kernel.is_template) {
             add({kernel.name, kernel.parameter_names, kernel.launch_bounds, true, kernel.scope,
                  kernel.parameters, is_overloaded(kernel), kernel.launches_graphs});
         }
     }
-    for (const std::string& expression : request_.name_expressions) add_instance(expression_name(expression));
+    for (const std::string& expression : request_.name_expressions)
+        add_instance(expression_name(expression), false);
+    for (const std::string& instance : instances) add_instance(instance, true);
     return result;
 }
 
@@ -316,12 +323,25 @@ bool aligns_shared(const std::string& source) {
     return false;
 }
 
+// "kernel.cu:12:" of the first error in a log; or empty.
+std::string first_error_place(const std::string& log) {
+    const std::size_t error = log.find(": error: ");
+    if (error == std::string::npos) return "";
+    const std::size_t begin = log.rfind('\n', error) + 1;
+    const std::size_t column = log.rfind(':', error - 1);
+    return column == std::string::npos || column < begin ? "" : log.substr(begin, column + 1 - begin);
+}
+
 // The user's own text, as it stands, tells best what is wrong with it. If it is right, a name expression is
 // not.
 Status Compilation::diagnose(const std::string& registration, const std::string& log) {
     std::vector<std::string> arguments = command(true);
     if (aligns_shared(request_.source)) arguments.push_back("-DCUSCOPE_NO_ALIGNAS");
     arguments.insert(arguments.end(), {"-fsyntax-only", source_name_});
+    // But for its host code, of which the compiler knows nothing.
+    if (std::string text; read_file(source_directory_ + "/" + source_name_, &text))
+        write_file(source_directory_ + "/" + source_name_,
+                   device_part({text}, request_.name_expressions, HostFunctions::keep_called).texts[0]);
     CommandResult answer = execute(arguments);
     if (const Status status = unfinished(answer); status != Status::success) return status;
     if (answer.ok()) {
@@ -335,7 +355,12 @@ Status Compilation::diagnose(const std::string& registration, const std::string&
             if (const Status status = unfinished(answer); status != Status::success) return status;
         }
     }
-    return fail(Status::invalid_source, clean_log(answer.ok() ? log : answer.output, headers_));
+    // Headers still have their host code: an error that only they show is none.
+    const std::string place = first_error_place(answer.output);
+    const bool known = place.find(source_name_) != std::string::npos ||
+                       place.find(request_.file_name) != std::string::npos ||
+                       log.find(place) != std::string::npos;
+    return fail(Status::invalid_source, clean_log(answer.ok() || !known ? log : answer.output, headers_));
 }
 
 // What the compiler's instrumentation calls.
@@ -349,8 +374,9 @@ Status Compilation::build_hooks(std::string* object) {
     return answer.ok() ? Status::success : fail(Status::invalid_source, answer.output);
 }
 
-Status Compilation::build(const Rewritten& rewritten, std::string* image) {
-    std::vector<Registration> kernels = registrations(rewritten);
+Status Compilation::build(const Rewritten& rewritten, const std::vector<std::string>& instances,
+                          std::string* image) {
+    std::vector<Registration> kernels = registrations(rewritten, instances);
     std::string hooks;
     unsigned flags = rewritten.flags;
     if (request_.counted) {
@@ -385,9 +411,9 @@ Status Compilation::build(const Rewritten& rewritten, std::string* image) {
         for (std::size_t i = kernels.size(); errors.only && i-- > 0;) {
             const bool wrong = std::find(errors.kernels.begin(), errors.kernels.end(), kernels[i].name) !=
                                errors.kernels.end();
-            if (!wrong || !kernels[i].found) continue;
+            if (!wrong || !(kernels[i].found || kernels[i].optional)) continue;
             changed = true;
-            if (kernels[i].by_type) {
+            if (kernels[i].by_type || kernels[i].optional) {
                 kernels.erase(kernels.begin() + static_cast<std::ptrdiff_t>(i));
             } else {
                 kernels[i].by_type = true;
@@ -472,12 +498,15 @@ Status Compilation::run(CompileResult* result) {
         const Status status = look_up_or_claim();
         if (status != Status::success || result->cached) return status;
     }
-    const Rewritten rewritten = rewrite(preprocessed);
+    const DevicePart part =
+        device_part({preprocessed}, request_.name_expressions, HostFunctions::keep_called);
+    const Rewritten rewritten = rewrite(part.texts[0]);
     if (!rewritten.problems.empty())
         return failed(fail(Status::invalid_source,
                            format_problems(rewritten.problems, request_.source, request_.file_name)));
     std::string image;
-    if (const Status status = build(rewritten, &image); status != Status::success) return failed(status);
+    if (const Status status = build(rewritten, part.instances, &image); status != Status::success)
+        return failed(status);
     if (const Status status = finish(image, result); status != Status::success) return status;
     if (request_.use_cache) cache_store(cache_key, *result);
     return Status::success;
