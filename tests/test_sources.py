@@ -138,3 +138,51 @@ def test_own_header_of_the_name_of_a_samples_header_is_taken(device, tmp_path):
     (tmp_path / "helper_string.h").write_text("#define NUMBER 5\n")
 
     assert one_number(device, "*out = NUMBER;", '#include "helper_string.h"', include_paths=(tmp_path,)) == 5
+
+
+def test_kernel_of_many_parameters_gets_them_all(device):
+    count = 2000
+    parameters = ", ".join(f"int a{i}" for i in range(count))
+    mod = module(
+        device,
+        f"__global__ void put(int* p, {parameters}) {{ p[0] = a0; p[1] = a{count // 2}; p[2] = a{count - 1}; }}",
+    )
+    values = cs.zeros(3, np.int32)
+    mod.put[1, 1](values, *range(1, count + 1))
+
+    assert values.to_host().tolist() == [1, count // 2 + 1, count]
+
+
+def test_kernel_of_too_many_parameters_is_refused(device):
+    parameters = ", ".join(f"long long a{i}" for i in range(4097))
+
+    with pytest.raises(cs.CompileError, match=r"put|parameter"):
+        cs.Module(f"__global__ void put({parameters}) {{}}", device=device)
+
+
+@pytest.mark.host_only("NVRTC takes no letters beyond ASCII in names, and says so")
+def test_kernel_has_the_name_that_it_was_given(device):
+    value = cs.zeros(1, np.int32)
+    mod = module(device, '__global__ void größe(int* p, int ń) { *p = ń + sizeof "ö\\u00f6"; }')
+    mod["größe"][1, 1](value, 3)
+
+    assert mod.kernels == ("größe",)
+    assert [p.name for p in mod["größe"].parameters] == ["p", "ń"]
+    assert value.to_host()[0] == 8
+
+
+@pytest.mark.gpu_only("compilers for simulated devices take such names")
+def test_name_beyond_ascii_is_refused(device):
+    with pytest.raises(cs.CompileError, match="unrecognized token"):
+        cs.Module("__global__ void größe(int* p) { *p = 1; }", device=device)
+
+
+def test_module_says_that_the_preprocessor_left_its_kernels_out(device):
+    mod = module(device, "#if 0\n__global__ void lost(int* p) {}\n#endif\n")
+
+    assert mod.kernels == ()
+    assert "the preprocessor leaves out 'lost'" in mod.log
+    with pytest.raises(AttributeError, match="the preprocessor leaves out 'lost'"):
+        mod.lost  # noqa: B018
+    with pytest.raises(KeyError, match="the preprocessor leaves out 'lost'"):
+        mod["other"]

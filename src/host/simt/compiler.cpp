@@ -1,6 +1,7 @@
 #include "host/simt/compiler.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -23,6 +24,7 @@
 #include "runtime/host_headers.hpp"
 #include "runtime/sha256.hpp"
 #include "runtime/signature.hpp"
+#include "runtime/source_tokens.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -253,6 +255,36 @@ Status Compilation::unfinished(const CommandResult& answer) {
     return Status::success;
 }
 
+// GCC writes letters beyond ASCII in names as \U000000f6. Names have to be those that the user wrote.
+std::string with_letters(const std::string& text) {
+    if (text.find("\\U000") == std::string::npos) return text;
+    std::string result;
+    const std::vector<SourceToken> tokens = source_tokens(text).list;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        const std::size_t offset = tokens[i].offset;
+        if (tokens[i].text != "\\" || offset + 10 > text.size() || text[offset + 1] != 'U') continue;
+        const auto code =
+            static_cast<unsigned>(std::strtoul(text.substr(offset + 2, 8).c_str(), nullptr, 16));
+        result += text.substr(at, offset - at);
+        at = offset + 10;
+        const auto add = [&result](unsigned byte) { result += static_cast<char>(byte); };
+        if (code < 0x800) {
+            add(0xc0 | code >> 6);
+        } else {
+            if (code < 0x10000) {
+                add(0xe0 | code >> 12);
+            } else {
+                add(0xf0 | code >> 18);
+                add(0x80 | (code >> 12 & 0x3f));
+            }
+            add(0x80 | (code >> 6 & 0x3f));
+        }
+        add(0x80 | (code & 0x3f));
+    }
+    return result + text.substr(at);
+}
+
 Status Compilation::preprocess(std::string* text) {
     const std::string output = directory_->path() + "/preprocessed.ii";
     std::vector<std::string> arguments = command(false);
@@ -261,6 +293,7 @@ Status Compilation::preprocess(std::string* text) {
     if (const Status status = unfinished(answer); status != Status::success) return status;
     if (!answer.ok() || !read_file(output, text))
         return fail(Status::invalid_source, clean_log(answer.output, headers_));
+    *text = with_letters(*text);
     log_ = clean_log(answer.output, headers_);
     return Status::success;
 }
