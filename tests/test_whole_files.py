@@ -258,6 +258,27 @@ int main() { put<<<1, 1>>>(nullptr); check(cudaDeviceSynchronize()); }
     assert value.to_host()[0] == 8
 
 
+def test_header_may_be_included_by_two_names(device, tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "base.h").write_text(
+        "#pragma once\nint host() { return 1; }\n__device__ inline int three() { return 3; }\n"
+    )
+    (folder / "more.h").write_text('#pragma once\n#include "base.h"\n')
+    path = tmp_path / "whole.cu"
+    path.write_text(
+        """#include "parts/base.h"
+#include "parts/more.h"
+__global__ void put(int* p) { *p = three(); }
+int main() { put<<<1, 1>>>(nullptr); return host(); }
+"""
+    )
+    value = cs.zeros(1, np.int32)
+    cs.Module.from_file(path, device=device).put[1, 1](value)
+
+    assert value.to_host()[0] == 3
+
+
 @pytest.mark.host_only("a GPU's device code may launch kernels, which NVRTC tells apart by itself")
 def test_launch_in_device_code_is_refused(device):
     with pytest.raises(cs.CompileError, match="in device code"):

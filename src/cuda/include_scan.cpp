@@ -89,19 +89,16 @@ class Scan {
     }
 
     bool take(const std::string& path) {
-        if (seen_.contains(path)) {
-            for (IncludedFile& file : files_) file.has_one_name &= file.path != path || file.name == name_;
-            return true;
+        for (IncludedFile& file : files_) {
+            const bool named = std::find(file.names.begin(), file.names.end(), name_) != file.names.end();
+            if (file.path == path && !named) file.names.push_back(name_);
+            if (file.path != path && named) file.is_known = false;
         }
+        if (seen_.contains(path)) return true;
         const std::optional<std::string> text = read_file(path);
         if (!text) return false;
         seen_.insert(path);
-        bool has_one_name = true;
-        for (IncludedFile& file : files_) {
-            if (file.name != name_) continue;
-            file.has_one_name = has_one_name = false;
-        }
-        files_.push_back({name_, path, *text, has_one_name});
+        files_.push_back({{name_}, path, *text});
         contents_ += path + '\0' + std::to_string(text->size()) + '\0' + *text;
         scan(*text, folder_of(path));
         return true;

@@ -19,9 +19,9 @@ std::optional<std::string> included_contents(const CompileRequest& request,
 
 // A file that a source seems to include, by itself or through another one.
 struct IncludedFile {
-    std::string name;  // that #include gives
+    std::vector<std::string> names;  // that #include gives
     std::string path, text;
-    bool has_one_name = true;  // and no other file has it
+    bool is_known = true;  // no other file has one of the names
 };
 std::vector<IncludedFile> included_files(const CompileRequest& request,
                                          const std::vector<std::string>& include_paths);

@@ -372,10 +372,11 @@ bool drop_host_code(Job& job) {
     std::vector<IncludedFile> files = included_files(request, searched);
     // What the toolkit brings is right as it is.
     std::erase_if(files, [](const IncludedFile& file) {
-        const std::string_view folder(file.path.data(), file.path.size() - file.name.size());
+        const std::string& name = file.names.front();
+        if (!file.path.ends_with(name)) return true;
+        const std::string folder = file.path.substr(0, file.path.size() - name.size());
         std::error_code error;
-        return !file.path.ends_with(file.name) ||
-               std::filesystem::exists(std::filesystem::path(folder) / "cuda_runtime.h", error);
+        return std::filesystem::exists(std::filesystem::path(folder) / "cuda_runtime.h", error);
     });
     std::vector<std::string_view> texts = {request.source};
     for (const auto& header : request.headers) texts.push_back(header.second);
@@ -391,9 +392,12 @@ bool drop_host_code(Job& job) {
     for (auto& header : request.headers) take(header.second, part.texts[next++]);
     for (IncludedFile& file : files) {
         std::string& text = part.texts[next++];
-        if (!file.has_one_name || text == file.text) continue;
-        take(file.text, text);
-        request.headers.emplace_back(file.name, std::move(file.text));
+        if (!file.is_known || text == file.text) continue;
+        // A file that is included by several names is still one file.
+        const std::string guard = "CUSCOPE_FILE_" + std::to_string(next);
+        text = "#ifndef " + guard + "\n#define " + guard + "\n#line 1\n" + text + "\n#endif\n";
+        for (const std::string& name : file.names) request.headers.emplace_back(name, text);
+        changed = true;
     }
     job.instances = std::move(part.instances);
     return changed;
