@@ -6,9 +6,9 @@ namespace {
 // With the headers that theirs include.
 constexpr const char* handles = R"(#pragma once
 #if __has_include(<cuda_fp16.h>)
-#include <cuda_fp16.h>
-#include <cuda_bf16.h>
-#include <cuComplex.h>
+#include "cuda_fp16.h"
+#include "cuda_bf16.h"
+#include "cuComplex.h"
 typedef float cufftReal;
 typedef double cufftDoubleReal;
 typedef cuComplex cufftComplex;
