@@ -185,7 +185,7 @@ Status Compilation::prepare() {
     for (const auto& [folder, headers] : {std::pair(library_folder, &host_library_headers()),
                                           std::pair(missing_folder, &missing_host_headers())}) {
         for (const auto& [name, text] : *headers) {
-            if (!write_file(directory_->path() + folder + name, "#pragma GCC system_header\n" + text))
+            if (!write_file(directory_->path() + folder + name, text))
                 return fail(Status::operating_system, "cannot write to " + directory_->path());
         }
     }
