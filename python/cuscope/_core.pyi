@@ -2843,7 +2843,8 @@ class Module:
     Parameters
     ----------
     source : str
-        CUDA C++.
+        CUDA C++. Host code in it (main, launches, functions without __device__) is left out, as by nvcc's pass for the
+        device; instances of templates that it launches are compiled.
     name_expressions : sequence of str
         Instances of templates to compile: ["scale<float>"].
     options : sequence of str

@@ -99,11 +99,21 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
         module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, description));
         module->kernels_.back()->count_with(counting);
     }
+    std::string left_out;
     for (const KernelNames& found : find_kernels(request.source)) {
-        if (found.is_template) module->templates_.push_back(found.name);
+        if (found.is_template) {
+            module->templates_.push_back(found.name);
+        } else {
+            left_out += (left_out.empty() ? "'" : ", '") + found.name + "'";
+        }
     }
     module->image_ = std::move(result.image);
     module->log_ = std::move(result.log);
+    if (module->kernels_.empty() && !left_out.empty()) {
+        module->log_ += request.file_name +
+                        ": note: the module has no kernels: the preprocessor leaves out " + left_out +
+                        " of the source, since an #if around it is false\n";
+    }
     module->cached_ = result.cached;
     return module;
 }
@@ -156,6 +166,7 @@ std::shared_ptr<Kernel> Module::kernel(const std::string& name) const {
     message << "there is no kernel '" << name << "' in this module; ";
     if (kernels_.empty()) {
         message << "it has none (kernels are declared __global__)";
+        if (!log_.empty()) message << ". The compiler said:\n" << log_;
     } else {
         message << "it has: ";
         for (std::size_t i = 0; i < kernels_.size(); ++i) message << (i ? ", " : "") << kernels_[i]->name();

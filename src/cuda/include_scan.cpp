@@ -41,6 +41,11 @@ class Scan {
         return std::move(contents_);
     }
 
+    std::vector<IncludedFile> files() {
+        run();
+        return std::move(files_);
+    }
+
   private:
     // Takes every line that looks like an include, in comments and inactive branches too: one too many does
     // no harm.
@@ -70,6 +75,7 @@ class Scan {
         const bool given = std::any_of(request_.headers.begin(), request_.headers.end(),
                                        [&](const auto& header) { return header.first == name; });
         if (given) return;  // it is part of the request
+        name_ = name;
         if (name.starts_with('/')) {
             take(name);
             return;
@@ -83,10 +89,16 @@ class Scan {
     }
 
     bool take(const std::string& path) {
+        for (IncludedFile& file : files_) {
+            const bool named = std::find(file.names.begin(), file.names.end(), name_) != file.names.end();
+            if (file.path == path && !named) file.names.push_back(name_);
+            if (file.path != path && named) file.is_known = false;
+        }
         if (seen_.contains(path)) return true;
         const std::optional<std::string> text = read_file(path);
         if (!text) return false;
         seen_.insert(path);
+        files_.push_back({{name_}, path, *text});
         contents_ += path + '\0' + std::to_string(text->size()) + '\0' + *text;
         scan(*text, folder_of(path));
         return true;
@@ -95,7 +107,8 @@ class Scan {
     const CompileRequest& request_;
     const std::vector<std::string>& include_paths_;
     std::set<std::string> seen_;
-    std::string contents_;
+    std::vector<IncludedFile> files_;
+    std::string contents_, name_;
     bool certain_ = true;
 };
 
@@ -104,6 +117,11 @@ class Scan {
 std::optional<std::string> included_contents(const CompileRequest& request,
                                              const std::vector<std::string>& include_paths) {
     return Scan(request, include_paths).run();
+}
+
+std::vector<IncludedFile> included_files(const CompileRequest& request,
+                                         const std::vector<std::string>& include_paths) {
+    return Scan(request, include_paths).files();
 }
 
 }  // namespace cuscope::cuda

@@ -17,4 +17,13 @@ namespace cuscope::cuda {
 std::optional<std::string> included_contents(const CompileRequest& request,
                                              const std::vector<std::string>& include_paths);
 
+// A file that a source seems to include, by itself or through another one.
+struct IncludedFile {
+    std::vector<std::string> names;  // that #include gives
+    std::string path, text;
+    bool is_known = true;  // no other file has one of the names
+};
+std::vector<IncludedFile> included_files(const CompileRequest& request,
+                                         const std::vector<std::string>& include_paths);
+
 }  // namespace cuscope::cuda

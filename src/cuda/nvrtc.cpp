@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +16,8 @@
 #include "cuda/nvrtc_thread.hpp"
 #include "runtime/compile_cache.hpp"
 #include "runtime/compile_claim.hpp"
+#include "runtime/device_part.hpp"
+#include "runtime/host_headers.hpp"
 #include "runtime/signature.hpp"
 
 namespace cuscope::cuda::nvrtc {
@@ -60,9 +63,10 @@ bool includes_by_option(const std::vector<std::string>& options) {
 // What a compilation takes, in a thread that may outlive the call: so the request is its own.
 struct Job {
     const Library& library;
-    const CompileRequest request;
+    CompileRequest request;
     std::vector<std::string> options;
-    std::vector<KernelNames> scanned;  // the kernels that the source seems to have
+    std::vector<KernelNames> scanned;    // the kernels that the source seems to have
+    std::vector<std::string> instances;  // that host code in the source launches
     std::atomic<bool> given_up{false};
 };
 
@@ -122,6 +126,17 @@ Status status_of(Result result) {
     }
 }
 
+// Would #include find a file of this name?
+bool is_found(const Job& job, const std::string& name) {
+    std::vector<std::string> folders = include_options(job.request.options);
+    folders.insert(folders.end(), job.request.include_paths.begin(), job.request.include_paths.end());
+    folders.push_back(std::filesystem::path(job.request.file_name).parent_path().string());
+    std::error_code error;
+    return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+        return std::filesystem::is_regular_file(std::filesystem::path(folder) / name, error);
+    });
+}
+
 // Name expressions and what they are called in the image.
 using Lowered = std::map<std::string, std::string>;
 
@@ -135,10 +150,14 @@ Status compile_once(Job& job, const std::vector<std::string>& expressions,
         texts.push_back(header.second.c_str());
     };
     for (const auto& header : job.request.headers) add_header(header);
-    for (const auto& header : builtin_headers()) {
-        const bool given = std::any_of(job.request.headers.begin(), job.request.headers.end(),
-                                       [&](const auto& other) { return other.first == header.first; });
-        if (!given) add_header(header);
+    for (const HeaderTexts* headers :
+         {&builtin_headers(), &host_library_headers(), &missing_host_headers()}) {
+        for (const auto& header : *headers) {
+            const bool given = std::any_of(job.request.headers.begin(), job.request.headers.end(),
+                                           [&](const auto& other) { return other.first == header.first; });
+            if (!given && !(headers == &missing_host_headers() && is_found(job, header.first)))
+                add_header(header);
+        }
     }
     for (const std::string& option : job.options) options.push_back(option.c_str());
     for (const std::string& option : implied) options.push_back(option.c_str());
@@ -218,8 +237,10 @@ std::vector<KernelDescription> describe(const Job& job, const std::string& image
         KernelDescription description;
         std::size_t rank;
     };
+    std::vector<std::string> expressions = job.request.name_expressions;
+    expressions.insert(expressions.end(), job.instances.begin(), job.instances.end());
     std::vector<Kernel> kernels;
-    const std::size_t scanned = job.scanned.size(), asked = job.request.name_expressions.size();
+    const std::size_t scanned = job.scanned.size(), asked = expressions.size();
     for (const std::string& name : kernel_names(image)) {
         Kernel kernel{{}, scanned + asked};
         KernelDescription& description = kernel.description;
@@ -233,7 +254,7 @@ std::vector<KernelDescription> describe(const Job& job, const std::string& image
             if (demangled == name) probe = description.name;  // extern "C"
         }
         for (std::size_t i = 0; i < asked; ++i) {
-            const std::string& expression = job.request.name_expressions[i];
+            const std::string& expression = expressions[i];
             const auto found = lowered.find(expression);
             if (found == lowered.end() || found->second != name) continue;
             if (kernel.rank >= scanned) {
@@ -293,7 +314,7 @@ std::optional<std::string> cache_key(const Job& job) {
     for (std::string& path : include_options(request.options)) searched.push_back(std::move(path));
     const std::optional<std::string> included = included_contents(request, searched);
     if (!included) return std::nullopt;
-    std::string key = "nvrtc 2";  // the number goes up when the same request gives another result
+    std::string key = "nvrtc 3";  // the number goes up when the same request gives another result
     const auto add = [&](std::string_view part) {
         key += '\0';
         key += std::to_string(part.size());
@@ -343,34 +364,86 @@ bool has_zero(const CompileRequest& request) {
                        [&](const auto& header) { return zero(header.first) || zero(header.second); });
 }
 
-Status compile_all(Job& job, CompileResult* result) {
+// Leaves the device part of the source and of the files that it includes. False if that is all there was.
+bool drop_host_code(Job& job) {
+    CompileRequest& request = job.request;
+    std::vector<std::string> searched = request.include_paths;
+    for (std::string& path : include_options(request.options)) searched.push_back(std::move(path));
+    std::vector<IncludedFile> files = included_files(request, searched);
+    // What the toolkit brings is right as it is.
+    std::erase_if(files, [](const IncludedFile& file) {
+        const std::string& name = file.names.front();
+        if (!file.path.ends_with(name)) return true;
+        const std::string folder = file.path.substr(0, file.path.size() - name.size());
+        std::error_code error;
+        return std::filesystem::exists(std::filesystem::path(folder) / "cuda_runtime.h", error);
+    });
+    std::vector<std::string_view> texts = {request.source};
+    for (const auto& header : request.headers) texts.push_back(header.second);
+    for (const IncludedFile& file : files) texts.push_back(file.text);
+    DevicePart part = device_part(texts, request.name_expressions, HostFunctions::drop);
+    bool changed = false;
+    const auto take = [&changed](std::string& text, std::string& now) {
+        changed |= text != now;
+        text = std::move(now);
+    };
+    std::size_t next = 0;
+    take(request.source, part.texts[next++]);
+    for (auto& header : request.headers) take(header.second, part.texts[next++]);
+    for (IncludedFile& file : files) {
+        std::string& text = part.texts[next++];
+        if (!file.is_known || text == file.text) continue;
+        // A file that is included by several names is still one file.
+        const std::string guard = "CUSCOPE_FILE_" + std::to_string(next);
+        text = "#ifndef " + guard + "\n#define " + guard + "\n#line 1\n" + text + "\n#endif\n";
+        for (const std::string& name : file.names) request.headers.emplace_back(name, text);
+        changed = true;
+    }
+    job.instances = std::move(part.instances);
+    return changed;
+}
+
+Status compile_part(Job& job, CompileResult* result) {
     std::vector<std::string> probes;
     for (const std::string& name : job.request.name_expressions) probes.push_back(probe_of(name));
     for (const KernelNames& kernel : job.scanned) {
         if (kernel.is_extern_c && !kernel.is_template) probes.push_back(probe_of(kernel.name));
     }
+    const auto refused = [&](const std::string& expression) {
+        return result->log.find(std::string(name_check) + expression) != std::string::npos;
+    };
+    for (const std::string& name : job.instances) probes.push_back(probe_of(name));
     Lowered lowered;
     std::vector<std::string> implied;
     Status status = Status::success;
     for (bool again = true; again;) {
         std::vector<std::string> expressions = job.request.name_expressions;
+        expressions.insert(expressions.end(), job.instances.begin(), job.instances.end());
         expressions.insert(expressions.end(), probes.begin(), probes.end());
         *result = {};
         lowered.clear();
         status = compile_once(job, expressions, implied, result, &lowered);
         // The scan may have seen a kernel that the preprocessor removes. And what the compiler says of probes
         // is not the user's business.
-        again =
-            status == Status::invalid_source && !job.given_up.load() &&
-            (std::erase_if(probes,
-                           [&](const std::string& probe) {
-                               return result->log.find(std::string(name_check) + probe) != std::string::npos;
-                           }) > 0 ||
-             add_implied(result->log, &implied));
+        again = status == Status::invalid_source && !job.given_up.load() &&
+                (std::erase_if(probes, refused) + std::erase_if(job.instances, refused) > 0 ||
+                 add_implied(result->log, &implied));
     }
     result->log = readable(std::move(result->log));
     if (status == Status::success) result->kernels = describe(job, result->image, lowered);
     return status;
+}
+
+// As it is; if that fails, without its host code, of which NVRTC takes nothing.
+Status compile_all(Job& job, CompileResult* result) {
+    const Status status = compile_part(job, result);
+    if (status != Status::invalid_source || job.given_up.load()) return status;
+    const bool has_host_code = result->log.find("not allowed in JIT mode") != std::string::npos;
+    if (!drop_host_code(job)) return status;
+    CompileResult device_only;
+    const Status again = compile_part(job, &device_only);
+    if (again == Status::success || has_host_code) *result = std::move(device_only);
+    return again == Status::success || has_host_code ? again : status;
 }
 
 }  // namespace

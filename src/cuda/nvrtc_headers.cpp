@@ -147,13 +147,142 @@ static __device__ __forceinline__ cudaGraphExec_t cudaGetCurrentGraphExec() {
 }
 )";
 
+// nvcc has these from the runtime's headers, and from those of the host's C library.
+constexpr const char* shapes = R"(#pragma once
+static __device__ __forceinline__ cudaPitchedPtr make_cudaPitchedPtr(void* ptr, size_t pitch, size_t xsize,
+                                                                     size_t ysize) {
+    return {ptr, pitch, xsize, ysize};
+}
+static __device__ __forceinline__ cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
+    return {width, height, depth};
+}
+static __device__ __forceinline__ cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
+)";
+
+constexpr const char* short_names = R"(#pragma once
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+)";
+
+// The toolkit's own declares functions of the host, which NVRTC refuses.
+constexpr const char* driver = R"(#pragma once
+#define CUDA_VERSION CUDART_VERSION
+typedef unsigned long long CUdeviceptr;
+typedef unsigned long long CUtexObject;
+typedef unsigned long long CUsurfObject;
+typedef struct CUstream_st* CUstream;
+typedef struct CUevent_st* CUevent;
+typedef struct CUctx_st* CUcontext;
+typedef struct CUmod_st* CUmodule;
+typedef struct CUfunc_st* CUfunction;
+typedef int CUdevice;
+)";
+
 // NVRTC knows printf, assert, malloc, memcpy, size_t and the like without a header.
 constexpr const char* known = "#pragma once\n";
 
-}  // namespace
+// Headers of the host's C++ library that sources include for their host code. Of a few, kernels use
+// something, which the toolkit's own library has.
+constexpr const char* host_headers[] = {"iostream",
+                                        "fstream",
+                                        "sstream",
+                                        "iomanip",
+                                        "ostream",
+                                        "istream",
+                                        "iosfwd",
+                                        "ios",
+                                        "streambuf",
+                                        "vector",
+                                        "string",
+                                        "string_view",
+                                        "map",
+                                        "unordered_map",
+                                        "set",
+                                        "list",
+                                        "forward_list",
+                                        "deque",
+                                        "queue",
+                                        "stack",
+                                        "unordered_set",
+                                        "memory",
+                                        "chrono",
+                                        "thread",
+                                        "mutex",
+                                        "shared_mutex",
+                                        "future",
+                                        "random",
+                                        "stdexcept",
+                                        "exception",
+                                        "regex",
+                                        "filesystem",
+                                        "system_error",
+                                        "typeinfo",
+                                        "typeindex",
+                                        "locale",
+                                        "bitset",
+                                        "iterator",
+                                        "atomic",
+                                        "any",
+                                        "new",
+                                        "cerrno",
+                                        "errno.h",
+                                        "csignal",
+                                        "signal.h",
+                                        "unistd.h",
+                                        "sys/time.h",
+                                        "ctype.h",
+                                        "cctype",
+                                        "stdarg.h",
+                                        "cstdarg",
+                                        "getopt.h",
+                                        "sys/stat.h",
+                                        "sys/mman.h",
+                                        "fcntl.h",
+                                        "pthread.h",
+                                        "sched.h",
+                                        "semaphore.h",
+                                        "arpa/inet.h",
+                                        "sys/socket.h",
+                                        "netinet/in.h",
+                                        "netdb.h",
+                                        "sys/un.h",
+                                        "glob.h",
+                                        "libgen.h",
+                                        "dlfcn.h",
+                                        "dirent.h",
+                                        "memory.h",
+                                        "malloc.h",
+                                        "alloca.h",
+                                        "strings.h",
+                                        "stdbool.h",
+                                        "sys/wait.h",
+                                        "sys/resource.h",
+                                        "sys/ioctl.h",
+                                        "execution",
+                                        "source_location",
+                                        "condition_variable"};
+constexpr const char* device_headers[] = {
+    "type_traits",      "utility", "limits", "algorithm", "functional", "array",    "tuple",  "complex",
+    "initializer_list", "numeric", "bit",    "concepts",  "span",       "optional", "variant"};
 
-const std::vector<std::pair<std::string, std::string>>& builtin_headers() {
-    static const std::vector<std::pair<std::string, std::string>> headers = {
+std::string of_toolkit(const std::string& name) {
+    std::string text = "#pragma once\n";
+    const auto include = [&text](const std::string& path) {
+        text += "#if __has_include(<cuda/std/" + path + ">)\n#include <cuda/std/" + path + ">\n#endif\n";
+    };
+    include(name);
+    if (name == "algorithm") {  // which few toolkits have as a whole
+        include("__algorithm/min.h");
+        include("__algorithm/max.h");
+    }
+    return text + "namespace cuda { namespace std {} }\nnamespace std { using namespace cuda::std; }\n";
+}
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+Headers make_builtin_headers() {
+    Headers headers = {
         {"stdint.h", integers},
         {"cstdint", integers},
         {"limits.h", limits},
@@ -174,11 +303,25 @@ const std::vector<std::pair<std::string, std::string>>& builtin_headers() {
         {"cassert", known},
         {"time.h", known},
         {"ctime", known},
+        {"sys/types.h", short_names},
+        {"cuda.h", driver},
+        {"cuscope_shapes.h", shapes},
         {"cuscope_dependent_launches.h", dependent_launches},
         {"cuscope_conditional_nodes.h", conditional_nodes},
         {"cuscope_device_graphs.h", device_graphs},
+        {"inttypes.h", integers},
+        {"cinttypes", integers},
     };
+    for (const char* name : host_headers) headers.emplace_back(name, known);
+    for (const char* name : device_headers) headers.emplace_back(name, of_toolkit(name));
     return headers;
+}
+
+}  // namespace
+
+const std::vector<std::pair<std::string, std::string>>& builtin_headers() {
+    static const auto* const headers = new Headers(make_builtin_headers());
+    return *headers;
 }
 
 const std::vector<std::pair<std::string, std::string>>& implied_headers() {
@@ -199,6 +342,8 @@ const std::vector<std::pair<std::string, std::string>>& implied_headers() {
         add("cuscope_device_graphs.h",
             {"cudaGraphLaunch", "cudaGetCurrentGraphExec", "cudaStreamGraphTailLaunch",
              "cudaStreamGraphFireAndForget", "cudaStreamGraphFireAndForgetAsSibling"});
+        add("cuscope_shapes.h", {"make_cudaPitchedPtr", "make_cudaExtent", "make_cudaPos"});
+        add("sys/types.h", {"ushort", "uint", "ulong"});
         add("float.h", {"FLT_EPSILON", "FLT_MIN", "FLT_MAX", "DBL_EPSILON", "DBL_MIN", "DBL_MAX"});
         add("stdint.h", {"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
                          "uint64_t", "intptr_t", "uintptr_t"});

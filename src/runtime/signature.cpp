@@ -245,6 +245,12 @@ std::string demangle(const char* mangled) {
 
 std::string function_name(std::string_view demangled) {
     const std::optional<Parentheses> last = last_parentheses(demangled);
+    if (!last && demangled.starts_with("_Z")) {  // of more parameters than the C++ library demangles
+        std::size_t length = 0, at = 2;
+        for (; at < demangled.size() && demangled[at] >= '0' && demangled[at] <= '9' && length < 10000; ++at)
+            length = 10 * length + static_cast<std::size_t>(demangled[at] - '0');
+        if (length > 0 && at + length <= demangled.size()) return std::string(demangled.substr(at, length));
+    }
     if (!last) return std::string(demangled);
     std::string_view name = trim(demangled.substr(0, last->begin));
     constexpr std::string_view returned = "void ";  // which is spelt out for instances of templates

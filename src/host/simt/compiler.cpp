@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -22,8 +23,11 @@
 #include "host/simt/temporary_directory.hpp"
 #include "runtime/compile_cache.hpp"
 #include "runtime/compile_claim.hpp"
+#include "runtime/device_part.hpp"
+#include "runtime/host_headers.hpp"
 #include "runtime/sha256.hpp"
 #include "runtime/signature.hpp"
+#include "runtime/source_tokens.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -32,6 +36,10 @@ namespace {
 constexpr unsigned most_parameter_bytes = 32764;
 // What the __shared__ variables of a kernel may take, all together: the limit of every GPU.
 constexpr std::uint64_t most_shared_bytes = 48 << 10;
+
+// In the directory of a compilation: headers that stand in for those of host libraries.
+constexpr const char* library_folder = "/libraries/";
+constexpr const char* missing_folder = "/missing/";
 
 // The text of our own headers decides what a compilation gives as much as the source does.
 std::string headers_digest(const std::string& directory) {
@@ -134,10 +142,11 @@ class Compilation {
     std::string key() const;
     Status prepare();
     Status preprocess(std::string* text);
-    Status build(const Rewritten& rewritten, std::string* image);
+    Status build(const Rewritten& rewritten, const std::vector<std::string>& instances, std::string* image);
     Status build_hooks(std::string* object);
     std::vector<std::string> file_name_flags(const std::string& preprocessed) const;
-    std::vector<Registration> registrations(const Rewritten& rewritten) const;
+    std::vector<Registration> registrations(const Rewritten& rewritten,
+                                            const std::vector<std::string>& instances) const;
     Status diagnose(const std::string& registration, const std::string& log);
     Status finish(const std::string& image, CompileResult* result) const;
 
@@ -166,7 +175,8 @@ class Compilation {
 };
 
 std::string Compilation::key() const {
-    std::string key = "host image, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
+    // The number goes up when the same request gives another result.
+    std::string key = "host image 2, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
                       headers_digest(headers_) + "\n" + compiler_.path + "\n" + compiler_.version + "\n" +
                       std::to_string(target_.compute_capability_major) + "." +
                       std::to_string(target_.compute_capability_minor) + "\n";
@@ -200,6 +210,13 @@ Status Compilation::prepare() {
         if (!write_file(source_directory_ + "/" + name, text))
             return fail(Status::operating_system, "cannot write the header '" + name + "'");
     }
+    for (const auto& [folder, headers] : {std::pair(library_folder, &host_library_headers()),
+                                          std::pair(missing_folder, &missing_host_headers())}) {
+        for (const auto& [name, text] : *headers) {
+            if (!write_file(directory_->path() + folder + name, text))
+                return fail(Status::operating_system, "cannot write to " + directory_->path());
+        }
+    }
     // The compiler shows the lines of a file of this name; of another one it is only told the name.
     std::string text = request_.source;
     source_name_ = request_.file_name;
@@ -231,6 +248,7 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     if (request_.counted) arguments.push_back("-DCUSCOPE_COUNTED");
     arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
     arguments.push_back("-I" + headers_ + "/cuscope_simt/compat");
+    arguments.push_back("-I" + directory_->path() + library_folder);
     arguments.insert(arguments.end(), options_.preprocessor.begin(), options_.preprocessor.end());
     for (const std::string& path : request_.include_paths) {
         std::error_code error;
@@ -243,6 +261,7 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     const Toolkit toolkit = find_toolkit();
     if (!toolkit.standard_library.empty())
         arguments.insert(arguments.end(), {"-isystem", toolkit.standard_library});
+    arguments.insert(arguments.end(), {"-idirafter", directory_->path() + missing_folder});
     if (!toolkit.curand_kernel.empty())
         arguments.push_back("-DCUSCOPE_CURAND_KERNEL=\"" + toolkit.curand_kernel + "\"");
     if (!options_.warnings) arguments.push_back("-w");
@@ -264,6 +283,36 @@ Status Compilation::unfinished(const CommandResult& answer) {
     return Status::success;
 }
 
+// GCC writes letters beyond ASCII in names as \U000000f6. Names have to be those that the user wrote.
+std::string with_letters(const std::string& text) {
+    if (text.find("\\U000") == std::string::npos) return text;
+    std::string result;
+    const std::vector<SourceToken> tokens = source_tokens(text).list;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        const std::size_t offset = tokens[i].offset;
+        if (tokens[i].text != "\\" || offset + 10 > text.size() || text[offset + 1] != 'U') continue;
+        const auto code =
+            static_cast<unsigned>(std::strtoul(text.substr(offset + 2, 8).c_str(), nullptr, 16));
+        result += text.substr(at, offset - at);
+        at = offset + 10;
+        const auto add = [&result](unsigned byte) { result += static_cast<char>(byte); };
+        if (code < 0x800) {
+            add(0xc0 | code >> 6);
+        } else {
+            if (code < 0x10000) {
+                add(0xe0 | code >> 12);
+            } else {
+                add(0xf0 | code >> 18);
+                add(0x80 | (code >> 12 & 0x3f));
+            }
+            add(0x80 | (code >> 6 & 0x3f));
+        }
+        add(0x80 | (code & 0x3f));
+    }
+    return result + text.substr(at);
+}
+
 Status Compilation::preprocess(std::string* text) {
     const std::string output = directory_->path() + "/preprocessed.ii";
     std::vector<std::string> arguments = command(false);
@@ -272,11 +321,13 @@ Status Compilation::preprocess(std::string* text) {
     if (const Status status = unfinished(answer); status != Status::success) return status;
     if (!answer.ok() || !read_file(output, text))
         return fail(Status::invalid_source, clean_log(answer.output, headers_));
+    *text = with_letters(*text);
     log_ = clean_log(answer.output, headers_);
     return Status::success;
 }
 
-std::vector<Registration> Compilation::registrations(const Rewritten& rewritten) const {
+std::vector<Registration> Compilation::registrations(const Rewritten& rewritten,
+                                                     const std::vector<std::string>& instances) const {
     std::vector<Registration> result;
     const auto add = [&result](Registration registration) {
         const std::string bare = without_spaces(registration.name);
@@ -289,8 +340,9 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten)
         result.push_back(std::move(registration));
     };
     // An instance, named by the user or in the source, takes what is known of its template.
-    const auto add_instance = [&](std::string name) {
+    const auto add_instance = [&](std::string name, bool optional) {
         Registration registration;
+        registration.optional = optional;
         registration.name = std::move(name);
         const std::size_t angle = std::min(registration.name.find('<'), registration.name.size());
         const std::string function = without_spaces(registration.name.substr(0, angle));
@@ -312,13 +364,15 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten)
     };
     for (const KernelSource& kernel : rewritten.kernels) {
         if (kernel.name.back() == '>') {
-            add_instance(kernel.name);
+            add_instance(kernel.name, false);
         } else if (!kernel.is_template) {
             add({kernel.name, kernel.parameter_names, kernel.launch_bounds, true, kernel.scope,
                  kernel.parameters, is_overloaded(kernel), kernel.launches_graphs});
         }
     }
-    for (const std::string& expression : request_.name_expressions) add_instance(expression_name(expression));
+    for (const std::string& expression : request_.name_expressions)
+        add_instance(expression_name(expression), false);
+    for (const std::string& instance : instances) add_instance(instance, true);
     return result;
 }
 
@@ -330,12 +384,25 @@ bool aligns_shared(const std::string& source) {
     return false;
 }
 
+// "kernel.cu:12:" of the first error in a log; or empty.
+std::string first_error_place(const std::string& log) {
+    const std::size_t error = log.find(": error: ");
+    if (error == std::string::npos) return "";
+    const std::size_t begin = log.rfind('\n', error) + 1;
+    const std::size_t column = log.rfind(':', error - 1);
+    return column == std::string::npos || column < begin ? "" : log.substr(begin, column + 1 - begin);
+}
+
 // The user's own text, as it stands, tells best what is wrong with it. If it is right, a name expression is
 // not.
 Status Compilation::diagnose(const std::string& registration, const std::string& log) {
     std::vector<std::string> arguments = command(true);
     if (aligns_shared(request_.source)) arguments.push_back("-DCUSCOPE_NO_ALIGNAS");
     arguments.insert(arguments.end(), {"-fsyntax-only", source_name_});
+    // But for its host code, of which the compiler knows nothing.
+    if (std::string text; read_file(source_directory_ + "/" + source_name_, &text))
+        write_file(source_directory_ + "/" + source_name_,
+                   device_part({text}, request_.name_expressions, HostFunctions::keep_called).texts[0]);
     CommandResult answer = execute(arguments);
     if (const Status status = unfinished(answer); status != Status::success) return status;
     if (answer.ok()) {
@@ -349,7 +416,12 @@ Status Compilation::diagnose(const std::string& registration, const std::string&
             if (const Status status = unfinished(answer); status != Status::success) return status;
         }
     }
-    return fail(Status::invalid_source, clean_log(answer.ok() ? log : answer.output, headers_));
+    // Headers still have their host code: an error that only they show is none.
+    const std::string place = first_error_place(answer.output);
+    const bool known = place.find(source_name_) != std::string::npos ||
+                       place.find(request_.file_name) != std::string::npos ||
+                       log.find(place) != std::string::npos;
+    return fail(Status::invalid_source, clean_log(answer.ok() || !known ? log : answer.output, headers_));
 }
 
 // What the compiler's instrumentation calls.
@@ -392,8 +464,9 @@ std::vector<std::string> Compilation::file_name_flags(const std::string& preproc
     return flags;
 }
 
-Status Compilation::build(const Rewritten& rewritten, std::string* image) {
-    std::vector<Registration> kernels = registrations(rewritten);
+Status Compilation::build(const Rewritten& rewritten, const std::vector<std::string>& instances,
+                          std::string* image) {
+    std::vector<Registration> kernels = registrations(rewritten, instances);
     std::string hooks;
     unsigned flags = rewritten.flags;
     if (request_.counted) {
@@ -431,9 +504,9 @@ Status Compilation::build(const Rewritten& rewritten, std::string* image) {
         for (std::size_t i = kernels.size(); errors.only && i-- > 0;) {
             const bool wrong = std::find(errors.kernels.begin(), errors.kernels.end(), kernels[i].name) !=
                                errors.kernels.end();
-            if (!wrong || !kernels[i].found) continue;
+            if (!wrong || !(kernels[i].found || kernels[i].optional)) continue;
             changed = true;
-            if (kernels[i].by_type) {
+            if (kernels[i].by_type || kernels[i].optional) {
                 kernels.erase(kernels.begin() + static_cast<std::ptrdiff_t>(i));
             } else {
                 kernels[i].by_type = true;
@@ -522,12 +595,15 @@ Status Compilation::run(CompileResult* result) {
         const Status status = look_up_or_claim();
         if (status != Status::success || result->cached) return status;
     }
-    const Rewritten rewritten = rewrite(preprocessed);
+    const DevicePart part =
+        device_part({preprocessed}, request_.name_expressions, HostFunctions::keep_called);
+    const Rewritten rewritten = rewrite(part.texts[0]);
     if (!rewritten.problems.empty())
         return failed(fail(Status::invalid_source,
                            format_problems(rewritten.problems, request_.source, request_.file_name)));
     std::string image;
-    if (const Status status = build(rewritten, &image); status != Status::success) return failed(status);
+    if (const Status status = build(rewritten, part.instances, &image); status != Status::success)
+        return failed(status);
     if (const Status status = finish(image, result); status != Status::success) return status;
     if (request_.use_cache) cache_store(cache_key, *result);
     return Status::success;

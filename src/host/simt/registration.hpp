@@ -17,6 +17,8 @@ struct Registration {
     bool found = false;
     std::string scope, parameters;
     bool by_type = false, launches_graphs = false;
+    // Of an instance that host code launches: left out where it does not compile by itself.
+    bool optional = false;
 };
 
 // A kernel that does not compile gives its errors in the "file" registration_file(name).

@@ -204,8 +204,8 @@ class Rewriter {
         if (token.is("<<<")) {
             if (i > 0 && !is(i - 1, "operator"))
                 problem(i,
-                        "a kernel launch (<<<...>>>) in the source of a module; kernels are launched from "
-                        "outside: module.kernel[grid, block](...)");
+                        "a kernel launch (<<<...>>>) in device code, which cuscope's host runtime does not "
+                        "support; kernels are launched from outside: module.kernel[grid, block](...)");
             return i + 1;
         }
         if (token.kind != TokenKind::identifier) return i + 1;

@@ -5,6 +5,9 @@
 #pragma once
 #pragma GCC system_header
 
+// nvcc includes cuda_runtime.h before every source, which says which runtime it is of.
+#define CUDART_VERSION 13000
+
 // clang-format off
 // First of all: a global register variable has to come before the first function, and attributes before the
 // declarations of the standard headers.
@@ -16,6 +19,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +35,7 @@
 #include "cuscope_simt/ptx.h"
 #include "cuscope_simt/registration.h"
 #include "cuscope_simt/shifts.h"
+#include "cuscope_simt/runtime_structs.h"
 #include "cuscope_simt/simd.h"
 #include "cuscope_simt/spaces.h"
 #include "cuscope_simt/textures.h"

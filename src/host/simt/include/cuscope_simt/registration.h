@@ -28,11 +28,16 @@ damaged_frame() {
 
 template <unsigned... n>
 struct Sequence {};
-template <unsigned count, unsigned... n>
-struct MakeSequence : MakeSequence<count - 1, count - 1, n...> {};
-template <unsigned... n>
-struct MakeSequence<0, n...> {
-    using Type = Sequence<n...>;
+// By the compilers' own means: a template that calls itself stops at 900 parameters.
+template <unsigned count>
+struct MakeSequence {
+#ifdef __clang__
+    template <class, unsigned... n>
+    using Of = Sequence<n...>;
+    using Type = __make_integer_seq<Of, unsigned, count>;
+#else
+    using Type = Sequence<__integer_pack(count)...>;
+#endif
 };
 
 template <class T>

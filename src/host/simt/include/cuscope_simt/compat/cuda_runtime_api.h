@@ -1,4 +1,3 @@
 // What it declares for kernels is built in.
 #pragma once
 #pragma GCC system_header
-#define CUDART_VERSION 13000
