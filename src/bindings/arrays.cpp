@@ -184,7 +184,7 @@ DeviceArray to_device(const HostOrDeviceArray& source, const StreamLike& stream)
         return copy(other, on);
     }
     if (const auto foreign = foreign_array(source, on)) return copy(*foreign, on);
-    const py::array array(numpy().attr("asarray")(source));
+    const py::array array = host_array_of(source, "source");
     const py::dtype dtype = parse_dtype(array.dtype());
     DeviceArray made = new_array(on, shape_of(array), dtype);
     upload(made, array, on);

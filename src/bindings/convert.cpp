@@ -239,12 +239,31 @@ std::string shown(py::handle text) {
 
 }  // namespace
 
-std::size_t parse_size(py::handle value, const char* what) {
-    if (PyIndex_Check(value.ptr()) == 0) {
-        throw core::WrongKind(std::string(what) + ": takes an int, not " + type_name(value));
-    }
-    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+bool is_integer(py::handle value) {
+    if (PyIndex_Check(value.ptr()) == 0) return false;
+    if (!py::isinstance<py::array>(value)) return true;
+    const auto array = py::reinterpret_borrow<py::array>(value);
+    return array.ndim() == 0 && std::string_view("iu").find(array.dtype().kind()) != std::string_view::npos;
+}
+
+std::string kind_of(py::handle value) {
+    std::string text = type_name(value);
+    if (constexpr std::string_view ours = "cuscope._core."; text.starts_with(ours))
+        text.erase(0, ours.size());
+    if (!py::isinstance<py::array>(value)) return text;
+    const auto array = py::reinterpret_borrow<py::array>(value);
+    return text + " of shape " + describe(shape_of(array)) + " and dtype " + describe(array.dtype());
+}
+
+py::object as_integer(py::handle value, const std::string& what, const char* allowed) {
+    if (!is_integer(value)) throw core::WrongKind(what + ": takes " + allowed + ", not " + kind_of(value));
+    py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
     if (!number) throw py::error_already_set();
+    return number;
+}
+
+std::size_t parse_size(py::handle value, const std::string& what) {
+    const py::object number = as_integer(value, what);
     int overflow = 0;
     const long long size = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     if (overflow > 0) {
@@ -262,9 +281,12 @@ std::vector<py::ssize_t> parse_shape(py::handle shape) {
     const auto parse_extent = [](py::handle extent) {
         return static_cast<py::ssize_t>(parse_size(extent, "shape"));
     };
-    if (PyIndex_Check(shape.ptr()) != 0) return {parse_extent(shape)};
-    if (PySequence_Check(shape.ptr()) == 0 || PyUnicode_Check(shape.ptr()) || PyBytes_Check(shape.ptr())) {
-        throw core::WrongKind(std::string("shape: takes an int or a tuple of ints, not ") + type_name(shape));
+    if (is_integer(shape)) return {parse_extent(shape)};
+    const bool array = py::isinstance<py::array>(shape);
+    if (PySequence_Check(shape.ptr()) == 0 || PyUnicode_Check(shape.ptr()) || PyBytes_Check(shape.ptr()) ||
+        py::isinstance<DeviceArray>(shape) ||
+        (array && py::reinterpret_borrow<py::array>(shape).ndim() != 1)) {
+        throw core::WrongKind("shape: takes an int or a tuple of ints, not " + kind_of(shape));
     }
     std::vector<py::ssize_t> extents;
     for (const py::handle extent : py::reinterpret_borrow<py::sequence>(shape)) {
@@ -380,6 +402,8 @@ core::Argument to_argument(py::handle object, const core::StreamPtr& stream) {
             }
             argument.parts.emplace_back().type_name = type_name(part);
         }
+    } else if (PyUnicode_Check(raw)) {
+        argument.text = shown(object);
     } else {
         set_buffer(argument, raw);
     }
@@ -387,5 +411,3 @@ core::Argument to_argument(py::handle object, const core::StreamPtr& stream) {
 }
 
 }  // namespace cuscope::bindings
-    } else if (PyUnicode_Check(raw)) {
-        argument.text = shown(object);

@@ -20,7 +20,7 @@ core::StreamPtr stream_on(const core::StreamPtr& stream, const core::DevicePtr& 
 }
 
 DeviceArray upload_new(const py::object& source, const core::StreamPtr& on) {
-    const py::array array(py::module_::import("numpy").attr("asarray")(source));
+    const py::array array = host_array_of(source, "object");
     DeviceArray made = new_array(on, shape_of(array), parse_dtype(array.dtype()));
     upload(made, array, on);
     return made;

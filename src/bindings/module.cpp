@@ -48,3 +48,4 @@ PYBIND11_MODULE(_core, m) {
     define_copying(m);
     refuse_uninitialised_objects(m);
 }
+    explain_wrong_arguments(m);

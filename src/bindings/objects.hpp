@@ -116,6 +116,8 @@ py::tuple shape_tuple(const std::vector<py::ssize_t>& shape);
 std::string describe(const std::vector<py::ssize_t>& shape);
 std::string describe(const py::dtype& dtype);
 core::StreamPtr stream_for_new(const StreamLike& stream);
+// NumPy's array of what a program gives to be copied to a device; `what` is the argument's name.
+py::array host_array_of(const py::object& source, const char* what);
 // An array over memory that was allocated for it.
 DeviceArray array_over(std::shared_ptr<core::DeviceMemory> memory, std::vector<py::ssize_t> shape,
                        const py::dtype& dtype);
@@ -129,9 +131,16 @@ DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> sh
                       const std::shared_ptr<core::MemPool>& pool = nullptr);
 std::vector<py::ssize_t> parse_shape(py::handle shape);
 // A count of bytes or things; `what` is the argument's name.
-std::size_t parse_size(py::handle value, const char* what);
+std::size_t parse_size(py::handle value, const std::string& what);
 py::dtype parse_dtype(py::handle dtype);
 core::ElementType element_of(const py::dtype& dtype);
+// Is it an integer, as int() of Python's operator module sees it? NumPy's arrays say so of themselves
+// whatever they hold.
+bool is_integer(py::handle value);
+// The int of what is one; throws WrongKind, with what is allowed, for anything else.
+py::object as_integer(py::handle value, const std::string& what, const char* allowed = "an int");
+// What a value is, in an error message: its type, and the shape of an array.
+std::string kind_of(py::handle value);
 std::size_t byte_count(const std::vector<py::ssize_t>& shape, const py::dtype& dtype);
 
 // What a Python object is, as far as a kernel's parameter can be compared with it. Refers to the object's
@@ -183,3 +192,6 @@ void refuse_uninitialised_objects(const py::module_& m);
 void define_copying(const py::module_& m);
 
 }  // namespace cuscope::bindings
+// Functions say what they take in our words where the types of their arguments are wrong.
+void explain_wrong_arguments(const py::module_& m);
+void bind_array_operators(Classes& classes);

@@ -25,11 +25,7 @@ std::string repr(const StreamObject& self) {
 
 // Any int: what no device has is clamped as a priority that it does not have.
 int parse_priority(py::handle value) {
-    if (PyIndex_Check(value.ptr()) == 0) {
-        throw core::WrongKind(std::string("priority: takes an int, not ") + Py_TYPE(value.ptr())->tp_name);
-    }
-    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-    if (!number) throw py::error_already_set();
+    const py::object number = as_integer(value, "priority");
     int overflow = 0;
     const long long priority = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     constexpr long long least = std::numeric_limits<int>::max(), greatest = std::numeric_limits<int>::min();
