@@ -403,6 +403,12 @@ sizes differ.
 >>> cs.to_device(np.arange(4))[::-1].copy().to_host()
 array([3, 2, 1, 0])
 )")
+        .def("__iter__",
+             [](const py::object& self) {
+                 if (self.cast<const DeviceArray&>().shape.empty())
+                     throw core::WrongKind("an array without axes has no items: use .to_host()");
+                 return py::reinterpret_steal<py::iterator>(PySeqIter_New(self.ptr()));
+             })
         .def("__bool__", refuse_number)
         .def("__int__", refuse_number)
         .def("__float__", refuse_number)
