@@ -1026,7 +1026,7 @@ class DeviceArray:
         """
         Refused: to_host() gives an array that has operators.
         """
-    def __iter__(self) -> collections.abc.Iterator: ...
+    def __iter__(self) -> collections.abc.Iterator[DeviceArray]: ...
     def __le__(self, other: typing.Any) -> typing.Any:
         """
         Refused: to_host() gives an array that has operators.

@@ -407,7 +407,8 @@ array([3, 2, 1, 0])
              [](const py::object& self) {
                  if (self.cast<const DeviceArray&>().shape.empty())
                      throw core::WrongKind("an array without axes has no items: use .to_host()");
-                 return py::reinterpret_steal<py::iterator>(PySeqIter_New(self.ptr()));
+                 return py::reinterpret_steal<py::typing::Iterator<DeviceArraySelf>>(
+                     PySeqIter_New(self.ptr()));
              })
         .def("__bool__", refuse_number)
         .def("__int__", refuse_number)
