@@ -6,6 +6,7 @@ import contextlib
 import copy
 import gc
 import inspect
+import operator
 import os
 import pickle
 import sys
@@ -225,8 +226,23 @@ def hashed(name: str, thing: Any) -> None:
     assert {thing: 1}[thing] == 1
 
 
+def refuses_to_be_compared(thing: cs.DeviceArray) -> None:
+    for compare in (operator.eq, operator.ne):
+        try:
+            compare(thing, thing)
+        except TypeError as error:
+            assert "x is y" in str(error)
+        else:
+            raise AssertionError("an array was compared")
+    assert (thing == None, thing != None) == (False, True)  # noqa: E711
+    assert [None, thing].index(thing) == 1
+
+
 def compared(name: str, thing: Any) -> None:
     if isinstance(thing, np.ndarray):
+        return
+    if isinstance(thing, cs.DeviceArray):
+        refuses_to_be_compared(thing)
         return
     assert (thing == thing, thing != thing) == (True, False)
     for other in (None, 1, "text", object(), cs.Device):

@@ -206,6 +206,63 @@ def test_the_legacy_stream_is_refused_beside_a_blocking_one(device, add, x):
     assert types(graph) == ["memset"]
 
 
+WORK_IN_THE_LEGACY_STREAM = {
+    "fill of zeros": lambda legacy, x: x.fill(0),
+    "fill": lambda legacy, x: x.fill(1),
+    "fill of a view": lambda legacy, x: x[::2].fill(1),
+    "copy_from": lambda legacy, x: x.copy_from(np.ones(4, np.int32)),
+    "copy_from to a view": lambda legacy, x: x[::2].copy_from(np.ones(2, np.int32)),
+    "to_host": lambda legacy, x: x.to_host(),
+    "to_host of a view": lambda legacy, x: x[::2].to_host(),
+    "copy": lambda legacy, x: x.copy(),
+    "zeros": lambda legacy, x: cs.zeros(4),
+    "full": lambda legacy, x: cs.full(4, 1),
+    "record": lambda legacy, x: legacy.record(),
+    "record of an event": lambda legacy, x: cs.Event().record(legacy),
+    "wait for an event": lambda legacy, x: legacy.wait(cs.Event()),
+    "wait for a stream": lambda legacy, x: legacy.wait(cs.Stream(non_blocking=True)),
+    "wait of another stream": lambda legacy, x: cs.Stream(non_blocking=True).wait(legacy),
+    "copy_batch": lambda legacy, x: cs.copy_batch([(x, cs.pinned_empty(4, np.int32))]),
+    "host_function": lambda legacy, x: legacy.host_function(print),
+    "CudaArray.copy_from": lambda legacy, x: cs.CudaArray((4,), np.int32).copy_from(x),
+    "sum": lambda legacy, x: cs.sum(x),
+}
+
+
+@pytest.mark.parametrize("work", WORK_IN_THE_LEGACY_STREAM.values(), ids=WORK_IN_THE_LEGACY_STREAM)
+def test_work_in_the_legacy_stream_leaves_a_capture_beside_it_as_it_is(device, add, x, work):
+    s, legacy = cs.Stream(), cs.current_stream()
+    with s.capture() as graph:
+        with legacy, pytest.raises(cs.CudaError) as caught:
+            work(legacy, x)
+        assert s.capture_status == "active"
+        add[1, 4](x, 1)
+    assert types(graph) == ["kernel"]
+    assert caught.value.name == "cudaErrorStreamCaptureImplicit"
+    graph.instantiate().launch(s)
+    s.synchronize()
+    assert x.to_host().tolist() == [1] * 4
+
+
+def test_prefetch_in_the_legacy_stream_leaves_a_capture_beside_it_as_it_is(device):
+    s, legacy, x = cs.Stream(), cs.current_stream(), cs.empty_managed(4, np.int32)
+    with s.capture():
+        refused(lambda: x.prefetch(stream=legacy), "cudaErrorStreamCaptureImplicit")
+        assert s.capture_status == "active"
+
+
+def test_work_in_the_legacy_stream_runs_beside_a_capture_that_does_not_block(device, x):
+    s, legacy = cs.Stream(non_blocking=True), cs.current_stream()
+    with s.capture():
+        with legacy:
+            x.fill(3)
+            event = legacy.record()
+            legacy.wait(event)
+            cs.Stream(non_blocking=True).wait(legacy)
+        assert s.capture_status == "active"
+    assert x.to_host().tolist() == [3] * 4
+
+
 def test_two_captures_cannot_become_one(device):
     a, b = cs.Stream(), cs.Stream()
     with a.capture():

@@ -275,12 +275,83 @@ def test_accepted_where_ours_is(device: cs.Device, kind: str, producer: cs.Strea
 
 def test_as_stream(device: cs.Device, producer: cs.Stream) -> None:
     assert cs.as_stream(producer) is producer
-    assert cs.as_stream(TheirStream(producer)) is producer  # the same stream, not one more
+    assert cs.as_stream(TheirStream(producer)) == producer  # the same stream, not one more
     assert cs.as_stream(TheirStream(producer, (0, 0))).handle == 1
     assert cs.as_stream(TheirStream(producer, (0, 1))).handle == 1
     assert cs.as_stream(TheirStream(producer, (0, 2))).handle == 2
     with cs.as_stream(TheirStream(producer)) as current:
-        assert cs.current_stream() is current is producer
+        assert cs.current_stream() == current == producer
+
+
+class Owner:
+    """Closes its stream when it goes, as owners do."""
+
+    def __init__(self) -> None:
+        self.stream = cs.Stream()
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return (0, self.stream.handle)
+
+    def __del__(self) -> None:
+        self.stream.close()
+
+
+def test_as_stream_keeps_the_object_whose_stream_is_one_of_ours(device: cs.Device) -> None:
+    owner = Owner()
+    alive = weakref.ref(owner)
+    stream = cs.as_stream(owner)
+    del owner
+    gc.collect()
+
+    assert alive() is not None
+    assert not stream.closed
+    x = cs.full(3, 1, np.int32, stream=stream)
+    assert x.to_host(stream=stream).tolist() == [1, 1, 1]
+    stream.synchronize()
+    del stream
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_stream_from_an_object_is_equal_to_the_stream_that_it_is(
+    device: cs.Device, producer: cs.Stream
+) -> None:
+    stream = cs.as_stream(TheirStream(producer))
+
+    assert (stream == producer, hash(stream) == hash(producer)) == (True, True)
+    assert (stream.handle, stream.id, repr(stream)) == (producer.handle, producer.id, repr(producer))
+
+
+def test_a_stream_from_an_object_outlasts_its_close_and_does_not_close_it(
+    device: cs.Device, producer: cs.Stream
+) -> None:
+    first, second = cs.as_stream(TheirStream(producer)), cs.as_stream(TheirStream(producer))
+    first.close()
+
+    assert (first.closed, second.closed, producer.closed) == (True, False, False)
+    second.synchronize()
+    producer.synchronize()
+
+
+def test_a_configured_launch_keeps_the_object_of_its_stream(device: cs.Device) -> None:
+    x = cs.zeros(1, np.int32)
+    launch = module(device).add_one[1, 1, Owner()]
+    gc.collect()
+    cs.synchronize()
+    launch(x)
+    cs.synchronize()
+
+    assert x.to_host().tolist() == [1]
+
+
+def test_capture_of_a_stream_is_not_ended_where_an_object_of_it_goes(device: cs.Device) -> None:
+    stream = cs.Stream()
+    with stream.capture() as graph:
+        cs.as_stream(TheirStream(stream))
+        gc.collect()
+        module(device).nothing[1, 1, stream]()
+
+    assert [node.type for node in graph.nodes] == ["kernel"]
 
 
 def test_a_stream_of_the_runtime_itself(device: cs.Device, contract) -> None:

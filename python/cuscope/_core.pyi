@@ -927,12 +927,24 @@ class DeviceArray:
     >>> x[1].to_host()
     array([3, 4, 5], dtype=int32)
     """
+    def __add__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __and__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
     def __array__(self, *args: typing.Any, **kwargs: typing.Any) -> numpy.typing.NDArray[typing.Any]:
         """
         Refused: use to_host().
         """
     def __bool__(self) -> bool: ...
     def __complex__(self) -> bool: ...
+    def __contains__(self, value: typing.Any) -> bool:
+        """
+        Refused: to_host() gives an array that can be searched.
+        """
     def __dlpack__(
         self,
         stream: typing.Any = None,
@@ -970,7 +982,19 @@ class DeviceArray:
         >>> cs.empty(1, stream=cs.Stream(device=cs.Device("host:0"))).__dlpack_device__()
         (12, 0)
         """
+    def __eq__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
     def __float__(self) -> bool: ...
+    def __floordiv__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __ge__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
     def __getitem__(
         self,
         index: typing.SupportsIndex
@@ -992,13 +1016,123 @@ class DeviceArray:
         >>> x.to_host().tolist()
         [[0.0, 0.0], [5.0, 5.0], [1.0, 2.0]]
         """
+    def __gt__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __hash__(self) -> int: ...
     def __int__(self) -> bool: ...
+    def __invert__(self) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __iter__(self) -> collections.abc.Iterator[DeviceArray]: ...
+    def __le__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
     def __len__(self) -> int: ...
+    def __lshift__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __lt__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __matmul__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __mod__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __mul__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __ne__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __neg__(self) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __or__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __pos__(self) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __pow__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __radd__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __rand__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
         Says why pickle cannot take it, and what it can take.
         """
     def __repr__(self) -> str: ...
+    def __rfloordiv__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __rlshift__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __rmatmul__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __rmod__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __rmul__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __ror__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __rpow__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __rrshift__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __rshift__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __rsub__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __rtruediv__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __rxor__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
     def __setitem__(
         self,
         index: typing.SupportsIndex
@@ -1010,6 +1144,18 @@ class DeviceArray:
     ) -> None:
         """
         Fill a view, or copy an array of its shape and dtype into it, in the current stream.
+        """
+    def __sub__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __truediv__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
+        """
+    def __xor__(self, other: typing.Any) -> typing.Any:
+        """
+        Refused: to_host() gives an array that has operators.
         """
     def advise(self, advice: str, device: typing.Any = None) -> None:
         """
@@ -5012,7 +5158,10 @@ def as_stream(
     object: Stream | cuscope._protocols.CudaStream | None, *, device: Device | None = None
 ) -> Stream:
     """
-    A stream of another library as a Stream, which keeps it alive. A Stream is returned as it is.
+    A stream of another library as a Stream, which keeps the object alive. A Stream is returned as it is.
+
+    Where the handle is that of one of cuscope's own streams, the result is equal to that Stream, and closing it leaves that one
+    open.
 
     Takes what has __cuda_stream__ (or PyTorch's cuda_stream); any argument `stream` does so by itself. Handles of the
     default streams mean those of the device, the current one unless given. Raises TypeError for other objects, CudaError for

@@ -97,6 +97,16 @@ std::vector<py::ssize_t> shape_of(const py::array& array) {
     return {array.shape(), array.shape() + array.ndim()};
 }
 
+py::array host_array_of(const py::object& source, const char* what) {
+    py::array array(numpy().attr("asarray")(source));
+    const char kind = array.dtype().kind();
+    if (!py::isinstance<py::array>(source) && (kind == 'O' || kind == 'U' || kind == 'S')) {
+        throw core::WrongKind(std::string(what) +
+                              ": takes an array, or numbers that NumPy makes one of, not " + kind_of(source));
+    }
+    return array;
+}
+
 py::tuple shape_tuple(const std::vector<py::ssize_t>& shape) {
     py::tuple result(shape.size());
     for (std::size_t i = 0; i < shape.size(); ++i) result[i] = shape[i];

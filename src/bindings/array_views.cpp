@@ -102,11 +102,8 @@ DeviceArray item(const DeviceArray& array, const py::object& index) {
             new_strides.push_back(strides[axis] * step);
             ++axis;
         } else {
-            const bool several =
-                py::isinstance<py::array>(part) && py::reinterpret_borrow<py::array>(part).ndim() != 0;
-            if (PyIndex_Check(part.ptr()) == 0 || PyBool_Check(part.ptr()) || several) {
-                throw core::WrongKind(std::string("index: takes ints, slices, ... and None, not ") +
-                                      Py_TYPE(part.ptr())->tp_name +
+            if (!is_integer(part) || PyBool_Check(part.ptr())) {
+                throw core::WrongKind("index: takes ints, slices, ... and None, not " + kind_of(part) +
                                       ": index the host's copy, .to_host()[...]");
             }
             // An index that no address has is clipped, and outside in any case.
@@ -129,24 +126,25 @@ DeviceArray item(const DeviceArray& array, const py::object& index) {
 namespace {
 
 // f(1, 2) and f((1, 2)) mean the same.
-py::tuple spread(const py::args& arguments) {
-    if (arguments.size() != 1 || PyIndex_Check(py::object(arguments[0]).ptr()) != 0) return arguments;
+py::tuple spread(const py::args& arguments, const char* what) {
+    if (arguments.size() != 1 || is_integer(py::object(arguments[0]))) return arguments;
     const py::object only = arguments[0];
     if (only.is_none()) return py::tuple();
-    if (PySequence_Check(only.ptr()) == 0) {
-        throw core::WrongKind(std::string("takes ints or a tuple of ints, not ") +
-                              Py_TYPE(only.ptr())->tp_name);
+    if (PySequence_Check(only.ptr()) == 0 || PyUnicode_Check(only.ptr()) || PyBytes_Check(only.ptr()) ||
+        py::isinstance<DeviceArray>(only) ||
+        (py::isinstance<py::array>(only) && py::reinterpret_borrow<py::array>(only).ndim() != 1)) {
+        throw core::WrongKind(std::string(what) + ": takes ints or a tuple of ints, not " + kind_of(only));
     }
     return py::tuple(only);
 }
 
 py::ssize_t as_index(py::handle value, const char* what) {
-    if (PyIndex_Check(value.ptr()) == 0) {
-        throw core::WrongKind(std::string(what) + ": takes ints, not " + Py_TYPE(value.ptr())->tp_name);
-    }
-    const py::ssize_t number = PyNumber_AsSsize_t(value.ptr(), PyExc_OverflowError);
-    if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    return number;
+    const py::object number = as_integer(value, what, "ints");
+    const py::ssize_t index = PyLong_AsSsize_t(number.ptr());
+    if (index != -1 || PyErr_Occurred() == nullptr) return index;
+    PyErr_Clear();
+    throw std::invalid_argument(std::string(what) + ": " + py::str(number).cast<std::string>() +
+                                " needs more than 64 bits");
 }
 
 // The strides that show the same memory in another shape; nothing if only a copy can have it. Axes that are
@@ -187,7 +185,7 @@ DeviceArray transpose(const DeviceArray& array, const py::args& arguments) {
     const std::vector<py::ssize_t> strides = strides_of(array);
     const auto axes = static_cast<py::ssize_t>(array.shape.size());
     std::vector<py::ssize_t> order;
-    for (const py::handle value : spread(arguments)) {
+    for (const py::handle value : spread(arguments, "axes")) {
         const py::ssize_t axis = as_index(value, "axes");
         order.push_back(axis < 0 ? axis + axes : axis);
     }
@@ -201,7 +199,10 @@ DeviceArray transpose(const DeviceArray& array, const py::args& arguments) {
         permutation = sorted[i] == static_cast<py::ssize_t>(i);
     }
     if (!permutation) {
-        throw std::invalid_argument("axes: names each of the " + std::to_string(axes) + " axes once");
+        const std::string last = axes == 1 ? "0" : "each of 0 to " + std::to_string(axes - 1);
+        throw std::invalid_argument("axes: " + describe(order) + " is no order of the array's " +
+                                    std::to_string(axes) + (axes == 1 ? " axis: " : " axes: ") + last +
+                                    " has to be there once");
     }
     std::vector<py::ssize_t> new_shape, new_strides;
     for (const py::ssize_t axis : order) {
@@ -216,7 +217,7 @@ DeviceArray reshape(const DeviceArray& array, const py::args& arguments) {
     std::vector<py::ssize_t> shape;
     std::size_t unknown = 0;
     py::ssize_t known = 1;
-    for (const py::handle value : spread(arguments)) {
+    for (const py::handle value : spread(arguments, "shape")) {
         const py::ssize_t extent = as_index(value, "shape");
         if (extent < -1) throw std::invalid_argument("shape: extents are 0 or more, or one -1");
         shape.push_back(extent);

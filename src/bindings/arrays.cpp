@@ -184,7 +184,7 @@ DeviceArray to_device(const HostOrDeviceArray& source, const StreamLike& stream)
         return copy(other, on);
     }
     if (const auto foreign = foreign_array(source, on)) return copy(*foreign, on);
-    const py::array array(numpy().attr("asarray")(source));
+    const py::array array = host_array_of(source, "source");
     const py::dtype dtype = parse_dtype(array.dtype());
     DeviceArray made = new_array(on, shape_of(array), dtype);
     upload(made, array, on);
@@ -403,6 +403,13 @@ sizes differ.
 >>> cs.to_device(np.arange(4))[::-1].copy().to_host()
 array([3, 2, 1, 0])
 )")
+        .def("__iter__",
+             [](const py::object& self) {
+                 if (self.cast<const DeviceArray&>().shape.empty())
+                     throw core::WrongKind("an array without axes has no items: use .to_host()");
+                 return py::reinterpret_steal<py::typing::Iterator<DeviceArraySelf>>(
+                     PySeqIter_New(self.ptr()));
+             })
         .def("__bool__", refuse_number)
         .def("__int__", refuse_number)
         .def("__float__", refuse_number)

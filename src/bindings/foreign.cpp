@@ -205,10 +205,18 @@ StreamObjectPtr foreign_stream(py::handle handle, const core::DevicePtr& near) {
         return nullptr;
     }
     const auto address = parse_size(number, "stream: the handle");
-    std::shared_ptr<void> owner = kept(object);
-    return wrap(without_gil([&] {
-        return core::Stream::adopt(near, reinterpret_cast<StreamHandle>(address), std::move(owner));
-    }));
+    const std::shared_ptr<void> owner = kept(object);
+    const core::StreamPtr stream = without_gil(
+        [&] { return core::Stream::adopt(near, reinterpret_cast<StreamHandle>(address), owner); });
+    if (owner.use_count() > 1 || stream->is_default()) {
+        StreamObjectPtr made = wrap(stream);
+        made->foreign = true;
+        return made;
+    }
+    auto same = std::static_pointer_cast<StreamObject>(stream->wrapper.lock());
+    if (same && same->foreign) return same;
+    // A stream of ours, whose own Python object must not keep the other library's: that one may refer to it.
+    return ending_without_gil(std::make_shared<StreamObject>(stream, owner));
 }
 
 }  // namespace cuscope::bindings

@@ -20,7 +20,7 @@ core::StreamPtr stream_on(const core::StreamPtr& stream, const core::DevicePtr& 
 }
 
 DeviceArray upload_new(const py::object& source, const core::StreamPtr& on) {
-    const py::array array(py::module_::import("numpy").attr("asarray")(source));
+    const py::array array = host_array_of(source, "object");
     DeviceArray made = new_array(on, shape_of(array), parse_dtype(array.dtype()));
     upload(made, array, on);
     return made;
@@ -260,7 +260,10 @@ array([0, 1, 2])
             throw core::WrongKind("object: takes a stream, not None");
         },
         py::arg("object"), py::kw_only(), py::arg("device") = py::none(),
-        R"(A stream of another library as a Stream, which keeps it alive. A Stream is returned as it is.
+        R"(A stream of another library as a Stream, which keeps the object alive. A Stream is returned as it is.
+
+Where the handle is that of one of cuscope's own streams, the result is equal to that Stream, and closing it leaves that one
+open.
 
 Takes what has __cuda_stream__ (or PyTorch's cuda_stream); any argument `stream` does so by itself. Handles of the
 default streams mean those of the device, the current one unless given. Raises TypeError for other objects, CudaError for

@@ -13,12 +13,7 @@ namespace cuscope::bindings {
 namespace {
 
 unsigned parse_extent(py::handle value, const char* what) {
-    if (PyIndex_Check(value.ptr()) == 0) {
-        throw core::WrongKind(std::string(what) + ": takes an int or a tuple of 1 to 3 ints, not " +
-                              Py_TYPE(value.ptr())->tp_name);
-    }
-    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-    if (!number) throw py::error_already_set();
+    const py::object number = as_integer(value, what, "an int or a tuple of 1 to 3 ints");
     int overflow = 0;
     const long long extent = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     if (overflow != 0 || extent < 0 || extent > std::numeric_limits<unsigned>::max()) {
@@ -31,8 +26,11 @@ unsigned parse_extent(py::handle value, const char* what) {
 }  // namespace
 
 Dim3 parse_dim(py::handle value, const char* what) {
-    if (PyIndex_Check(value.ptr()) != 0) return {parse_extent(value, what), 1, 1};
-    if (!py::isinstance<py::tuple>(value) && !py::isinstance<py::list>(value)) parse_extent(value, what);
+    if (is_integer(value)) return {parse_extent(value, what), 1, 1};
+    const bool several =
+        py::isinstance<py::tuple>(value) || py::isinstance<py::list>(value) ||
+        (py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() == 1);
+    if (!several) parse_extent(value, what);
     const auto sequence = py::reinterpret_borrow<py::sequence>(value);
     const std::size_t count = sequence.size();
     if (count < 1 || count > 3) {

@@ -287,6 +287,10 @@ core::BatchSide side_of(const py::object& object, bool written, const core::Stre
 void copy_batch(const Pairs& copies, const StreamLike& stream) {
     const core::StreamPtr on = stream_for_new(stream);
     std::vector<core::BatchCopy> batch;
+    if (PyUnicode_Check(copies.ptr()) || Py_TYPE(copies.ptr())->tp_iter == nullptr) {
+        throw core::WrongKind("copies: takes pairs (destination, source), such as a list of them, not " +
+                              kind_of(copies));
+    }
     const py::list alive(copies);
     for (const py::handle entry : alive) {
         if (PySequence_Check(entry.ptr()) == 0 || py::len(entry) != 2) {

@@ -28,6 +28,7 @@ PYBIND11_MODULE(_core, m) {
     bind_streams(m, classes);
     bind_events(classes);
     bind_arrays(m, classes);
+    bind_array_operators(classes);
     bind_fast_copies(m, classes);
     bind_pinned(m);
     bind_memory_kinds(m, classes);
@@ -47,4 +48,5 @@ PYBIND11_MODULE(_core, m) {
     bind_pending(m);
     define_copying(m);
     refuse_uninitialised_objects(m);
+    explain_wrong_arguments(m);
 }

@@ -21,7 +21,9 @@
 namespace cuscope::bindings {
 
 struct StreamObject {
-    explicit StreamObject(const core::StreamPtr& stream);
+    // `owner`: another library's object that names a stream of ours, and may be what keeps the program's own
+    // Stream open.
+    explicit StreamObject(const core::StreamPtr& stream, std::shared_ptr<void> owner = nullptr);
     ~StreamObject();
 
     const core::StreamPtr& open() const {
@@ -38,6 +40,8 @@ struct StreamObject {
     int made_priority;
     unsigned long long id, serial;
     std::string name;  // of a default stream; else empty
+    std::shared_ptr<void> owner;
+    bool foreign = false;  // of another library, whose object the stream itself keeps
     Closable<core::Stream> stream;
 };
 using StreamObjectPtr = std::shared_ptr<StreamObject>;
@@ -112,6 +116,8 @@ void download(const DeviceArray& array, py::array& destination, const core::Stre
 void copy_array(const DeviceArray& destination, const DeviceArray& source, const core::StreamPtr& stream);
 void fill_array(const DeviceArray& array, const py::array& element, const core::StreamPtr& stream);
 std::vector<py::ssize_t> shape_of(const py::array& array);
+// NumPy's array of what a program gives to be copied to a device; `what` is the argument's name.
+py::array host_array_of(const py::object& source, const char* what);
 py::tuple shape_tuple(const std::vector<py::ssize_t>& shape);
 std::string describe(const std::vector<py::ssize_t>& shape);
 std::string describe(const py::dtype& dtype);
@@ -128,8 +134,15 @@ std::shared_ptr<void> kept(const py::object& object);
 DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> shape, const py::dtype& dtype,
                       const std::shared_ptr<core::MemPool>& pool = nullptr);
 std::vector<py::ssize_t> parse_shape(py::handle shape);
+// Is it an integer, as int() of Python's operator module sees it? NumPy's arrays say so of themselves
+// whatever they hold.
+bool is_integer(py::handle value);
+// The int of what is one; throws WrongKind, with what is allowed, for anything else.
+py::object as_integer(py::handle value, const std::string& what, const char* allowed = "an int");
+// What a value is, in an error message: its type, and the shape of an array.
+std::string kind_of(py::handle value);
 // A count of bytes or things; `what` is the argument's name.
-std::size_t parse_size(py::handle value, const char* what);
+std::size_t parse_size(py::handle value, const std::string& what);
 py::dtype parse_dtype(py::handle dtype);
 core::ElementType element_of(const py::dtype& dtype);
 std::size_t byte_count(const std::vector<py::ssize_t>& shape, const py::dtype& dtype);
@@ -181,5 +194,8 @@ void bind_pending(py::module_& m);
 std::vector<py::type> own_types(const py::module_& m);
 void refuse_uninitialised_objects(const py::module_& m);
 void define_copying(const py::module_& m);
+// Functions say what they take in our words where the types of their arguments are wrong.
+void explain_wrong_arguments(const py::module_& m);
+void bind_array_operators(Classes& classes);
 
 }  // namespace cuscope::bindings

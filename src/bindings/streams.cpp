@@ -25,11 +25,7 @@ std::string repr(const StreamObject& self) {
 
 // Any int: what no device has is clamped as a priority that it does not have.
 int parse_priority(py::handle value) {
-    if (PyIndex_Check(value.ptr()) == 0) {
-        throw core::WrongKind(std::string("priority: takes an int, not ") + Py_TYPE(value.ptr())->tp_name);
-    }
-    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-    if (!number) throw py::error_already_set();
+    const py::object number = as_integer(value, "priority");
     int overflow = 0;
     const long long priority = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     constexpr long long least = std::numeric_limits<int>::max(), greatest = std::numeric_limits<int>::min();
@@ -102,7 +98,7 @@ void host_function(const StreamObject& self, const AnyCallable& callable, const 
 
 }  // namespace
 
-StreamObject::StreamObject(const core::StreamPtr& made)
+StreamObject::StreamObject(const core::StreamPtr& made, std::shared_ptr<void> kept_alive)
     : device(made->device().shared_from_this()),
       flags(made->flags()),
       made_priority(made->priority()),
@@ -111,6 +107,7 @@ StreamObject::StreamObject(const core::StreamPtr& made)
       name(!made->is_default()               ? ""
            : made->handle() == stream_legacy ? "legacy default"
                                              : "per-thread default"),
+      owner(std::move(kept_alive)),
       stream(made) {
     made->set_abandoned(false);
 }
@@ -125,16 +122,17 @@ void abandon(const core::StreamPtr& stream) {
 }  // namespace
 
 StreamObject::~StreamObject() {
-    if (stream && name.empty()) abandon(stream.get());
+    if (stream && name.empty() && !owner) abandon(stream.get());
 }
 
 void StreamObject::close() {
     if (!name.empty()) throw std::invalid_argument("a default stream cannot be closed: nobody owns it");
-    if (stream) {
+    if (stream && !owner) {
         const core::StreamPtr last = stream.get();
         without_gil([&] { abandon(last); });
     }
     stream.close();
+    owner.reset();
 }
 
 StreamObjectPtr wrap(const core::StreamPtr& stream) {

@@ -1,13 +1,21 @@
 #include "core/arguments.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <sstream>
 #include <stdexcept>
 
 namespace cuscope::core {
 namespace {
+
+// With as many digits as tell it from every other double.
+std::string digits(double value) {
+    std::array<char, 32> text;
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+    return {text.data(), end};
+}
 
 // Where an argument goes and what is said about one that does not.
 struct Slot {
@@ -58,15 +66,16 @@ struct Slot {
                 return (argument.negative ? std::to_string(static_cast<std::int64_t>(argument.integer))
                                           : std::to_string(argument.integer)) +
                        " (" + argument.type_name + ")";
-            case Argument::Kind::real: {
-                std::ostringstream text;
-                text << argument.real << " (" << argument.type_name << ")";
-                return text.str();
-            }
+            case Argument::Kind::real:
+                return digits(argument.real) + " (" + argument.type_name + ")";
+            case Argument::Kind::complex:
+                return "(" + digits(argument.real) + (std::signbit(argument.imaginary) ? "" : "+") +
+                       digits(argument.imaginary) + "j) (" + argument.type_name + ")";
             case Argument::Kind::texture:
             case Argument::Kind::graph_exec:
                 return std::string("a ") + argument.type_name;
             default:
+                if (!argument.text.empty()) return argument.text + " (" + argument.type_name + ")";
                 return std::string("a value of type ") + argument.type_name;
         }
     }
@@ -184,9 +193,21 @@ std::string integer_range(ElementType type) {
     return "an integer from " + low + " to " + std::to_string(largest);
 }
 
+// Said of an array where a number is taken.
+std::string where_the_number_is(const Argument& argument) {
+    if (argument.kind == Argument::Kind::device_array) {
+        return ": a kernel takes numbers by value; array.to_host()[()] is that of an array without "
+               "dimensions";
+    }
+    if (argument.kind == Argument::Kind::host_array || argument.kind == Argument::Kind::pinned_array) {
+        return ": a kernel takes numbers by value, such as array[0] or an array without dimensions";
+    }
+    return {};
+}
+
 void pack_integer(const Slot& slot, const Argument& argument, ElementType type, void* out) {
     if (argument.kind != Argument::Kind::integer && argument.kind != Argument::Kind::boolean) {
-        slot.wrong_kind(integer_range(type), argument);
+        slot.wrong_kind(integer_range(type), argument, where_the_number_is(argument));
     }
     const unsigned bits = static_cast<unsigned>(type.size) * 8;
     bool fits = !argument.too_big;
@@ -207,75 +228,123 @@ double as_real(const Argument& argument) {
                              : static_cast<double>(argument.integer);
 }
 
-// Round to nearest even, as NumPy does.
-std::uint16_t to_half(double value) {
-    const bool negative = std::signbit(value);
+// How many bits the types of 16 bits give to the fraction, and what they add to the exponent.
+struct SmallFloat {
+    int fraction, bias;
+
+    unsigned infinity() const { return static_cast<unsigned>(2 * bias + 1) << fraction; }
+};
+constexpr SmallFloat half{10, 15}, brain{7, 127};
+
+// Rounded once, to nearest even, as NumPy does.
+std::uint16_t to_small(SmallFloat type, double value) {
     const double size = std::fabs(value);
     unsigned bits = 0;
     if (std::isnan(value)) {
-        bits = 0x7e00;
-    } else if (size >= 65520.0) {
-        bits = 0x7c00;
-    } else if (size < 6.103515625e-05) {  // subnormal: multiples of 2^-24
-        bits = static_cast<unsigned>(std::nearbyint(std::ldexp(size, 24)));
-    } else {
-        int exponent = 0;
-        const double fraction = std::frexp(size, &exponent);  // in [0.5, 1)
-        const auto mantissa = static_cast<unsigned>(std::nearbyint(std::ldexp(fraction, 11)));
-        bits = (static_cast<unsigned>(exponent + 14) << 10) + (mantissa - 1024);
+        std::uint64_t whole = 0;
+        std::memcpy(&whole, &value, sizeof whole);
+        const auto first = static_cast<unsigned>(whole >> (52 - type.fraction)) & ((1u << type.fraction) - 1);
+        bits = type.infinity() | first | 1u << (type.fraction - 1);
+    } else if (std::isinf(value)) {
+        bits = type.infinity();
+    } else if (size > 0) {
+        const int least = 1 - type.bias;  // the exponent of the smallest number that is not subnormal
+        const int exponent = std::max(std::ilogb(size), least);
+        const auto units = static_cast<unsigned>(std::nearbyint(std::ldexp(size, type.fraction - exponent)));
+        bits = std::min((static_cast<unsigned>(exponent - least) << type.fraction) + units, type.infinity());
     }
-    return static_cast<std::uint16_t>(bits | (negative ? 0x8000u : 0u));
+    return static_cast<std::uint16_t>(bits | (std::signbit(value) ? 0x8000u : 0u));
 }
 
-void pack_real(const Slot& slot, const Argument& argument, std::size_t size, void* out) {
+// type: of 'f' or bfloat16.
+void pack_real(const Slot& slot, const Argument& argument, ElementType type, void* out) {
     if ((argument.kind != Argument::Kind::integer && argument.kind != Argument::Kind::real &&
          argument.kind != Argument::Kind::boolean)) {
-        slot.wrong_kind("a number", argument);
+        slot.wrong_kind("a number", argument, where_the_number_is(argument));
     }
-    const std::string allowed = "a number that float" + std::to_string(size * 8) + " can hold";
-    if (argument.too_big) slot.out_of_range(allowed, argument);
+    const auto out_of_range = [&] {
+        slot.out_of_range("a number that " + name(type) + " can hold", argument);
+    };
+    if (argument.too_big) out_of_range();
     const double value = as_real(argument);
-    if (size == 8) {
+    if (type.size == 8) {
         std::memcpy(out, &value, 8);
-    } else if (size == 4) {
+    } else if (type.size == 4) {
         const auto narrow = static_cast<float>(value);
-        if (std::isinf(narrow) && !std::isinf(value)) slot.out_of_range(allowed, argument);
+        if (std::isinf(narrow) && !std::isinf(value)) out_of_range();
         std::memcpy(out, &narrow, 4);
     } else {
-        const std::uint16_t narrow = to_half(value);
-        if ((narrow & 0x7fff) == 0x7c00 && !std::isinf(value)) slot.out_of_range(allowed, argument);
+        const SmallFloat& small = type == bfloat16 ? brain : half;
+        const std::uint16_t narrow = to_small(small, value);
+        if ((narrow & 0x7fffu) == small.infinity() && !std::isinf(value)) out_of_range();
         std::memcpy(out, &narrow, 2);
     }
+}
+
+// Two numbers of type `part`; a real number has no imaginary part.
+void pack_complex(const Slot& slot, const Argument& argument, ElementType part, void* out) {
+    if (argument.raw_bytes == 2 * part.size && argument.element == ElementType{'c', 2 * part.size}) {
+        std::memcpy(out, argument.raw.data(), argument.raw_bytes);
+        return;
+    }
+    Argument number = argument;
+    if (argument.kind == Argument::Kind::complex) number.kind = Argument::Kind::real;
+    pack_real(slot, number, part, out);
+    number.kind = Argument::Kind::real;
+    number.real = argument.kind == Argument::Kind::complex ? argument.imaginary : 0.0;
+    pack_real(slot, number, part, static_cast<std::byte*>(out) + part.size);
 }
 
 void pack_scalar(const Slot& slot, const Argument& argument, void* out) {
     const ElementType type = slot.check.element;
     if (argument.kind == Argument::Kind::texture && type == ElementType{'u', sizeof argument.integer})
         return pack_handle(slot, argument, out);
+    if (argument.raw_bytes == type.size && argument.element == type) {
+        std::memcpy(out, argument.raw.data(), type.size);
+        return;
+    }
     switch (type.kind) {
         case 'b':
-            if (argument.kind != Argument::Kind::boolean) slot.wrong_kind("True or False", argument);
+            if (argument.kind != Argument::Kind::boolean) {
+                slot.wrong_kind("True or False", argument, where_the_number_is(argument));
+            }
             *static_cast<unsigned char*>(out) = argument.integer != 0;
             return;
         case 'i':
         case 'u':
             return pack_integer(slot, argument, type, out);
         case 'f':
-            return pack_real(slot, argument, type.size, out);
-        default: {  // complex
-            Argument part = argument;
-            if (argument.kind == Argument::Kind::complex) part.kind = Argument::Kind::real;
-            pack_real(slot, part, type.size / 2, out);
-            part.kind = Argument::Kind::real;
-            part.real = argument.kind == Argument::Kind::complex ? argument.imaginary : 0.0;
-            pack_real(slot, part, type.size / 2, static_cast<std::byte*>(out) + type.size / 2);
-        }
+            return pack_real(slot, argument, type, out);
+        case 'E':
+            if (argument.kind == Argument::Kind::bytes && argument.bytes == type.size) {
+                std::memcpy(out, argument.address, type.size);
+                return;
+            }
+            return pack_real(slot, argument, type, out);
+        default:
+            return pack_complex(slot, argument, {'f', type.size / 2}, out);
     }
 }
 
-// float4 and its like: a number for each of x, y, z, w, in a tuple or as a NumPy array. False: neither came.
+bool is_number(const Argument& argument) {
+    return argument.kind == Argument::Kind::integer || argument.kind == Argument::Kind::real ||
+           argument.kind == Argument::Kind::boolean || argument.kind == Argument::Kind::complex;
+}
+
+// cuFloatComplex and cuDoubleComplex are other names of float2 and double2.
+bool holds_complex(const VectorType& vector) {
+    return vector.complex || (vector.lanes == 2 && vector.element.kind == 'f' && vector.element.size >= 4);
+}
+
+// float4 and its like: a number for each of x, y, z, w, in a tuple or as a NumPy array; or a complex number,
+// for what holds one. False: none came.
 bool pack_vector(const Slot& slot, const Argument& argument, void* out) {
     const VectorType& vector = slot.check.vector;
+    const bool complex = argument.kind == Argument::Kind::complex && holds_complex(vector);
+    if (complex || (vector.complex && is_number(argument))) {
+        pack_complex(slot, argument, vector.element, out);
+        return true;
+    }
     const bool array =
         argument.kind == Argument::Kind::host_array || argument.kind == Argument::Kind::pinned_array;
     if (!(array && !argument.structured) && argument.kind != Argument::Kind::sequence) return false;
@@ -319,7 +388,8 @@ void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, v
     }
     const std::size_t lanes = slot.check.vector.lanes;
     if (lanes != 0) {
-        slot.wrong_kind("a tuple of " + std::to_string(lanes) + " numbers, a NumPy array of as many " +
+        slot.wrong_kind((holds_complex(slot.check.vector) ? "a complex number, " : "") +
+                            ("a tuple of " + std::to_string(lanes)) + " numbers, a NumPy array of as many " +
                             name(slot.check.vector.element) + ", or " + bytes,
                         argument);
     }
@@ -334,24 +404,45 @@ void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, v
         return;
     }
     if (has_handle(argument) && size == sizeof argument.integer) return pack_handle(slot, argument, out);
-    const bool number = argument.kind == Argument::Kind::integer || argument.kind == Argument::Kind::real ||
-                        argument.kind == Argument::Kind::boolean || argument.kind == Argument::Kind::complex;
-    // Without a type in the signature, NumPy's scalar says which it is; Python's numbers are taken as the
-    // integer or floating type of that size.
+    if (argument.raw_bytes == size && !argument.element.known()) {  // of a type that NumPy does not have
+        std::memcpy(out, argument.raw.data(), size);
+        return;
+    }
+    // NumPy's scalar says which type it is. Python's integers are taken as the integer of that size, which an
+    // enumeration is; its floating-point numbers where the signature has no type that could say otherwise.
     ElementType type = argument.element;
-    if (number && !type.known()) {
-        const bool real = argument.kind == Argument::Kind::real;
-        if (real ? size == 4 || size == 8 : size == 1 || size == 2 || size == 4 || size == 8) {
+    if (!type.known() && argument.raw_bytes == 0) {
+        const bool real = argument.kind == Argument::Kind::real && slot.check.parameter.type.empty();
+        const bool integer =
+            argument.kind == Argument::Kind::integer || argument.kind == Argument::Kind::boolean;
+        if ((real && (size == 4 || size == 8)) ||
+            (integer && (size == 1 || size == 2 || size == 4 || size == 8))) {
             type = {real ? 'f' : argument.negative ? 'i' : 'u', size};
         }
     }
-    if (!number || !type.known() || type.size != size) {
+    if (!is_number(argument) || !type.known() || type.size != size) {
         slot.wrong_kind(
             "a value of " + bytes + " (an array, a NumPy scalar, bytes, one element of a structured dtype)",
             argument);
     }
     const ParameterCheck check{slot.check.parameter, type};
     pack_scalar({slot.kernel, check, slot.index, slot.device}, argument, out);
+}
+
+}  // namespace
+
+namespace {
+
+// A NumPy array without dimensions is its number, wherever no array is taken.
+const Argument& as_number_for(const ParameterCheck& check, const Argument& argument) {
+    const bool pinned = argument.kind == Argument::Kind::pinned_array;
+    if (argument.parts.size() != 1 || !(pinned || argument.kind == Argument::Kind::host_array))
+        return argument;
+    // Of a parameter without a type only a page-locked array's address can be meant.
+    const bool array = check.parameter.kind == ParameterKind::pointer ||
+                       (pinned && check.parameter.kind == ParameterKind::opaque &&
+                        check.parameter.type.empty() && check.parameter.size == sizeof(void*));
+    return array || check.vector.lanes == 1 ? argument : argument.parts.front();
 }
 
 }  // namespace
@@ -377,7 +468,7 @@ PackedArguments::PackedArguments(const std::string& kernel, std::span<const Para
     pointers_.reserve(parameters.size());
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const ParameterCheck& check = parameters[i];
-        const Argument& argument = arguments[i];
+        const Argument& argument = as_number_for(check, arguments[i]);
         const Slot slot{kernel, check, i, device};
         const std::size_t size = check.parameter.size;
         void* const out = place(size);

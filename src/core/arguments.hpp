@@ -47,8 +47,13 @@ struct Argument {
     bool contiguous = true;   // of a device array: each row is
     std::shared_ptr<Memory> memory;
     const char* type_name = "";  // as Python calls it
-    std::string text;            // an integer that is too big, in digits
+    std::string text;            // an integer that is too big, in digits; what another value reads as
+    // A sequence's; the number in a NumPy array without dimensions.
     std::vector<Argument> parts;
+    // A NumPy or ctypes number as it lies in memory, so that one of the parameter's own type arrives bit by
+    // bit.
+    std::array<std::byte, 16> raw{};
+    std::size_t raw_bytes = 0;  // 0: another kind of value
 };
 
 // A parameter and what to compare arguments with.

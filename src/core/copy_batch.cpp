@@ -7,6 +7,7 @@ namespace cuscope::core {
 
 void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
     stream->check_usable();
+    refuse_legacy_in_capture(*stream, "cudaMemcpyBatchAsync");
     Device& device = stream->device();
     const DeviceScope scope(device);
     const Enqueue enqueue(*stream);

@@ -15,7 +15,7 @@ constexpr std::array names{
     Named{"int32", {'i', 4}},     Named{"int64", {'i', 8}},       Named{"uint8", {'u', 1}},
     Named{"uint16", {'u', 2}},    Named{"uint32", {'u', 4}},      Named{"uint64", {'u', 8}},
     Named{"float16", {'f', 2}},   Named{"float32", {'f', 4}},     Named{"float64", {'f', 8}},
-    Named{"complex64", {'c', 8}}, Named{"complex128", {'c', 16}},
+    Named{"complex64", {'c', 8}}, Named{"complex128", {'c', 16}}, Named{"bfloat16", bfloat16},
 };
 
 }  // namespace
@@ -48,6 +48,11 @@ VectorType vector_type(std::string_view type) {
     if (type.starts_with("const ")) type.remove_prefix(6);
     if (type.ends_with(" const")) type.remove_suffix(6);
     if (type == "dim3") return {{'u', 4}, 3};
+    if (type == "__half2" || type == "half2") return {{'f', 2}, 2};
+    if (type == "__nv_bfloat162" || type == "nv_bfloat162") return {bfloat16, 2};
+    // Of cuda::std, where an inline namespace comes in between, of thrust and of others.
+    if (type.ends_with("::complex<float>")) return {{'f', 4}, 2, true};
+    if (type.ends_with("::complex<double>")) return {{'f', 8}, 2, true};
     // CUDA 13's names with an alignment: double4_16a.
     for (const std::string_view alignment : {"_16a", "_32a"}) {
         if (type.ends_with(alignment)) type.remove_suffix(alignment.size());

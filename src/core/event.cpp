@@ -72,6 +72,7 @@ void Event::record(const Stream& stream, bool external) {
         throw std::invalid_argument("an event of " + device.name() + " cannot be recorded in a stream of " +
                                     stream.device().name() + ": make the event on that device");
     }
+    refuse_legacy_in_capture(stream, "cudaEventRecord");
     const HandleScope scope(device, stream.is_default());
     // Whether a capture began or ended meanwhile is looked at afterwards: a record is too quick a call for
     // Enqueue. What has changed has it recorded again.

@@ -426,6 +426,7 @@ void DeviceMemory::prefetch(std::size_t offset, std::size_t bytes, const MemLoca
     if (kind() != Kind::managed) not_managed();
     if (bytes == 0) return;
     stream->check_usable();
+    refuse_legacy_in_capture(*stream, "cudaMemPrefetchAsync");
     Device& on = stream->device();
     const DeviceScope scope(on);
     const Enqueue enqueue(*stream);

@@ -268,7 +268,9 @@ void Kernel::load_parameters(std::vector<Parameter> known) {
         for (std::size_t i = 0; i < sizes.size(); ++i) known[i].size = sizes[i];
     }
     for (Parameter& parameter : known) {
-        const ElementType element = element_type(parameter.element);
+        ElementType element = element_type(parameter.element);
+        // NumPy alone has no bfloat16: a pointer to it takes arrays of any other type that has the bits.
+        if (parameter.kind == ParameterKind::pointer && element == bfloat16) element = {};
         VectorType vector;
         if (parameter.kind == ParameterKind::opaque) vector = vector_type(parameter.type);
         if (vector.bytes() != parameter.size) vector = {};

@@ -273,6 +273,7 @@ void Stream::wait(const Event& event, bool external) {
         wait_in_capture(event, external);
         return;
     }
+    refuse_legacy_in_capture(*this, "cudaStreamWaitEvent");
     const HandleScope scope(device_, is_default());
     device_.check(device_.runtime().stream_wait_event(handle_, event.handle(), 0), "cudaStreamWaitEvent");
     if (captures_underway() > 0) join_what_it_waits_for();
@@ -321,6 +322,10 @@ void Stream::wait(const Stream& other) {
     check_usable();
     other.check_usable();
     check_same_runtime(device_, other.device(), "a stream");
+    if (!capturing()) {
+        refuse_legacy_in_capture(*this, "cudaStreamWaitEvent");
+        refuse_legacy_in_capture(other, "cudaEventRecord");
+    }
     std::optional<ClosedGates> closed;
     if (captures_underway() > 0) closed.emplace(*this);  // it may join the other's capture
     const std::shared_ptr<Capture> own = capture(), others = other.capture();

@@ -156,6 +156,7 @@ void copy_strided(const StridedSide& to, const StridedSide& from, const CopyPlan
                   std::size_t host_bytes, const StreamPtr& stream, const KeepAlive& keep_alive) {
     if (plan.width == 0) return;
     stream->check_usable();
+    refuse_legacy_in_capture(*stream, "cudaMemcpy3DAsync");
     Device& device = stream->device();
     const DeviceScope scope(device);
     const Enqueue enqueue(*stream);
@@ -200,6 +201,7 @@ void fill_strided(const std::shared_ptr<DeviceMemory>& memory, const StridedSide
                   const std::vector<std::size_t>& shape, std::span<const std::byte> value,
                   const StreamPtr& stream) {
     stream->check_usable();
+    refuse_legacy_in_capture(*stream, "cudaMemset2DAsync");
     memory->check_usable();
     if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return;
     Device& device = stream->device();

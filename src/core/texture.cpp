@@ -62,6 +62,7 @@ void ArrayMemory::copy(bool from_array, const PitchedPointer& other,
         throw std::invalid_argument("the array is on " + device_->name() + ", the stream on " + on.name() +
                                     ": use a stream of the array's device");
     }
+    refuse_legacy_in_capture(*stream, "cudaMemcpy3DAsync");
     const DeviceScope scope(on);
     const Enqueue enqueue(*stream);
     use(stream, enqueue);

@@ -228,7 +228,7 @@ def test_our_stream_where_theirs_is(device: cs.Device, peer: Any, ours: cs.Strea
     theirs = peer.array(np.full(SIZE, 1, np.uint8))
     peer.fill(theirs, 3, stream)
     assert set(peer.host(theirs, stream)) == {3}
-    assert cs.as_stream(peer.for_us(stream)) is ours
+    assert cs.as_stream(peer.for_us(stream)) == ours
 
 
 def test_arguments(device: cs.Device, peer: Library) -> None:
