@@ -100,7 +100,8 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
         };
         find_thread();
         if (!waits) *next = count;
-        // Only at the end of a row or a warp, and where others have begun threads, is it asked whether any is left.
+        // Only at the end of a row or a warp, and where others have begun threads, is it asked whether any is
+        // left.
         for (bool more = started < count; more;) {
             if (waits) *next = started + 1;
             CUSCOPE_SELF->linear_thread = thread;
