@@ -107,7 +107,9 @@ def test_a_listed_difference_is_counted_with_its_reason(capsys, wrapped, tmp_pat
 
 
 def test_a_crash_is_a_finding(capsys, wrapped):
-    found, out = compared(wrapped(before='os.abort() if name == "event_synchronize" else None'), capsys)
+    found, out = compared(
+        wrapped(before='os.abort() if name == "event_synchronize" else None'), capsys, calls=400
+    )
     assert found == 1
     assert "event_synchronize | an answer | the process ended with SIGABRT" in out
     assert len(program_of(out)) <= 2

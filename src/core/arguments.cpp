@@ -287,6 +287,11 @@ void pack_complex(const Slot& slot, const Argument& argument, ElementType part, 
         std::memcpy(out, argument.raw.data(), argument.raw_bytes);
         return;
     }
+    if (argument.raw_bytes == part.size && argument.element == part) {  // bit by bit, a NaN too
+        std::memcpy(out, argument.raw.data(), part.size);
+        std::memset(static_cast<std::byte*>(out) + part.size, 0, part.size);
+        return;
+    }
     Argument number = argument;
     if (argument.kind == Argument::Kind::complex) number.kind = Argument::Kind::real;
     pack_real(slot, number, part, out);

@@ -72,8 +72,10 @@ std::shared_ptr<MemPool> MemPool::create(const DevicePtr& device, std::size_t li
 
 bool MemPool::let_copy(Device& device, const DeviceMemory& memory) {
     Device& owner = memory.device();
-    if (&owner == &device || memory.kind() != DeviceMemory::Kind::pooled || device.reaches(owner))
-        return true;
+    // Memory of another library may be of a pool, too: of the device's default pool, most likely.
+    const bool may_be_of_pool =
+        memory.kind() == DeviceMemory::Kind::pooled || memory.kind() == DeviceMemory::Kind::foreign;
+    if (&owner == &device || !may_be_of_pool || device.reaches(owner)) return true;
     const std::vector<int> by = owner.copied_by();
     if (std::find(by.begin(), by.end(), device.ordinal()) != by.end()) return true;
     if (!device.can_access_peer(owner)) return false;

@@ -141,10 +141,9 @@ def test_shared_overrun_that_shows_at_the_end_says_what_is_known(device):
 
 @pytest.mark.parametrize("call", ["", "free(malloc(16));"], ids=["by-itself", "by-a-call"])
 def test_full_stack_names_the_line_that_needed_more(device, compiler, call):
-    source = f"""__device__ __noinline__ int deep(int* x, int n) {{
-        volatile char a[64];
-        a[n % 64] = 1; {call} return deep(x, n + 1) + a[3];  // HERE
-    }}
+    # On one line: the first access to what lies below the stack may be any of the function's.
+    source = f"""
+    __device__ __noinline__ int deep(int* x, int n) {{ volatile char a[64]; a[n % 64] = 1; {call} return deep(x, n + 1) + a[3]; }}  // HERE
     __global__ void f(int* x, long long, long long) {{
         if (blockIdx.x == 1 && threadIdx.x == 5) x[0] = deep(x, 1);
     }}"""
