@@ -67,6 +67,15 @@ struct Layouts {
     }
 };
 
+// No fold expression: clang nests one as deep as there are parameters, and 256 levels at most.
+template <class... P>
+constexpr bool takes_reference() {
+    const bool references[] = {IsReference<P>::value..., false};
+    for (const bool reference : references)
+        if (reference) return true;
+    return false;
+}
+
 // `waits`: some thread of this image may have to wait for another one, which then goes on from *next_thread.
 // `descends`: ImageFlags' lanes_descend.
 template <auto kernel, bool waits, bool descends, class Type = decltype(kernel)>
@@ -76,7 +85,7 @@ struct Runner {
 
 template <auto kernel, bool waits, bool descends, class... P>
 struct Runner<kernel, waits, descends, void (*)(P...)> {
-    static_assert((!IsReference<P>::value && ...), "a __global__ function takes no parameter by reference");
+    static_assert(!takes_reference<P...>(), "a __global__ function takes no parameter by reference");
     using Type = void (*)(P...);
     static constexpr Layouts<P...> layouts{};
 
