@@ -47,8 +47,8 @@ bool has_elements(py::handle object) {
            is_foreign_array(object);
 }
 
-// What else there is may know how to be combined with an array; and NumPy does with memory that the host
-// reaches.
+// Should Python ask the other operand? Objects without elements may know how to be combined with an array;
+// NumPy does where the host reaches the array's memory.
 bool is_others_matter(const DeviceArray& self, py::handle other) {
     if (!has_elements(other)) return true;
     return !py::isinstance<DeviceArray>(other) && self.memory.get() &&

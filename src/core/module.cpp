@@ -99,20 +99,20 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
         module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, description));
         module->kernels_.back()->count_with(counting);
     }
-    std::string left_out;
+    std::string missing;
     for (const KernelNames& found : find_kernels(request.source)) {
         if (found.is_template) {
             module->templates_.push_back(found.name);
         } else {
-            left_out += (left_out.empty() ? "'" : ", '") + found.name + "'";
+            missing += (missing.empty() ? "'" : ", '") + found.name + "'";
         }
     }
     module->image_ = std::move(result.image);
     module->log_ = std::move(result.log);
-    if (module->kernels_.empty() && !left_out.empty()) {
-        module->log_ += request.file_name +
-                        ": note: the module has no kernels: the preprocessor leaves out " + left_out +
-                        " of the source, since an #if around it is false\n";
+    if (module->kernels_.empty() && !missing.empty()) {
+        module->log_ += request.file_name + ": note: the module has no kernels, but the source has " +
+                        missing +
+                        ": look at the #if around each of them, which the preprocessor may find false\n";
     }
     module->cached_ = result.cached;
     return module;

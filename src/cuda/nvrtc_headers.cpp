@@ -147,7 +147,7 @@ static __device__ __forceinline__ cudaGraphExec_t cudaGetCurrentGraphExec() {
 }
 )";
 
-// nvcc has these from the runtime's headers, and from those of the host's C library.
+// nvcc finds these functions and names in the headers of the runtime and of the host's C library.
 constexpr const char* shapes = R"(#pragma once
 static __device__ __forceinline__ cudaPitchedPtr make_cudaPitchedPtr(void* ptr, size_t pitch, size_t xsize,
                                                                      size_t ysize) {

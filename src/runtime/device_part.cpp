@@ -71,7 +71,7 @@ struct Node {
     bool device = false;          // is marked for the device, by words or by macros
     bool is_kernel = false, is_template = false, is_constexpr = false, is_instantiation = false;
     bool kept = false;
-    // What of it belongs to nodes of its own: the methods of a class.
+    // The methods of a class, which are nodes of their own.
     std::vector<SourceRange> holes;  // tokens
 };
 
@@ -354,7 +354,7 @@ class Parts {
         } else {
             const std::size_t first = nodes_.size();
             parse_scope(body + 1, partner(body), scope, &node);
-            // Only methods are nodes of their own; what else is in a class stays with it.
+            // Only methods are nodes of their own. The other members stay with the class.
             std::size_t kept = first;
             for (std::size_t i = first; i < nodes_.size(); ++i) {
                 Node& member = *nodes_[i];

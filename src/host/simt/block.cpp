@@ -382,8 +382,8 @@ void Block::sort_barrier() {
         if (strand != nullptr) at_barrier_.push(strand);
 }
 
-// Nothing can run. A barrier and a warp operation wait for no thread that has ended: who waits for nobody
-// else goes on. False if nobody does.
+// Nothing can run. A barrier and a warp operation wait for no thread that has ended: a thread
+// that waits for no other one goes on. False if there is no such thread.
 bool Block::release_past_ended() {
     if (live_ == thread_count_ || next_thread_ < thread_count_) return false;
     if (arrived_ != 0) {

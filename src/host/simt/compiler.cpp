@@ -37,7 +37,7 @@ constexpr unsigned most_parameter_bytes = 32764;
 // What the __shared__ variables of a kernel may take, all together: the limit of every GPU.
 constexpr std::uint64_t most_shared_bytes = 48 << 10;
 
-// In the directory of a compilation: headers that stand in for those of host libraries.
+// Folders in the directory of a compilation, of headers that stand in for the headers of host libraries.
 constexpr const char* library_folder = "/libraries/";
 constexpr const char* missing_folder = "/missing/";
 
@@ -435,9 +435,9 @@ Status Compilation::build_hooks(std::string* object) {
     return answer.ok() ? Status::success : fail(Status::invalid_source, answer.output);
 }
 
-// What the image's lines call the files. Those of a folder where all are system headers, as the preprocessor
-// says, get another name: an instruction of theirs is told by the line of the user's that led to it. The
-// folder of this compilation is of no use later, and would make two equal compilations differ.
+// The names of files in the image's table of lines. A folder that has only system headers, as the
+// preprocessor says, gets another name: an instruction of such a header is told by the user's line that led
+// to it. The folder of this compilation is of no use later, and would make two equal compilations differ.
 std::vector<std::string> Compilation::file_name_flags(const std::string& preprocessed) const {
     std::map<std::string, bool> folders;  // is there a file of the user's?
     std::map<std::string, bool> files;    // is it a system header?

@@ -244,7 +244,7 @@ std::string Block::line_of_fault() const {
     return line_of_call(*reinterpret_cast<const void* const*>(stack));
 }
 
-// What is known of where an overrun happened is where it was noticed.
+// Where an overrun happened is not known, only where it was noticed.
 std::string Block::describe_smashed(const void* noticed) const {
     const std::string line = line_of_call(noticed),
                       kernel = grid->launch().image->source_line(grid->launch().kernel->function);

@@ -202,8 +202,8 @@ enum ImageFlags : unsigned {
     counts_accesses = 1u << 10,
     launches_graphs = 1u << 11,  // blocks run in order, and the simulation waits for what they launch
     // Of each warp, the lane with the highest number runs first: of several stores to one address, lane 0's
-    // is the last, as on a GPU. Atomic operations of a warp come in the order of its lanes there, so a source
-    // that uses any has its lanes run in that order.
+    // is the last, as on a GPU. In a source with atomic operations the lanes run in their order instead, so
+    // that the operations take them in that order. CUDA promises none.
     lanes_descend = 1u << 12,
 };
 
