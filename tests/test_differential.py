@@ -12,6 +12,7 @@ TOOLS = TESTS.parent / "tools"
 sys.path.insert(0, str(TOOLS))
 
 import differential  # noqa: E402
+import differential_record  # noqa: E402
 import differential_table  # noqa: E402
 
 pytestmark = pytest.mark.own_process
@@ -142,3 +143,17 @@ def test_the_table_says_what_gpus_answered(monkeypatch):
 def test_the_whole_table_has_its_calls_and_states():
     assert len(differential_table.STATES) == 17
     assert len(differential_table.CALLS) >= 80
+
+
+def test_recorded_answers_show_a_planted_difference_later(wrapped, tmp_path: Path, capsys):
+    kept = tmp_path / "answers.json.gz"
+    planted = wrapped(
+        after='answer = "cudaErrorUnknown" if name == "event_query" and answer == "cudaSuccess" else answer'
+    )
+    differential_record.record("host:0", kept, 1, 400, 25, 1, 20, 2)
+
+    same = differential.compare_recorded(differential.Options(str(kept), "host:0", 1, 20, 20), 5, [])
+    other = differential.compare_recorded(differential.Options(str(kept), planted, 1, 20, 20), 5, [])
+
+    assert (same, other) == (0, 1)
+    assert "event_query | cudaSuccess | cudaErrorUnknown" in capsys.readouterr().out

@@ -7,6 +7,8 @@ GPU does: each difference is a fault of the simulation, or a line with its reaso
     python tools/differential.py                         # cuda:0 against host:0
     python tools/differential.py host:0 host:0 --calls 100000
     python tools/differential.py --table cuda:0 > cuda.txt; python tools/differential.py --table host:0 | diff cuda.txt -
+    python tools/differential.py cuda:0 --record answers.json.gz     # and elsewhere, without the GPU:
+    python tools/differential.py answers.json.gz host:0
 
 A runtime is named as its device is; FILE.py@DEVICE is that device's runtime as the file's wrap(contract) returns it. The
 same seed and counts draw the same programs. Exit status: 0 if nothing differs but what is listed, 1 if something does.
@@ -28,6 +30,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parent))
 from differential_draw import Step, random_program
 from differential_program import HUNG
+from differential_record import asked, read, record
 
 WORKER = Path(__file__).with_name("differential_program.py")
 KNOWN = Path(__file__).with_name("differential_known.txt")
@@ -310,6 +313,50 @@ class Count:
     programs = calls = known = 0
 
 
+def compare_recorded(options: Options, most: int, known: list[Known]) -> int:
+    """Asks the second runtime what the first one was asked. The number of kinds of differences that are not listed."""
+    devices, batches = read(Path(options.first))
+    kinds: dict[str, int] = {}
+    reasons: dict[str, int] = {}
+    compared = in_a_row = number = 0
+    for batch in batches:
+        for given, got in zip(
+            batch, asked(options.second, devices, options.limit, [x.steps for x in batch]), strict=True
+        ):
+            first, second = (
+                Answers({s["id"]: a for s, a in zip(x.steps, x.answers, strict=True) if a is not None}, x.end)
+                for x in (given, got)
+            )
+            found = differences(given.steps, first, second)
+            reached = (
+                [s["id"] for s in given.steps].index(found.step)
+                if found
+                else sum(s["id"] in first.by_step and s["id"] in second.by_step for s in given.steps)
+            )
+            compared += reached
+            in_a_row += reached
+            number += 1
+            reason = reason_for(known, found) if found else None
+            if reason is not None:
+                reasons[reason] = reasons.get(reason, 0) + 1
+            elif found:
+                in_a_row = 0
+                kinds[found.kind] = kinds.get(found.kind, 0) + 1
+                if kinds[found.kind] == 1 and len(kinds) <= most:
+                    upto = given.steps[: reached + 1]
+                    print(f"\ndifference {len(kinds)}, program {number - 1}: {found.kind}")
+                    print(listing(upto, first, second), flush=True)
+    print(
+        f"\n{number} programs, {compared} calls compared, the last {in_a_row} without an unlisted difference"
+    )
+    print(f"{sum(kinds.values())} differences that are not listed, of {len(kinds)} kinds")
+    for kind, times in sorted(kinds.items(), key=lambda item: -item[1]):
+        print(f"  {times} times: {kind}")
+    for reason, times in reasons.items():
+        print(f"  {times} times, listed: {reason}")
+    return len(kinds)
+
+
 def compare(
     options: Options, seed: int, calls: int, length: int, most: int, seconds: float, known: list[Known]
 ) -> int:
@@ -395,6 +442,10 @@ def main() -> int:
     parser.add_argument(
         "--table", action="store_true", help="one answer for each call in each state, of the first runtime"
     )
+    parser.add_argument(
+        "--record", type=Path, help="a file for the first runtime's answers, to be compared later"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time, where answers are recorded")
     given = parser.parse_args()
     options = Options(given.first, given.second, given.devices, given.limit, given.shrink)
     if given.table:
@@ -408,6 +459,12 @@ def main() -> int:
         answers = run(options, steps)
         print(listing(steps, *answers))
         return int(differences(steps, *answers) is not None)
+    if given.record:
+        asking = (given.seed, given.calls, given.length, given.devices, given.limit, given.jobs)
+        record(given.first, given.record, *asking)
+        return 0
+    if given.first.endswith(".json.gz"):
+        return int(compare_recorded(options, given.most, read_known(given.known)) > 0)
     found = compare(
         options, given.seed, given.calls, given.length, given.most, given.seconds, read_known(given.known)
     )
