@@ -204,6 +204,24 @@ def test_a_pool_counts_what_it_holds(c):
     ok(c.mem_pool_destroy(pool))
 
 
+def test_a_pool_made_after_another_was_destroyed_is_as_new(c):
+    first = ok(c.mem_pool_create(0))
+    ok(c.mem_pool_set_attribute(first, RELEASE_THRESHOLD, 1 << 40))
+    ok(c.mem_pool_set_attribute(first, 1, 0))  # reuse_follow_event_dependencies
+    pointer = ok(c.malloc_from_pool_async(1 << 20, first))
+    ok(c.free_async(pointer))
+    ok(c.device_synchronize())
+    ok(c.mem_pool_destroy(first))
+
+    pool = ok(c.mem_pool_create(0))
+
+    found = [ok(c.mem_pool_get_attribute(pool, i)) for i in (1, 2, 3, RELEASE_THRESHOLD)]
+    assert found == [1, 1, 1, 0]
+    held = [ok(c.mem_pool_get_attribute(pool, i)) for i in (RESERVED, RESERVED_HIGH, USED, USED_HIGH)]
+    assert held == [0, 0, 0, 0]
+    ok(c.mem_pool_destroy(pool))
+
+
 def test_a_synchronisation_gives_back_what_is_above_the_threshold(c):
     pool = ok(c.mem_pool_create(0))
     stream = ok(c.stream_create_with_priority())

@@ -108,6 +108,47 @@ def test_copies_in_the_legacy_stream_beside_captures_of_blocking_streams(device)
     )
 
 
+def test_pools_come_and_go_beside_memory_of_other_pools_and_streams(device):
+    # A GPU's driver ended the process with a SIGSEGV, or hung, within two seconds.
+    def make_and_drop_a_pool():
+        stream = cs.Stream()
+        for _ in range(20):
+            cs.MemoryPool().empty(100, stream=stream).fill(1, stream=stream)
+
+    def use_memory_and_a_stream():
+        with cs.Stream() as stream:
+            x = cs.zeros(100, np.int32, stream=stream)
+            x.fill(2, stream=stream)
+            assert int(x.to_host(stream=stream).sum()) == 200
+
+    run_threads(
+        *(in_loop(device, make_and_drop_a_pool, 30) for _ in range(3)),
+        *(in_loop(device, use_memory_and_a_stream, 300) for _ in range(3)),
+    )
+
+
+def test_captures_begin_beside_questions_about_other_streams(device):
+    # A GPU's driver dies where a capture begins while another thread asks a stream of its own.
+    def capture():
+        stream = cs.Stream()
+        x = cs.zeros(4, np.int32, stream=stream)
+        for _ in range(20):
+            with stream.capture("thread_local") as graph:
+                x.fill(1, stream=stream)
+            assert len(graph.nodes) == 1
+
+    def ask():
+        with cs.Stream() as stream:
+            x = cs.zeros(4, np.int32, stream=stream)
+            while not stream.query():
+                pass
+            x.close()
+
+    run_threads(
+        *(in_loop(device, capture, 30) for _ in range(3)), *(in_loop(device, ask, 600) for _ in range(3))
+    )
+
+
 def test_synchronize_of_the_legacy_stream_while_another_thread_closes_the_streams(device):
     with device:
         for _ in range(20):

@@ -59,7 +59,7 @@ build() {
 distribute=() distribute_cuda=()
 "$python" -c 'import xdist' 2>/dev/null && distribute=(-n 8 --dist loadfile) distribute_cuda=(-n 5 --dist loadfile)
 # A test that hangs says where, and ends no more than itself.
-pytest=("$python" -m pytest -p no:cacheprovider -p no:benchmark --timeout 90 -o faulthandler_timeout=75)
+pytest=("$python" -m pytest -v -p no:cacheprovider -p no:benchmark --timeout 90 -o faulthandler_timeout=75)
 
 # check NAME "TOOL AND ITS OPTIONS" MARKED [ARGUMENT...]: tests of the GPU under compute-sanitizer, which looks into this
 # one process and not into those that tests start. $scale is of the numbers of random examples.

@@ -44,8 +44,8 @@ MemPool::MemPool(DevicePtr device, MemPoolHandle handle, std::size_t limit, bool
       owned_(owned),
       serial_(owned ? next_serial() : 0) {}
 
-// By the documents a pool may be destroyed before its frees are done. But cuMemPoolDestroy right behind the
-// last of them has crashed, or never come back, in processes that had used other pools (driver 580.159).
+// By the documents a pool may be destroyed before its frees are done. Once they are, all of its memory can go
+// back to the device at once.
 MemPool::~MemPool() {
     if (!owned_) return;
     release_after_uses(device_, generation_, "cudaMemPoolDestroy", frees_.take(),

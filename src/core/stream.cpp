@@ -66,10 +66,15 @@ StreamPtr Stream::adopt(const DevicePtr& near, StreamHandle handle, std::shared_
     if (handle == stream_per_thread) return near->per_thread_stream();
     const auto number = reinterpret_cast<std::uintptr_t>(handle);
     constexpr std::uintptr_t no_address = 4096;  // below this lies nothing that a real runtime could look at
-    int ordinal = 0;
+    if (StreamPtr ours = made_here(near->runtime(), handle)) return ours;
+    int ordinal = near->ordinal();
     const DeviceScope scope(*near);
-    const Status status = number < no_address ? Status::invalid_resource_handle
-                                              : near->runtime().stream_get_device(handle, &ordinal);
+    // Questions about a stream that is being captured would spoil the capture, but for this one.
+    CaptureStatus capture = CaptureStatus::none;
+    Status status = number < no_address ? Status::invalid_resource_handle
+                                        : near->runtime().stream_is_capturing(handle, &capture);
+    const bool captured = status == Status::success && capture != CaptureStatus::none;
+    if (status == Status::success && !captured) status = near->runtime().stream_get_device(handle, &ordinal);
     if (status != Status::success) {
         std::ostringstream text;
         text << "0x" << std::hex << number << " is no stream of " << near->name();
@@ -77,8 +82,24 @@ StreamPtr Stream::adopt(const DevicePtr& near, StreamHandle handle, std::shared_
     }
     const DevicePtr device =
         ordinal == near->ordinal() ? near : find_device(near->kind() + ":" + std::to_string(ordinal));
-    auto made = std::make_shared<Stream>(device, handle, std::move(owner));
+    auto made = std::make_shared<Stream>(device, handle, std::move(owner), captured);
     return enter(made);
+}
+
+StreamPtr Stream::made_here(const Runtime& runtime, StreamHandle handle) {
+    Numbered& known = numbered();
+    std::vector<StreamPtr> others;  // whose end, if it comes here, comes without the lock
+    const std::lock_guard lock(known.mutex);
+    for (const auto& [number, entry] : known.streams) {
+        if (number.first != &runtime) continue;
+        StreamPtr stream = entry.lock();
+        if (!stream) continue;
+        // While a stream of ours is open its handle is no other's.
+        if (stream->owned_.get() == handle && stream->generation_ == stream->device_.generation())
+            return stream;
+        others.push_back(std::move(stream));
+    }
+    return nullptr;
 }
 
 std::vector<StreamPtr> Stream::all_of(Device& device) {
@@ -124,7 +145,7 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int
     ask_what_it_is();
 }
 
-Stream::Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<void> owner)
+Stream::Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<void> owner, bool captured)
     : device_(*device),
       kept_device_(device),
       owner_(std::move(owner)),
@@ -134,6 +155,7 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<voi
       serial_(next_serial()),
       abandoned_(true),
       notes_(!device->simulated()) {
+    if (captured) return;
     if (device->runtime().stream_get_flags(handle, &flags_) != Status::success) {
         device->runtime().get_last_error();
     }

@@ -34,8 +34,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
     // A default stream. Lives inside its device.
     Stream(Device& device, StreamHandle default_handle);
     Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int priority);
-    // Of something else, which `owner` keeps, or nobody whom we know.
-    Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<void> owner);
+    // Of something else, which `owner` keeps, or nobody whom we know. While it is captured, nothing is asked
+    // about it: that would spoil the capture.
+    Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<void> owner, bool captured);
 
     Device& device() const { return device_; }
     StreamHandle handle() const { return handle_; }
@@ -91,6 +92,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   private:
     static std::shared_ptr<Stream> enter(const std::shared_ptr<Stream>& stream);
+    static std::shared_ptr<Stream> made_here(const Runtime& runtime, StreamHandle handle);
     void ask_what_it_is();
     void wait_in_capture(const Event& event, bool external);
     void join_what_it_waits_for();

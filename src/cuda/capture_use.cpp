@@ -17,9 +17,7 @@ struct Captures {
         cudaStream_t stream;
         int device;
     };
-    std::timed_mutex entry;  // a thread that wants to be alone comes before threads that poll
-    std::shared_mutex mutex;
-    std::vector<Origin> origins;  // of captures that are under way
+    std::vector<Origin> origins;  // of captures that are under way; for a thread that is alone
 };
 
 Captures& captures() {
@@ -30,24 +28,6 @@ Captures& captures() {
 std::recursive_mutex& graph_mutex() {  // a call on graphs may make another
     static auto* const mutex = new std::recursive_mutex;
     return *mutex;
-}
-
-std::shared_lock<std::shared_mutex> beside_others() {
-    // Not for long: a thread that was let in before may wait, in a launch that finds its queue full, for a
-    // call that this thread is about to make.
-    constexpr auto patience = std::chrono::milliseconds(2);
-    if (!captures().entry.try_lock()) {
-        const WithoutInterpreter released;
-        if (captures().entry.try_lock_for(patience)) captures().entry.unlock();
-    } else {
-        captures().entry.unlock();
-    }
-    return locked<std::shared_lock<std::shared_mutex>>(captures().mutex);
-}
-
-std::unique_lock<std::shared_mutex> alone() {
-    const auto entry = locked<std::unique_lock<std::timed_mutex>>(captures().entry);
-    return locked<std::unique_lock<std::shared_mutex>>(captures().mutex);
 }
 
 // The driver's own answer leaves the library's last error alone.
@@ -76,24 +56,23 @@ GraphUse::GraphUse() {
     if (!forked_after_use()) lock_ = locked<std::unique_lock<std::recursive_mutex>>(graph_mutex());
 }
 
-void StreamUse::take(cudaStream_t stream, bool legacy) {
-    if (forked_after_use()) return;
-    // No stream joins a capture or leaves one meanwhile.
-    shared_ = beside_others();
-    if (legacy || !is_captured(stream)) return;
-    shared_.unlock();
+void StreamUse::look_at(cudaStream_t stream) {
+    const bool legacy = stream == nullptr || stream == cudaStreamLegacy;
+    if (forked_after_use() || legacy || !is_captured(stream)) return;
+    inside_.leave();
     graphs_.emplace();
-    alone_ = alone();
-}
-
-void CaptureLook::take() {
-    if (!forked_after_use()) shared_ = beside_others();
+    alone_.emplace();
 }
 
 CaptureChange::CaptureChange(Unless unless) {
-    if (forked_after_use() || (unless == Unless::nothing_is_captured && captures_underway == 0)) return;
+    if (forked_after_use()) return;
+    if (unless == Unless::nothing_is_captured) {
+        inside_.emplace();
+        if (captures_underway == 0) return;
+        inside_.reset();
+    }
     graphs_.emplace();
-    alone_ = alone();
+    alone_.emplace();
 }
 
 void CaptureChange::begun(cudaStream_t stream) {

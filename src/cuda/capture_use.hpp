@@ -3,15 +3,17 @@
 // - one thread puts work into the legacy default stream, or asks about it, which looks into every capture of
 //   the device's blocking streams, while another thread ends one of these captures;
 // - one thread puts a node into a capture that another thread adds to, ends or spoils;
+// - a capture begins beside a call in any stream, or ends;
 // - two threads are inside cuStreamSynchronize, which also gives memory of pools back: each waits for a
 //   lock of the driver that the other has;
-// - as far as can be told, pools and graphs, which may own memory, come and go beside cuStreamSynchronize.
+// - as far as can be told, graphs, which may own memory, come and go beside cuStreamSynchronize;
+// - a pool goes while other threads use other pools or streams: spare_pools.hpp.
 // CUDA also leaves it to its caller that no two threads use one graph at a time (Runtime API, "Graph object
 // thread safety"). Objects of this package may be used from every thread, so the locks are here.
 //
-// The order of the locks: KnownStreams, GraphUse, then the lock of captures. A thread that waits for one of
-// them lets go of the interpreter's lock meanwhile: the thread that has the lock may be inside a call of the
-// driver that waits for a host function, which needs the interpreter's lock.
+// The order of the locks: KnownStreams, GraphUse, then the gate of call_gate.hpp. A thread that waits for one
+// of them lets go of the interpreter's lock meanwhile: the thread that has the lock may be inside a call of
+// the driver that waits for a host function, which needs the interpreter's lock.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,8 +21,8 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 
+#include "cuda/call_gate.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::cuda {
@@ -38,34 +40,20 @@ class GraphUse {
     std::unique_lock<std::recursive_mutex> lock_;
 };
 
-// While one call uses a stream, which does not wait. While nothing is captured it is free for all streams but
-// the legacy default stream; a call in a stream that is being captured has all others wait.
+// While one call uses a stream, which does not wait. A call in a stream that is being captured has all others
+// wait.
 class StreamUse {
   public:
     explicit StreamUse(cudaStream_t stream) {
-        const bool legacy = stream == nullptr || stream == cudaStreamLegacy;
-        if (legacy || captures_underway.load(std::memory_order_relaxed) > 0) take(stream, legacy);
+        if (captures_underway.load(std::memory_order_relaxed) > 0) look_at(stream);
     }
 
   private:
-    void take(cudaStream_t stream, bool legacy);
+    void look_at(cudaStream_t stream);
 
-    std::shared_lock<std::shared_mutex> shared_;
+    InsideDriver inside_;  // first: no capture begins or ends from here on
     std::optional<GraphUse> graphs_;
-    std::unique_lock<std::shared_mutex> alone_;
-};
-
-// While a call is made that no stream names and that looks at captures: a question about an event, say.
-class CaptureLook {
-  public:
-    CaptureLook() {
-        if (captures_underway.load(std::memory_order_relaxed) > 0) take();
-    }
-
-  private:
-    void take();
-
-    std::shared_lock<std::shared_mutex> shared_;
+    std::optional<AloneInDriver> alone_;
 };
 
 // While a capture begins or ends, or a call is made that may join a stream to one, spoil one or end one.
@@ -80,8 +68,9 @@ class CaptureChange {
     void gone(cudaStream_t stream);  // destroyed
 
   private:
+    std::optional<InsideDriver> inside_;
     std::optional<GraphUse> graphs_;
-    std::unique_lock<std::shared_mutex> alone_;
+    std::optional<AloneInDriver> alone_;
 };
 
 // While a blocking call of the library is made that has nothing left to wait for, but gives memory of pools

@@ -72,7 +72,10 @@ Status CudaRuntime::make_after(StreamHandle stream, Wait&& wait, Call&& call) {
     for (int tries = 1;; ++tries) {
         if (forked_after_use()) return failed(Status::initialization_error);
         if (wait() == cudaErrorNotReady) return Status::not_ready;
-        if (captures_underway == 0) return make(call);
+        {
+            const InsideDriver inside;
+            if (captures_underway == 0) return make(call);
+        }
         const CaptureChange alone;
         if (tries == most_tries || is_idle_for_now(native(stream))) return make(call);
     }

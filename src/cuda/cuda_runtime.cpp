@@ -162,6 +162,7 @@ Status CudaRuntime::device_synchronize() {
     const PrintCapture capture;
     const SynchronisationTurn turn;
     if (!turn) return answered(static_cast<Status>(waited));
+    const InsideDriver inside;
     return make([] { return cudaDeviceSynchronize(); });
 }
 
@@ -169,6 +170,7 @@ Status CudaRuntime::device_reset() {
     const Status status = make([] { return cudaDeviceReset(); });
     if (status != Status::success) return status;
     streams_.forget();
+    pools_.forget();
     forget_captures();
     return status;
 }

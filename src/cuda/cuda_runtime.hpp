@@ -11,6 +11,7 @@
 #include "cuda/capture_use.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/idle.hpp"
+#include "cuda/spare_pools.hpp"
 #include "runtime/process.hpp"
 #include "runtime/runtime.hpp"
 
@@ -61,6 +62,7 @@ class CudaRuntime final : public Runtime {
     Status out_of_memory(const char* what, std::size_t bytes);
 
     KnownStreams streams_;
+    SparePools pools_;
 };
 
 }  // namespace cuscope::cuda

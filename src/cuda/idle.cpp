@@ -78,10 +78,7 @@ bool KnownStreams::is_idle(Book& book) {
         cudaEventDestroy(book.left.back());
         book.left.pop_back();
     }
-    {
-        const StreamUse use(cudaStreamLegacy);
-        if (is_captured(cudaStreamLegacy) || has_work(cudaStreamQuery(cudaStreamLegacy))) return false;
-    }
+    if (is_captured(cudaStreamLegacy) || has_work(cudaStreamQuery(cudaStreamLegacy))) return false;
     const auto busy = std::find_if(book.streams.begin(), book.streams.end(),
                                    [](cudaStream_t stream) { return has_work(cudaStreamQuery(stream)); });
     if (busy == book.streams.end()) return true;
@@ -94,6 +91,7 @@ bool KnownStreams::idle(bool all_devices) {
     const int current = current_device();
     const RelaxedThread relaxed;
     const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
+    const InsideDriver inside;
     // Before any of them is asked: what one captured stream leads to may be another.
     if (captured()) return false;
     if (!all_devices) return is_idle(books_[current]);

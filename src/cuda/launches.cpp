@@ -82,7 +82,7 @@ Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
 Status CudaRuntime::stream_set_attribute(StreamHandle stream, LaunchAttributeId id,
                                          const LaunchAttribute* value) {
     if (value == nullptr) return failed(Status::invalid_value);
-    return make([&] {
+    return make_in(stream, [&] {
         const cudaLaunchAttributeValue real = value_of(*value, id);
         return cudaStreamSetAttribute(native(stream), static_cast<cudaLaunchAttributeID>(id), &real);
     });
@@ -92,7 +92,7 @@ Status CudaRuntime::stream_get_attribute(StreamHandle stream, LaunchAttributeId 
     clear(value);
     if (value == nullptr) return failed(Status::invalid_value);
     cudaLaunchAttributeValue real{};
-    const Status status = make([&] {
+    const Status status = make_in(stream, [&] {
         return cudaStreamGetAttribute(native(stream), static_cast<cudaLaunchAttributeID>(id), &real);
     });
     if (status == Status::success) *value = ours(real, id);

@@ -36,13 +36,21 @@ Status CudaRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
         real.maxSize = properties->max_size;
     }
     const PoolChange change;
-    return make([&] { return cudaMemPoolCreate(native(pool), properties != nullptr ? &real : nullptr); });
+    return make([&] {
+        if (pool == nullptr || properties == nullptr) return cudaMemPoolCreate(native(pool), nullptr);
+        *native(pool) = pools_.take(real);
+        if (*pool != nullptr) return cudaSuccess;
+        const AloneInDriver alone;
+        const cudaError_t made = cudaMemPoolCreate(native(pool), &real);
+        if (made == cudaSuccess) pools_.made(*native(pool), real);
+        return made;
+    });
 }
 
 Status CudaRuntime::mem_pool_destroy(MemPoolHandle pool) {
     if (would_wait()) return Status::not_ready;  // it unmaps memory, as cudaFree does
     const PoolChange change;
-    return make([&] { return cudaMemPoolDestroy(native(pool)); });
+    return make([&] { return pools_.keep(native(pool)); });
 }
 
 Status CudaRuntime::mem_pool_get_attribute(MemPoolHandle pool, MemPoolAttribute attribute,
@@ -83,7 +91,13 @@ Status CudaRuntime::mem_pool_set_access(MemPoolHandle pool, const MemAccessDescr
         real[i].flags = static_cast<cudaMemAccessFlags>(descriptions[i].flags);
     }
     return make([&] {
-        return cudaMemPoolSetAccess(native(pool), descriptions != nullptr ? real.data() : nullptr, count);
+        const cudaError_t set =
+            cudaMemPoolSetAccess(native(pool), descriptions != nullptr ? real.data() : nullptr, count);
+        for (std::size_t i = 0; set == cudaSuccess && i < real.size(); ++i) {
+            if (real[i].location.type == cudaMemLocationTypeDevice)
+                pools_.reached(native(pool), real[i].location.id);
+        }
+        return set;
     });
 }
 

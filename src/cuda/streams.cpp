@@ -16,7 +16,10 @@ DriverFunction<CUresult (*)(CUstream, CUevent, unsigned)> stream_wait("cuStreamW
 
 Status CudaRuntime::stream_create_with_priority(StreamHandle* stream, unsigned flags, int priority) {
     clear(stream);
-    const Status status = make([&] { return cudaStreamCreateWithPriority(native(stream), flags, priority); });
+    const Status status = [&] {
+        const InsideDriver inside;
+        return make([&] { return cudaStreamCreateWithPriority(native(stream), flags, priority); });
+    }();
     if (status == Status::success) streams_.made(native(*stream));
     return status;
 }
@@ -38,6 +41,7 @@ Status CudaRuntime::stream_synchronize(StreamHandle stream) {
     const PrintCapture capture;
     const SynchronisationTurn turn;
     if (!turn) return answered(static_cast<Status>(waited));
+    const InsideDriver inside;
     return make([&] { return cudaStreamSynchronize(native(stream)); });
 }
 
@@ -47,35 +51,33 @@ Status CudaRuntime::stream_query(StreamHandle stream) {
 
 Status CudaRuntime::stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags) {
     const auto wait = [&] { return cudaStreamWaitEvent(native(stream), native(event), flags); };
-    if (captures_underway > 0) {
-        const CaptureChange change;  // the stream may join the capture that the event was recorded in
-        return make(wait);
-    }
-    if (flags == 0 && !is_default(stream)) {
+    // The stream may join the capture that the event was recorded in.
+    const CaptureChange change(CaptureChange::Unless::nothing_is_captured);
+    if (flags == 0 && !is_default(stream) && captures_underway == 0) {
         if (const auto status = driver_call(stream_wait, native(stream), native(event), 0u))
             return answered(*status);
     }
-    return make_in(stream, wait);
+    return make(wait);
 }
 
 Status CudaRuntime::stream_get_flags(StreamHandle stream, unsigned* flags) {
     clear(flags);
-    return make([&] { return cudaStreamGetFlags(native(stream), flags); });
+    return make_in(stream, [&] { return cudaStreamGetFlags(native(stream), flags); });
 }
 
 Status CudaRuntime::stream_get_priority(StreamHandle stream, int* priority) {
     clear(priority);
-    return make([&] { return cudaStreamGetPriority(native(stream), priority); });
+    return make_in(stream, [&] { return cudaStreamGetPriority(native(stream), priority); });
 }
 
 Status CudaRuntime::stream_get_id(StreamHandle stream, unsigned long long* id) {
     clear(id);
-    return make([&] { return cudaStreamGetId(native(stream), id); });
+    return make_in(stream, [&] { return cudaStreamGetId(native(stream), id); });
 }
 
 Status CudaRuntime::stream_get_device(StreamHandle stream, int* device) {
     clear(device);
-    return make([&] { return cudaStreamGetDevice(native(stream), device); });
+    return make_in(stream, [&] { return cudaStreamGetDevice(native(stream), device); });
 }
 
 Status CudaRuntime::launch_host_func(StreamHandle stream, HostFunction function, void* data) {
@@ -112,7 +114,7 @@ Status CudaRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
 }
 
 Status CudaRuntime::event_query(EventHandle event) {
-    const CaptureLook look;
+    const InsideDriver inside;
     return make([&] { return cudaEventQuery(native(event)); });
 }
 
@@ -125,6 +127,7 @@ Status CudaRuntime::event_synchronize(EventHandle event) {
     const PrintCapture capture;
     const SynchronisationTurn turn;
     if (!turn) return answered(static_cast<Status>(waited));
+    const InsideDriver inside;
     return make([&] { return cudaEventSynchronize(native(event)); });
 }
 

@@ -105,7 +105,7 @@ cudaError_t wait_for_stream(cudaStream_t stream) {
 
 cudaError_t wait_for_event(cudaEvent_t event) {
     return poll([=] {
-        const CaptureLook look;
+        const InsideDriver inside;
         return cudaEventQuery(event);
     });
 }

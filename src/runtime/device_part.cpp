@@ -517,10 +517,21 @@ class Parts {
             if (node->kind == Node::Kind::function) marked_.insert(node->names[0]);
             if (node->is_kernel) kernels_.insert(node->names[0]);
         }
+        keep_all([this](const Node& node) { return wanted(node); });
+        // A source without host code means all that it says: a mistake in a variable is to be told.
+        const bool has_host_code = std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
+            return !node->kept && node->kind != Node::Kind::variable && node->kind != Node::Kind::type;
+        });
+        if (!has_host_code)
+            keep_all([this](const Node& node) { return node.kind == Node::Kind::variable || wanted(node); });
+    }
+
+    template <class Wanted>
+    void keep_all(Wanted&& wanted_now) {
         for (bool again = true; again;) {
             again = false;
             for (const auto& node : nodes_) {
-                if (node->kept || !wanted(*node)) continue;
+                if (node->kept || !wanted_now(*node)) continue;
                 node->kept = again = true;
                 mention(sources_[node->text].list, node->begin, node->end, node->holes);
             }

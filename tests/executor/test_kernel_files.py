@@ -21,6 +21,12 @@ def notes(path: Path, word: str) -> list[str]:
     return re.findall(rf"^// {word} ?(.*)$", path.read_text(), re.MULTILINE)
 
 
+def skip_on_a_gpu(device, path: Path) -> None:
+    for reason in notes(path, "host only:"):
+        if not device.simulated:
+            pytest.skip(reason)
+
+
 def names(folder: str = "") -> list[str]:
     return sorted(p.stem for p in (KERNELS / folder).glob("*.cu") if folder or notes(p, "launch"))
 
@@ -83,6 +89,7 @@ NO_RACECHECK = pytest.mark.no_racecheck(
 )
 def test_kernels_find_no_failure(device, capfd, name):
     path = KERNELS / f"{name}.cu"
+    skip_on_a_gpu(device, path)
     mod = compiled(path)
     contract = cs._core.contract(device.name)
 
@@ -164,9 +171,7 @@ except cs.CudaError as error:
 @pytest.mark.parametrize("name", names("faults"))
 def test_fault_ends_in_the_status_that_a_gpu_gives(device, run_python, name):
     path = KERNELS / "faults" / f"{name}.cu"
-    for reason in notes(path, "host only:"):
-        if not device.simulated:
-            pytest.skip(reason)
+    skip_on_a_gpu(device, path)
     for reason in notes(path, "not with clang:"):
         if device.simulated and "clang" in os.environ.get("CUSCOPE_CXX", ""):
             pytest.skip(reason)

@@ -4,7 +4,6 @@
 // launch in_function 1 64
 // launch halves_of_a_block 2 256
 // launch two_roles 2 256
-// launch odd_and_even_lanes 1 64
 // launch different_kinds_of_sync 1 128
 #include <cooperative_groups.h>
 #define CHECK(condition)                    \
@@ -78,19 +77,6 @@ __global__ void two_roles(unsigned* failures) {
             __syncthreads();
             CHECK(box[round % 2][127 - i] == 127 - i + round);
         }
-    }
-}
-
-__global__ void odd_and_even_lanes(unsigned* failures) {
-    __shared__ int box[64];
-    int i = threadIdx.x;
-    box[i] = i;
-    if (i % 2) {
-        __syncthreads();
-        CHECK(box[i - 1] == i - 1);
-    } else {
-        __syncthreads();
-        CHECK(box[i + 1] == i + 1);
     }
 }
 

@@ -14,23 +14,24 @@
         }                                   \
     } while (0)
 
-// A number that no compiler knows.
+// A number that no compiler knows. NVRTC takes `1 << s == 0` for false, whatever s is.
 __device__ int hidden(int value) { return value + (int)(gridDim.x - 1); }
 
 __global__ void numbers(unsigned* failures) {
+    int one = hidden(1);
     for (int k = 32; k < 200; k += 7) {
         int s = hidden(k);
-        CHECK(1 << s == 0 && 1 >> s == 0 && -8 >> s == -1);
-        CHECK(1u << s == 0 && 0xffffffffu >> s == 0);
+        CHECK(one << s == 0 && 1 >> s == 0 && -8 >> s == -1);
+        CHECK((unsigned)one << s == 0 && 0xffffffffu >> s == 0);
         if (k < 64) continue;
-        CHECK(1ll << s == 0 && -8ll >> s == -1 && ~0ull >> s == 0 && 1ul << s == 0);
+        CHECK((long long)one << s == 0 && -8ll >> s == -1 && ~0ull >> s == 0 && (unsigned long)one << s == 0);
     }
     int s = hidden(32);
     CHECK(1ll << s == 0x100000000ll && 1ull << (s + 31) == 0x8000000000000000ull && -1ll >> s == -1);
     CHECK((1 << (s - 1)) == (int)0x80000000 && 0x80000000u >> (s - 1) == 1 && 5 << (s - 32) == 5);
-    CHECK(1 << hidden(-1) == 0 && -1 >> hidden(-5) == -1 && 7u >> hidden(-32) == 0);
+    CHECK(one << hidden(-1) == 0 && -1 >> hidden(-5) == -1 && 7u >> hidden(-32) == 0);
     long long wide = 32;
-    CHECK(1 << (wide + s - 32) == 0 && 1 << (unsigned char)s == 0 && 1 << (short)s == 0);
+    CHECK(one << (wide + s - 32) == 0 && one << (unsigned char)s == 0 && one << (short)s == 0);
     CHECK(3 >> s << s == 0 && 1 << s - 31 == 2 && 1 << s - 30 << 1 == 8);
 }
 
@@ -129,12 +130,12 @@ __global__ void beside_templates(unsigned* failures) {
     for (int i = 0; i < n >> s; ++i) ++count;
     for (int i = 0; i<n>> s; ++i) ++count;
     CHECK(count == 25);
-    CHECK(shifted(1, s) == 0 && shifted(1ll, s) == 1ll << 32 && shifted<unsigned char>(1, s) == 0);
+    CHECK(shifted(hidden(1), s) == 0 && shifted(1ll, s) == 1ll << 32 && shifted<unsigned char>(1, s) == 0);
     CHECK(by_template<31>() == -1 + (int)0x80000000 && by_template<3>() == 6);
     CHECK(Number<(256 >> 3)>::value == 32 && Number<1 << 4>::value == 16);
     CHECK(static_cast<Number<sizeof(Pair<Pair<int>>)>*>(nullptr) == nullptr);
-    auto lambda = [=](auto v) { return v >> s; };
-    CHECK(lambda(-1) == -1 && lambda(1u) == 0);
+    auto lambda = [=](int v) { return v >> s; };
+    CHECK(lambda(-1) == -1 && lambda(1) == 0);
     bool less = n < 1 << s, more = n > 1 << s;
     CHECK(!less && more);
 }
