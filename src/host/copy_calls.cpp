@@ -20,6 +20,8 @@ Box box_of(const void* pointer, std::size_t pitch = 0, std::size_t slice = 0) {
     return box_of(const_cast<void*>(pointer), pitch, slice);
 }
 
+bool is_kind(MemcpyKind kind) { return static_cast<int>(kind) >= 0 && static_cast<int>(kind) <= 4; }
+
 bool on_device(const Allocation* allocation) {
     return allocation != nullptr && allocation->type != MemoryType::host;
 }
@@ -144,6 +146,8 @@ Status HostRuntime::make_copy(const Box& destination, const Box& source, const E
 
 Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent,
                          MemcpyKind kind, Found<Stream> stream, const CopyRequest& given) {
+    if (bytes_of(extent) == 0) return Status::success;  // nothing is looked at, not even a capture
+    if (!is_kind(kind)) return fail(Status::invalid_memcpy_direction);
     if (Status status = admit(*stream); status != Status::success) return status;
     CopyRequest request = given;
     request.node = stream->capture != nullptr;
@@ -412,11 +416,16 @@ Status HostRuntime::make_set(const Box& box, std::uint32_t value, std::size_t el
     const std::size_t bytes = bytes_of(extent);
     if (bytes == 0) return Status::success;
     const Allocation* found = nullptr;
-    if (Status status = check_box(box, extent, "memory", &found); status != Status::success) return status;
-    if (found == nullptr) return fail(Status::invalid_value, "the address is no device memory");
+    if (stream.capture != nullptr) {
+        found = memory_.find(box.base);  // a set that is captured is checked by the launch of its graph
+    } else if (Status status = check_box(box, extent, "memory", &found); status != Status::success) {
+        return status;
+    } else if (found == nullptr) {
+        return fail(Status::invalid_value, "the address is no device memory");
+    }
     const DeviceModel& model = *devices_[stream.device]->model;
     Command* command = begin(stream, Engine::copy_on_device);
-    command->observable = found->type != MemoryType::device;
+    command->observable = found == nullptr || found->type != MemoryType::device;
     command->duration = model.device_copy_latency_ns + transfer(bytes, model.memset_rate);
     command->effect = std::make_shared<SetEffect>(box, value, element, extent);
     *made = command;
@@ -426,6 +435,7 @@ Status HostRuntime::make_set(const Box& box, std::uint32_t value, std::size_t el
 // Waits where the memory is page-locked memory of the host, and nowhere else.
 Status HostRuntime::set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element,
                         const Extent& extent, Found<Stream> stream, bool synchronous) {
+    if (bytes_of(extent) == 0) return Status::success;  // nothing is looked at, not even a capture
     if (Status status = admit(*stream); status != Status::success) return status;
     Command* command = nullptr;
     if (Status status = make_set(box, value, element, extent, *stream, &command); status != Status::success)

@@ -13,6 +13,9 @@
 
 namespace cuscope::host {
 
+inline constexpr char launched_detail[] =
+    "executables are neither launched nor uploaded in a stream that is being captured";
+
 // What an allocation node allocates. The addresses are taken when the node is made, and given back with the
 // last graph and executable that has the node.
 struct HostRuntime::GraphMemory : std::enable_shared_from_this<HostRuntime::GraphMemory> {
@@ -110,7 +113,8 @@ struct HostRuntime::Capture {
     Graph* graph = nullptr;
     std::unique_ptr<Graph> own;  // of a capture that makes its graph
     std::vector<Stream*> streams;
-    std::string why;  // it was spoilt
+    std::vector<GraphNode*> left;  // the last nodes of streams that took part and were destroyed
+    std::string why;               // it was spoilt
 };
 
 // Steps in an order in which each comes after what it waits for.

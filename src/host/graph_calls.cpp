@@ -91,7 +91,7 @@ Status HostRuntime::graph_destroy(GraphHandle graph) {
     }
     for (const auto& [id, capture] : graphs_->captures) {
         if (capture->is_within(*owned->second))
-            return fail(Status::invalid_value, "a stream is being captured to the graph");
+            return fail(Status::illegal_state, "a stream is being captured to the graph");
     }
     forget_nodes(*owned->second);
     graphs_->alive.erase(graph);
@@ -274,6 +274,7 @@ Status HostRuntime::graph_destroy_node(GraphNodeHandle handle) {
     };
     for (const auto& [id, capture] : graphs_->captures) {
         if (capture->graph != node->graph) continue;
+        std::erase(capture->left, node.get());
         for (Stream* stream : capture->streams) forget(stream->tips, stream->tip_edges);
         for (const auto& [address, event] : events_) {
             if (event->capture == id) forget(event->tips, event->tip_edges);

@@ -153,7 +153,8 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     if ((flags & flags::graph_upload) != 0) {
         upload_stream = find_stream(parameters->upload_stream).get();
         if (upload_stream == nullptr) return invalid_handle("stream");
-        if (Status status = admit_uncaptured(*upload_stream); status != Status::success) return status;
+        if (Status status = admit_uncaptured(*upload_stream, launched_detail); status != Status::success)
+            return status;
     }
     if (from->unique()) {
         for (const auto& [address, other] : graphs_->execs) {
@@ -207,12 +208,12 @@ Status HostRuntime::graph_exec_get_flags(GraphExecHandle exec, unsigned long lon
 Status HostRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
     Call call(*this, &CallCosts::graph_launch);
     if (call.refused()) return call.status();
+    const Found<Stream> in = find_stream(stream);
+    if (in == nullptr) return invalid_handle("stream");
+    if (Status status = admit_uncaptured(*in, launched_detail); status != Status::success) return status;
     const Found<GraphExec> found = find_exec(exec);
     if (found == nullptr)
         return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
-    const Found<Stream> in = find_stream(stream);
-    if (in == nullptr) return invalid_handle("stream");
-    if (Status status = admit_uncaptured(*in); status != Status::success) return status;
     upload(*found, *in);
     relieve(call.lock());
     return Status::success;

@@ -166,9 +166,11 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
             node.parameters = parameters;
             return Status::success;
         }
-        default:
+        default: {
+            const LastErrorKept kept;  // the contract refuses it, not the library
             return fail(Status::not_supported,
                         "a node of type " + std::to_string(static_cast<int>(parameters.type)));
+        }
     }
     Command* command = nullptr;
     if (Status status = make_node_command(parameters, node.attributes, &command); status != Status::success)
@@ -195,6 +197,7 @@ Status HostRuntime::set_node(GraphNode& node, GraphNodeParameters& parameters) {
 Status HostRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* type) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
+    const LastErrorKept kept;  // the driver is asked: the library does not know all types
     const Found<const GraphNode> found = find_node(node);
     if (found == nullptr || type == nullptr) return fail(Status::invalid_value);
     *type = found->parameters.type;

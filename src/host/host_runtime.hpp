@@ -160,6 +160,7 @@ class HostRuntime final : public Runtime {
     class ExternalSemaphore;
     // The beginning of every call: lock, cost, and whether the call is refused.
     class Call;
+    class LastErrorKept;
 
     // One thread's view.
     struct ThreadState {
@@ -291,11 +292,17 @@ class HostRuntime final : public Runtime {
 
     // Capture. Calls that a capture refuses spoil it.
     Status spoil(Capture& capture, Status status, const std::string& detail);
-    Status forbidden();                       // of calls that may not be safe while something is captured
-    Status admit(Stream& stream);             // of what is put in a stream
-    Status admit_uncaptured(Stream& stream);  // of what is put in a stream, and never captured
-    Status inquire(Stream& stream);           // of what asks a stream, or waits for it
-    Status inquire(Event& event);
+    Status forbidden();  // of calls that may not be safe while something is captured
+    // Calls that name a stream look at captures before they look at their other arguments. What is refused
+    // in the legacy default stream spoils the captures of the device's blocking streams.
+    Status admit_legacy(const Stream& stream);
+    Status admit(const Stream& stream);  // of what a capture takes, or what leaves it alone
+    Status admit_uncaptured(const Stream& stream, const char* detail);  // of what no capture takes
+    Status admit_pooled(const Stream& stream);  // of the stream-ordered allocator's calls
+    Status inquire(const Stream& stream);       // of what asks a stream whether it is done, or waits for it
+    Status inquire(const Event& event);
+    Status captured_event(const Event& event);  // whose last record is a captured one: what it answers
+    Status admit_event(Stream& stream, const Event* event, bool external);  // of a record or a wait
     Status begin_capture(StreamHandle stream, CaptureMode mode, Graph* into,
                          const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
                          std::size_t count);

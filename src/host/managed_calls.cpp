@@ -118,10 +118,8 @@ Status HostRuntime::mem_prefetch_async(const void* pointer, std::size_t bytes, M
     const bool known = place_of(location, device_count_, &place);
     if (!known && location.type == MemLocationType::device) return fail(Status::invalid_device);
     if (!known || flags != 0 || bytes == 0) return fail(Status::invalid_value);
-    if (Status status = admit(*found); status != Status::success) return status;
-    if (found->capture != nullptr) {
-        return spoil(*found->capture, Status::stream_capture_unsupported, "a prefetch is not captured");
-    }
+    if (Status status = admit_uncaptured(*found, "a prefetch is not captured"); status != Status::success)
+        return status;
     const Allocation* allocation = memory_.find_range(pointer, bytes);
     if (allocation == nullptr || allocation->type != MemoryType::managed) {
         return fail(Status::invalid_value, "the range is no managed memory");
