@@ -393,6 +393,7 @@ def destroyer(weight: float, call: str, *makers: str, stream: bool = False) -> N
         step = p.one_of(*makers)
         if step is None or step in p.kept:
             return
+        p.begun = [(begun_in, own) for begun_in, own in p.begun if begun_in != ["step", step, 0]]
         p.add(call, ["step", step, 0], *([p.stream()] if stream else []), thread=t, destroys=step)
 
     DRAWS.append((weight, destroy))
