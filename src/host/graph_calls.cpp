@@ -105,6 +105,7 @@ std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, 
     made->hidden = hidden;
     made->next_node = graph.next_node;
     made->conditions = graph.conditions;
+    made->asked_for_memory = graph.asked_for_memory;
     std::unordered_map<const GraphNode*, GraphNode*> copies;
     for (const auto& node : graph.nodes) {
         auto copy = std::make_unique<GraphNode>();
@@ -213,12 +214,12 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
                                    std::size_t count, GraphNodeParameters* parameters) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Found<Graph> into = find_graph(graph);
-    if (node == nullptr || into == nullptr || parameters == nullptr ||
-        (dependencies == nullptr && count > 0)) {
-        return fail(Status::invalid_value);
-    }
+    if (node == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     *node = nullptr;
+    // A GPU looks at these before it looks at the graph and the dependencies.
+    if (Status status = check_kinds(*parameters); status != Status::success) return status;
+    const Found<Graph> into = find_graph(graph);
+    if (into == nullptr || (dependencies == nullptr && count > 0)) return fail(Status::invalid_value);
     auto made = std::make_unique<GraphNode>();
     made->graph = into.get();
     made->serial = ++graphs_->last_serial;
@@ -234,6 +235,8 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
         if (edge_data == nullptr) continue;
         if (Status status = check_edge(*from, *made, edge_data[i]); status != Status::success) return status;
     }
+    if (parameters->type == GraphNodeType::mem_alloc || parameters->type == GraphNodeType::mem_free)
+        into->asked_for_memory = true;
     if (parameters->type == GraphNodeType::conditional) {
         if (Status status = fill_conditional(*made, parameters->conditional); status != Status::success)
             return status;
