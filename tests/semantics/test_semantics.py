@@ -42,6 +42,7 @@ OWN_PROCESS = {
     "cap_beside_own",
     "cap_beside_own_relaxed",
     "device_edges",
+    "device_flags_and_graphs",
     "graph_dot",  # counts the graphs of the process
     "launch_blocking_env",
     "launch_config",
