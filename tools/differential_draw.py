@@ -114,6 +114,12 @@ class Program:
     def inc(self, device: int) -> Any:
         return ["address", ["permanent", f"counters{device}", 4 * self.r.randrange(CELLS)]]
 
+    def forget_nodes(self, graph: int) -> None:
+        """The graph may be gone from here on, and its nodes with it."""
+        of_it = {s["id"] for s in self.steps if s["args"][:1] == [["step", graph, 0]]}
+        for call in ("graph_add_node", "graph_get_nodes", "graph_get_root_nodes"):
+            self.live[call] = [node for node in self.live.get(call, []) if node not in of_it]
+
     def child_of(self, graph: Any) -> Any:
         """A graph, but never the one that it is to be a child of: a GPU's driver ends there, with a SIGSEGV."""
         child = self.graph()
@@ -323,7 +329,12 @@ def end_capture(p: Program, t: int) -> None:
 @draw(0.7)
 def begin_capture_to_graph(p: Program, t: int) -> None:
     p.captures = p.into_graphs = True
-    p.add("stream_begin_capture_to_graph", p.stream(), p.graph(), p.after(), p.flags([0, 1, 2], 9), thread=t)
+    graph = p.graph()
+    p.add("stream_begin_capture_to_graph", p.stream(), graph, p.after(), p.flags([0, 1, 2], 9), thread=t)
+    if graph != 0:  # it goes with its capture, where that is spoilt
+        p.forget_nodes(graph[1])
+        for call in GRAPHS:
+            p.live[call] = [step for step in p.live.get(call, []) if step != graph[1]]
 
 
 @draw(5)
@@ -413,9 +424,7 @@ def destroy_graph(p: Program, t: int) -> None:
     if step is None or p.into_graphs:
         return
     p.add("graph_destroy", ["step", step, 0], thread=t, destroys=step)
-    of_it = {s["id"] for s in p.steps if s["args"][:1] == [["step", step, 0]]}
-    for call in ("graph_add_node", "graph_get_nodes", "graph_get_root_nodes"):
-        p.live[call] = [node for node in p.live.get(call, []) if node not in of_it]
+    p.forget_nodes(step)
 
 
 destroyer(0.5, "stream_destroy", "stream_create_with_priority")

@@ -89,15 +89,22 @@ Status HostRuntime::graph_destroy(GraphHandle graph) {
                                                ? "the graph does not exist, or was destroyed"
                                                : "the graph belongs to a node or to a capture");
     }
+    if (destroy_unless_captured(graph)) return Status::success;
+    return fail(Status::invalid_value, "a stream is being captured to the graph");
+}
+
+// False if a stream is being captured to the graph. Of a graph that a node has nothing is done.
+bool HostRuntime::destroy_unless_captured(const void* graph) {
+    const auto owned = graphs_->graphs.find(graph);
+    if (owned == graphs_->graphs.end()) return true;
     for (const auto& [id, capture] : graphs_->captures) {
-        if (capture->is_within(*owned->second))
-            return fail(Status::invalid_value, "a stream is being captured to the graph");
+        if (capture->is_within(*owned->second)) return false;
     }
     forget_nodes(*owned->second);
     graphs_->alive.erase(graph);
     graphs_->graphs.erase(owned);
     sweep_graph_memory();
-    return Status::success;
+    return true;
 }
 
 std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, bool hidden) {
@@ -342,10 +349,11 @@ Status HostRuntime::graph_remove_dependencies(GraphHandle graph, const GraphNode
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
     std::vector<NewEdge> edges;
+    const Found<const Graph> of = find_graph(graph);
+    if (of != nullptr && of->allocates())
+        return fail(Status::not_supported, "of a graph that allocates memory nothing is taken away");
     if (Status status = read_edges(graph, from, to, edge_data, count, &edges); status != Status::success)
         return status;
-    if (find_graph(graph)->allocates())
-        return fail(Status::not_supported, "of a graph that allocates memory nothing is taken away");
     for (std::size_t i = 0; i < edges.size(); ++i) {
         const NewEdge& edge = edges[i];
         const bool there = std::any_of(

@@ -302,6 +302,7 @@ class HostRuntime final : public Runtime {
                          const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
                          std::size_t count);
     void leave_capture(Capture& capture);
+    bool destroy_unless_captured(const void* graph);
     void join(Stream& stream, const std::vector<GraphNode*>& tips, const std::vector<GraphEdgeData>& edges);
     GraphNode& add_captured(Stream& stream, GraphNodeParameters parameters, Command* command);
     Status capture_wait(Stream& stream, Event& event, bool external);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 
-from .asking import ALLOC, CHILD, COPY, EVENT_WAIT, FREE, MEMSET, Question, Runtime, case
+from .asking import ALLOC, CHILD, COPY, EMPTY, EVENT_WAIT, FREE, MEMSET, Question, Runtime, case
 from .cases_capture import GLOBAL
 
 KINDS = range(5)  # host to host, host to device, device to host, device to device, by the addresses
@@ -217,3 +217,27 @@ def instantiate_beside_a_capture(r: Runtime) -> Iterator[Question]:
     yield "upload_relaxed", r.c.graph_instantiate(g, UPLOAD)[0]
     yield "spoilt_relaxed", r.capture_status(blocking)
     r.c.stream_end_capture(blocking)
+
+
+@case
+def graph_of_a_spoilt_capture(r: Runtime) -> Iterator[Question]:
+    g, other, s = r.graph(), r.graph(), r.stream()
+    r.c.stream_begin_capture_to_graph(s, g, (), GLOBAL)
+    r.c.stream_query(s)
+    yield "nodes_before", r.c.graph_get_nodes(g)[0]
+    yield "end", r.c.stream_end_capture(s)[0]
+    yield "nodes", r.c.graph_get_nodes(g)[0]
+    yield "add", r.c.graph_add_node(g, {"type": EMPTY})[0]
+    s = r.stream()
+    r.c.stream_begin_capture_to_graph(s, other, (), GLOBAL)
+    r.c.stream_destroy(s)
+    yield "stream_destroyed", r.c.graph_instantiate(other)[0]
+
+
+@case
+def graph_with_memory_loses_no_edge(r: Runtime) -> Iterator[Question]:
+    g, other = r.graph(), r.graph()
+    r.c.graph_add_node(g, {"type": ALLOC, "bytes": 64})
+    node = r.empty_node(other)
+    yield "edge_of_another_graph", r.c.graph_remove_dependencies(g, [node], [node])
+    yield "without_memory", r.c.graph_remove_dependencies(other, [node], [node])
