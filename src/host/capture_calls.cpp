@@ -184,6 +184,10 @@ Status HostRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHand
 
 // The streams go on as before; a graph of the capture's own goes, unless somebody took it.
 void HostRuntime::leave_capture(Capture& capture) {
+    // A graph that a spoilt capture was to fill goes with the capture, whoever made it. Bodies are their
+    // nodes'.
+    const void* const spoilt =
+        capture.own == nullptr && capture.status != CaptureStatus::active ? capture.graph : nullptr;
     for (Stream* stream : capture.streams) {
         stream->capture = nullptr;
         stream->tips.clear();
@@ -194,6 +198,7 @@ void HostRuntime::leave_capture(Capture& capture) {
         forget_nodes(*capture.own);
     }
     graphs_->captures.erase(capture.id);
+    if (spoilt != nullptr) destroy_unless_captured(spoilt);
 }
 
 Status HostRuntime::stream_end_capture(StreamHandle handle, GraphHandle* graph) {

@@ -48,21 +48,21 @@ Status HostRuntime::check_box(const Box& box, const Extent& extent, const char* 
 
 Status HostRuntime::check_copy(const Box& destination, const Box& source, const Extent& extent,
                                MemcpyKind kind, const Allocation** to, const Allocation** from) {
-    if (static_cast<int>(kind) < 0 || static_cast<int>(kind) > 4)
-        return fail(Status::invalid_memcpy_direction);
     if (bytes_of(extent) == 0) return Status::success;
+    if (!is_kind(kind)) return fail(Status::invalid_memcpy_direction);
     if (Status status = check_box(destination, extent, "destination", to); status != Status::success)
         return status;
     if (Status status = check_box(source, extent, "source", from); status != Status::success) return status;
-    // Managed memory is both the host's and the device's.
+    // With unified addressing an address that the runtime knows says by itself where it is, whatever the kind
+    // calls it. Pageable memory is refused where the kind calls it the device's.
     const bool to_device = kind == MemcpyKind::host_to_device || kind == MemcpyKind::device_to_device;
     const bool from_device = kind == MemcpyKind::device_to_host || kind == MemcpyKind::device_to_device;
-    // A kind of host_to_host is not looked at: with unified addressing the addresses say it all.
-    const bool fits = kind == MemcpyKind::by_address || kind == MemcpyKind::host_to_host ||
-                      ((managed(*to) || on_device(*to) == to_device) &&
-                       (managed(*from) || on_device(*from) == from_device));
-    if (!fits)
-        return fail(Status::invalid_value, "the kind of the copy does not fit the memory at its addresses");
+    if ((to_device && *to == nullptr) || (from_device && *from == nullptr)) {
+        return fail(Status::invalid_value,
+                    std::string("the kind of the copy says that its ") +
+                        (to_device && *to == nullptr ? "destination" : "source") +
+                        " is device memory, but the address is pageable memory of the host");
+    }
     return Status::success;
 }
 

@@ -33,6 +33,8 @@ namespace cuscope::host {
 
 struct Box;
 
+constexpr unsigned lmem_resize_to_max = 0x10;  // of the flags of a device: cudaDeviceLmemResizeToMax
+
 class HostRuntime final : public Runtime {
   public:
     HostRuntime();
@@ -307,6 +309,7 @@ class HostRuntime final : public Runtime {
                          const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
                          std::size_t count);
     void leave_capture(Capture& capture);
+    bool destroy_unless_captured(const void* graph);
     void join(Stream& stream, const std::vector<GraphNode*>& tips, const std::vector<GraphEdgeData>& edges);
     GraphNode& add_captured(Stream& stream, GraphNodeParameters parameters, Command* command);
     Status capture_wait(Stream& stream, Event& event, bool external);
@@ -360,6 +363,7 @@ class HostRuntime final : public Runtime {
     Status give_edges(const std::vector<NewEdge>& edges, bool from_side, bool to_side, GraphNodeHandle* from,
                       GraphNodeHandle* to, GraphEdgeData* edge_data, std::size_t* count);
     void forget_node(const GraphNode& node);
+    Status check_kinds(const GraphNodeParameters& parameters);
     Status fill_node(GraphNode& node, GraphNodeParameters& parameters);
     Status set_node(GraphNode& node, GraphNodeParameters& parameters);
     void keep_arguments(GraphNode& node);
@@ -370,6 +374,7 @@ class HostRuntime final : public Runtime {
     std::shared_ptr<GraphPlan> plan_of(const Graph& graph);
     GraphPlan& changeable(GraphExec& exec);
     bool device_copies(const GraphNode& node);
+    Status check_unique(const Graph& graph, const GraphExec* exec);
     Status check_executable(const Graph& graph, bool by_device, bool device_launch,
                             GraphInstantiateParameters* out);
     static void plan_graph(Graph& graph, GraphSteps& steps, const std::vector<int>& begins,

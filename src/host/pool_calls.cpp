@@ -13,6 +13,8 @@ constexpr std::size_t granularity = 512;
 
 std::size_t rounded(std::size_t bytes) { return (bytes + granularity - 1) / granularity * granularity; }
 
+std::string no_device(int device) { return "there is no device " + std::to_string(device); }
+
 std::uint64_t setting(const Pool& pool, MemPoolAttribute attribute) {
     const auto found = pool.settings.find(static_cast<int>(attribute));
     if (found != pool.settings.end()) return found->second;
@@ -48,7 +50,7 @@ Pool& HostRuntime::pool_for_plain(int device, std::size_t bytes) {
     auto made = std::make_unique<Pool>();
     made->device = device;
     made->destroyed = true;
-    made->count_in(bytes, true);
+    made->count_in(rounded(bytes), bytes, true);
     devices_[device]->pools.push_back(std::move(made));
     return *devices_[device]->pools.back();
 }
@@ -104,7 +106,7 @@ Status HostRuntime::malloc_from(Lock& lock, void** pointer, std::size_t bytes, F
             return fail(Status::invalid_value, "the pool was destroyed while the allocation waited for room");
         }
     }
-    pool.count_in(size, fresh);
+    pool.count_in(size, bytes, fresh);
     memory_.add({base, bytes, MemoryType::device, index, 0, &pool});
     *pointer = base;
     return Status::success;
@@ -167,7 +169,7 @@ Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
     Command* command = begin(*found, Engine::none, Role::release);
     const std::size_t size = held(*allocation);
     Pool& pool = allocation->pool != nullptr ? *allocation->pool : pool_for_plain(allocation->device, size);
-    pool.count_out(size);
+    pool.count_out(allocation->pool != nullptr ? allocation->bytes : size);
     pool.free[size].push_back(
         {static_cast<std::byte*>(pointer), found.get(), CommandRef(timeline_.pool(), command)});
     memory_.remove(pointer);
@@ -190,8 +192,8 @@ Status HostRuntime::device_get_default_mem_pool(MemPoolHandle* pool, int device)
 Status HostRuntime::device_get_mem_pool(MemPoolHandle* pool, int device) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    if (pool == nullptr) return fail(Status::invalid_value);
-    if (device < 0 || device >= device_count_) return fail(Status::invalid_device);
+    if (pool == nullptr || device < 0 || device >= device_count_)
+        return fail(Status::invalid_value, no_device(device));
     *pool = reinterpret_cast<MemPoolHandle>(devices_[device]->pool);
     return Status::success;
 }
@@ -218,7 +220,7 @@ Status HostRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
     }
     if (Status status = forbidden(); status != Status::success) return status;
     const int device = properties->location.id;
-    if (device < 0 || device >= device_count_) return fail(Status::invalid_device);
+    if (device < 0 || device >= device_count_) return fail(Status::invalid_value, no_device(device));
     auto made = std::make_unique<Pool>();
     made->device = device;
     made->max_size = properties->max_size;
@@ -346,7 +348,8 @@ Status HostRuntime::mem_pool_get_access(MemAccess* flags, MemPoolHandle pool, Me
         location->type != MemLocationType::device) {
         return fail(Status::invalid_value);
     }
-    if (location->id < 0 || location->id >= device_count_) return fail(Status::invalid_device);
+    if (location->id < 0 || location->id >= device_count_)
+        return fail(Status::invalid_value, no_device(location->id));
     const auto given = found->access.find(location->id);
     *flags = location->id == found->device  ? MemAccess::read_write
              : given == found->access.end() ? MemAccess::none
