@@ -58,7 +58,9 @@ Status HostRuntime::stream_destroy(StreamHandle stream) {
     if (found->capture != nullptr) {
         Capture& capture = *found->capture;
         if (capture.origin == found.get()) {
-            leave_capture(capture);  // what was begun in it cannot be ended any more
+            // What was begun in it cannot be ended any more.
+            spoil(capture, Status::success, "the stream in which it was begun was destroyed");
+            leave_capture(capture);
         } else {
             // What it was captured to do is still to be joined.
             capture.left.insert(capture.left.end(), found->tips.begin(), found->tips.end());

@@ -6,7 +6,7 @@ import ctypes
 import struct
 from collections.abc import Iterator
 
-from .asking import KERNEL, LEGACY, MS, Question, Runtime, case
+from .asking import EMPTY, KERNEL, LEGACY, MS, Question, Runtime, case
 from .cases_capture import EXTERNAL, GLOBAL, HOST_TO_DEVICE, RELAXED, in_another_thread
 
 HOST_TO_HOST = 0
@@ -251,3 +251,11 @@ def last_error_of_the_drivers_calls(r: Runtime) -> Iterator[Question]:
     yield "l1", r.last()
     yield "node", r.c.graph_add_node(g, {"type": UNKNOWN_NODE})[0]
     yield "l2", r.last()
+
+
+@case
+def cap_stream_of_a_graph_destroyed(r: Runtime) -> Iterator[Question]:
+    s, g = r.stream(), r.graph()
+    yield "begin", r.c.stream_begin_capture_to_graph(s, g, [], GLOBAL)
+    yield "destroy", r.c.stream_destroy(s)
+    yield "add", r.c.graph_add_node(g, {"type": EMPTY})[0]
