@@ -646,3 +646,18 @@ def test_the_legacy_default_stream_is_never_captured(device):
     with pytest.raises(cs.CaptureError, match="cudaErrorStreamCaptureUnsupported") as caught:
         cs.current_stream().begin_capture()
     assert "make a stream" in caught.value.hint
+
+
+def test_a_stream_that_is_being_captured_is_not_taken_over(device, x):
+    stream = cs.Stream()
+
+    class Foreign:
+        def __cuda_stream__(self):
+            return 0, stream.handle
+
+    with stream.capture() as graph:
+        x.fill(3)
+        with pytest.raises(cs.CaptureError, match="take it over before"):
+            cs.as_stream(Foreign())
+
+    assert len(graph.nodes) == 1

@@ -68,6 +68,14 @@ StreamPtr Stream::adopt(const DevicePtr& near, StreamHandle handle, std::shared_
     constexpr std::uintptr_t no_address = 4096;  // below this lies nothing that a real runtime could look at
     int ordinal = 0;
     const DeviceScope scope(*near);
+    CaptureStatus capture = CaptureStatus::none;
+    if (number >= no_address && near->runtime().stream_is_capturing(handle, &capture) == Status::success &&
+        capture != CaptureStatus::none) {
+        std::ostringstream text;
+        text << "stream 0x" << std::hex << number
+             << " is being captured, and asking what it is would spoil the capture: take it over before";
+        refuse_in_capture(Status::stream_capture_unsupported, "cudaStreamGetDevice", text.str());
+    }
     const Status status = number < no_address ? Status::invalid_resource_handle
                                               : near->runtime().stream_get_device(handle, &ordinal);
     if (status != Status::success) {
