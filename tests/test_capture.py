@@ -646,3 +646,21 @@ def test_the_legacy_default_stream_is_never_captured(device):
     with pytest.raises(cs.CaptureError, match="cudaErrorStreamCaptureUnsupported") as caught:
         cs.current_stream().begin_capture()
     assert "make a stream" in caught.value.hint
+
+
+def test_a_stream_that_is_being_captured_is_taken_over_without_spoiling(device, contract, x):
+    status, handle = contract.stream_create_with_priority(1, 0)
+    assert status == "cudaSuccess"
+
+    class Foreign:
+        def __cuda_stream__(self):
+            return 0, handle
+
+    assert contract.stream_begin_capture(handle, 2) == "cudaSuccess"
+    x.fill(3, stream=cs.as_stream(Foreign()))
+
+    status, graph = contract.stream_end_capture(handle)
+    assert status == "cudaSuccess"
+    assert contract.graph_get_nodes(graph)[1] == 1
+    contract.graph_destroy(graph)
+    contract.stream_destroy(handle)

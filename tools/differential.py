@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parent))
 from differential_draw import Step, random_program
 from differential_program import HUNG
-from differential_record import asked, read, record
+from differential_record import asked_alike, read, record
 
 WORKER = Path(__file__).with_name("differential_program.py")
 KNOWN = Path(__file__).with_name("differential_known.txt")
@@ -320,9 +320,7 @@ def compare_recorded(options: Options, most: int, known: list[Known]) -> int:
     reasons: dict[str, int] = {}
     compared = in_a_row = number = 0
     for batch in batches:
-        for given, got in zip(
-            batch, asked(options.second, devices, options.limit, [x.steps for x in batch]), strict=True
-        ):
+        for given, got in zip(batch, asked_alike(options.second, devices, options.limit, batch), strict=True):
             first, second = (
                 Answers({s["id"]: a for s, a in zip(x.steps, x.answers, strict=True) if a is not None}, x.end)
                 for x in (given, got)

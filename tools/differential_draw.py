@@ -114,7 +114,18 @@ class Program:
     def inc(self, device: int) -> Any:
         return ["address", ["permanent", f"counters{device}", 4 * self.r.randrange(CELLS)]]
 
-    def node_parameters(self, device: int) -> dict[str, Any]:
+    def forget_nodes(self, graph: int) -> None:
+        """The graph may be gone from here on, and its nodes with it."""
+        of_it = {s["id"] for s in self.steps if s["args"][:1] == [["step", graph, 0]]}
+        for call in ("graph_add_node", "graph_get_nodes", "graph_get_root_nodes"):
+            self.live[call] = [node for node in self.live.get(call, []) if node not in of_it]
+
+    def child_of(self, graph: Any) -> Any:
+        """A graph, but never the one that it is to be a child of: a GPU's driver ends there, with a SIGSEGV."""
+        child = self.graph()
+        return 0 if self.into_graphs or child == graph else child
+
+    def node_parameters(self, graph: Any, device: int) -> dict[str, Any]:
         kind = self.r.choice(
             [KERNEL, KERNEL, COPY, MEMSET, HOST, EMPTY, EVENT_WAIT, EVENT_RECORD, CHILD, ALLOC, FREE, 99]
         )
@@ -137,7 +148,7 @@ class Program:
         elif kind in (EVENT_WAIT, EVENT_RECORD):
             given |= {"event": self.event(keep=True)}
         elif kind == CHILD:
-            given |= {"graph": self.graph()}
+            given |= {"graph": self.child_of(graph)}
         elif kind == ALLOC:
             given |= {"bytes": self.r.choice([64, 4096])}
         elif kind == FREE:
@@ -318,7 +329,12 @@ def end_capture(p: Program, t: int) -> None:
 @draw(0.7)
 def begin_capture_to_graph(p: Program, t: int) -> None:
     p.captures = p.into_graphs = True
-    p.add("stream_begin_capture_to_graph", p.stream(), p.graph(), p.after(), p.flags([0, 1, 2], 9), thread=t)
+    graph = p.graph()
+    p.add("stream_begin_capture_to_graph", p.stream(), graph, p.after(), p.flags([0, 1, 2], 9), thread=t)
+    if graph != 0:  # it goes with its capture, where that is spoilt
+        p.forget_nodes(graph[1])
+        for call in GRAPHS:
+            p.live[call] = [step for step in p.live.get(call, []) if step != graph[1]]
 
 
 @draw(5)
@@ -366,7 +382,10 @@ def copy_async(p: Program, t: int) -> None:
 @draw(1)
 def copy(p: Program, t: int) -> None:
     to, source = p.copied(p.current[t], p.rarely(0.3)), p.copied(p.current[t], p.rarely(0.7))
-    p.add("memcpy", to, source, p.r.choice([0, 4, 64, 4096, 1 << 40]), p.flags([0, 1, 2, 3, 4], 9), thread=t)
+    # Between pageable memory the driver copies without a look at how much there is.
+    pageable = to[0] == source[0] == "host"
+    size = p.r.choice([0, 4, 64, 4096, 4096 if pageable else 1 << 40])
+    p.add("memcpy", to, source, size, p.flags([0, 1, 2, 3, 4], 9), thread=t)
 
 
 @draw(2)
@@ -385,7 +404,8 @@ def set_async(p: Program, t: int) -> None:
 @draw(4)
 def add_node(p: Program, t: int) -> None:
     p.captures = True
-    p.add("graph_add_node", p.graph(), p.node_parameters(p.current[t]), p.after(), thread=t)
+    graph = p.graph()
+    p.add("graph_add_node", graph, p.node_parameters(graph, p.current[t]), p.after(), thread=t)
 
 
 def destroyer(weight: float, call: str, *makers: str, stream: bool = False) -> None:
@@ -393,6 +413,7 @@ def destroyer(weight: float, call: str, *makers: str, stream: bool = False) -> N
         step = p.one_of(*makers)
         if step is None or step in p.kept:
             return
+        p.begun = [(begun_in, own) for begun_in, own in p.begun if begun_in != ["step", step, 0]]
         p.add(call, ["step", step, 0], *([p.stream()] if stream else []), thread=t, destroys=step)
 
     DRAWS.append((weight, destroy))
@@ -404,9 +425,7 @@ def destroy_graph(p: Program, t: int) -> None:
     if step is None or p.into_graphs:
         return
     p.add("graph_destroy", ["step", step, 0], thread=t, destroys=step)
-    of_it = {s["id"] for s in p.steps if s["args"][:1] == [["step", step, 0]]}
-    for call in ("graph_add_node", "graph_get_nodes", "graph_get_root_nodes"):
-        p.live[call] = [node for node in p.live.get(call, []) if node not in of_it]
+    p.forget_nodes(step)
 
 
 destroyer(0.5, "stream_destroy", "stream_create_with_priority")
@@ -429,10 +448,10 @@ def random_program(chance: random.Random, first: int, calls: int, devices: int) 
     if chance.random() < 0.5:
         program.add("mem_pool_create", 0)
     if chance.random() < 0.4:
-        graph = program.one_of("graph_create")
+        graph = ["step", program.one_of("graph_create"), 0]
         program.captures = True
-        program.add("graph_add_node", ["step", graph, 0], program.node_parameters(0))
-        program.add("graph_instantiate", ["step", graph, 0])
+        program.add("graph_add_node", graph, program.node_parameters(graph, 0))
+        program.add("graph_instantiate", graph)
     weights = [weight for weight, _ in DRAWS]
     thread = 0
     while len(program.steps) < calls:

@@ -63,6 +63,17 @@ def asked(name: str, devices: int, limit: float, batch: list[list[Step]]) -> lis
     return recorded
 
 
+def asked_alike(name: str, devices: int, limit: float, batch: list[Recorded]) -> list[Recorded]:
+    """Another runtime's answers, in new processes where those began that were recorded: what calls leave behind for
+    the programs after them (flags of the device, statistics of pools) ended with the process."""
+    parts: list[list[list[Step]]] = [[]]
+    for program in batch:
+        parts[-1].append(program.steps)
+        if program.end:
+            parts.append([])
+    return [answered for part in parts if part for answered in asked(name, devices, limit, part)]
+
+
 def record(
     name: str, path: Path, seed: int, calls: int, length: int, devices: int, limit: float, jobs: int
 ) -> None:

@@ -305,22 +305,28 @@ def cell(state: State, call: str, first: int) -> tuple[Program, int, int]:
     return p, step, after
 
 
+def rows(options: Options, state: str) -> Iterator[tuple[str, str]]:
+    """Each call and its answer in the state."""
+    cells, first = [], 1
+    for call in CALLS:
+        cells.append((call, *cell(STATES[state], call, first)))
+        first = cells[-1][1].next
+    while cells:
+        given = {"devices": 1, "steps": [step for _, program, *_ in cells for step in program.steps]}
+        answers = finish(start(options.first, options.limit), json.dumps(given), 60 + 3 * options.limit)
+        left = []
+        for i, (call, program, step, after) in enumerate(cells):
+            yield call, answer_of(answers, step, after)
+            if program.steps[-1]["id"] not in answers.by_step:  # the process ended in this cell
+                left = cells[i + 1 :]
+                break
+        cells = left
+
+
 def table(options: Options) -> Iterator[str]:
-    for name, state in STATES.items():
-        cells, first = [], 1
-        for call in CALLS:
-            cells.append((call, *cell(state, call, first)))
-            first = cells[-1][1].next
-        while cells:
-            given = {"devices": 1, "steps": [step for _, program, *_ in cells for step in program.steps]}
-            answers = finish(start(options.first, options.limit), json.dumps(given), 60 + 3 * options.limit)
-            left = []
-            for i, (call, program, step, after) in enumerate(cells):
-                yield f"{name:<50}{call:<38}{answer_of(answers, step, after)}"
-                if program.steps[-1]["id"] not in answers.by_step:  # the process ended in this cell
-                    left = cells[i + 1 :]
-                    break
-            cells = left
+    for state in STATES:
+        for call, answer in rows(options, state):
+            yield f"{state:<50}{call:<38}{answer}"
 
 
 def answer_of(answers: Answers, step: int, after: int) -> str:

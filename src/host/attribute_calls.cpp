@@ -171,6 +171,7 @@ Status HostRuntime::stream_get_attribute(StreamHandle stream, LaunchAttributeId 
     const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (value == nullptr) return fail(Status::invalid_value);
+    if (Status status = admit(*found); status != Status::success) return status;
     LaunchAttribute answer;
     answer.id = id;
     switch (id) {

@@ -45,6 +45,18 @@ class HostRuntime::Call {
     Status refused_ = Status::success;
 };
 
+// The last error is the runtime library's: what fails in a function of the driver does not set it.
+class HostRuntime::LastErrorKept {
+  public:
+    LastErrorKept() : last_(thread().last) {}
+    LastErrorKept(const LastErrorKept&) = delete;
+    LastErrorKept& operator=(const LastErrorKept&) = delete;
+    ~LastErrorKept() { thread().last = last_; }
+
+  private:
+    Status last_;
+};
+
 class HostRuntime::KernelEffect final : public Effect {
   public:
     simt::Launch launch;

@@ -57,14 +57,8 @@ const char* const legacy_detail =
 
 }  // namespace
 
-Status HostRuntime::admit(Stream& stream) {
-    if (graphs_->captures.empty()) return Status::success;
-    if (stream.capture != nullptr) {
-        if (stream.capture->status == CaptureStatus::active) return Status::success;
-        return fail(Status::stream_capture_invalidated,
-                    "the capture was spoilt before: " + stream.capture->why);
-    }
-    if (!stream.legacy) return Status::success;
+Status HostRuntime::admit_legacy(const Stream& stream) {
+    if (graphs_->captures.empty() || !stream.legacy) return Status::success;
     bool any = false;
     for (const auto& [id, capture] : graphs_->captures) {
         const bool blocking = std::any_of(
@@ -77,27 +71,53 @@ Status HostRuntime::admit(Stream& stream) {
     return any ? fail(Status::stream_capture_implicit, legacy_detail) : Status::success;
 }
 
-Status HostRuntime::admit_uncaptured(Stream& stream) {
-    if (Status status = admit(stream); status != Status::success || stream.capture == nullptr) return status;
-    return spoil(*stream.capture, Status::stream_capture_unsupported,
-                 "executables are neither launched nor uploaded in a stream that is being captured");
+Status HostRuntime::admit(const Stream& stream) {
+    if (Status status = admit_legacy(stream); status != Status::success || stream.capture == nullptr)
+        return status;
+    if (stream.capture->status == CaptureStatus::active) return Status::success;
+    return fail(Status::stream_capture_invalidated, "the capture was spoilt before: " + stream.capture->why);
 }
 
-Status HostRuntime::inquire(Stream& stream) {
-    if (graphs_->captures.empty()) return Status::success;
-    if (Status status = admit(stream); status != Status::success) return status;
-    if (stream.capture == nullptr) return forbidden();
-    return spoil(*stream.capture, Status::stream_capture_unsupported,
-                 "nothing runs in a stream that is being captured: there is nothing to wait for");
+Status HostRuntime::admit_uncaptured(const Stream& stream, const char* detail) {
+    if (Status status = admit_legacy(stream); status != Status::success || stream.capture == nullptr)
+        return status;
+    return spoil(*stream.capture, Status::stream_capture_unsupported, detail);
 }
 
-Status HostRuntime::inquire(Event& event) {
-    if (event.capture == 0) return forbidden();
-    if (Capture* capture = graphs_->active(event.capture)) {
-        return spoil(*capture, Status::captured_event,
-                     "the event was recorded in a stream that is being captured: nothing has happened");
+Status HostRuntime::inquire(const Stream& stream) {
+    if (Status status = admit_uncaptured(
+            stream, "nothing runs in a stream that is being captured: there is nothing to wait for");
+        status != Status::success || stream.capture != nullptr)
+        return status;
+    return forbidden();
+}
+
+Status HostRuntime::captured_event(const Event& event) {
+    if (graphs_->active(event.capture) != nullptr) {
+        return fail(Status::captured_event,
+                    "the event was recorded in a stream that is being captured: nothing has happened");
     }
     return fail(Status::invalid_value, "the event was last recorded in a capture, which has ended");
+}
+
+Status HostRuntime::inquire(const Event& event) {
+    if (event.capture == 0) return forbidden();
+    const Status status = captured_event(event);
+    if (Capture* capture = graphs_->active(event.capture)) spoil(*capture, Status::success, thread().detail);
+    return status;
+}
+
+Status HostRuntime::admit_event(Stream& stream, const Event* event, bool external) {
+    if (stream.capture == nullptr) return event == nullptr ? invalid_handle("event") : Status::success;
+    Status status = Status::success;
+    if (event == nullptr) {
+        status = invalid_handle("event");
+    } else if ((event->flags & flags::event_interprocess) != 0 && !external) {
+        status = fail(Status::stream_capture_unsupported,
+                      "an event that other processes may know is no place in a graph");
+    }
+    if (status != Status::success) spoil(*stream.capture, Status::success, thread().detail);
+    return status;
 }
 
 // ---- begin and end
@@ -111,6 +131,7 @@ Status HostRuntime::begin_capture(StreamHandle handle, CaptureMode mode, Graph* 
     }
     const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
+    if (Status status = admit_legacy(*stream); status != Status::success) return status;
     if (stream->legacy) {
         return fail(Status::stream_capture_unsupported, "the legacy default stream is never captured");
     }
@@ -163,6 +184,10 @@ Status HostRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHand
 
 // The streams go on as before; a graph of the capture's own goes, unless somebody took it.
 void HostRuntime::leave_capture(Capture& capture) {
+    // A graph that a spoilt capture was to fill goes with the capture, whoever made it. Bodies are their
+    // nodes'.
+    const void* const spoilt =
+        capture.own == nullptr && capture.status != CaptureStatus::active ? capture.graph : nullptr;
     for (Stream* stream : capture.streams) {
         stream->capture = nullptr;
         stream->tips.clear();
@@ -173,6 +198,7 @@ void HostRuntime::leave_capture(Capture& capture) {
         forget_nodes(*capture.own);
     }
     graphs_->captures.erase(capture.id);
+    if (spoilt != nullptr) destroy_unless_captured(spoilt);
 }
 
 Status HostRuntime::stream_end_capture(StreamHandle handle, GraphHandle* graph) {
@@ -182,22 +208,23 @@ Status HostRuntime::stream_end_capture(StreamHandle handle, GraphHandle* graph) 
     if (stream == nullptr) return invalid_handle("stream");
     if (graph == nullptr) return fail(Status::invalid_value);
     *graph = nullptr;
+    if (Status status = admit_legacy(*stream); status != Status::success) return status;
     if (stream->capture == nullptr) return fail(Status::illegal_state, "the stream is not being captured");
     Capture& capture = *stream->capture;
     if (stream != capture.origin) {
         return spoil(capture, Status::stream_capture_unmatched,
                      "a capture is ended in the stream in which it was begun");
     }
+    if (capture.status != CaptureStatus::active) {
+        const std::string why = std::move(capture.why);
+        leave_capture(capture);
+        return fail(Status::stream_capture_invalidated, "the capture was spoilt: " + why);
+    }
     if (capture.mode != CaptureMode::relaxed && capture.thread != thread().id) {
         leave_capture(capture);
         return fail(Status::stream_capture_wrong_thread,
                     "a capture that is not relaxed is ended by the thread that began it: it is over now, and "
                     "there is no graph");
-    }
-    if (capture.status != CaptureStatus::active) {
-        const std::string why = std::move(capture.why);
-        leave_capture(capture);
-        return fail(Status::stream_capture_invalidated, "the capture was spoilt: " + why);
     }
     // Everything that was forked off has to be before what the first stream did last.
     std::unordered_set<const GraphNode*> joined;
@@ -208,10 +235,13 @@ Status HostRuntime::stream_end_capture(StreamHandle handle, GraphHandle* graph) 
         if (!joined.insert(node).second) continue;
         for (const GraphNode::Edge& edge : node->dependencies) stack.push_back(edge.node);
     }
-    for (const Stream* forked : capture.streams) {
-        const bool all = std::all_of(forked->tips.begin(), forked->tips.end(),
-                                     [&](const GraphNode* tip) { return joined.contains(tip); });
-        if (all) continue;
+    const auto is_joined = [&](const std::vector<GraphNode*>& tips) {
+        return std::all_of(tips.begin(), tips.end(),
+                           [&](const GraphNode* tip) { return joined.contains(tip); });
+    };
+    if (!is_joined(capture.left) ||
+        !std::all_of(capture.streams.begin(), capture.streams.end(),
+                     [&](const Stream* forked) { return is_joined(forked->tips); })) {
         leave_capture(capture);
         return fail(Status::stream_capture_unjoined,
                     "the first stream does not wait for all that was captured in other streams");
@@ -275,8 +305,8 @@ Status HostRuntime::stream_update_capture_dependencies(StreamHandle handle,
     if (call.refused()) return call.status();
     const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
-    if (stream->capture == nullptr) return fail(Status::illegal_state, "the stream is not being captured");
     if (Status status = admit(*stream); status != Status::success) return status;
+    if (stream->capture == nullptr) return fail(Status::illegal_state, "the stream is not being captured");
     if (flags > flags::capture_set_dependencies || (dependencies == nullptr && count > 0))
         return fail(Status::invalid_value);
     std::vector<GraphNode*> tips;
@@ -297,8 +327,7 @@ Status HostRuntime::stream_update_capture_dependencies(StreamHandle handle,
 }
 
 Status HostRuntime::thread_exchange_stream_capture_mode(CaptureMode* mode) {
-    if (mode == nullptr || static_cast<int>(*mode) < 0 || static_cast<int>(*mode) > 2)
-        return fail(Status::invalid_value);
+    if (mode == nullptr) return fail(Status::invalid_value);
     std::swap(thread().capture_mode, *mode);
     return Status::success;
 }
@@ -481,10 +510,8 @@ Status HostRuntime::capture_alloc(Stream& stream, void** pointer, std::size_t by
 
 Status HostRuntime::capture_free(Stream& stream, void* pointer) {
     GraphMemory* const memory = graphs_->memory_at(pointer);
-    if (memory == nullptr) {
-        return spoil(*stream.capture, Status::invalid_value,
-                     "the address is not one that a node of the graph allocates");
-    }
+    if (memory == nullptr)
+        return fail(Status::invalid_value, "the address is not one that a node of the graph allocates");
     GraphNodeParameters parameters;
     parameters.type = GraphNodeType::mem_free;
     parameters.free = pointer;

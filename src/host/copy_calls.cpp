@@ -20,6 +20,8 @@ Box box_of(const void* pointer, std::size_t pitch = 0, std::size_t slice = 0) {
     return box_of(const_cast<void*>(pointer), pitch, slice);
 }
 
+bool is_kind(MemcpyKind kind) { return static_cast<int>(kind) >= 0 && static_cast<int>(kind) <= 4; }
+
 bool on_device(const Allocation* allocation) {
     return allocation != nullptr && allocation->type != MemoryType::host;
 }
@@ -46,21 +48,21 @@ Status HostRuntime::check_box(const Box& box, const Extent& extent, const char* 
 
 Status HostRuntime::check_copy(const Box& destination, const Box& source, const Extent& extent,
                                MemcpyKind kind, const Allocation** to, const Allocation** from) {
-    if (static_cast<int>(kind) < 0 || static_cast<int>(kind) > 4)
-        return fail(Status::invalid_memcpy_direction);
     if (bytes_of(extent) == 0) return Status::success;
+    if (!is_kind(kind)) return fail(Status::invalid_memcpy_direction);
     if (Status status = check_box(destination, extent, "destination", to); status != Status::success)
         return status;
     if (Status status = check_box(source, extent, "source", from); status != Status::success) return status;
-    // Managed memory is both the host's and the device's.
+    // With unified addressing an address that the runtime knows says by itself where it is, whatever the kind
+    // calls it. Pageable memory is refused where the kind calls it the device's.
     const bool to_device = kind == MemcpyKind::host_to_device || kind == MemcpyKind::device_to_device;
     const bool from_device = kind == MemcpyKind::device_to_host || kind == MemcpyKind::device_to_device;
-    // A kind of host_to_host is not looked at: with unified addressing the addresses say it all.
-    const bool fits = kind == MemcpyKind::by_address || kind == MemcpyKind::host_to_host ||
-                      ((managed(*to) || on_device(*to) == to_device) &&
-                       (managed(*from) || on_device(*from) == from_device));
-    if (!fits)
-        return fail(Status::invalid_value, "the kind of the copy does not fit the memory at its addresses");
+    if ((to_device && *to == nullptr) || (from_device && *from == nullptr)) {
+        return fail(Status::invalid_value,
+                    std::string("the kind of the copy says that its ") +
+                        (to_device && *to == nullptr ? "destination" : "source") +
+                        " is device memory, but the address is pageable memory of the host");
+    }
     return Status::success;
 }
 
@@ -144,6 +146,8 @@ Status HostRuntime::make_copy(const Box& destination, const Box& source, const E
 
 Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent,
                          MemcpyKind kind, Found<Stream> stream, const CopyRequest& given) {
+    if (bytes_of(extent) == 0) return Status::success;  // nothing is looked at, not even a capture
+    if (!is_kind(kind)) return fail(Status::invalid_memcpy_direction);
     if (Status status = admit(*stream); status != Status::success) return status;
     CopyRequest request = given;
     request.node = stream->capture != nullptr;
@@ -412,11 +416,16 @@ Status HostRuntime::make_set(const Box& box, std::uint32_t value, std::size_t el
     const std::size_t bytes = bytes_of(extent);
     if (bytes == 0) return Status::success;
     const Allocation* found = nullptr;
-    if (Status status = check_box(box, extent, "memory", &found); status != Status::success) return status;
-    if (found == nullptr) return fail(Status::invalid_value, "the address is no device memory");
+    if (stream.capture != nullptr) {
+        found = memory_.find(box.base);  // a set that is captured is checked by the launch of its graph
+    } else if (Status status = check_box(box, extent, "memory", &found); status != Status::success) {
+        return status;
+    } else if (found == nullptr) {
+        return fail(Status::invalid_value, "the address is no device memory");
+    }
     const DeviceModel& model = *devices_[stream.device]->model;
     Command* command = begin(stream, Engine::copy_on_device);
-    command->observable = found->type != MemoryType::device;
+    command->observable = found == nullptr || found->type != MemoryType::device;
     command->duration = model.device_copy_latency_ns + transfer(bytes, model.memset_rate);
     command->effect = std::make_shared<SetEffect>(box, value, element, extent);
     *made = command;
@@ -426,6 +435,7 @@ Status HostRuntime::make_set(const Box& box, std::uint32_t value, std::size_t el
 // Waits where the memory is page-locked memory of the host, and nowhere else.
 Status HostRuntime::set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element,
                         const Extent& extent, Found<Stream> stream, bool synchronous) {
+    if (bytes_of(extent) == 0) return Status::success;  // nothing is looked at, not even a capture
     if (Status status = admit(*stream); status != Status::success) return status;
     Command* command = nullptr;
     if (Status status = make_set(box, value, element, extent, *stream, &command); status != Status::success)

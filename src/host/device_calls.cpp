@@ -197,7 +197,8 @@ Status HostRuntime::set_device_flags(unsigned flags) {
     constexpr unsigned schedules =
         flags::device_schedule_spin | flags::device_schedule_yield | flags::device_schedule_blocking_sync;
     const unsigned schedule = flags & schedules;
-    if ((flags & ~(schedules | flags::device_map_host | 0x10U)) != 0 || (schedule & (schedule - 1)) != 0) {
+    if ((flags & ~(schedules | flags::device_map_host | lmem_resize_to_max)) != 0 ||
+        (schedule & (schedule - 1)) != 0) {
         return fail(Status::invalid_value);
     }
     device().flags = flags | flags::device_map_host;

@@ -13,6 +13,9 @@
 
 namespace cuscope::host {
 
+inline constexpr char launched_detail[] =
+    "executables are neither launched nor uploaded in a stream that is being captured";
+
 // What an allocation node allocates. The addresses are taken when the node is made, and given back with the
 // last graph and executable that has the node.
 struct HostRuntime::GraphMemory : std::enable_shared_from_this<HostRuntime::GraphMemory> {
@@ -69,6 +72,7 @@ struct HostRuntime::Graph {
     }
     // Of such a graph nothing is taken away.
     bool allocates() const {
+        if (asked_for_memory) return true;
         for (const auto& node : nodes) {
             if (node->memory) return true;
         }
@@ -79,8 +83,10 @@ struct HostRuntime::Graph {
     unsigned number = 0;                            // for drawings
     int device = 0;                                 // current when it was made
     unsigned next_node = 0;
-    GraphNode* parent = nullptr;  // of which it is a body
-    bool hidden = false;          // an executable's own: nobody has handles of its nodes
+    GraphNode* parent = nullptr;    // of which it is a body
+    bool instantiated = false;      // an executable was made of it
+    bool asked_for_memory = false;  // a node that allocates or frees was to be added, even if it was refused
+    bool hidden = false;            // an executable's own: nobody has handles of its nodes
     std::vector<std::shared_ptr<GraphCondition>> conditions;
 };
 
@@ -110,7 +116,8 @@ struct HostRuntime::Capture {
     Graph* graph = nullptr;
     std::unique_ptr<Graph> own;  // of a capture that makes its graph
     std::vector<Stream*> streams;
-    std::string why;  // it was spoilt
+    std::vector<GraphNode*> left;  // the last nodes of streams that took part and were destroyed
+    std::string why;               // it was spoilt
 };
 
 // Steps in an order in which each comes after what it waits for.
@@ -148,6 +155,7 @@ struct HostRuntime::GraphExec {
     std::shared_ptr<GraphPlan> plan;
     unsigned long long flags = 0;
     unsigned long long source = 0;  // the number of the graph that it was made of
+    bool unique = false;            // the graph was one that has one executable at a time
     int device = 0;
     CommandRef last;  // of the last launch
     std::shared_ptr<DeviceGraph> on_device;

@@ -89,15 +89,22 @@ Status HostRuntime::graph_destroy(GraphHandle graph) {
                                                ? "the graph does not exist, or was destroyed"
                                                : "the graph belongs to a node or to a capture");
     }
+    if (destroy_unless_captured(graph)) return Status::success;
+    return fail(Status::illegal_state, "a stream is being captured to the graph");
+}
+
+// False if a stream is being captured to the graph. Of a graph that a node has nothing is done.
+bool HostRuntime::destroy_unless_captured(const void* graph) {
+    const auto owned = graphs_->graphs.find(graph);
+    if (owned == graphs_->graphs.end()) return true;
     for (const auto& [id, capture] : graphs_->captures) {
-        if (capture->is_within(*owned->second))
-            return fail(Status::invalid_value, "a stream is being captured to the graph");
+        if (capture->is_within(*owned->second)) return false;
     }
     forget_nodes(*owned->second);
     graphs_->alive.erase(graph);
     graphs_->graphs.erase(owned);
     sweep_graph_memory();
-    return Status::success;
+    return true;
 }
 
 std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, bool hidden) {
@@ -105,6 +112,7 @@ std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, 
     made->hidden = hidden;
     made->next_node = graph.next_node;
     made->conditions = graph.conditions;
+    made->asked_for_memory = graph.asked_for_memory;
     std::unordered_map<const GraphNode*, GraphNode*> copies;
     for (const auto& node : graph.nodes) {
         auto copy = std::make_unique<GraphNode>();
@@ -213,12 +221,12 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
                                    std::size_t count, GraphNodeParameters* parameters) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Found<Graph> into = find_graph(graph);
-    if (node == nullptr || into == nullptr || parameters == nullptr ||
-        (dependencies == nullptr && count > 0)) {
-        return fail(Status::invalid_value);
-    }
+    if (node == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     *node = nullptr;
+    // A GPU looks at these before it looks at the graph and the dependencies.
+    if (Status status = check_kinds(*parameters); status != Status::success) return status;
+    const Found<Graph> into = find_graph(graph);
+    if (into == nullptr || (dependencies == nullptr && count > 0)) return fail(Status::invalid_value);
     auto made = std::make_unique<GraphNode>();
     made->graph = into.get();
     made->serial = ++graphs_->last_serial;
@@ -234,6 +242,8 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
         if (edge_data == nullptr) continue;
         if (Status status = check_edge(*from, *made, edge_data[i]); status != Status::success) return status;
     }
+    if (parameters->type == GraphNodeType::mem_alloc || parameters->type == GraphNodeType::mem_free)
+        into->asked_for_memory = true;
     if (parameters->type == GraphNodeType::conditional) {
         if (Status status = fill_conditional(*made, parameters->conditional); status != Status::success)
             return status;
@@ -274,6 +284,7 @@ Status HostRuntime::graph_destroy_node(GraphNodeHandle handle) {
     };
     for (const auto& [id, capture] : graphs_->captures) {
         if (capture->graph != node->graph) continue;
+        std::erase(capture->left, node.get());
         for (Stream* stream : capture->streams) forget(stream->tips, stream->tip_edges);
         for (const auto& [address, event] : events_) {
             if (event->capture == id) forget(event->tips, event->tip_edges);
@@ -339,10 +350,11 @@ Status HostRuntime::graph_remove_dependencies(GraphHandle graph, const GraphNode
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
     std::vector<NewEdge> edges;
+    const Found<const Graph> of = find_graph(graph);
+    if (of != nullptr && of->allocates())
+        return fail(Status::not_supported, "of a graph that allocates memory nothing is taken away");
     if (Status status = read_edges(graph, from, to, edge_data, count, &edges); status != Status::success)
         return status;
-    if (find_graph(graph)->allocates())
-        return fail(Status::not_supported, "of a graph that allocates memory nothing is taken away");
     for (std::size_t i = 0; i < edges.size(); ++i) {
         const NewEdge& edge = edges[i];
         const bool there = std::any_of(

@@ -118,15 +118,25 @@ HostRuntime::GraphPlan& HostRuntime::changeable(GraphExec& exec) {
     return *exec.plan;
 }
 
+// A graph with conditional nodes, or that allocates memory, has no other executable than `exec`.
+Status HostRuntime::check_unique(const Graph& graph, const GraphExec* exec) {
+    if (!graph.unique()) return Status::success;
+    for (const auto& [address, other] : graphs_->execs) {
+        if (other.get() == exec || !other->unique || other->source != graph.number) continue;
+        return fail(Status::not_supported,
+                    "a graph with conditional nodes, or that allocates memory, has one executable at a time: "
+                    "destroy the other first");
+    }
+    return Status::success;
+}
+
 Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
                                       GraphInstantiateParameters* parameters) {
     Call call(*this, &CallCosts::graph_instantiate);
     if (call.refused()) return call.status();
     constexpr unsigned long long known = flags::graph_auto_free_on_launch | flags::graph_upload |
                                          flags::graph_device_launch | flags::graph_use_node_priority;
-    const Found<const Graph> from = find_graph(graph);
-    if (exec == nullptr || from == nullptr || parameters == nullptr)
-        return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
+    if (exec == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     *exec = nullptr;
     const unsigned long long flags = parameters->flags;
     parameters->error_node = nullptr;
@@ -134,7 +144,18 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     if ((flags & ~known) != 0) {
         return fail(Status::invalid_value, "flags of " + std::to_string(flags) + "; allowed are 0 to 15");
     }
-    if (Status status = forbidden(); status != Status::success) return status;
+    // An upload is work of its stream, which may go on beside a capture; nothing else of it may.
+    Stream* upload_stream = nullptr;
+    if ((flags & flags::graph_upload) != 0) {
+        upload_stream = find_stream(parameters->upload_stream).get();
+        if (upload_stream == nullptr) return invalid_handle("stream");
+        if (Status status = admit_uncaptured(*upload_stream, launched_detail); status != Status::success)
+            return status;
+    } else if (Status status = forbidden(); status != Status::success) {
+        return status;
+    }
+    const Found<Graph> from = find_graph(graph);
+    if (from == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
     const bool device_launch = (flags & flags::graph_device_launch) != 0;
     if (device_launch && (flags & flags::graph_auto_free_on_launch) != 0)
         return fail(Status::invalid_value, "what kernels launch frees nothing at a launch: take one flag");
@@ -149,26 +170,12 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
         parameters->result = GraphInstantiateResult::conditional_handle_unused;
         return fail(Status::invalid_value, "a condition of the graph that no conditional node has");
     }
-    Stream* upload_stream = nullptr;
-    if ((flags & flags::graph_upload) != 0) {
-        upload_stream = find_stream(parameters->upload_stream).get();
-        if (upload_stream == nullptr) return invalid_handle("stream");
-        if (Status status = admit_uncaptured(*upload_stream); status != Status::success) return status;
-    }
-    if (from->unique()) {
-        for (const auto& [address, other] : graphs_->execs) {
-            if (other->source == from->number) {
-                return fail(
-                    Status::not_supported,
-                    "a graph with conditional nodes, or that allocates memory, has one executable at a "
-                    "time: destroy the other first");
-            }
-        }
-    }
+    if (Status status = check_unique(*from, nullptr); status != Status::success) return status;
     auto made = std::make_unique<GraphExec>();
     made->plan = plan_of(*from);
     made->flags = flags;
     made->source = from->number;
+    made->unique = from->unique();
     made->device = from->device;
     made->on_device = std::make_shared<DeviceGraph>();
     made->on_device->handle = reinterpret_cast<GraphExecHandle>(made.get());
@@ -176,6 +183,11 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     if (upload_stream != nullptr) upload(*made, *upload_stream);
     timeline_.spend(device().model->costs.graph_instantiate_node *
                     static_cast<std::int64_t>(made->plan->nodes));
+    from->instantiated = true;
+    visit_nodes(*from, [&](const GraphNode& node) {
+        // Its kernels' local memory stays at its largest from then on, and the device's flags say so.
+        if (node.parameters.type == GraphNodeType::kernel) devices_[node.device]->flags |= lmem_resize_to_max;
+    });
     *exec = reinterpret_cast<GraphExecHandle>(made.get());
     graphs_->execs.emplace(made.get(), std::move(made));
     parameters->result = GraphInstantiateResult::success;
@@ -207,12 +219,12 @@ Status HostRuntime::graph_exec_get_flags(GraphExecHandle exec, unsigned long lon
 Status HostRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
     Call call(*this, &CallCosts::graph_launch);
     if (call.refused()) return call.status();
+    const Found<Stream> in = find_stream(stream);
+    if (in == nullptr) return invalid_handle("stream");
+    if (Status status = admit_uncaptured(*in, launched_detail); status != Status::success) return status;
     const Found<GraphExec> found = find_exec(exec);
     if (found == nullptr)
         return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
-    const Found<Stream> in = find_stream(stream);
-    if (in == nullptr) return invalid_handle("stream");
-    if (Status status = admit_uncaptured(*in); status != Status::success) return status;
     upload(*found, *in);
     relieve(call.lock());
     return Status::success;
@@ -357,6 +369,7 @@ Status HostRuntime::graph_exec_update(GraphExecHandle exec, GraphHandle graph, G
     if (info == nullptr) return fail(Status::invalid_value);
     *info = {GraphExecUpdateResult::error, nullptr, nullptr};
     if (found == nullptr || from == nullptr) return fail(Status::invalid_value);
+    if (Status status = check_unique(*from, found.get()); status != Status::success) return status;
     *info = difference(*found->plan->graph, *from);
     if (info->result != GraphExecUpdateResult::success) {
         return fail(Status::graph_exec_update_failure, "the graphs differ in what an update cannot change");

@@ -183,12 +183,12 @@ void HostRuntime::enqueue_steps(const GraphRun& run, const GraphSteps& steps, Co
 Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
     Call call(*this, &CallCosts::graph_launch);
     if (call.refused()) return call.status();
+    const Found<Stream> stream = find_stream(handle);
+    if (stream == nullptr) return invalid_handle("stream");
+    if (Status status = admit_uncaptured(*stream, launched_detail); status != Status::success) return status;
     const Found<GraphExec> found = find_exec(exec);
     if (found == nullptr)
         return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
-    const Found<Stream> stream = find_stream(handle);
-    if (stream == nullptr) return invalid_handle("stream");
-    if (Status status = admit_uncaptured(*stream); status != Status::success) return status;
     const GraphPlan& plan = *found->plan;
     const bool frees = (found->flags & flags::graph_auto_free_on_launch) != 0;
     if (Status status = check_plan(plan, found->device, frees); status != Status::success) {

@@ -104,6 +104,39 @@ Status HostRuntime::make_node_command(const GraphNodeParameters& parameters,
     }
 }
 
+// What is refused of the parameters by itself, whatever graph they are for.
+Status HostRuntime::check_kinds(const GraphNodeParameters& parameters) {
+    switch (parameters.type) {
+        case GraphNodeType::kernel:
+        case GraphNodeType::memset:
+        case GraphNodeType::host:
+        case GraphNodeType::empty:
+        case GraphNodeType::wait_event:
+        case GraphNodeType::event_record:
+        case GraphNodeType::external_semaphore_signal:
+        case GraphNodeType::external_semaphore_wait:
+        case GraphNodeType::mem_alloc:
+        case GraphNodeType::mem_free:
+        case GraphNodeType::batch_mem_op:
+        case GraphNodeType::conditional:
+            return Status::success;
+        case GraphNodeType::memcpy: {
+            const int kind = static_cast<int>(parameters.memcpy.kind);
+            if (kind >= 0 && kind <= 4) return Status::success;
+            return fail(Status::invalid_memcpy_direction);
+        }
+        case GraphNodeType::graph: {
+            const Found<const Graph> child = find_graph(parameters.graph);
+            if (child == nullptr || !child->unique()) return Status::success;
+            return fail(Status::not_supported,
+                        "a child graph has no conditional nodes and allocates no memory");
+        }
+    }
+    // Refused before the library is asked, and no last error of it.
+    thread().detail = "a node of type " + std::to_string(static_cast<int>(parameters.type));
+    return Status::not_supported;
+}
+
 // Takes the parameters over; refused, the node is as it was.
 Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) {
     switch (parameters.type) {
@@ -121,10 +154,7 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
             if (child == nullptr)
                 return fail(Status::invalid_value, "the child graph does not exist, or was destroyed");
             if (child == node.graph) return fail(Status::invalid_value, "a graph within itself");
-            if (child->unique()) {
-                return fail(Status::not_supported,
-                            "a child graph has no conditional nodes and allocates no memory");
-            }
+            if (Status status = check_kinds(parameters); status != Status::success) return status;
             auto body = copy_graph(*child, false);
             body->parent = &node;
             for (const auto& old : node.bodies) {
@@ -141,6 +171,7 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
         }
         case GraphNodeType::wait_event:
         case GraphNodeType::event_record:
+            if (parameters.event == nullptr) return fail(Status::invalid_value, "the node's event is null");
             if (find_event(parameters.event) == nullptr) return invalid_handle("event");
             break;
         case GraphNodeType::mem_alloc: {
@@ -159,6 +190,11 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
                 return fail(Status::invalid_value, "the address is not one that a node of a graph allocates");
             }
             for (const auto& other : node.graph->nodes) {
+                if (other->memory.get() == memory && other->parameters.type == GraphNodeType::mem_alloc &&
+                    node.graph->instantiated) {
+                    return fail(Status::invalid_value,
+                                "an executable was made of the graph, which leaves the memory allocated");
+                }
                 if (other->parameters.type == GraphNodeType::mem_free && other->memory.get() == memory)
                     return fail(Status::invalid_value, "another node of the graph frees the memory");
             }
@@ -166,9 +202,11 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
             node.parameters = parameters;
             return Status::success;
         }
-        default:
+        default: {
+            const LastErrorKept kept;  // the contract refuses it, not the library
             return fail(Status::not_supported,
                         "a node of type " + std::to_string(static_cast<int>(parameters.type)));
+        }
     }
     Command* command = nullptr;
     if (Status status = make_node_command(parameters, node.attributes, &command); status != Status::success)
@@ -195,6 +233,7 @@ Status HostRuntime::set_node(GraphNode& node, GraphNodeParameters& parameters) {
 Status HostRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* type) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
+    const LastErrorKept kept;  // the driver is asked: the library does not know all types
     const Found<const GraphNode> found = find_node(node);
     if (found == nullptr || type == nullptr) return fail(Status::invalid_value);
     *type = found->parameters.type;

@@ -33,6 +33,8 @@ namespace cuscope::host {
 
 struct Box;
 
+constexpr unsigned lmem_resize_to_max = 0x10;  // of the flags of a device: cudaDeviceLmemResizeToMax
+
 class HostRuntime final : public Runtime {
   public:
     HostRuntime();
@@ -160,6 +162,7 @@ class HostRuntime final : public Runtime {
     class ExternalSemaphore;
     // The beginning of every call: lock, cost, and whether the call is refused.
     class Call;
+    class LastErrorKept;
 
     // One thread's view.
     struct ThreadState {
@@ -291,15 +294,22 @@ class HostRuntime final : public Runtime {
 
     // Capture. Calls that a capture refuses spoil it.
     Status spoil(Capture& capture, Status status, const std::string& detail);
-    Status forbidden();                       // of calls that may not be safe while something is captured
-    Status admit(Stream& stream);             // of what is put in a stream
-    Status admit_uncaptured(Stream& stream);  // of what is put in a stream, and never captured
-    Status inquire(Stream& stream);           // of what asks a stream, or waits for it
-    Status inquire(Event& event);
+    Status forbidden();  // of calls that may not be safe while something is captured
+    // Calls that name a stream look at captures before they look at their other arguments. What is refused
+    // in the legacy default stream spoils the captures of the device's blocking streams.
+    Status admit_legacy(const Stream& stream);
+    Status admit(const Stream& stream);  // of what a capture takes, or what leaves it alone
+    Status admit_uncaptured(const Stream& stream, const char* detail);  // of what no capture takes
+    Status admit_pooled(const Stream& stream);  // of the stream-ordered allocator's calls
+    Status inquire(const Stream& stream);       // of what asks a stream whether it is done, or waits for it
+    Status inquire(const Event& event);
+    Status captured_event(const Event& event);  // whose last record is a captured one: what it answers
+    Status admit_event(Stream& stream, const Event* event, bool external);  // of a record or a wait
     Status begin_capture(StreamHandle stream, CaptureMode mode, Graph* into,
                          const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
                          std::size_t count);
     void leave_capture(Capture& capture);
+    bool destroy_unless_captured(const void* graph);
     void join(Stream& stream, const std::vector<GraphNode*>& tips, const std::vector<GraphEdgeData>& edges);
     GraphNode& add_captured(Stream& stream, GraphNodeParameters parameters, Command* command);
     Status capture_wait(Stream& stream, Event& event, bool external);
@@ -353,6 +363,7 @@ class HostRuntime final : public Runtime {
     Status give_edges(const std::vector<NewEdge>& edges, bool from_side, bool to_side, GraphNodeHandle* from,
                       GraphNodeHandle* to, GraphEdgeData* edge_data, std::size_t* count);
     void forget_node(const GraphNode& node);
+    Status check_kinds(const GraphNodeParameters& parameters);
     Status fill_node(GraphNode& node, GraphNodeParameters& parameters);
     Status set_node(GraphNode& node, GraphNodeParameters& parameters);
     void keep_arguments(GraphNode& node);
@@ -363,6 +374,7 @@ class HostRuntime final : public Runtime {
     std::shared_ptr<GraphPlan> plan_of(const Graph& graph);
     GraphPlan& changeable(GraphExec& exec);
     bool device_copies(const GraphNode& node);
+    Status check_unique(const Graph& graph, const GraphExec* exec);
     Status check_executable(const Graph& graph, bool by_device, bool device_launch,
                             GraphInstantiateParameters* out);
     static void plan_graph(Graph& graph, GraphSteps& steps, const std::vector<int>& begins,

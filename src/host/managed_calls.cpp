@@ -24,12 +24,13 @@ bool same(const PageState& a, const PageState& b, MemRangeAttribute attribute) {
 Status HostRuntime::malloc_managed(void** pointer, std::size_t bytes, unsigned flags) {
     Call call(*this, &CallCosts::malloc);
     if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
-    if (pointer == nullptr || (flags != flags::mem_attach_global && flags != flags::mem_attach_host)) {
+    if (pointer == nullptr) return fail(Status::invalid_value);
+    *pointer = nullptr;
+    if (bytes == 0) return Status::success;  // whatever the flags are
+    if (flags != flags::mem_attach_global && flags != flags::mem_attach_host) {
         return fail(Status::invalid_value, "managed memory is attached globally (1) or to the host (2)");
     }
-    *pointer = nullptr;
-    if (bytes == 0) return Status::success;
+    if (Status status = forbidden(); status != Status::success) return status;
     std::byte* base = allocate_host(bytes);
     if (base == nullptr) {
         return fail(Status::memory_allocation,
@@ -53,6 +54,9 @@ Status HostRuntime::host_register(void* pointer, std::size_t bytes, unsigned fla
         return fail(Status::invalid_value, "the address is memory of a device, not of the host");
     } else if (found != nullptr && !found->registered) {
         return fail(Status::invalid_value, "the memory came from host_alloc, and so is page-locked already");
+    } else if (found == nullptr && memory_.in_last_page(pointer)) {
+        return fail(Status::host_memory_already_registered,
+                    "the page of the address is page-locked already, with memory that host_alloc returned");
     }
     Allocation allocation{static_cast<std::byte*>(pointer), bytes, MemoryType::host, thread().device,
                           flags | flags::host_alloc_mapped};
@@ -118,10 +122,8 @@ Status HostRuntime::mem_prefetch_async(const void* pointer, std::size_t bytes, M
     const bool known = place_of(location, device_count_, &place);
     if (!known && location.type == MemLocationType::device) return fail(Status::invalid_device);
     if (!known || flags != 0 || bytes == 0) return fail(Status::invalid_value);
-    if (Status status = admit(*found); status != Status::success) return status;
-    if (found->capture != nullptr) {
-        return spoil(*found->capture, Status::stream_capture_unsupported, "a prefetch is not captured");
-    }
+    if (Status status = admit_uncaptured(*found, "a prefetch is not captured"); status != Status::success)
+        return status;
     const Allocation* allocation = memory_.find_range(pointer, bytes);
     if (allocation == nullptr || allocation->type != MemoryType::managed) {
         return fail(Status::invalid_value, "the range is no managed memory");

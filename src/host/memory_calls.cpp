@@ -32,10 +32,10 @@ std::byte* HostRuntime::allocate(Device& device, std::size_t bytes) {
 Status HostRuntime::malloc(void** pointer, std::size_t bytes) {
     Call call(*this, &CallCosts::malloc);
     if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
     if (bytes == 0) return Status::success;
+    if (Status status = forbidden(); status != Status::success) return status;
     const int index = thread().device;
     std::byte* base = nullptr;
     if (Status status = allocate(call.lock(), index, bytes, &base); status != Status::success) return status;
@@ -64,7 +64,7 @@ Status HostRuntime::free(void* pointer) {
     const std::size_t bytes = held(*found);
     const bool managed = found->type == MemoryType::managed;
     if (found->pool != nullptr) {
-        found->pool->count_out(bytes);
+        --found->pool->allocations;  // a GPU goes on counting it as used: only free_async counts it out
         found->pool->reserved -= bytes;
     }
     memory_.remove(pointer);
@@ -90,10 +90,10 @@ Status HostRuntime::malloc_pitch(void** pointer, std::size_t* pitch, std::size_t
 Status HostRuntime::malloc_3d(PitchedPointer* pitched, Extent extent) {
     Call call(*this, &CallCosts::malloc);
     if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
     if (pitched == nullptr) return fail(Status::invalid_value);
     *pitched = {};
     if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return Status::success;
+    if (Status status = forbidden(); status != Status::success) return status;
     std::size_t pitch = 0, slice = 0, bytes = 0;
     if (__builtin_add_overflow(extent.width, pitch_alignment - 1, &pitch) ||
         !multiply(pitch = pitch / pitch_alignment * pitch_alignment, extent.height, &slice) ||
@@ -111,19 +111,22 @@ Status HostRuntime::malloc_3d(PitchedPointer* pitched, Extent extent) {
 Status HostRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags) {
     Call call(*this, &CallCosts::host_alloc);
     if (call.refused()) return call.status();
+    if (pointer == nullptr) return fail(Status::invalid_value);
+    *pointer = nullptr;
+    if (bytes == 0) return Status::success;  // whatever the flags are
     if (Status status = forbidden(); status != Status::success) return status;
     constexpr unsigned known =
         flags::host_alloc_portable | flags::host_alloc_mapped | flags::host_alloc_write_combined;
-    if (pointer == nullptr || (flags & ~known) != 0) return fail(Status::invalid_value);
-    *pointer = nullptr;
-    if (bytes == 0) return Status::success;
+    if ((flags & ~known) != 0) return fail(Status::invalid_value);
     std::byte* base = allocate_host(bytes);
     if (base == nullptr) {
         return fail(Status::memory_allocation,
                     std::to_string(bytes) + " bytes of page-locked memory are more than the machine has");
     }
-    // With unified addressing all page-locked memory is mapped.
-    memory_.add({base, bytes, MemoryType::host, thread().device, flags | flags::host_alloc_mapped});
+    // With unified addressing all page-locked memory is mapped, and portable without saying so.
+    const unsigned shown =
+        (flags & flags::host_alloc_mapped) != 0 ? flags : flags & ~flags::host_alloc_portable;
+    memory_.add({base, bytes, MemoryType::host, thread().device, shown | flags::host_alloc_mapped});
     *pointer = base;
     return Status::success;
 }
@@ -153,9 +156,9 @@ Status HostRuntime::host_get_flags(unsigned* flags, void* pointer) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
     const Allocation* found = memory_.find(pointer);
-    if (flags == nullptr || found == nullptr || found->type != MemoryType::host)
+    if (flags == nullptr || found == nullptr || found->type == MemoryType::device)
         return fail(Status::invalid_value);
-    *flags = found->flags;
+    *flags = found->type == MemoryType::managed ? flags::host_alloc_mapped : found->flags;
     return Status::success;
 }
 

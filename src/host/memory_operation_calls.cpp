@@ -171,6 +171,7 @@ Status HostRuntime::make_memory_operations(const BatchMemOpNodeParameters& param
 
 Status HostRuntime::enqueue_memory_operations(Lock& lock, StreamHandle handle,
                                               const BatchMemOpNodeParameters& parameters) {
+    const LastErrorKept kept;  // these are functions of the driver
     const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
     if (Status status = admit(*stream); status != Status::success) return status;

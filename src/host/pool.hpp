@@ -60,13 +60,15 @@ struct Pool {
             bucket = bucket->second.empty() ? free.erase(bucket) : std::next(bucket);
         }
     }
-    void count_in(std::size_t size, bool fresh) {
+    // `size` is what the allocation holds of the pool, `bytes` what was asked for: a GPU counts these as
+    // used.
+    void count_in(std::size_t size, std::size_t bytes, bool fresh) {
         if (fresh) reserved_high = std::max(reserved_high, reserved += size);
-        used_high = std::max(used_high, used += size);
+        used_high = std::max(used_high, used += bytes);
         ++allocations;
     }
-    void count_out(std::size_t size) {
-        used -= size;
+    void count_out(std::size_t bytes) {
+        used -= bytes;
         --allocations;
     }
     void forget(const SimStream* stream) {

@@ -13,6 +13,8 @@ constexpr std::size_t granularity = 512;
 
 std::size_t rounded(std::size_t bytes) { return (bytes + granularity - 1) / granularity * granularity; }
 
+std::string no_device(int device) { return "there is no device " + std::to_string(device); }
+
 std::uint64_t setting(const Pool& pool, MemPoolAttribute attribute) {
     const auto found = pool.settings.find(static_cast<int>(attribute));
     if (found != pool.settings.end()) return found->second;
@@ -48,7 +50,7 @@ Pool& HostRuntime::pool_for_plain(int device, std::size_t bytes) {
     auto made = std::make_unique<Pool>();
     made->device = device;
     made->destroyed = true;
-    made->count_in(bytes, true);
+    made->count_in(rounded(bytes), bytes, true);
     devices_[device]->pools.push_back(std::move(made));
     return *devices_[device]->pools.back();
 }
@@ -104,10 +106,16 @@ Status HostRuntime::malloc_from(Lock& lock, void** pointer, std::size_t bytes, F
             return fail(Status::invalid_value, "the pool was destroyed while the allocation waited for room");
         }
     }
-    pool.count_in(size, fresh);
+    pool.count_in(size, bytes, fresh);
     memory_.add({base, bytes, MemoryType::device, index, 0, &pool});
     *pointer = base;
     return Status::success;
+}
+
+// What is put in a stream that is not captured is not safe beside another thread's capture either.
+Status HostRuntime::admit_pooled(const Stream& stream) {
+    if (Status status = admit(stream); status != Status::success || stream.capture != nullptr) return status;
+    return forbidden();
 }
 
 Status HostRuntime::malloc_async(void** pointer, std::size_t bytes, StreamHandle stream) {
@@ -117,10 +125,9 @@ Status HostRuntime::malloc_async(void** pointer, std::size_t bytes, StreamHandle
     *pointer = nullptr;
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
+    if (Status status = admit_pooled(*found); status != Status::success) return status;
     if (bytes == 0) return Status::success;
-    if (Status status = admit(*found); status != Status::success) return status;
     if (found->capture != nullptr) return capture_alloc(*found, pointer, bytes, found->device);
-    if (Status status = forbidden(); status != Status::success) return status;
     return malloc_from(call.lock(), pointer, bytes, devices_[found->device]->pool, found);
 }
 
@@ -130,14 +137,13 @@ Status HostRuntime::malloc_from_pool_async(void** pointer, std::size_t bytes, Me
     if (call.refused()) return call.status();
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
-    const Found<Pool> from = find_pool(pool);
-    if (from == nullptr) return fail(Status::invalid_value, "the pool does not exist, or was destroyed");
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
+    if (Status status = admit_pooled(*found); status != Status::success) return status;
+    const Found<Pool> from = find_pool(pool);
+    if (from == nullptr) return fail(Status::invalid_value, "the pool does not exist, or was destroyed");
     if (bytes == 0) return Status::success;
-    if (Status status = admit(*found); status != Status::success) return status;
     if (found->capture != nullptr) return capture_alloc(*found, pointer, bytes, from->device);
-    if (Status status = forbidden(); status != Status::success) return status;
     return malloc_from(call.lock(), pointer, bytes, from, found);
 }
 
@@ -146,10 +152,9 @@ Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
     if (call.refused()) return call.status();
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
+    if (Status status = admit_pooled(*found); status != Status::success) return status;
     if (pointer == nullptr) return Status::success;
-    if (Status status = admit(*found); status != Status::success) return status;
     if (found->capture != nullptr) return capture_free(*found, pointer);
-    if (Status status = forbidden(); status != Status::success) return status;
     const Allocation* allocation = memory_.find_base(pointer);
     if (GraphMemory* memory = graphs_->memory_at(pointer); memory != nullptr && memory->allocated) {
         memory->allocated = false;
@@ -164,7 +169,7 @@ Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
     Command* command = begin(*found, Engine::none, Role::release);
     const std::size_t size = held(*allocation);
     Pool& pool = allocation->pool != nullptr ? *allocation->pool : pool_for_plain(allocation->device, size);
-    pool.count_out(size);
+    pool.count_out(allocation->pool != nullptr ? allocation->bytes : size);
     pool.free[size].push_back(
         {static_cast<std::byte*>(pointer), found.get(), CommandRef(timeline_.pool(), command)});
     memory_.remove(pointer);
@@ -187,8 +192,8 @@ Status HostRuntime::device_get_default_mem_pool(MemPoolHandle* pool, int device)
 Status HostRuntime::device_get_mem_pool(MemPoolHandle* pool, int device) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    if (pool == nullptr) return fail(Status::invalid_value);
-    if (device < 0 || device >= device_count_) return fail(Status::invalid_device);
+    if (pool == nullptr || device < 0 || device >= device_count_)
+        return fail(Status::invalid_value, no_device(device));
     *pool = reinterpret_cast<MemPoolHandle>(devices_[device]->pool);
     return Status::success;
 }
@@ -213,9 +218,9 @@ Status HostRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
     if (properties->location.type != MemLocationType::device) {
         return fail(Status::invalid_value, "a pool is of a device's memory");
     }
-    const int device = properties->location.id;
-    if (device < 0 || device >= device_count_) return fail(Status::invalid_device);
     if (Status status = forbidden(); status != Status::success) return status;
+    const int device = properties->location.id;
+    if (device < 0 || device >= device_count_) return fail(Status::invalid_value, no_device(device));
     auto made = std::make_unique<Pool>();
     made->device = device;
     made->max_size = properties->max_size;
@@ -228,11 +233,11 @@ Status HostRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
 Status HostRuntime::mem_pool_destroy(MemPoolHandle pool) {
     Call call(*this, &CallCosts::free);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     const Found<Pool> found = find_pool(pool);
     if (found == nullptr || found->is_default) {
         return fail(Status::invalid_value, "the pool does not exist, or is a device's default one");
     }
-    if (Status status = forbidden(); status != Status::success) return status;
     Device& owner = *devices_[found->device];
     if (owner.pool == found) owner.pool = owner.pools.front().get();
     live_.erase(pool);
@@ -245,9 +250,9 @@ Status HostRuntime::mem_pool_get_attribute(MemPoolHandle pool, MemPoolAttribute 
                                            std::uint64_t* value) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     const Found<const Pool> found = find_pool(pool);
     if (found == nullptr || value == nullptr) return fail(Status::invalid_value);
-    if (Status status = forbidden(); status != Status::success) return status;
     switch (attribute) {
         case MemPoolAttribute::reserved_current:
             *value = found->reserved;
@@ -275,9 +280,9 @@ Status HostRuntime::mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute 
                                            std::uint64_t value) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     const Found<Pool> found = find_pool(pool);
     if (found == nullptr) return fail(Status::invalid_value);
-    if (Status status = forbidden(); status != Status::success) return status;
     switch (attribute) {
         case MemPoolAttribute::reserved_high:
         case MemPoolAttribute::used_high:
@@ -303,9 +308,9 @@ Status HostRuntime::mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute 
 Status HostRuntime::mem_pool_trim_to(MemPoolHandle pool, std::size_t bytes) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     const Found<Pool> found = find_pool(pool);
     if (found == nullptr) return fail(Status::invalid_value);
-    if (Status status = forbidden(); status != Status::success) return status;
     Device& owner = *devices_[found->device];
     found->trim(bytes, [&](std::byte* base, std::size_t size) { owner.arena->release(base, size); });
     return Status::success;
@@ -315,6 +320,7 @@ Status HostRuntime::mem_pool_set_access(MemPoolHandle pool, const MemAccessDescr
                                         std::size_t count) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     const Found<Pool> found = find_pool(pool);
     if (found == nullptr || (descriptions == nullptr && count > 0)) return fail(Status::invalid_value);
     for (std::size_t i = 0; i < count; ++i) {
@@ -336,12 +342,14 @@ Status HostRuntime::mem_pool_set_access(MemPoolHandle pool, const MemAccessDescr
 Status HostRuntime::mem_pool_get_access(MemAccess* flags, MemPoolHandle pool, MemLocation* location) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
+    if (Status status = forbidden(); status != Status::success) return status;
     const Found<const Pool> found = find_pool(pool);
     if (found == nullptr || flags == nullptr || location == nullptr ||
         location->type != MemLocationType::device) {
         return fail(Status::invalid_value);
     }
-    if (location->id < 0 || location->id >= device_count_) return fail(Status::invalid_device);
+    if (location->id < 0 || location->id >= device_count_)
+        return fail(Status::invalid_value, no_device(location->id));
     const auto given = found->access.find(location->id);
     *flags = location->id == found->device  ? MemAccess::read_write
              : given == found->access.end() ? MemAccess::none

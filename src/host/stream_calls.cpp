@@ -51,15 +51,22 @@ Status HostRuntime::stream_create_with_priority(StreamHandle* stream, unsigned f
 Status HostRuntime::stream_destroy(StreamHandle stream) {
     Call call(*this, &CallCosts::stream_destroy);
     if (call.refused()) return call.status();
-    if (!live_.contains(stream)) return invalid_handle("stream");
     const Found<Stream> found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    if (Status status = admit_legacy(*found); status != Status::success) return status;
+    if (!live_.contains(stream)) return invalid_handle("stream");
     if (found->capture != nullptr) {
-        // What was begun in it cannot be ended any more.
         Capture& capture = *found->capture;
-        spoil(capture, Status::success, "a stream that took part in it was destroyed");
-        std::erase(capture.streams, found.get());
-        found->capture = nullptr;
-        if (capture.origin == found.get()) leave_capture(capture);
+        if (capture.origin == found.get()) {
+            // What was begun in it cannot be ended any more.
+            spoil(capture, Status::success, "the stream in which it was begun was destroyed");
+            leave_capture(capture);
+        } else {
+            // What it was captured to do is still to be joined.
+            capture.left.insert(capture.left.end(), found->tips.begin(), found->tips.end());
+            std::erase(capture.streams, found.get());
+            found->capture = nullptr;
+        }
     }
     live_.erase(stream);
     Device& owner = *devices_[found->device];
@@ -136,9 +143,13 @@ Status HostRuntime::stream_wait_event(StreamHandle stream, EventHandle event, un
     const Found<Stream> found = find_stream(stream);
     const Found<Event> awaited = find_event(event);
     if (found == nullptr) return invalid_handle("stream");
-    if (awaited == nullptr) return invalid_handle("event");
-    if ((flags & ~flags::event_wait_external) != 0) return fail(Status::invalid_value);
     if (Status status = admit(*found); status != Status::success) return status;
+    if ((flags & ~flags::event_wait_external) != 0) return fail(Status::invalid_value);
+    if (Status status = admit_event(*found, awaited.get(), flags != 0); status != Status::success)
+        return status;
+    // Outside of a capture there is nothing that an external event could be external to.
+    const bool ended = awaited->capture != 0 && graphs_->active(awaited->capture) == nullptr;
+    if (flags != 0 && found->capture == nullptr && !ended) return fail(Status::illegal_state);
     if (found->capture != nullptr || awaited->capture != 0) return capture_wait(*found, *awaited, flags != 0);
     if (!awaited->record) return Status::success;
     commit(begin(*found, Engine::none, Role::event_wait), awaited->record.get());
@@ -146,11 +157,20 @@ Status HostRuntime::stream_wait_event(StreamHandle stream, EventHandle event, un
     return Status::success;
 }
 
+namespace {
+
+// The library asks the driver about such a stream in a way that the driver refuses.
+const char* const asked_detail =
+    "a stream that is being captured is not asked for its flags, its number or its device";
+
+}  // namespace
+
 Status HostRuntime::stream_get_flags(StreamHandle stream, unsigned* flags) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
     const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
+    if (Status status = admit_uncaptured(*found, asked_detail); status != Status::success) return status;
     if (flags == nullptr) return fail(Status::invalid_value);
     *flags = found->flags;
     return Status::success;
@@ -161,6 +181,7 @@ Status HostRuntime::stream_get_priority(StreamHandle stream, int* priority) {
     if (call.refused()) return call.status();
     const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
+    if (Status status = admit(*found); status != Status::success) return status;
     if (priority == nullptr) return fail(Status::invalid_value);
     *priority = found->priority;
     return Status::success;
@@ -171,6 +192,7 @@ Status HostRuntime::stream_get_id(StreamHandle stream, unsigned long long* id) {
     if (call.refused()) return call.status();
     const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
+    if (Status status = admit_uncaptured(*found, asked_detail); status != Status::success) return status;
     if (id == nullptr) return fail(Status::invalid_value);
     *id = found->id;
     return Status::success;
@@ -181,6 +203,7 @@ Status HostRuntime::stream_get_device(StreamHandle stream, int* device) {
     if (call.refused()) return call.status();
     const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
+    if (Status status = admit_uncaptured(*found, asked_detail); status != Status::success) return status;
     if (device == nullptr) return fail(Status::invalid_value);
     *device = found->device;
     return Status::success;
@@ -191,6 +214,7 @@ Status HostRuntime::launch_host_func(StreamHandle stream, HostFunction function,
     if (call.refused()) return call.status();
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
+    if (function == nullptr) return fail(Status::invalid_value, "the function is null");
     if (Status status = admit(*found); status != Status::success) return status;
     Command* command = nullptr;
     if (Status status = make_host_command({function, data}, *found, &command); status != Status::success)
@@ -236,10 +260,10 @@ Status HostRuntime::stream_add_callback(StreamHandle stream, StreamCallback call
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (callback == nullptr || flags != 0) return fail(Status::invalid_value);
-    if (Status status = admit(*found); status != Status::success) return status;
-    if (found->capture != nullptr) {
-        return spoil(*found->capture, Status::stream_capture_unsupported,
-                     "a callback of this kind is not captured: launch a host function");
+    if (Status status =
+            admit_uncaptured(*found, "a callback of this kind is not captured: launch a host function");
+        status != Status::success) {
+        return status;
     }
     Command* command = nullptr;
     auto packed = std::make_unique<Callback>(Callback{stream, callback, data});
@@ -286,10 +310,12 @@ Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
     if (call.refused()) return call.status();
     const Found<Event> recorded = find_event(event);
     const Found<Stream> found = find_stream(stream);
-    if (recorded == nullptr) return invalid_handle("event");
     if (found == nullptr) return invalid_handle("stream");
-    if ((flags & ~flags::event_record_external) != 0) return fail(Status::invalid_value);
     if (Status status = admit(*found); status != Status::success) return status;
+    if ((flags & ~flags::event_record_external) != 0) return fail(Status::invalid_value);
+    if (recorded == nullptr) return invalid_handle("event");  // spoils nothing, unlike a wait
+    if (Status status = admit_event(*found, recorded.get(), flags != 0); status != Status::success)
+        return status;
     if (found->capture != nullptr) return capture_record(*found, *recorded, event, flags != 0);
     // Outside of a capture there is nothing that an external record could be external to.
     if (flags != 0) return fail(Status::illegal_state);
@@ -334,17 +360,14 @@ Status HostRuntime::event_elapsed_time(float* milliseconds, EventHandle start, E
     if (call.refused()) return call.status();
     const Found<Event> first = find_event(start);
     const Found<Event> second = find_event(end);
-    if (first == nullptr || second == nullptr) return invalid_handle("event");
     if (milliseconds == nullptr) return fail(Status::invalid_value);
     for (Event* event : {first.get(), second.get()}) {
-        if (event->capture == 0) continue;
-        if (Status status = inquire(*event); status != Status::success) return status;
-    }
-    if (((first->flags | second->flags) & flags::event_disable_timing) != 0) {
-        return fail(Status::invalid_resource_handle, "an event made without timing has no time");
-    }
-    if (!first->record || !second->record) {
-        return fail(Status::invalid_resource_handle, "an event that was never recorded has no time");
+        if (event == nullptr) return invalid_handle("event");
+        if (event->capture != 0) return captured_event(*event);
+        if ((event->flags & flags::event_disable_timing) != 0)
+            return fail(Status::invalid_resource_handle, "an event made without timing has no time");
+        if (!event->record)
+            return fail(Status::invalid_resource_handle, "an event that was never recorded has no time");
     }
     const CommandRef from = first->record, to = second->record;
     if (!is_done(call.lock(), from.get()) || !is_done(call.lock(), to.get())) {

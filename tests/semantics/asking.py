@@ -15,7 +15,13 @@ from typing import Any
 
 from cuscope import _core
 
-ANSWERS = ("answers.txt", "answers_again.txt", "answers_graphs.txt", "answers_operations.txt")
+ANSWERS = (
+    "answers.txt",
+    "answers_again.txt",
+    "answers_drawn.txt",
+    "answers_graphs.txt",
+    "answers_operations.txt",
+)
 MS = 1_000_000  # nanoseconds
 
 KERNELS = r"""
@@ -182,6 +188,7 @@ def load_cases() -> dict[str, Case]:
         cases_again,
         cases_beside,
         cases_capture,
+        cases_drawn,
         cases_errors,
         cases_graphs,
         cases_instantiate,

@@ -6,11 +6,14 @@ import ctypes
 import struct
 from collections.abc import Iterator
 
-from .asking import KERNEL, MS, Question, Runtime, case
-from .cases_capture import GLOBAL, HOST_TO_DEVICE, in_another_thread
+from .asking import EMPTY, KERNEL, LEGACY, MS, Question, Runtime, case
+from .cases_capture import EXTERNAL, GLOBAL, HOST_TO_DEVICE, RELAXED, in_another_thread
 
 HOST_TO_HOST = 0
 READ_WRITE = 3
+DISABLE_TIMING, INTERPROCESS = 2, 4
+UNKNOWN_NODE = 99
+HUGE = 1 << 40
 
 
 @case
@@ -121,3 +124,138 @@ def two_devices_default_pools(r: Runtime) -> Iterator[Question]:
     yield "pool_access", r.c.mem_pool_set_access(pool, [(0, READ_WRITE)])
     yield "copy_with_access", r.c.memcpy_async(there, here, 4096, stream=stream)
     yield "sync", r.c.stream_synchronize(stream)
+
+
+@case
+def cap_end_of_a_spoilt_one_in_another_thread(r: Runtime) -> Iterator[Question]:
+    s = r.stream()
+    r.c.stream_begin_capture(s, GLOBAL)
+    r.c.stream_query(s)
+    yield "end", in_another_thread(lambda: r.c.stream_end_capture(s)[0])
+    yield "s", r.capture_status(s)
+    yield "end_again", r.c.stream_end_capture(s)[0]
+
+
+@case
+def cap_null_executable(r: Runtime) -> Iterator[Question]:
+    s = r.stream()
+    yield "launch", r.c.graph_launch(0, s)
+    yield "upload", r.c.graph_upload(0, s)
+    r.c.stream_begin_capture(s, RELAXED)
+    yield "launch_captured", r.c.graph_launch(0, s)
+    yield "s", r.capture_status(s)
+    yield "upload_captured", r.c.graph_upload(0, s)
+    r.c.stream_end_capture(s)
+    r.c.stream_begin_capture(s, RELAXED)
+    yield "launch_legacy", r.c.graph_launch(0, LEGACY)
+    yield "s2", r.capture_status(s)
+    r.c.stream_end_capture(s)
+
+
+@case
+def cap_events_of_other_processes(r: Runtime) -> Iterator[Question]:
+    e = r.event(DISABLE_TIMING | INTERPROCESS)
+    s = r.stream()
+    r.c.stream_begin_capture(s, RELAXED)
+    yield "record_external", r.c.event_record_with_flags(e, s, EXTERNAL)
+    yield "s", r.capture_status(s)
+    yield "wait", r.c.stream_wait_event(s, e, 0)
+    yield "s2", r.capture_status(s)
+    r.c.stream_end_capture(s)
+    r.c.stream_begin_capture(s, RELAXED)
+    yield "record", r.c.event_record_with_flags(e, s, 0)
+    r.c.stream_end_capture(s)
+
+
+@case
+def cap_null_events(r: Runtime) -> Iterator[Question]:
+    s = r.stream()
+    r.c.stream_begin_capture(s, RELAXED)
+    yield "record", r.c.event_record_with_flags(0, s, 0)
+    yield "s", r.capture_status(s)
+    yield "wait", r.c.stream_wait_event(s, 0, 0)
+    yield "s2", r.capture_status(s)
+    yield "record_spoilt", r.c.event_record_with_flags(0, s, 0)
+    yield "end", r.c.stream_end_capture(s)[0]
+
+
+@case
+def cap_wait_external_elsewhere(r: Runtime) -> Iterator[Question]:
+    s, other, e = r.stream(), r.stream(), r.event()
+    yield "unrecorded", r.c.stream_wait_event(other, e, EXTERNAL)
+    r.c.stream_begin_capture(s, RELAXED)
+    r.record(e, s)
+    yield "of_a_capture", r.c.stream_wait_event(other, e, EXTERNAL)
+    r.c.stream_query(s)
+    yield "of_a_spoilt_one", r.c.stream_wait_event(other, e, EXTERNAL)
+    r.c.stream_end_capture(s)
+
+
+@case
+def cap_elapsed_time(r: Runtime) -> Iterator[Question]:
+    s, e, unrecorded = r.stream(), r.event(), r.event()
+    untimed = r.event(DISABLE_TIMING)
+    r.c.stream_begin_capture(s, RELAXED)
+    r.record(e, s)
+    r.record(untimed, s)
+    yield "inside", r.c.event_elapsed_time(e, e)[0]
+    yield "untimed", r.c.event_elapsed_time(untimed, untimed)[0]
+    yield "s", r.capture_status(s)
+    r.c.stream_query(s)
+    yield "spoilt", r.c.event_elapsed_time(e, unrecorded)[0]
+    yield "spoilt_and_null", r.c.event_elapsed_time(e, 0)[0]
+    r.c.stream_end_capture(s)
+    yield "unrecorded", r.c.event_elapsed_time(unrecorded, e)[0]
+
+
+@case
+def cap_memset_out_of_bounds(r: Runtime) -> Iterator[Question]:
+    s, d = r.stream(), r.device_int()
+    yield "set", r.c.memset_async(d, 0, HUGE, s)
+    r.c.stream_begin_capture(s, RELAXED)
+    yield "captured", r.c.memset_async(d, 0, HUGE, s)
+    yield "captured_null", r.c.memset_async(0, 0, 64, s)
+    yield "end", r.c.stream_end_capture(s)[0]
+
+
+@case
+def cap_pool_calls_beside(r: Runtime) -> Iterator[Question]:
+    other = r.stream()
+    for name, call in (
+        ("get_access", lambda: r.c.mem_pool_get_access(0, 0)[0]),
+        ("set_access", lambda: r.c.mem_pool_set_access(0, [(0, READ_WRITE)])),
+        ("get_attribute", lambda: r.c.mem_pool_get_attribute(0, 4)[0]),
+        ("set_attribute", lambda: r.c.mem_pool_set_attribute(0, 4, 0)),
+        ("trim", lambda: r.c.mem_pool_trim_to(0, 0)),
+        ("malloc_from_no_pool", lambda: r.c.malloc_from_pool_async(64, 0, other)[0]),
+        ("malloc_nothing", lambda: r.c.malloc_async(0, other)[0]),
+    ):
+        s = r.stream()
+        r.c.stream_begin_capture(s, GLOBAL)
+        yield name, f"{call()} {r.capture_status(s)}"
+        r.c.stream_end_capture(s)
+
+
+@case
+def capture_mode_of_no_meaning(r: Runtime) -> Iterator[Question]:
+    yield "exchange", r.c.thread_exchange_stream_capture_mode(9)[0]
+    r.c.thread_exchange_stream_capture_mode(GLOBAL)
+
+
+@case
+def last_error_of_the_drivers_calls(r: Runtime) -> Iterator[Question]:
+    s, d, g = r.stream(), r.device_int(), r.graph()
+    yield "write", r.c.stream_write_value_32(s, d, 0, 64)
+    yield "l0", r.last()
+    yield "type", r.c.graph_node_get_type(0)[0]
+    yield "l1", r.last()
+    yield "node", r.c.graph_add_node(g, {"type": UNKNOWN_NODE})[0]
+    yield "l2", r.last()
+
+
+@case
+def cap_stream_of_a_graph_destroyed(r: Runtime) -> Iterator[Question]:
+    s, g = r.stream(), r.graph()
+    yield "begin", r.c.stream_begin_capture_to_graph(s, g, [], GLOBAL)
+    yield "destroy", r.c.stream_destroy(s)
+    yield "add", r.c.graph_add_node(g, {"type": EMPTY})[0]

@@ -1,0 +1,243 @@
+"""Cases of memory, copies, pools and graphs that the differential test drew, with an H100's answers."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+
+from .asking import ALLOC, CHILD, COPY, EMPTY, EVENT_WAIT, FREE, MEMSET, Question, Runtime, case
+from .cases_capture import GLOBAL
+
+KINDS = range(5)  # host to host, host to device, device to host, device to device, by the addresses
+NO_KIND = 9
+NON_BLOCKING = 1
+RELAXED = 2
+UPLOAD = 2
+READ_WRITE = 3
+USED = 7  # cudaMemPoolAttrUsedMemCurrent
+TOO_MUCH = 1 << 40
+
+
+class Things:
+    """Memory of each kind, of 4096 bytes."""
+
+    def __init__(self, r: Runtime) -> None:
+        self.device = r.device_int(1024)
+        self.pinned = r.c.host_alloc(4096)[1]
+        self.array = (ctypes.c_int * 1024)()
+        self.pageable = ctypes.addressof(self.array)
+
+
+@case
+def copy_kinds(r: Runtime) -> Iterator[Question]:
+    s, m = r.stream(), Things(r)
+    pairs = {
+        "device_from_pinned": (m.device, m.pinned),
+        "pinned_from_device": (m.pinned, m.device),
+        "device_from_pageable": (m.device, m.pageable),
+        "pageable_from_device": (m.pageable, m.device),
+    }
+    for name, (to, source) in pairs.items():
+        for kind in KINDS:
+            yield f"{name}_{kind}", r.c.memcpy_async(to, source, 64, kind, s)
+    for kind in KINDS:
+        yield f"device_from_device_{kind}", r.c.memcpy(m.device, m.device + 1024, 64, kind)
+    yield "no_kind", r.c.memcpy_async(m.device, m.pinned, 64, NO_KIND, s)
+    yield "no_kind_too_much", r.c.memcpy(m.device, m.pageable, TOO_MUCH, NO_KIND)
+
+
+@case
+def copy_of_no_bytes(r: Runtime) -> Iterator[Question]:
+    s, m = r.stream(NON_BLOCKING), Things(r)
+    blocking = r.stream()
+    yield "no_kind", r.c.memcpy_async(m.device, m.pageable, 0, NO_KIND, s)
+    yield "set_null", r.c.memset(0, 0, 0)
+    yield "set_pageable", r.c.memset(m.pageable, 0, 0)
+    r.c.stream_begin_capture(s, GLOBAL)
+    yield "captured_copy", r.c.memcpy_async(m.device, m.pageable, 0, NO_KIND, s)
+    yield "captured_set", r.c.memset_async(m.device, 0, 0, s)
+    status, graph = r.c.stream_end_capture(s)
+    yield "end", status
+    yield "g", r.nodes(graph)
+    r.c.stream_begin_capture(blocking, GLOBAL)
+    yield "beside_copy", r.c.memcpy(m.device, m.pinned, 0, 1)
+    yield "beside_set", r.c.memset(m.device, 0, 0)
+    yield "beside_status", r.capture_status(blocking)
+    r.c.stream_query(blocking)
+    yield "spoilt_copy", r.c.memcpy_async(m.device, m.pinned, 0, 1, blocking)
+    yield "spoilt_set", r.c.memset_async(m.device, 0, 0, blocking)
+    yield "spoilt_no_kind", r.c.memcpy_async(m.device, m.pinned, 64, NO_KIND, blocking)
+    yield "spoilt_end", r.c.stream_end_capture(blocking)[0]
+
+
+@case
+def allocation_of_no_bytes_beside_a_capture(r: Runtime) -> Iterator[Question]:
+    s = r.stream(NON_BLOCKING)
+    r.c.stream_begin_capture(s, GLOBAL)
+    yield "malloc", r.c.malloc(0)[0]
+    yield "pitch", r.c.malloc_pitch(512, 0)[0]
+    yield "managed", r.c.malloc_managed(0, 0)[0]
+    yield "host", r.c.host_alloc(0, 0x400)[0]
+    yield "managed_no_flags", r.c.malloc_managed(64, 0)[0]
+    yield "status", r.capture_status(s)
+    yield "host_no_flags", r.c.host_alloc(64, 0x400)[0]
+    yield "end", r.c.stream_end_capture(s)[0]
+
+
+@case
+def captured_set_of_too_much(r: Runtime) -> Iterator[Question]:
+    s, m = r.stream(), Things(r)
+    yield "set", r.c.memset_async(m.device, 0, TOO_MUCH, s)
+    r.c.stream_begin_capture(s, GLOBAL)
+    yield "captured", r.c.memset_async(m.device, 0, TOO_MUCH, s)
+    status, graph = r.c.stream_end_capture(s)
+    yield "end", status
+    yield "node", r.c.graph_add_node(graph, {"type": MEMSET, "pointer": m.device, "width": 1 << 30})[0]
+
+
+@case
+def flags_of_host_memory(r: Runtime) -> Iterator[Question]:
+    for flags in (0, 1, 2, 4):
+        yield f"alloc_{flags}", r.c.host_get_flags(r.c.host_alloc(64, flags)[1])[1]
+    for flags in (1, 2):
+        yield f"managed_{flags}", r.c.host_get_flags(r.c.malloc_managed(64, flags)[1])[1]
+    yield "device", r.c.host_get_flags(r.device_int())[0]
+
+
+@case
+def host_register_behind_host_alloc(r: Runtime) -> Iterator[Question]:
+    p = r.c.host_alloc(4)[1]
+    yield "behind", r.c.host_register(p + 64, 64)
+
+
+@case
+def pools_of_no_device(r: Runtime) -> Iterator[Question]:
+    pool = r.c.mem_pool_create(0)[1]
+    for device in (-1, 99):
+        yield f"default_{device}", r.c.device_get_default_mem_pool(device)[0]
+        yield f"current_{device}", r.c.device_get_mem_pool(device)[0]
+        yield f"create_{device}", r.c.mem_pool_create(device)[0]
+        yield f"get_access_{device}", r.c.mem_pool_get_access(pool, device)[0]
+        yield f"set_access_{device}", r.c.mem_pool_set_access(pool, [(device, READ_WRITE)])
+
+
+@case
+def pool_used(r: Runtime) -> Iterator[Question]:
+    s, pool = r.stream(), r.c.device_get_default_mem_pool(0)[1]
+    before = r.c.mem_pool_get_attribute(pool, USED)[1]
+
+    def used() -> int:
+        r.c.stream_synchronize(s)
+        return r.c.mem_pool_get_attribute(pool, USED)[1] - before
+
+    p = r.c.malloc_async(4, s)[1]
+    yield "allocated", used()
+    q = r.c.malloc_async(4096, s)[1]
+    yield "both", used()
+    r.c.free_async(q, s)
+    yield "freed_in_the_stream", used()
+    r.c.free(p)
+    yield "freed_by_free", used()
+
+
+@case
+def device_flags_and_graphs(r: Runtime) -> Iterator[Question]:
+    d, g, kernels = r.device_int(), r.graph(), r.graph()
+    r.empty_node(g)
+    r.instantiate(g)
+    yield "empty_node", r.c.get_device_flags()[1]
+    r.inc_node(kernels, d)
+    yield "kernel_node", r.c.get_device_flags()[1]
+    r.instantiate(kernels)
+    yield "instantiated", r.c.get_device_flags()[1]
+
+
+@case
+def graph_node_refusals(r: Runtime) -> Iterator[Question]:
+    g, m, no_node = r.graph(), Things(r), (0,)
+    yield "type", r.c.graph_add_node(g, {"type": 99})[0]
+    yield "type_last", r.last()
+    yield "type_dependency", r.c.graph_add_node(g, {"type": 99}, no_node)[0]
+    yield "type_no_graph", r.c.graph_add_node(0, {"type": 99})[0]
+    copy = {"type": COPY, "destination": m.device, "source": m.pinned, "bytes": 4, "kind": NO_KIND}
+    yield "no_kind", r.c.graph_add_node(g, copy)[0]
+    yield "no_kind_dependency", r.c.graph_add_node(g, copy, no_node)[0]
+    yield "no_event", r.c.graph_add_node(g, {"type": EVENT_WAIT, "event": 0})[0]
+    allocating = r.graph()
+    r.c.graph_add_node(allocating, {"type": ALLOC, "bytes": 64})
+    yield "child", r.c.graph_add_node(g, {"type": CHILD, "graph": allocating})[0]
+    yield "child_dependency", r.c.graph_add_node(g, {"type": CHILD, "graph": allocating}, no_node)[0]
+    yield "dependency", r.c.graph_add_node(g, {"type": CHILD, "graph": r.graph()}, no_node)[0]
+
+
+@case
+def graph_that_was_to_free(r: Runtime) -> Iterator[Question]:
+    g, other, d = r.graph(), r.graph(), r.device_int()
+    yield "free_dependency", r.c.graph_add_node(g, {"type": FREE, "pointer": d}, (0,))[0]
+    yield "clone", r.c.graph_clone(g)[0]
+    yield "free", r.c.graph_add_node(g, {"type": FREE, "pointer": d})[0]
+    yield "clone_after", r.c.graph_clone(g)[0]
+    status, own, *_ = r.c.graph_instantiate(g)
+    yield "instantiate", status
+    yield "again", r.c.graph_instantiate(g)[0]
+    yield "update_other", r.c.graph_exec_update(r.instantiate(other), g)[0]
+    yield "update_own", r.c.graph_exec_update(own, g)[0]
+    r.c.graph_exec_destroy(own)
+    yield "after_destroy", r.c.graph_instantiate(g)[0]
+
+
+@case
+def graph_memory_after_instantiate(r: Runtime) -> Iterator[Question]:
+    g, s = r.graph(), r.stream()
+    r.instantiate(g)
+    status, node, _, pointer = r.c.graph_add_node(g, {"type": ALLOC, "bytes": 4096})
+    yield "alloc", status
+    status, own, *_ = r.c.graph_instantiate(g)
+    yield "instantiate", status
+    yield "again", r.c.graph_instantiate(g)[0]
+    r.c.graph_launch(own, s)
+    yield "free", r.c.graph_add_node(g, {"type": FREE, "pointer": pointer}, (node,))[0]
+    r.c.stream_synchronize(s)
+
+
+@case
+def instantiate_beside_a_capture(r: Runtime) -> Iterator[Question]:
+    g, s, blocking = r.graph(), r.stream(NON_BLOCKING), r.stream()
+    r.empty_node(g)
+    r.c.stream_begin_capture(s, GLOBAL)
+    yield "no_flags", r.c.graph_instantiate(g, 1 << 20)[0]
+    yield "upload", r.c.graph_instantiate(g, UPLOAD)[0]
+    yield "status", r.capture_status(s)
+    yield "plain", r.c.graph_instantiate(g)[0]
+    yield "no_graph", r.c.graph_instantiate(0)[0]
+    yield "spoilt", r.capture_status(s)
+    r.c.stream_end_capture(s)
+    r.c.stream_begin_capture(blocking, RELAXED)
+    yield "relaxed", r.c.graph_instantiate(g)[0]
+    yield "upload_relaxed", r.c.graph_instantiate(g, UPLOAD)[0]
+    yield "spoilt_relaxed", r.capture_status(blocking)
+    r.c.stream_end_capture(blocking)
+
+
+@case
+def graph_of_a_spoilt_capture(r: Runtime) -> Iterator[Question]:
+    g, other, s = r.graph(), r.graph(), r.stream()
+    r.c.stream_begin_capture_to_graph(s, g, (), GLOBAL)
+    r.c.stream_query(s)
+    yield "nodes_before", r.c.graph_get_nodes(g)[0]
+    yield "end", r.c.stream_end_capture(s)[0]
+    yield "nodes", r.c.graph_get_nodes(g)[0]
+    yield "add", r.c.graph_add_node(g, {"type": EMPTY})[0]
+    s = r.stream()
+    r.c.stream_begin_capture_to_graph(s, other, (), GLOBAL)
+    r.c.stream_destroy(s)
+    yield "stream_destroyed", r.c.graph_instantiate(other)[0]
+
+
+@case
+def graph_with_memory_loses_no_edge(r: Runtime) -> Iterator[Question]:
+    g, other = r.graph(), r.graph()
+    r.c.graph_add_node(g, {"type": ALLOC, "bytes": 64})
+    node = r.empty_node(other)
+    yield "edge_of_another_graph", r.c.graph_remove_dependencies(g, [node], [node])
+    yield "without_memory", r.c.graph_remove_dependencies(other, [node], [node])
