@@ -117,11 +117,11 @@ USES = {
         Interface(g["n"], stream=g["other"].handle)
     ),
     "dlpack": lambda g: cs.from_dlpack(g["y"], stream=g["stream"]),
-    "hand out": lambda g: g["y"].__dlpack__(stream=g["stream"].handle),
+    "hand out": lambda g: g["y"].__dlpack__(stream=g["foreign"].handle),
     "hand out a copy": lambda g: g["y"].__dlpack__(copy=True),
     "hand out to the host": lambda g: np.from_dlpack(g["y"], device="cpu"),
     "buffer": lambda g: (g["managed"].fill(3), memoryview(g["managed"]))[1],
-    "their stream": lambda g: cs.as_stream(TheirStream(g["stream"])),
+    "their stream": lambda g: cs.as_stream(TheirStream(g["foreign"])),
     "address": lambda g: cs.pointer_attributes(g["x"]),
     "row": lambda g: cs.CudaArray(70),
     "image": lambda g: cs.CudaArray((20, 70)),
@@ -219,7 +219,12 @@ METHODS = [
 
 
 def gear() -> dict:
+    with cs.Device(
+        cs.current_device().name.split()[0]
+    ):  # without the faults: what the others know by its handle
+        foreign = cs.Stream()
     made = {
+        "foreign": foreign,
         "x": cs.full(100, 7, np.float32),
         "y": cs.full(100, 8, np.float32),
         "n": cs.zeros(1, np.int32),
