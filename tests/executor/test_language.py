@@ -53,6 +53,26 @@ def run_map(
     return out.to_host()
 
 
+@pytest.mark.parametrize("element", ["pair[1].bits", "table[i][2 * i - 1].inner.bits"])
+def test_bit_field_of_an_element_is_shifted(device, element):
+    source = f"""struct Packed {{ unsigned bits : 12; unsigned rest : 20; }};
+    struct Cell {{ Packed inner; }};
+    __global__ void f(unsigned* out, int i, int amount) {{
+        Packed pair[2] = {{}};
+        Cell table[2][2] = {{}};
+        {element} = 5;
+        {element} <<= amount;
+        out[0] = {element};
+        {element} >>= amount - 1;
+        out[1] = {element};
+        out[2] = pair[0].bits + pair[1].rest + table[1][0].inner.bits + table[1][1].inner.rest;
+    }}"""
+    out = cs.zeros(3, np.uint32)
+    module(device, source).f[1, 1](out, 1, 3)
+
+    assert out.to_host().tolist() == [40, 10, 0]
+
+
 def test_math_agrees_with_numpy(device):
     names = list(MATH)
     body = "".join(f"case {k}: y = {name}(x); break;" for k, name in enumerate(names))
