@@ -150,6 +150,30 @@ int main() { run<float>(nullptr); Runner<float>::run(nullptr); }"""
     assert module(device, source).kernels == ("two",)
 
 
+def test_functions_that_end_the_process_are_left_out_without_other_host_code(device):
+    source = """
+#include <cstdlib>
+__global__ void put(int* p) { *p = 5; }
+void check(int status) { if (status != 0) exit(1); }"""
+    value = cs.zeros(1, np.int32)
+    module(device, source).put[1, 1](value)
+
+    assert value.to_host()[0] == 5
+
+
+def test_file_of_host_functions_only_is_a_module_without_kernels(device):
+    source = """
+#include <cstdio>
+#include <cstdlib>
+FILE* opened(const char* name) {
+    FILE* file = fopen(name, "r");
+    if (file == nullptr) { printf("no %s\\n", name); exit(EXIT_FAILURE); }
+    return file;
+}"""
+
+    assert module(device, source).kernels == ()
+
+
 def test_lines_of_messages_are_those_of_the_file(device):
     source = """#include <vector>
 int helper() {
