@@ -53,6 +53,23 @@ def run_map(
     return out.to_host()
 
 
+def test_built_in_variables_may_touch_an_operator(device):
+    source = """__global__ void f(int* out, bool which) {
+        int n=100;
+        out[0]=n%blockDim.x;
+        out[1]=which?n:blockDim.x;
+        out[2]=n<blockDim.x;
+        out[3]=which?n:threadIdx.x<blockDim.x;
+        n%=blockDim.x;
+        out[4]=n;
+    }"""
+    out = cs.zeros(5, np.int32)
+    module(device, source).f[1, 32](out, False)
+
+    assert out.to_host().tolist()[:3] == [4, 32, 0]
+    assert out.to_host().tolist()[3:] == [1, 4]
+
+
 @pytest.mark.parametrize("element", ["pair[1].bits", "table[i][2 * i - 1].inner.bits"])
 def test_bit_field_of_an_element_is_shifted(device, element):
     source = f"""struct Packed {{ unsigned bits : 12; unsigned rest : 20; }};
