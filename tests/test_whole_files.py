@@ -190,6 +190,28 @@ int main() { reverse<<<1, 64, 256>>>(nullptr); }"""
     assert values.to_host().tolist() == list(range(63, -1, -1))
 
 
+def test_method_that_calls_a_method_of_the_host_is_left_out(device):
+    source = """
+class Text {
+    int length;
+    char* data;
+public:
+    Text(int n) : length(n), data(nullptr) { grow(n); }
+    Text(const Text& other) : length(0), data(nullptr) { resize(other.length); }
+    ~Text() { cudaFree(data); }
+    void resize(int n) { grow(n); length = n; }
+    __device__ int size() const { return length; }
+private:
+    void grow(int n) { cudaMallocManaged(&data, n); }
+};
+__global__ void measure(const Text* text, int* out) { *out = text->size(); }
+int main() { Text text(3); measure<<<1, 1>>>(&text, nullptr); }"""
+    text, out = cs.to_device(np.array([7, 0, 0, 0], np.int32)), cs.zeros(1, np.int32)
+    module(device, source).measure[1, 1](text, out)
+
+    assert out.to_host()[0] == 7
+
+
 def test_functions_that_end_the_process_are_left_out_without_other_host_code(device):
     source = """
 #include <cstdlib>

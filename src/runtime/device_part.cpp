@@ -418,6 +418,33 @@ class Parts {
         return finder.instances();
     }
 
+    // A method that calls one that is left out is left out too.
+    bool calls_host_method(const Node& node) const {
+        const auto& tokens = sources_[node.text].list;
+        for (std::size_t i = node.head_end; i + 1 < node.end; ++i)
+            if (tokens[i + 1].text == "(" && host_methods_.count(tokens[i].text) != 0) return true;
+        return false;
+    }
+    void find_host_methods() {
+        Words others;  // also of an overload that is not for hosts
+        std::vector<const Node*> methods;
+        for (const auto& node : nodes_) {
+            if (node->kind == Node::Kind::method && !node->device && !node->names.empty())
+                methods.push_back(node.get());
+            else
+                others.insert(node->names.begin(), node->names.end());
+        }
+        for (bool again = true; again;) {
+            again = false;
+            Words plain;
+            for (const Node* method : methods)
+                if (!is_for_hosts(*method) && !calls_host_method(*method)) plain.insert(method->names[0]);
+            for (const Node* method : methods)
+                if (plain.count(method->names[0]) == 0 && others.count(method->names[0]) == 0)
+                    again = host_methods_.insert(method->names[0]).second || again;
+        }
+    }
+
     // What kept code names: called as a function, called as a method, or in any way.
     void mention(const std::vector<SourceToken>& tokens, std::size_t begin, std::size_t end,
                  const std::vector<SourceRange>& holes = {}) {
@@ -473,13 +500,14 @@ class Parts {
         const auto& tokens = sources_[node.text].list;
         const bool defaulted = node.end >= 3 && one_of(tokens[node.end - 2].text, {"default", "delete"});
         if (defaulted) return true;
-        if (strict_ || is_for_hosts(node)) return false;
+        if (strict_ || is_for_hosts(node) || calls_host_method(node)) return false;
         if (node.kind == Node::Kind::special_method) return true;
         return names_any(node, methods_) || names_any(node, called_) ||
                one_of(node.names[0], {"begin", "end", "size"});
     }
 
     void keep() {
+        find_host_methods();
         // With these, headers of the simulation say that their functions wait or use atomic operations.
         any_.insert({"cuscope_uses_groups", "cuscope_uses_atomics"});
         std::vector<SourceTokens> expressions;
@@ -549,7 +577,7 @@ class Parts {
     std::vector<std::unique_ptr<Node>> nodes_, retired_;
     std::size_t text_ = 0;                              // that is being read
     const std::vector<SourceToken>* tokens_ = nullptr;  // its
-    Words any_, called_, methods_, marked_, kernels_, seen_macros_;
+    Words host_methods_, any_, called_, methods_, marked_, kernels_, seen_macros_;
 };
 
 }  // namespace
