@@ -53,6 +53,18 @@ def run_map(
     return out.to_host()
 
 
+def test_distances_of_bytes_are_summed_by_inline_ptx(device):
+    source = """__global__ void f(unsigned* out, unsigned a, unsigned b, unsigned c) {
+        unsigned d;
+        asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+        *out = d;
+    }"""
+    out = cs.zeros(1, np.uint32)
+    module(device, source).f[1, 1](out, 0x01FF0380, 0x0400037F, 1000)
+
+    assert out.to_host()[0] == 1000 + 3 + 255 + 0 + 1
+
+
 def test_built_in_variables_may_touch_an_operator(device):
     source = """__global__ void f(int* out, bool which) {
         int n=100;

@@ -12,7 +12,7 @@ namespace cuscope::simt {
 namespace {
 
 // Opcodes whose function has their name, with '_' for what a name cannot hold.
-constexpr std::array<std::string_view, 46> plain{"ex2.approx.f32",
+constexpr std::array<std::string_view, 47> plain{"ex2.approx.f32",
                                                  "ex2.approx.ftz.f32",
                                                  "lg2.approx.f32",
                                                  "lg2.approx.ftz.f32",
@@ -47,6 +47,7 @@ constexpr std::array<std::string_view, 46> plain{"ex2.approx.f32",
                                                  "popc.b32",
                                                  "brev.b32",
                                                  "clz.b32",
+                                                 "vabsdiff4.u32.u32.u32.add",
                                                  "cvt.rn.f16x2.f32",
                                                  "cvt.rn.bf16x2.f32",
                                                  "cvt.rna.tf32.f32",
