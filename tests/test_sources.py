@@ -186,3 +186,13 @@ def test_module_says_that_the_preprocessor_left_its_kernels_out(device):
         mod.lost  # noqa: B018
     with pytest.raises(KeyError, match="the source has 'lost'"):
         mod["other"]
+
+
+@pytest.mark.skipif(
+    not any((toolkit / "curand_kernel.h").exists() for toolkit in TOOLKITS),
+    reason="no toolkit is installed here",
+)
+def test_types_of_random_numbers_of_hosts_may_follow_the_runtime_header(device):
+    head = "#include <cuda_runtime.h>\n#include <curand.h>\ncurandGenerator_t generator;\nint main() { return 0; }"
+
+    assert one_number(device, "*out = 3;", head) == 3

@@ -150,6 +150,92 @@ int main() { run<float>(nullptr); Runner<float>::run(nullptr); }"""
     assert module(device, source).kernels == ("two",)
 
 
+def test_matrices_of_a_whole_file_are_multiplied_by_the_warp(device):
+    source = """
+#include <mma.h>
+using namespace nvcuda;
+__global__ void square(const half* a, float* c) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fill_fragment(sum, 0.0f);
+    wmma::load_matrix_sync(left, a, 16);
+    wmma::load_matrix_sync(right, a, 16);
+    wmma::mma_sync(sum, left, right, sum);
+    wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
+}
+int main() { square<<<1, 32>>>(nullptr, nullptr); }"""
+    a = (np.arange(256).reshape(16, 16) % 7).astype(np.float16)
+    result = cs.zeros((16, 16))
+    module(device, source).square[1, 32](cs.to_device(a), result)
+
+    assert np.array_equal(result.to_host(), a.astype(np.float32) @ a.astype(np.float32))
+
+
+def test_threads_of_a_whole_file_meet_in_groups(device):
+    source = """
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void reverse(int* p) {
+    extern __shared__ int s[];
+    cg::thread_block block = cg::this_thread_block();
+    s[block.thread_rank()] = p[block.thread_rank()];
+    block.sync();
+    p[block.thread_rank()] = s[block.size() - 1 - block.thread_rank()];
+}
+int main() { reverse<<<1, 64, 256>>>(nullptr); }"""
+    values = cs.to_device(np.arange(64, dtype=np.int32))
+    module(device, source).reverse[1, 64, None, 256](values)
+
+    assert values.to_host().tolist() == list(range(63, -1, -1))
+
+
+def test_method_that_calls_a_method_of_the_host_is_left_out(device):
+    source = """
+class Text {
+    int length;
+    char* data;
+public:
+    Text(int n) : length(n), data(nullptr) { grow(n); }
+    Text(const Text& other) : length(0), data(nullptr) { resize(other.length); }
+    ~Text() { cudaFree(data); }
+    void resize(int n) { grow(n); length = n; }
+    __device__ int size() const { return length; }
+private:
+    void grow(int n) { cudaMallocManaged(&data, n); }
+};
+__global__ void measure(const Text* text, int* out) { *out = text->size(); }
+int main() { Text text(3); measure<<<1, 1>>>(&text, nullptr); }"""
+    text, out = cs.to_device(np.array([7, 0, 0, 0], np.int32)), cs.zeros(1, np.int32)
+    module(device, source).measure[1, 1](text, out)
+
+    assert out.to_host()[0] == 7
+
+
+def test_functions_that_end_the_process_are_left_out_without_other_host_code(device):
+    source = """
+#include <cstdlib>
+__global__ void put(int* p) { *p = 5; }
+void check(int status) { if (status != 0) exit(1); }"""
+    value = cs.zeros(1, np.int32)
+    module(device, source).put[1, 1](value)
+
+    assert value.to_host()[0] == 5
+
+
+def test_file_of_host_functions_only_is_a_module_without_kernels(device):
+    source = """
+#include <cstdio>
+#include <cstdlib>
+FILE* opened(const char* name) {
+    FILE* file = fopen(name, "r");
+    if (file == nullptr) { printf("no %s\\n", name); exit(EXIT_FAILURE); }
+    return file;
+}"""
+
+    assert module(device, source).kernels == ()
+
+
 def test_lines_of_messages_are_those_of_the_file(device):
     source = """#include <vector>
 int helper() {

@@ -26,6 +26,28 @@ std::size_t element_bytes(const ChannelFormat& format) {
 constexpr std::size_t most_linear_texels = std::size_t{1} << 28;
 constexpr std::size_t most_pitched_width = 131072, most_pitched_height = 65000, most_pitch = 2097120;
 
+// Has an array such an extent? The limits are those of every device of compute capability 5 and later. Of a
+// layered array the depth is the number of layers, of a cubemap that of its faces.
+bool fits_array(const Extent& extent, unsigned flags) {
+    constexpr std::size_t most_1d = 131072, most_width = 131072, most_height = 65536, most_3d = 16384,
+                          most_layered = 32768, most_layers = 2048, faces = 6;
+    const bool layered = (flags & flags::array_layered) != 0;
+    if (extent.width == 0) return false;
+    if ((flags & flags::array_cubemap) != 0) {
+        return extent.width == extent.height && extent.width <= most_layered && extent.depth != 0 &&
+               (layered ? extent.depth % faces == 0 && extent.depth < most_layers : extent.depth == faces);
+    }
+    if (layered) {
+        return extent.width <= most_layered && extent.height <= most_layered && extent.depth != 0 &&
+               extent.depth <= most_layers;
+    }
+    if (extent.depth == 0)
+        return extent.height == 0 ? extent.width <= most_1d
+                                  : extent.width <= most_width && extent.height <= most_height;
+    return extent.height > 0 && extent.width <= most_3d && extent.height <= most_3d &&
+           extent.depth <= most_3d;
+}
+
 }  // namespace
 
 Found<HostRuntime::Array> HostRuntime::find_array(ArrayHandle handle) {
@@ -42,21 +64,16 @@ Status HostRuntime::make_array(Lock& lock, ArrayHandle* array, const ChannelForm
                     "an element has 1, 2 or 4 equal channels: integers of 8, 16 or 32 bits, or floats of 16 "
                     "or 32");
     }
-    constexpr unsigned known = flags::array_surface_load_store | flags::array_texture_gather;
+    constexpr unsigned known = flags::array_layered | flags::array_surface_load_store | flags::array_cubemap |
+                               flags::array_texture_gather;
     if ((flags & ~known) != 0) {
-        return fail(Status::invalid_value, "simulated arrays are plain: for surfaces (2), for gathers (8)");
+        return fail(Status::invalid_value,
+                    "an array's flags are layered (1), for surfaces (2), a cubemap (4), for gathers (8)");
     }
-    // The extents that every device of compute capability 5 and later has.
-    constexpr std::size_t most_1d = 131072, most_width = 131072, most_height = 65536, most_3d = 16384;
-    const bool flat = extent.depth == 0;
-    const bool fits = extent.width > 0 && (extent.height > 0 || flat) &&
-                      (flat ? extent.height == 0 ? extent.width <= most_1d
-                                                 : extent.width <= most_width && extent.height <= most_height
-                            : extent.width <= most_3d && extent.height <= most_3d && extent.depth <= most_3d);
-    if (!fits) {
-        return fail(Status::invalid_value, "an array of " + std::to_string(extent.width) + " x " +
-                                               std::to_string(extent.height) + " x " +
-                                               std::to_string(extent.depth) + " elements");
+    if (!fits_array(extent, flags)) {
+        return fail(Status::invalid_value,
+                    "an array of " + std::to_string(extent.width) + " x " + std::to_string(extent.height) +
+                        " x " + std::to_string(extent.depth) + " elements, flags " + std::to_string(flags));
     }
     auto made = std::make_unique<Array>();
     made->format = *format;

@@ -1,13 +1,13 @@
 #include "runtime/device_part.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "runtime/launched_instances.hpp"
 #include "runtime/source_tokens.hpp"
+#include "runtime/source_words.hpp"
 
 namespace cuscope {
 namespace {
@@ -15,46 +15,6 @@ namespace {
 using Words = std::set<std::string_view>;
 
 constexpr std::size_t none = no_source_token;
-
-bool one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-bool is_marker(std::string_view word) {
-    return one_of(word, {"__global__", "__device__", "__constant__", "__managed__", "__shared__"});
-}
-
-// Words whose parentheses belong to them, not to a function.
-bool takes_parentheses(std::string_view word) {
-    return one_of(
-        word, {"__attribute__", "__attribute", "alignas", "__align__", "decltype", "__declspec",
-               "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__block_size__", "noexcept", "sizeof",
-               "__typeof__", "typeof", "asm", "__asm__", "explicit", "requires", "__builtin_align__"});
-}
-
-bool is_class_key(std::string_view word) { return one_of(word, {"class", "struct", "union", "enum"}); }
-
-// Words that can follow the parameters of a function.
-bool follows_parameters(std::string_view word) {
-    return one_of(word, {"{", ";", ":", "const", "noexcept", "->", "=", ",", "try", "override", "final",
-                         "volatile", "&", "requires", "__attribute__", "throw", "["});
-}
-
-// Functions of the runtime that a kernel may call.
-bool is_device_call(std::string_view word) {
-    return one_of(word, {"cudaGraphLaunch", "cudaGetCurrentGraphExec", "cudaGraphSetConditional",
-                         "cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion",
-                         "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "cudaGetParameterBuffer"});
-}
-
-// cudaMalloc, cublasCreate: of CUDA's libraries for hosts.
-bool is_host_call(std::string_view word) {
-    for (const std::string_view prefix :
-         {"cuda", "cublas", "cufft", "cusparse", "cusolver", "cudnn", "curand", "nccl"})
-        if (word.size() > prefix.size() && word.substr(0, prefix.size()) == prefix)
-            return word[prefix.size()] >= 'A' && word[prefix.size()] <= 'Z' && !is_device_call(word);
-    return false;
-}
 
 // A declaration at namespace scope or in a class that is kept or dropped as a whole.
 struct Node {
@@ -423,8 +383,20 @@ class Parts {
     bool has_host_code() const {
         return std::any_of(nodes_.begin(), nodes_.end(), [this](const auto& node) {
             const bool main = node->kind == Node::Kind::function && node->names[0] == "main";
-            return main || (!node->device && node->kind != Node::Kind::type && is_for_hosts(*node));
+            return main || (!node->device && node->kind != Node::Kind::type &&
+                            (is_for_hosts(*node) || calls_process(*node)));
         });
+    }
+
+    bool calls_process(const Node& node) const {
+        const auto& tokens = sources_[node.text].list;
+        for (std::size_t i = node.head_end; i + 1 < node.end; ++i) {
+            const bool member = i > 0 && one_of(tokens[i - 1].text, {".", "->"});
+            if (tokens[i].kind == SourceTokenKind::word && tokens[i + 1].text == "(" && !member &&
+                is_process_call(tokens[i].text))
+                return true;
+        }
+        return false;
     }
 
     std::vector<std::string> instances() {
@@ -444,6 +416,33 @@ class Parts {
         }
         for (const SourceToken& argument : finder.arguments()) any_.insert(argument.text);
         return finder.instances();
+    }
+
+    // A method that calls one that is left out is left out too.
+    bool calls_host_method(const Node& node) const {
+        const auto& tokens = sources_[node.text].list;
+        for (std::size_t i = node.head_end; i + 1 < node.end; ++i)
+            if (tokens[i + 1].text == "(" && host_methods_.count(tokens[i].text) != 0) return true;
+        return false;
+    }
+    void find_host_methods() {
+        Words others;  // also of an overload that is not for hosts
+        std::vector<const Node*> methods;
+        for (const auto& node : nodes_) {
+            if (node->kind == Node::Kind::method && !node->device && !node->names.empty())
+                methods.push_back(node.get());
+            else
+                others.insert(node->names.begin(), node->names.end());
+        }
+        for (bool again = true; again;) {
+            again = false;
+            Words plain;
+            for (const Node* method : methods)
+                if (!is_for_hosts(*method) && !calls_host_method(*method)) plain.insert(method->names[0]);
+            for (const Node* method : methods)
+                if (plain.count(method->names[0]) == 0 && others.count(method->names[0]) == 0)
+                    again = host_methods_.insert(method->names[0]).second || again;
+        }
     }
 
     // What kept code names: called as a function, called as a method, or in any way.
@@ -501,13 +500,16 @@ class Parts {
         const auto& tokens = sources_[node.text].list;
         const bool defaulted = node.end >= 3 && one_of(tokens[node.end - 2].text, {"default", "delete"});
         if (defaulted) return true;
-        if (strict_ || is_for_hosts(node)) return false;
+        if (strict_ || is_for_hosts(node) || calls_host_method(node)) return false;
         if (node.kind == Node::Kind::special_method) return true;
         return names_any(node, methods_) || names_any(node, called_) ||
                one_of(node.names[0], {"begin", "end", "size"});
     }
 
     void keep() {
+        find_host_methods();
+        // With these, headers of the simulation say that their functions wait or use atomic operations.
+        any_.insert({"cuscope_uses_groups", "cuscope_uses_atomics"});
         std::vector<SourceTokens> expressions;
         for (const std::string& name : named_) expressions.push_back(source_tokens(name));
         for (const SourceTokens& expression : expressions)
@@ -586,7 +588,7 @@ class Parts {
     std::vector<std::unique_ptr<Node>> nodes_, retired_;
     std::size_t text_ = 0;                              // that is being read
     const std::vector<SourceToken>* tokens_ = nullptr;  // its
-    Words any_, called_, methods_, marked_, kernels_, seen_macros_;
+    Words host_methods_, any_, called_, methods_, marked_, kernels_, seen_macros_;
 };
 
 }  // namespace

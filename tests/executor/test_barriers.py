@@ -258,6 +258,82 @@ def test_resident_blocks_may_meet_by_hand(kernels, device):
     assert out.to_host()[blocks:].tolist() == [(i + 1) % blocks for i in range(blocks)]
 
 
+NAMED = r"""
+__device__ void meet(int id, int count) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory"); }
+__device__ void arrive(int id, int count) { asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(count) : "memory"); }
+
+// One warp fills a place that three others read: barrier 1 says that it is full, barrier 2 that it is empty.
+__global__ void hand_over(int* out, int rounds) {
+    __shared__ volatile int place;
+    if (threadIdx.x < 32) {
+        for (int k = 0; k < rounds; ++k) {
+            meet(2, 128);
+            if (threadIdx.x == 0) place = k + 1;
+            __threadfence_block();
+            arrive(1, 128);
+        }
+    } else {
+        int sum = 0;
+        arrive(2, 128);
+        for (int k = 0; k < rounds; ++k) {
+            meet(1, 128);
+            sum = sum * 10 + place;
+            if (k + 1 < rounds) arrive(2, 128);
+        }
+        out[threadIdx.x - 32] = sum;
+    }
+}
+// Each half of the block meets at a barrier of its own.
+__global__ void halves(int* out) {
+    __shared__ int s[128];
+    int half = threadIdx.x / 64;
+    s[threadIdx.x] = threadIdx.x;
+    if (half == 0)
+        asm volatile("barrier.sync 3, 64;" ::: "memory");
+    else
+        asm volatile("bar.sync 4, 64;" ::: "memory");
+    out[threadIdx.x] = s[half * 64 + 63 - threadIdx.x % 64];
+}
+__global__ void all(int* out) {
+    __shared__ int s[64];
+    s[threadIdx.x] = threadIdx.x;
+    asm volatile("bar.sync 5;" ::: "memory");
+    out[threadIdx.x] = s[63 - threadIdx.x];
+}
+"""
+
+
+def test_named_barriers_hand_values_from_a_warp_to_others(device):
+    out = cs.zeros(96, np.int32)
+    module(device, NAMED).hand_over[1, 128](out, 5)
+
+    assert out.to_host().tolist() == [12345] * 96
+
+
+def test_named_barriers_of_two_halves_do_not_wait_for_each_other(device):
+    out = cs.zeros(128, np.int32)
+    module(device, NAMED).halves[2, 128](out)
+
+    assert out.to_host().tolist() == [*range(63, -1, -1), *range(127, 63, -1)]
+
+
+def test_named_barrier_without_a_count_is_of_all_threads(device):
+    out = cs.zeros(64, np.int32)
+    module(device, NAMED).all[1, 64](out)
+
+    assert out.to_host().tolist() == list(range(63, -1, -1))
+
+
+@pytest.mark.host_only("a GPU hangs")
+def test_named_barrier_to_which_too_few_come_is_an_error_that_names_its_line(run_python, device):
+    source = '__global__ void bad(int* p) {\n  asm volatile("bar.sync 1, 64;");\n}'
+    done = run_python(RUN_BAD.format(source=source))
+
+    assert done.returncode == 0, done.stderr
+    assert "CudaError" in done.stdout
+    assert "bad.cu:2" in done.stdout
+
+
 # Mistakes
 
 MISTAKES = {

@@ -53,6 +53,55 @@ def run_map(
     return out.to_host()
 
 
+def test_distances_of_bytes_are_summed_by_inline_ptx(device):
+    source = """__global__ void f(unsigned* out, unsigned a, unsigned b, unsigned c) {
+        unsigned d;
+        asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+        *out = d;
+    }"""
+    out = cs.zeros(1, np.uint32)
+    module(device, source).f[1, 1](out, 0x01FF0380, 0x0400037F, 1000)
+
+    assert out.to_host()[0] == 1000 + 3 + 255 + 0 + 1
+
+
+def test_built_in_variables_may_touch_an_operator(device):
+    source = """__global__ void f(int* out, bool which) {
+        int n=100;
+        out[0]=n%blockDim.x;
+        out[1]=which?n:blockDim.x;
+        out[2]=n<blockDim.x;
+        out[3]=which?n:threadIdx.x<blockDim.x;
+        n%=blockDim.x;
+        out[4]=n;
+    }"""
+    out = cs.zeros(5, np.int32)
+    module(device, source).f[1, 32](out, False)
+
+    assert out.to_host().tolist()[:3] == [4, 32, 0]
+    assert out.to_host().tolist()[3:] == [1, 4]
+
+
+@pytest.mark.parametrize("element", ["pair[1].bits", "table[i][2 * i - 1].inner.bits"])
+def test_bit_field_of_an_element_is_shifted(device, element):
+    source = f"""struct Packed {{ unsigned bits : 12; unsigned rest : 20; }};
+    struct Cell {{ Packed inner; }};
+    __global__ void f(unsigned* out, int i, int amount) {{
+        Packed pair[2] = {{}};
+        Cell table[2][2] = {{}};
+        {element} = 5;
+        {element} <<= amount;
+        out[0] = {element};
+        {element} >>= amount - 1;
+        out[1] = {element};
+        out[2] = pair[0].bits + pair[1].rest + table[1][0].inner.bits + table[1][1].inner.rest;
+    }}"""
+    out = cs.zeros(3, np.uint32)
+    module(device, source).f[1, 1](out, 1, 3)
+
+    assert out.to_host().tolist() == [40, 10, 0]
+
+
 def test_math_agrees_with_numpy(device):
     names = list(MATH)
     body = "".join(f"case {k}: y = {name}(x); break;" for k, name in enumerate(names))

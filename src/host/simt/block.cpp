@@ -144,6 +144,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
     latest_ns = barrier_ns_ = released_ns_ = 0;
     triggered_ns = -1;
     phase_.expected = thread_count_;
+    for (cuscope::simt::Phase& phase : named_) phase.arrived = 0;
     phase_.arrived = arrived_at_[1] = arrived_at_[2] = exited_ = 0;
     target.signal = 0;
     if (grid->has_clusters()) grid->enter_cluster(*this, index);
@@ -392,14 +393,19 @@ bool Block::release_past_ended() {
         release_barrier();
         return true;
     }
-    const auto waits_here = [this](const Strand& strand) {
-        return strand.wait == Strand::Wait::outside && strand.word == &phase_.generation;
+    // Barriers in two steps, and those with a number, of all threads.
+    const auto barrier_of = [this](const Strand& strand) -> cuscope::simt::Phase* {
+        if (strand.word == &phase_.generation) return &phase_;
+        for (cuscope::simt::Phase& phase : named_)
+            if (strand.word == &phase.generation && phase.expected == thread_count_) return &phase;
+        return nullptr;
     };
+    cuscope::simt::Phase* const barrier = parked_.empty() ? nullptr : barrier_of(*parked_.first());
     unsigned waiting = 0;
     for (const Strand* strand = parked_.first(); strand != nullptr; strand = strand->next)
-        waiting += waits_here(*strand);
+        waiting += barrier != nullptr && strand->word == &barrier->generation;
     if (waiting == live_) {
-        phase_.complete();
+        barrier->complete();
         return release_parked();
     }
     return release_warps_past_ended();

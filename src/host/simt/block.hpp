@@ -153,6 +153,7 @@ struct cuscope_simt::Block {
     unsigned arrive(Scope scope);
     void wait(Strand* self, Scope scope, unsigned token, const Site* site);
     void wait_word(Strand* self, const unsigned* word, unsigned value, const Site* site);
+    void named_barrier(Strand* self, unsigned id, unsigned count, bool waits, const Site* site);
     void* map_shared(Strand* self, const void* address, unsigned rank, const Site* site);
     int shared_rank(const void* address) const;
     // `caller`: without a site, an address of the image behind the call that led here; may be null.
@@ -297,6 +298,7 @@ struct cuscope_simt::Block {
     // Barriers in two steps: of this block's threads, and the arrivals of its threads at those of its cluster
     // and grid.
     cuscope::simt::Phase phase_;
+    cuscope::simt::Phase named_[cuscope_simt::named_barriers];
     unsigned arrived_at_[3] = {};
     unsigned exited_ = 0;  // threads that the cluster's barrier no longer waits for
     cuscope::simt::StrandQueue parked_;

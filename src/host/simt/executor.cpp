@@ -91,6 +91,11 @@ CUSCOPE_ON_FIBER void api_wait_word(Fiber* self, const unsigned* word, unsigned 
     self->block->wait_word(strand(self), word, value, site);
 }
 
+CUSCOPE_ON_FIBER void api_named_barrier(Fiber* self, unsigned id, unsigned count, bool waits,
+                                        const Site* site) {
+    self->block->named_barrier(strand(self), id, count, waits, site);
+}
+
 CUSCOPE_ON_FIBER void api_trigger_dependents(Fiber* self) { self->block->trigger(strand(self)); }
 
 CUSCOPE_ON_FIBER void api_wait_for_primary(Fiber* self) { self->block->wait_for_primary(strand(self)); }
@@ -165,6 +170,7 @@ constexpr cuscope_simt::Api engine_api = {
     api_access,
     api_step,
     api_finish,
+    api_named_barrier,
 };
 
 Outcome initialize(const std::shared_ptr<Image>& image, const std::shared_ptr<Heap>& heap,

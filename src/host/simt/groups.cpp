@@ -69,6 +69,21 @@ CUSCOPE_ON_FIBER void Block::wait_word(Strand* self, const unsigned* word, unsig
     wait_outside(self, Scope::block, *reinterpret_cast<const std::atomic<unsigned>*>(word), value, site);
 }
 
+CUSCOPE_ON_FIBER void Block::named_barrier(Strand* self, unsigned id, unsigned count, bool waits,
+                                           const Site* site) {
+    if (id >= cuscope_simt::named_barriers)
+        fault(self, Fault::trap, "a barrier's number is from 0 to 15", site, nullptr);
+    if (count % 32 != 0)
+        fault(self, Fault::trap, "a barrier's number of threads is a multiple of 32", site, nullptr);
+    Phase& phase = named_[id];
+    const unsigned token = phase.generation.load(std::memory_order_relaxed);
+    phase.expected = count == 0 ? thread_count_ : count;
+    ++phase.arrived;
+    phase.complete_if_all();
+    if (grid->must_leave()) leave(self);
+    if (waits) wait_outside(self, Scope::block, phase.generation, token, site);
+}
+
 CUSCOPE_ON_FIBER void Block::wait_outside(Strand* self, Scope scope, const std::atomic<unsigned>& word,
                                           unsigned value, const Site* site) {
     if (word.load(std::memory_order_acquire) != value) return;

@@ -12,7 +12,7 @@ namespace cuscope::simt {
 namespace {
 
 // Opcodes whose function has their name, with '_' for what a name cannot hold.
-constexpr std::array<std::string_view, 46> plain{"ex2.approx.f32",
+constexpr std::array<std::string_view, 47> plain{"ex2.approx.f32",
                                                  "ex2.approx.ftz.f32",
                                                  "lg2.approx.f32",
                                                  "lg2.approx.ftz.f32",
@@ -47,6 +47,7 @@ constexpr std::array<std::string_view, 46> plain{"ex2.approx.f32",
                                                  "popc.b32",
                                                  "brev.b32",
                                                  "clz.b32",
+                                                 "vabsdiff4.u32.u32.u32.add",
                                                  "cvt.rn.f16x2.f32",
                                                  "cvt.rn.bf16x2.f32",
                                                  "cvt.rna.tf32.f32",
@@ -76,6 +77,11 @@ constexpr std::array<std::string_view, 12> idle{"cp.async.commit_group",
 constexpr std::array<std::string_view, 10> fences{
     "membar.cta",        "membar.gl",    "membar.sys",   "fence.acq_rel.cta", "fence.acq_rel.gpu",
     "fence.acq_rel.sys", "fence.sc.cta", "fence.sc.gpu", "fence.sc.sys",      "fence.acq_rel.cluster"};
+
+constexpr std::array<std::string_view, 11> barriers{
+    "bar.sync",         "bar.arrive",         "bar.cta.sync",         "bar.cta.arrive",
+    "barrier.sync",     "barrier.arrive",     "barrier.sync.aligned", "barrier.arrive.aligned",
+    "barrier.cta.sync", "barrier.cta.arrive", "bar.warp.sync"};
 
 template <std::size_t n>
 bool holds(const std::array<std::string_view, n>& list, std::string_view word) {
@@ -172,8 +178,7 @@ class Translation {
         if (holds(plain, opcode_)) return call("::cuscope_simt::ptx::" + named(opcode_), operands_, "");
         const std::vector<std::string> parts = parts_of(opcode_);
         if (opcode_.find("cp.async.c") == 0) return asynchronous_copy(parts);
-        if (opcode_ == "bar.sync" || opcode_ == "barrier.sync" || opcode_ == "bar.warp.sync")
-            return barrier();
+        if (holds(barriers, opcode_)) return barrier();
         if (parts[0] == "red" || parts[0] == "atom") return atomic(parts);
         if (parts[0] == "ldmatrix") return matrix(parts);
         if (parts[0] == "mma") return multiplication(parts);
@@ -295,20 +300,29 @@ class Translation {
     }
 
     // The block's one barrier, or that of a warp's lanes.
+    // bar.sync number, threads;  bar.arrive number, threads;  bar.warp.sync mask;
     bool barrier() {
-        if (operands_.size() != 1) return false;
+        const bool arrives = opcode_.find(".arrive") != std::string::npos;
+        if (operands_.empty() || operands_.size() > 2 || (arrives && operands_.size() != 2)) return false;
+        const std::string first = expression(operands_[0]);
+        const std::string threads = operands_.size() == 2 ? expression(operands_[1]) : "0";
+        if (first.empty() || threads.empty()) return false;
         out_.body += "const auto site = " + site_ + "; ";
         if (opcode_ == "bar.warp.sync") {
-            const std::string mask = expression(operands_[0]);
-            if (mask.empty()) return false;
+            if (operands_.size() != 1) return false;
             out_.uses_warp = true;
-            out_.body += "::cuscope_simt::rendezvous(::cuscope_simt::WarpKind::sync, " + mask +
+            out_.body += "::cuscope_simt::rendezvous(::cuscope_simt::WarpKind::sync, " + first +
                          ", 0, 0, nullptr, &site); ";
             return true;
         }
-        if (operands_[0] != "0") return false;
         out_.uses_barriers = true;
-        out_.body += "::cuscope_simt::barrier(::cuscope_simt::BarrierKind::plain, 0, &site); ";
+        if (first == "0" && operands_.size() == 1) {
+            out_.body += "::cuscope_simt::barrier(::cuscope_simt::BarrierKind::plain, 0, &site); ";
+        } else {
+            out_.body += "::cuscope_simt::named_barrier(static_cast<unsigned>(" + first +
+                         "), static_cast<unsigned>(" + threads + "), " + (arrives ? "false" : "true") +
+                         ", &site); ";
+        }
         return true;
     }
 

@@ -54,6 +54,10 @@ class Rewriter {
     void replace(std::size_t first, std::size_t last, std::string text) {
         const std::size_t offset = tokens_[first].offset, length = end_of(last) - offset;
         const std::string_view old = text_.substr(offset, length);
+        // `n%blockDim.x`: "%:" is another way to write "#", "<:" one to write "[".
+        if (text[0] == ':' && offset > 0 &&
+            std::string_view("%<:").find(text_[offset - 1]) != std::string_view::npos)
+            text.insert(0, 1, ' ');
         text.append(static_cast<std::size_t>(std::count(old.begin(), old.end(), '\n')), '\n');
         edits_.push_back({offset, length, std::move(text)});
     }

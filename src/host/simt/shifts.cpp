@@ -110,18 +110,58 @@ class Finder {
                std::find(looser.begin(), looser.end(), tokens_[i + 1].text) != looser.end();
     }
 
-    // Of `a.b->c <<= ...` the index of `a`; `end` if the left operand is anything but names.
+    // Of `a[i].b->c <<= ...` the index of `a`; `end` if the left operand is anything but names, members and
+    // elements of them. What is found is evaluated twice.
     std::size_t names(std::size_t end) const {
         static constexpr std::array<std::string_view, 12> before{";", "{", "}", "(",    ")",  ",",
                                                                  "=", "?", ":", "else", "do", "return"};
         std::size_t at = end - 1;
         if (tokens_[at].kind != TokenKind::identifier) return end;
-        while (at > 1 && (is(at - 1, ".") || is(at - 1, "->")) &&
-               tokens_[at - 2].kind == TokenKind::identifier)
-            at -= 2;
+        while (at > 1 && (is(at - 1, ".") || is(at - 1, "->"))) {
+            const std::size_t object = name_of_object(at - 2);
+            if (object == at) break;
+            at = object;
+        }
         const bool alone =
             at == 0 || std::find(before.begin(), before.end(), tokens_[at - 1].text) != before.end();
         return alone ? at : end;
+    }
+
+    // Of `a[i][j]`, or of `a` alone, which ends at `last`, the index of `a`. Two behind `last`, which is the
+    // member behind it, if it is something else, or an index changes something when it is evaluated.
+    std::size_t name_of_object(std::size_t last) const {
+        const std::size_t none = last + 2;
+        while (is(last, "]")) {
+            std::size_t open = 1;
+            while (open > 0) {
+                if (last == 0) return none;
+                --last;
+                if (is(last, "]")) {
+                    ++open;
+                } else if (is(last, "[")) {
+                    --open;
+                } else if (!is_pure(last)) {
+                    return none;
+                }
+            }
+            if (last == 0) return none;
+            --last;
+        }
+        return tokens_[last].kind == TokenKind::identifier ? last : none;
+    }
+
+    // "++" and "--" are tokens of one sign each.
+    bool same_beside(std::size_t i) const {
+        return touches_next(i, tokens_[i].text) ||
+               (i > 0 && is(i - 1, tokens_[i].text) && touches_next(i - 1, tokens_[i].text));
+    }
+    // Of a token of an index: names, numbers and arithmetic, without calls, assignments, `++` and `--`.
+    bool is_pure(std::size_t i) const {
+        if (tokens_[i].kind == TokenKind::identifier || tokens_[i].kind == TokenKind::number) return true;
+        if ((is(i, "+") || is(i, "-")) && (same_beside(i))) return false;
+        static constexpr std::array<std::string_view, 9> arithmetic{"+", "-", "*",  "/", "%",
+                                                                    "&", ".", "->", "::"};
+        return std::find(arithmetic.begin(), arithmetic.end(), tokens_[i].text) != arithmetic.end();
     }
 
     const std::vector<Token>& tokens_;

@@ -125,7 +125,12 @@ struct Api {
     void (*step)(Fiber* self, const void* instruction);  // does not switch
     // The end of `run`: the fiber's last thread has ended. Does not return.
     void (*finish)(Fiber* self);
+    // PTX's barriers with a number: the caller is one of `count` threads of the block (0: of all) that come
+    // to barrier `id`. Those that wait return once all have come; the others go on at once.
+    void (*named_barrier)(Fiber* self, unsigned id, unsigned count, bool waits, const Site* site);
 };
+
+inline constexpr unsigned named_barriers = 16;  // of a block
 
 struct Fiber {
     // Of the thread that runs now: `run` sets these, and adds one to *next_thread, before it calls the

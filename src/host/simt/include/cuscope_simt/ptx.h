@@ -258,6 +258,15 @@ CUSCOPE_INLINE void clz_b32(D& d, unsigned a) {
     put(d, __clz(static_cast<int>(a)));
 }
 // The first of the two becomes the upper half.
+// The distances of four bytes, and c.
+template <class D>
+CUSCOPE_INLINE void vabsdiff4_u32_u32_u32_add(D& d, unsigned a, unsigned b, unsigned c) {
+    for (unsigned i = 0; i < 32; i += 8) {
+        const unsigned x = a >> i & 0xffu, y = b >> i & 0xffu;
+        c += x > y ? x - y : y - x;
+    }
+    put(d, c);
+}
 template <class D>
 CUSCOPE_INLINE void cvt_rn_f16x2_f32(D& d, float high, float low) {
     put(d, Format16<5, 10>::narrow(low) | static_cast<unsigned>(Format16<5, 10>::narrow(high)) << 16);

@@ -153,13 +153,12 @@ inline double element_channel(const Texture& t, long long x, long long y, long l
                    index);
 }
 
+// `layer`: of the layered kinds, whose axes are one or two.
 template <class T>
-T sample(cudaTextureObject_t object, int axes, float x, float y, float z) {
-    const Texture& t = *reinterpret_cast<const Texture*>(object);
-    const AxisFetch none{0, 0, 0};
+T sample_texture(const Texture& t, int axes, float x, float y, float z, long long layer) {
     const AxisFetch a = fetch_axis(t, 0, t.width, x);
-    const AxisFetch b = axes > 1 ? fetch_axis(t, 1, t.height, y) : none;
-    const AxisFetch c = axes > 2 ? fetch_axis(t, 2, t.depth, z) : none;
+    const AxisFetch b = axes > 1 ? fetch_axis(t, 1, t.height, y) : AxisFetch{0, 0, 0};
+    const AxisFetch c = axes > 2 ? fetch_axis(t, 2, t.depth, z) : AxisFetch{layer, 0, 0};
     double result[4] = {};
     for (int i = 0; i < t.channels; ++i) {
         for (int corner = 0; corner < 8; ++corner) {
@@ -172,6 +171,41 @@ T sample(cudaTextureObject_t object, int axes, float x, float y, float z) {
         }
     }
     return Channels<T>::make(result);
+}
+template <class T>
+T sample(cudaTextureObject_t object, int axes, float x, float y, float z) {
+    return sample_texture<T>(*reinterpret_cast<const Texture*>(object), axes, x, y, z, 0);
+}
+
+// A layer outside is the nearest one.
+inline long long clamped_layer(int layer, unsigned long long count) {
+    return layer < 0                                        ? 0
+           : static_cast<unsigned long long>(layer) < count ? layer
+                                                            : static_cast<long long>(count) - 1;
+}
+template <class T>
+T sample_layer(cudaTextureObject_t object, int axes, float x, float y, int layer) {
+    const Texture& t = *reinterpret_cast<const Texture*>(object);
+    return sample_texture<T>(t, axes, x, y, 0, clamped_layer(layer, t.depth));
+}
+// Of a direction: the face that it meets is that of the coordinate with the largest magnitude. See the
+// Programming Guide, "Cubemap Textures".
+template <class T>
+T sample_cubemap(cudaTextureObject_t object, float x, float y, float z, int layer) {
+    Texture t = *reinterpret_cast<const Texture*>(object);
+    const float ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
+    int face;
+    float m, u, v;
+    if (ax >= ay && ax >= az) {
+        face = x >= 0 ? 0 : 1, m = ax, u = x >= 0 ? -z : z, v = -y;
+    } else if (ay >= az) {
+        face = y >= 0 ? 2 : 3, m = ay, u = x, v = y >= 0 ? z : -z;
+    } else {
+        face = z >= 0 ? 4 : 5, m = az, u = z >= 0 ? x : -x, v = -y;
+    }
+    t.normalized_coordinates = true;
+    return sample_texture<T>(t, 2, (u / m + 1) / 2, (v / m + 1) / 2, 0,
+                             6 * clamped_layer(layer, t.depth / 6) + face);
 }
 
 template <class T>
@@ -257,6 +291,27 @@ CUSCOPE_FETCHES(tex2DLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, 
                 sample<T>(t, 2, x, y, 0))
 CUSCOPE_FETCHES(tex3DLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z, float),
                 sample<T>(t, 3, x, y, z))
+// Nor do the slopes of the coordinates choose one.
+CUSCOPE_FETCHES(tex1DGrad, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float, float),
+                sample<T>(t, 1, x, 0, 0))
+CUSCOPE_FETCHES(tex2DGrad, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float2, float2),
+                sample<T>(t, 2, x, y, 0))
+CUSCOPE_FETCHES(tex3DGrad, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z, float4, float4),
+                sample<T>(t, 3, x, y, z))
+CUSCOPE_FETCHES(tex1DLayered, CUSCOPE_BOTH(cudaTextureObject_t t, float x, int layer),
+                sample_layer<T>(t, 1, x, 0, layer))
+CUSCOPE_FETCHES(tex2DLayered, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, int layer),
+                sample_layer<T>(t, 2, x, y, layer))
+CUSCOPE_FETCHES(tex1DLayeredLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, int layer, float),
+                sample_layer<T>(t, 1, x, 0, layer))
+CUSCOPE_FETCHES(tex2DLayeredLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, int layer, float),
+                sample_layer<T>(t, 2, x, y, layer))
+CUSCOPE_FETCHES(texCubemap, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z),
+                sample_cubemap<T>(t, x, y, z, 0))
+CUSCOPE_FETCHES(texCubemapLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z, float),
+                sample_cubemap<T>(t, x, y, z, 0))
+CUSCOPE_FETCHES(texCubemapLayered, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z, int layer),
+                sample_cubemap<T>(t, x, y, z, layer))
 CUSCOPE_FETCHES(tex2Dgather, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, int component = 0),
                 gather<T>(t, x, y, component))
 CUSCOPE_FETCHES(surf1Dread,
@@ -267,6 +322,23 @@ CUSCOPE_FETCHES(surf2Dread,
                 CUSCOPE_BOTH(cudaSurfaceObject_t s, int x, int y,
                              cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap),
                 surface_read<T>(s, x, y, 0, mode))
+// The layers, and the faces of cubemaps, lie behind each other.
+CUSCOPE_FETCHES(surf1DLayeredread,
+                CUSCOPE_BOTH(cudaSurfaceObject_t s, int x, int layer,
+                             cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap),
+                surface_read<T>(s, x, 0, layer, mode))
+CUSCOPE_FETCHES(surf2DLayeredread,
+                CUSCOPE_BOTH(cudaSurfaceObject_t s, int x, int y, int layer,
+                             cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap),
+                surface_read<T>(s, x, y, layer, mode))
+CUSCOPE_FETCHES(surfCubemapread,
+                CUSCOPE_BOTH(cudaSurfaceObject_t s, int x, int y, int face,
+                             cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap),
+                surface_read<T>(s, x, y, face, mode))
+CUSCOPE_FETCHES(surfCubemapLayeredread,
+                CUSCOPE_BOTH(cudaSurfaceObject_t s, int x, int y, int layer_and_face,
+                             cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap),
+                surface_read<T>(s, x, y, layer_and_face, mode))
 CUSCOPE_FETCHES(surf3Dread,
                 CUSCOPE_BOTH(cudaSurfaceObject_t s, int x, int y, int z,
                              cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap),
@@ -291,4 +363,24 @@ template <class T>
 void surf3Dwrite(T value, cudaSurfaceObject_t s, int x, int y, int z,
                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {
     ::cuscope_simt::surface_write(value, s, x, y, z, mode);
+}
+template <class T>
+void surf1DLayeredwrite(T value, cudaSurfaceObject_t s, int x, int layer,
+                        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {
+    ::cuscope_simt::surface_write(value, s, x, 0, layer, mode);
+}
+template <class T>
+void surf2DLayeredwrite(T value, cudaSurfaceObject_t s, int x, int y, int layer,
+                        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {
+    ::cuscope_simt::surface_write(value, s, x, y, layer, mode);
+}
+template <class T>
+void surfCubemapwrite(T value, cudaSurfaceObject_t s, int x, int y, int face,
+                      cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {
+    ::cuscope_simt::surface_write(value, s, x, y, face, mode);
+}
+template <class T>
+void surfCubemapLayeredwrite(T value, cudaSurfaceObject_t s, int x, int y, int layer_and_face,
+                             cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {
+    ::cuscope_simt::surface_write(value, s, x, y, layer_and_face, mode);
 }

@@ -17,6 +17,11 @@ CUSCOPE_OWN int barrier(BarrierKind kind, int predicate, const Site* site) {
     return switching([=](Fiber* self) { return self->api->barrier(self, kind, predicate, site); });
 }
 
+// PTX's bar.sync and bar.arrive.
+CUSCOPE_OWN void named_barrier(unsigned id, unsigned count, bool waits, const Site* site) {
+    switching([=](Fiber* self) { self->api->named_barrier(self, id, count, waits, site); });
+}
+
 CUSCOPE_INLINE unsigned long long rendezvous(WarpKind kind, unsigned mask, unsigned long long value,
                                              int operand, int* extra, const Site* site) {
     return switching(
