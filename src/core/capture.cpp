@@ -278,6 +278,7 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly,
     }
     closed.reset();
     if (unfinished && status != Status::success) unfinished->fail();
+    if (ours && capture->into_ && status != Status::success) capture->into_->fail();
     if (status != Status::success) {
         std::string detail, hint;
         bool known = false;  // the call that spoilt it, and so why
@@ -338,6 +339,7 @@ void Capture::give_up() {
     Runtime& runtime = origin_->device().runtime();
     runtime.stream_query(origin_->handle());
     runtime.get_last_error();
+    if (into_) into_->fail();
     leave();
 }
 

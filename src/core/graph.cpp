@@ -173,7 +173,7 @@ void Graph::finish() { owned_ = unique_handle<GraphTraits>(device_, handle_); }
 
 void Graph::check_usable() const {
     device_->check_generation(generation_, "Graph");
-    if (failed_) throw std::invalid_argument("there is no graph: its capture failed");
+    if (failed_) throw std::invalid_argument("there is no graph: the capture that was to fill it failed");
 }
 
 Keepers Graph::keepers() const {

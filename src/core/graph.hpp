@@ -79,7 +79,11 @@ class Graph : public std::enable_shared_from_this<Graph> {
     // not.
     static std::shared_ptr<Graph> unfinished(const DevicePtr& device, GraphHandle handle);
     void finish();
-    void fail() { failed_ = true; }
+    // The capture that was to fill it failed: the runtime has destroyed it, also a graph that was there before.
+    void fail() {
+        failed_ = true;
+        owned_.forget();
+    }
 
     Device& device() const { return *device_; }
     GraphHandle handle() const { return handle_; }

@@ -29,6 +29,8 @@ class unique_handle {
     }
 
     Handle get() const { return handle_; }
+    // The runtime has destroyed it already.
+    void forget() { handle_ = Handle{}; }
     Device& device() const { return *device_; }
     unsigned generation() const { return generation_; }
 
