@@ -34,23 +34,12 @@ if(CUSCOPE_SANITIZE)
   target_compile_definitions(cuscope_common INTERFACE CUSCOPE_SANITIZED CUSCOPE_CHECK_LOOKUPS)
 endif()
 
-# A quarter of the time of most sources is the standard library's headers. CMAKE_DISABLE_PRECOMPILE_HEADERS shows
-# that each source includes what it needs.
-set(cuscope_standard_headers
-    <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <cstring> <functional> <map> <memory>
-    <mutex> <optional> <sstream> <stdexcept> <string> <string_view> <thread> <unordered_map> <utility>
-    <variant> <vector>)
-
 function(cuscope_layer name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp"
        "${PROJECT_SOURCE_DIR}/src/${name}/*.cu")
   list(FILTER sources EXCLUDE REGEX "/simt/include/")
   add_library(cuscope_${name} OBJECT ${sources})
   target_link_libraries(cuscope_${name} PUBLIC cuscope_common Threads::Threads ${CMAKE_DL_LIBS})
-  list(LENGTH sources number)
-  if(number GREATER 20)  # where it takes less than the sources save
-    target_precompile_headers(cuscope_${name} PRIVATE ${cuscope_standard_headers})
-  endif()
   set_target_properties(
     cuscope_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()

@@ -173,7 +173,7 @@ void Graph::finish() { owned_ = unique_handle<GraphTraits>(device_, handle_); }
 
 void Graph::check_usable() const {
     device_->check_generation(generation_, "Graph");
-    if (failed_) throw std::invalid_argument("there is no graph: the capture that was to fill it failed");
+    if (failed_) throw std::invalid_argument("there is no graph: its capture failed");
 }
 
 Keepers Graph::keepers() const {
@@ -485,6 +485,20 @@ bool Graph::destroy_dropped() {
     return !dropped.empty();
 }
 
+std::shared_lock<std::shared_mutex> Graph::check_registrations() const {
+    auto lock = PinnedMemory::stay_registered();
+    const Keepers kept = keepers();
+    for (const auto& memory : kept.memories()) {
+        const auto* const pinned = dynamic_cast<const PinnedMemory*>(memory.get());
+        if (pinned != nullptr && pinned->closed()) {
+            throw std::invalid_argument(
+                "a node of the graph copies page-locked memory whose registration was closed: close it after "
+                "the graph and its executables");
+        }
+    }
+    return lock;
+}
+
 std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const StreamPtr& upload) {
     check_usable();
     if (upload && &upload->device() != device_.get()) {
@@ -508,6 +522,7 @@ std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const St
     GraphInstantiateParameters parameters;
     parameters.flags = flags | (upload ? flags::graph_upload : 0);
     parameters.upload_stream = upload ? upload->handle() : nullptr;
+    const auto registered = check_registrations();
     const auto instantiate = [&] {
         return device_->runtime().graph_instantiate(&handle, handle_, &parameters);
     };

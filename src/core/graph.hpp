@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,7 +80,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
     // not.
     static std::shared_ptr<Graph> unfinished(const DevicePtr& device, GraphHandle handle);
     void finish();
-    // The capture that was to fill it failed: the runtime has destroyed it, also a graph that was there before.
+    // The capture that was to fill it failed: the runtime has destroyed it, also a graph that was there
+    // before.
     void fail() {
         failed_ = true;
         owned_.forget();
@@ -122,6 +124,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
     GraphNodePtr find_clone(const GraphNode& original);
     // `upload`, if it is not null: the stream in which the executable is brought to the device.
     std::shared_ptr<GraphExec> instantiate(unsigned long long flags, const StreamPtr& upload);
+    // The driver ends the process where it makes an executable, or changes one, of nodes whose page-locked
+    // memory is registered no longer. None is closed while what this gives is held.
+    std::shared_lock<std::shared_mutex> check_registrations() const;
     // In the language of Graphviz.
     std::string to_dot();
     // What a drawing says of a node, in lines: "add", "[4, 256]".

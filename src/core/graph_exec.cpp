@@ -116,6 +116,7 @@ GraphExec::Update GraphExec::update(Graph& graph) {
                                     device_->name());
     }
     const DeviceScope scope(*device_);
+    const auto registered = graph.check_registrations();
     GraphExecUpdateInfo info;
     const Status status = device_->runtime().graph_exec_update(handle_, graph.handle(), &info);
     if (status == Status::graph_exec_update_failure) {

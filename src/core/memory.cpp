@@ -520,8 +520,24 @@ std::shared_ptr<PinnedMemory> PinnedMemory::enter(const std::shared_ptr<PinnedMe
     return memory;
 }
 
+namespace {
+
+std::shared_mutex& registration_mutex() {
+    static auto* const mutex = new std::shared_mutex;  // outlives static destructors
+    return *mutex;
+}
+
+}  // namespace
+
+std::shared_lock<std::shared_mutex> PinnedMemory::stay_registered() {
+    return locked<std::shared_lock<std::shared_mutex>>(registration_mutex());
+}
+
 void PinnedMemory::unregister() {
-    if (closed_.exchange(true)) return;
+    {
+        const auto lock = locked<std::unique_lock<std::shared_mutex>>(registration_mutex());
+        if (closed_.exchange(true)) return;
+    }
     try {
         if (device_->generation() == generation_) {
             for (const StreamPtr& stream : uses_.list()) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <vector>
 
 #include "core/stream.hpp"
@@ -166,6 +167,8 @@ class PinnedMemory final : public Memory {
     // Of registered memory: waits for the streams that use it and unlocks it.
     void unregister();
     bool closed() const { return closed_.load(); }
+    // While one is held no registration is closed.
+    static std::shared_lock<std::shared_mutex> stay_registered();
     // The page-locked memory that holds all of these bytes, if there is one that the device knows as such.
     static std::shared_ptr<PinnedMemory> find(const Device& device, const void* address, std::size_t bytes);
 
