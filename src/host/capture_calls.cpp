@@ -146,6 +146,10 @@ Status HostRuntime::begin_capture(StreamHandle handle, CaptureMode mode, Graph* 
         tips.push_back(node);
         edges.push_back(edge_data == nullptr ? GraphEdgeData{} : edge_data[i]);
     }
+    for (const auto& [id, capture] : graphs_->captures) {
+        if (into != nullptr && capture->graph == into)
+            return fail(Status::illegal_state, "another stream is being captured to the graph already");
+    }
     auto made = std::make_unique<Capture>();
     made->id = ++graphs_->last_capture;
     made->mode = mode;
@@ -365,19 +369,19 @@ HostRuntime::GraphNode& HostRuntime::add_captured(Stream& stream, GraphNodeParam
 }
 
 Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
-    if (external && stream.capture != nullptr) {
-        GraphNodeParameters parameters;
-        parameters.type = GraphNodeType::wait_event;
-        parameters.event = reinterpret_cast<EventHandle>(&event);
-        add_captured(stream, parameters, nullptr);
-        return Status::success;
-    }
     Capture* const from = event.capture == 0 ? nullptr : graphs_->active(event.capture);
     if (event.capture != 0 && from == nullptr) {
         const Status status =
             fail(Status::invalid_value, "the event was last recorded in a capture, which has ended");
         if (stream.capture != nullptr) spoil(*stream.capture, Status::success, thread().detail);
         return status;
+    }
+    if (external && stream.capture != nullptr) {
+        GraphNodeParameters parameters;
+        parameters.type = GraphNodeType::wait_event;
+        parameters.event = reinterpret_cast<EventHandle>(&event);
+        add_captured(stream, parameters, nullptr);
+        return Status::success;
     }
     if (stream.capture == nullptr) {
         if (stream.legacy) {

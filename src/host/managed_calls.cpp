@@ -49,12 +49,15 @@ Status HostRuntime::host_register(void* pointer, std::size_t bytes, unsigned fla
     constexpr unsigned known = flags::host_register_portable | flags::host_register_mapped |
                                flags::host_register_io_memory | flags::host_register_read_only;
     if (pointer == nullptr || bytes == 0 || (flags & ~known) != 0) return fail(Status::invalid_value);
-    if (const Allocation* found = memory_.find(pointer);
-        found != nullptr && found->type != MemoryType::host) {
+    const Allocation* const found = memory_.find(pointer);
+    const Allocation* const before = found == nullptr ? memory_.in_last_page(pointer) : nullptr;
+    if (const Allocation* there = found != nullptr ? found : before;
+        there != nullptr && there->type != MemoryType::host) {
         return fail(Status::invalid_value, "the address is memory of a device, not of the host");
-    } else if (found != nullptr && !found->registered) {
+    }
+    if (found != nullptr && !found->registered)
         return fail(Status::invalid_value, "the memory came from host_alloc, and so is page-locked already");
-    } else if (found == nullptr && memory_.in_last_page(pointer)) {
+    if (before != nullptr && !before->registered) {
         return fail(Status::host_memory_already_registered,
                     "the page of the address is page-locked already, with memory that host_alloc returned");
     }

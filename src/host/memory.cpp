@@ -89,13 +89,12 @@ const Allocation* MemoryRegistry::find_base(const void* base) const {
     return found && found->base == base ? found : nullptr;
 }
 
-bool MemoryRegistry::in_last_page(const void* address) const {
+const Allocation* MemoryRegistry::in_last_page(const void* address) const {
     auto next = by_base_.upper_bound(number(address));
-    if (next == by_base_.begin()) return false;
+    if (next == by_base_.begin()) return nullptr;
     const Allocation& before = std::prev(next)->second;
     const std::uintptr_t end = number(before.base) + before.bytes;
-    return before.type == MemoryType::host && !before.registered && number(address) >= end &&
-           number(address) < (end + page - 1) / page * page;
+    return number(address) >= end && number(address) < (end + page - 1) / page * page ? &before : nullptr;
 }
 
 const Allocation* MemoryRegistry::find_range(const void* address, std::size_t bytes) const {

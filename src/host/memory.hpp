@@ -40,8 +40,8 @@ class MemoryRegistry {
     const Allocation* find_base(const void* base) const;
     // The allocation that holds all of [address, address + bytes), or null.
     const Allocation* find_range(const void* address, std::size_t bytes) const;
-    // Is the address behind memory of host_alloc, in the last page of it? Whole pages are locked.
-    bool in_last_page(const void* address) const;
+    // The allocation that ends before the address, in the same page, or null. Memory is given in whole pages.
+    const Allocation* in_last_page(const void* address) const;
     std::size_t size() const { return by_base_.size(); }
     // In the order of their addresses.
     void for_each(const std::function<void(const Allocation&)>& visit) const;

@@ -312,8 +312,8 @@ Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (Status status = admit(*found); status != Status::success) return status;
-    if ((flags & ~flags::event_record_external) != 0) return fail(Status::invalid_value);
     if (recorded == nullptr) return invalid_handle("event");  // spoils nothing, unlike a wait
+    if ((flags & ~flags::event_record_external) != 0) return fail(Status::invalid_value);
     if (Status status = admit_event(*found, recorded.get(), flags != 0); status != Status::success)
         return status;
     if (found->capture != nullptr) return capture_record(*found, *recorded, event, flags != 0);

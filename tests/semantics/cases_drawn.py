@@ -1,4 +1,4 @@
-"""Cases of memory, copies, pools and graphs that the differential test drew, with an H100's answers."""
+"""Cases of memory, copies, pools, graphs and captures that the differential test drew, with a GPU's answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Iterator
 
 from .asking import ALLOC, CHILD, COPY, EMPTY, EVENT_WAIT, FREE, MEMSET, Question, Runtime, case
-from .cases_capture import GLOBAL
+from .cases_capture import EXTERNAL, GLOBAL, THREAD_LOCAL, in_another_thread
 
 KINDS = range(5)  # host to host, host to device, device to host, device to device, by the addresses
 NO_KIND = 9
@@ -241,3 +241,43 @@ def graph_with_memory_loses_no_edge(r: Runtime) -> Iterator[Question]:
     node = r.empty_node(other)
     yield "edge_of_another_graph", r.c.graph_remove_dependencies(g, [node], [node])
     yield "without_memory", r.c.graph_remove_dependencies(other, [node], [node])
+
+
+@case
+def host_register_behind_memory_of_a_device(r: Runtime) -> Iterator[Question]:
+    yield "malloc", r.c.host_register(r.c.malloc(64)[1] + 64, 64)
+    yield "managed", r.c.host_register(r.c.malloc_managed(64, 1)[1] + 64, 64)
+    yield "managed_host", r.c.host_register(r.c.malloc_managed(64, 2)[1] + 64, 64)
+
+
+@case
+def record_with_unknown_flags(r: Runtime) -> Iterator[Question]:
+    s, e, unknown = r.stream(), r.event(), 0x400
+    yield "event", r.c.event_record_with_flags(e, s, unknown)
+    yield "no_event", r.c.event_record_with_flags(0, s, unknown)
+
+
+@case
+def captures_to_one_graph(r: Runtime) -> Iterator[Question]:
+    g, m, s, other = r.graph(), Things(r), r.stream(), r.stream(NON_BLOCKING)
+    node = r.empty_node(g)
+    yield "first", r.c.stream_begin_capture_to_graph(s, g, (node,), THREAD_LOCAL)
+    yield "second", r.c.stream_begin_capture_to_graph(other, g, (), GLOBAL)
+    yield "copy_in_the_first", r.c.memcpy_async(m.pinned, m.device, 64, 0, s)
+    yield "second_anew", r.c.stream_begin_capture(other, THREAD_LOCAL)
+    r.c.stream_end_capture(other)
+    r.c.stream_end_capture(s)
+
+
+@case
+def external_wait_for_an_event_of_a_spoilt_capture(r: Runtime) -> Iterator[Question]:
+    s, other, e = r.stream(), r.stream(NON_BLOCKING), r.event()
+    r.c.stream_begin_capture_to_graph(s, r.graph(), (), THREAD_LOCAL)
+    r.record(e, s)
+    yield "query", in_another_thread(lambda: r.c.event_query(e))
+    r.c.stream_begin_capture(other, RELAXED)
+    yield "wait", r.c.stream_wait_event(other, e, EXTERNAL)
+    yield "query_again", r.c.event_query(e)
+    yield "host_function", r.c.launch_host_func(other, lambda: None)
+    r.c.stream_end_capture(other)
+    r.c.stream_end_capture(s)
