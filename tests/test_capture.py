@@ -691,7 +691,7 @@ def test_a_graph_that_copies_memory_registered_no_longer_is_refused(device, x):
     registration.close()
 
     for use in (graph.instantiate, lambda: executable.update(graph), executable.launch):
-        with pytest.raises(ValueError, match="registration .*was closed"):
+        with pytest.raises(ValueError, match=r"registration .*was closed"):
             use()
     graph.add_empty()
     graph.close()
