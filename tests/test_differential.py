@@ -123,6 +123,29 @@ def test_a_call_that_does_not_return_is_a_finding(capsys, wrapped):
     assert "stream_synchronize | an answer | the call did not return" in out
 
 
+def test_the_clean_up_leaves_graphs_alone_that_may_have_gone_with_a_spoilt_capture(wrapped):
+    note = 'self.seen.add(args[1]) if name == "stream_begin_capture_to_graph" else None'
+    end = 'os.abort() if name == "graph_destroy" and args[0] in self.seen else None'
+    options = differential.Options("host:0", wrapped(before=f"{note}; {end}"), 1, 20, 20)
+    calls = [
+        ("stream_create_with_priority", [0, 0]),
+        ("graph_create", [0]),
+        ("stream_begin_capture_to_graph", [["step", 1, 0], ["step", 2, 0], [], 2]),
+        ("stream_query", [["step", 1, 0]]),
+        ("clean_up", []),
+    ]
+    steps = [
+        {"id": number, "thread": 0, "call": call, "args": args}
+        for number, (call, args) in enumerate(calls, start=1)
+    ]
+
+    plain, watched = differential.run(options, steps)
+
+    assert watched.end == ""
+    assert watched.by_step == plain.by_step
+    assert plain.by_step[4] == ["cudaErrorStreamCaptureUnsupported"]
+
+
 def test_the_table_says_what_gpus_answered(monkeypatch):
     for name, kept in (
         ("STATES", ["idle", "captured global", "forked"]),

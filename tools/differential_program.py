@@ -107,6 +107,7 @@ class Runner:
         self.made: dict[int, list[Any]] = {}  # by step
         self.names: dict[int, str] = {}  # the call of each step
         self.gone: set[int] = set()  # steps whose thing another step destroys
+        self.filled: set[int] = set()  # graphs that streams were captured to: they go with a spoilt capture
         self.kernel = 0
         while self.c.simulated() and self.c.get_device_count()[1] < devices:
             self.c.add_device("h200")
@@ -125,6 +126,9 @@ class Runner:
         self.queues = [queue.SimpleQueue[Any]() for _ in range(THREADS)]
         for own in self.queues:
             threading.Thread(target=self.serve, args=(own,), daemon=True).start()
+        # Until a call of the thread has needed the device, a GPU's driver answers otherwise: it knows no context.
+        for thread in range(THREADS):
+            self.in_thread(thread, lambda: self.c.set_device(0))
 
     def prepare(self, device: int) -> None:
         c = self.c
@@ -216,6 +220,8 @@ class Runner:
         if status != "cudaSuccess":
             return [status]
         self.made[step["id"]] = outputs
+        if name == "stream_begin_capture_to_graph":
+            self.filled.add(arguments[1])
         if name in ("graph_get_nodes", "graph_get_root_nodes"):
             self.made[step["id"]] = [outputs[0], outputs[1]]
         if name == "mem_pool_get_attribute" and step["args"][1] in RESERVED:
@@ -257,7 +263,7 @@ class Runner:
             done.append(c.device_synchronize())
         for event in kinds.get("event_create_with_flags", []):
             c.event_destroy(event)
-        freed: set[int] = set()
+        freed = set(self.filled)  # those stay: the driver may have destroyed them, and would end in a SIGSEGV
         for name, free in (
             ("graph_instantiate", c.graph_exec_destroy),
             ("graph_create", c.graph_destroy),
@@ -298,6 +304,7 @@ class Runner:
             self.from_here(thread, c.get_last_error)
         self.made.clear()
         self.gone.clear()
+        self.filled.clear()
         self.names.clear()
         return done
 

@@ -370,6 +370,8 @@ HostRuntime::GraphNode& HostRuntime::add_captured(Stream& stream, GraphNodeParam
 
 Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
     Capture* const from = event.capture == 0 ? nullptr : graphs_->active(event.capture);
+    // Also of an external event. A GPU was asked about a spoilt capture; one that has ended is taken to be
+    // alike.
     if (event.capture != 0 && from == nullptr) {
         const Status status =
             fail(Status::invalid_value, "the event was last recorded in a capture, which has ended");
