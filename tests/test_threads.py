@@ -149,6 +149,16 @@ def test_captures_begin_beside_questions_about_other_streams(device):
     )
 
 
+def test_the_first_call_of_a_thread_may_hand_an_array_over(device):
+    # A GPU's driver tells a thread without a context of no device address.
+    arrays = [cs.zeros(4, np.int32), cs.empty_managed(4, np.int32)]
+    shapes = []
+
+    run_threads(lambda: shapes.extend(cs.from_dlpack(x.__dlpack__(stream=-1)).shape for x in arrays))
+
+    assert shapes == [(4,), (4,)]
+
+
 def test_synchronize_of_the_legacy_stream_while_another_thread_closes_the_streams(device):
     with device:
         for _ in range(20):

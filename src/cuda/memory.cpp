@@ -105,8 +105,19 @@ Status CudaRuntime::mem_range_get_attribute(int* data, std::size_t data_bytes, M
 Status CudaRuntime::pointer_get_attributes(PointerAttributes* attributes, const void* pointer) {
     clear(attributes);
     cudaPointerAttributes real{};
-    const Status status =
-        make([&] { return cudaPointerGetAttributes(attributes != nullptr ? &real : nullptr, pointer); });
+    const auto ask = [&] {
+        return make(
+            [&] { return cudaPointerGetAttributes(attributes != nullptr ? &real : nullptr, pointer); });
+    };
+    Status status = ask();
+    const bool known =
+        status == Status::success && attributes != nullptr && real.type != cudaMemoryTypeUnregistered;
+    if (known && real.devicePointer == nullptr) {
+        // Without a context of its own a new thread is told of no device address; choosing a device makes
+        // one.
+        int device = 0;
+        if (cudaGetDevice(&device) == cudaSuccess && cudaSetDevice(device) == cudaSuccess) status = ask();
+    }
     if (status != Status::success) return status;
     attributes->type = static_cast<MemoryType>(real.type);
     attributes->device = real.device;

@@ -42,12 +42,13 @@ bool set_as_new(cudaMemPool_t pool, const std::set<int>& reached_by) {
 
 cudaMemPool_t SparePools::take(const cudaMemPoolProps& properties) {
     if (properties.location.type != cudaMemLocationTypeDevice) return nullptr;
+    const bool failed_before = cudaPeekAtLastError() != cudaSuccess;  // which is the program's to ask for
     const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
     for (auto& [pool, known] : pools_) {
         if (!known.spare || known.device != properties.location.id || known.max_size != properties.maxSize)
             continue;
         if (!is_empty(pool) || !set_as_new(pool, known.reached_by)) {
-            cudaGetLastError();
+            if (!failed_before) cudaGetLastError();
             continue;
         }
         known.spare = false;

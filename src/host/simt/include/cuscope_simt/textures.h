@@ -177,12 +177,12 @@ T sample(cudaTextureObject_t object, int axes, float x, float y, float z) {
     return sample_texture<T>(*reinterpret_cast<const Texture*>(object), axes, x, y, z, 0);
 }
 
-// A layer outside is the nearest one.
+// A layer outside is the last one, also below 0: a GPU takes the number as an unsigned one.
 inline long long clamped_layer(int layer, unsigned long long count) {
-    return layer < 0                                        ? 0
-           : static_cast<unsigned long long>(layer) < count ? layer
-                                                            : static_cast<long long>(count) - 1;
+    const auto asked = static_cast<unsigned>(layer);
+    return asked < count ? asked : static_cast<long long>(count) - 1;
 }
+
 template <class T>
 T sample_layer(cudaTextureObject_t object, int axes, float x, float y, int layer) {
     const Texture& t = *reinterpret_cast<const Texture*>(object);
