@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from support import module
+from support import address, module, ok
 
 INVALID_VALUE = "cudaErrorInvalidValue"
 OK = "cudaSuccess"
@@ -18,19 +18,6 @@ def c(contract):
     yield contract
     contract.device_synchronize()
     contract.get_last_error()
-
-
-def ok(answer):
-    """The outputs of a call that has to succeed."""
-    if isinstance(answer, str):
-        assert answer == OK
-        return None
-    assert answer[0] == OK
-    return answer[1] if len(answer) == 2 else answer[1:]
-
-
-def address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
 
 
 LAYERED, SURFACE, CUBEMAP = 1, 2, 4

@@ -8,6 +8,8 @@ import itertools
 import numpy as np
 import pytest
 
+from support import address, ok
+
 INVALID_VALUE = "cudaErrorInvalidValue"
 OK = "cudaSuccess"
 DEVICE, HOST = 1, 2  # cudaMemLocationType
@@ -20,19 +22,6 @@ def c(contract):
     yield contract
     contract.device_synchronize()
     contract.get_last_error()
-
-
-def ok(answer):
-    """The outputs of a call that has to succeed."""
-    if isinstance(answer, str):
-        assert answer == OK
-        return None
-    assert answer[0] == OK
-    return answer[1] if len(answer) == 2 else answer[1:]
-
-
-def address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
 
 
 # ---- pitched memory, copies and sets of two and three dimensions

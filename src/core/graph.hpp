@@ -125,7 +125,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
     // `upload`, if it is not null: the stream in which the executable is brought to the device.
     std::shared_ptr<GraphExec> instantiate(unsigned long long flags, const StreamPtr& upload);
     // The driver ends the process where it makes an executable, or changes one, of nodes whose page-locked
-    // memory is registered no longer. None is closed while what this gives is held.
+    // memory is registered no longer. No registration is closed while the lock is held.
     std::shared_lock<std::shared_mutex> check_registrations() const;
     // In the language of Graphviz.
     std::string to_dot();

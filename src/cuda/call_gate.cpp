@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <chrono>
 #include <thread>
 
 #include "runtime/process.hpp"
@@ -21,6 +22,8 @@ using detail::GateState;
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
+
+constexpr milliseconds longest(250);  // that a thread waits until it is alone
 
 std::atomic<CallPlace*> places{nullptr};  // never freed: a thread that closes the gate walks over them
 
@@ -74,12 +77,12 @@ CallPlace* take_call_place() {
 
 void wait_outside(CallPlace& place) {
     constexpr milliseconds patience(2);
-    constexpr milliseconds most = 2 * AloneInDriver::longest;
+    constexpr milliseconds most = 2 * longest;
     const WithoutInterpreter released;
     const Clock::time_point start = Clock::now();
     for (;;) {
         const GateState state = gate.load(std::memory_order_seq_cst);
-        if (state == GateState::open || forked_after_use()) return;  // who closed it is not in the child
+        if (state == GateState::open || forked_after_use()) return;  // a child has no thread that closed it
         if (Clock::now() - start > (state == GateState::closing ? patience : most)) return;
         place.depth.store(0, std::memory_order_seq_cst);
         pause(start);
@@ -89,28 +92,28 @@ void wait_outside(CallPlace& place) {
 
 }  // namespace detail
 
-AloneInDriver::AloneInDriver(milliseconds patience) {
+AloneInDriver::AloneInDriver() {
     if (forked_after_use()) return;
-    close_gate(patience);
-    // What the thread calls meanwhile may go in itself.
+    close_gate();
+    // Calls that the thread makes meanwhile may go in.
     place_ = detail::call_place != nullptr ? detail::call_place : detail::take_call_place();
     ++place_->depth;
 }
 
-void AloneInDriver::close_gate(milliseconds patience) {
+void AloneInDriver::close_gate() {
     const Clock::time_point start = Clock::now();
     lock_ = std::unique_lock(one_at_a_time(), std::try_to_lock);
     if (lock_) {
         gate = GateState::closed;
-        if ((alone_ = others_are_outside())) return;
+        if (others_are_outside()) return;
     }
     const WithoutInterpreter released;
-    if (!lock_ && !lock_.try_lock_for(patience)) return;
+    if (!lock_ && !lock_.try_lock_for(longest)) return;
     for (;;) {
         gate = GateState::closed;
-        if ((alone_ = others_are_outside())) return;
+        if (others_are_outside()) return;
         gate = GateState::closing;
-        if (Clock::now() - start > patience) return;
+        if (Clock::now() - start > longest) return;
         pause(start);
     }
 }

@@ -1,15 +1,14 @@
-// Who is inside the driver. A call that others may be made beside goes in and out, which costs a few
+// Keeps calls of the driver apart. A call that others may be made beside goes in and out, which costs a few
 // nanoseconds: a thread writes to a place of its own and reads one number. A call that has to be alone closes
 // the gate, and waits until all other threads are outside.
 //
 // A thread inside may wait there: a launch that finds the driver's queue full waits for work that depends on
-// the next call of another thread. So nobody waits for ever here. A thread that finds the gate closing goes
-// in after 2 ms, unless the thread that closes it has found all others outside; and that thread goes on as if
-// it were alone after a quarter of a second.
+// the next call of another thread. So no thread waits for ever at the gate. A thread that finds the gate
+// closing goes in after 2 ms, and after half a second where another thread is alone. A thread that closes the
+// gate goes on as if it were alone after a quarter of a second.
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <mutex>
 
 namespace cuscope::cuda {
@@ -56,19 +55,15 @@ class InsideDriver {
 // While a call is made that no other may be made beside. Not within an InsideDriver.
 class AloneInDriver {
   public:
-    static constexpr std::chrono::milliseconds longest{250};
-    explicit AloneInDriver(std::chrono::milliseconds patience = longest);
+    AloneInDriver();
     AloneInDriver(const AloneInDriver&) = delete;
     AloneInDriver& operator=(const AloneInDriver&) = delete;
     ~AloneInDriver();
-    // False: other threads stayed inside for longer than the patience.
-    explicit operator bool() const { return alone_; }
 
   private:
-    void close_gate(std::chrono::milliseconds patience);
+    void close_gate();
 
     std::unique_lock<std::timed_mutex> lock_;
-    bool alone_ = false;
     detail::CallPlace* place_ = nullptr;
 };
 

@@ -104,7 +104,7 @@ Status HostRuntime::make_node_command(const GraphNodeParameters& parameters,
     }
 }
 
-// What is refused of the parameters by itself, whatever graph they are for.
+// Parameters that are refused by themselves, whatever graph they are for.
 Status HostRuntime::check_kinds(const GraphNodeParameters& parameters) {
     switch (parameters.type) {
         case GraphNodeType::kernel:

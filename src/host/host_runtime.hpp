@@ -295,15 +295,15 @@ class HostRuntime final : public Runtime {
     // Capture. Calls that a capture refuses spoil it.
     Status spoil(Capture& capture, Status status, const std::string& detail);
     Status forbidden();  // of calls that may not be safe while something is captured
-    // Calls that name a stream look at captures before they look at their other arguments. What is refused
-    // in the legacy default stream spoils the captures of the device's blocking streams.
+    // Calls that name a stream look at captures before they look at their other arguments. A call that is
+    // refused in the legacy default stream spoils the captures of the device's blocking streams.
     Status admit_legacy(const Stream& stream);
-    Status admit(const Stream& stream);  // of what a capture takes, or what leaves it alone
+    Status admit(const Stream& stream);  // of calls that a capture takes, or that leave it alone
     Status admit_uncaptured(const Stream& stream, const char* detail);  // of what no capture takes
     Status admit_pooled(const Stream& stream);  // of the stream-ordered allocator's calls
     Status inquire(const Stream& stream);       // of what asks a stream whether it is done, or waits for it
     Status inquire(const Event& event);
-    Status captured_event(const Event& event);  // whose last record is a captured one: what it answers
+    Status captured_event(const Event& event);  // the answer of an event whose last record is captured
     Status admit_event(Stream& stream, const Event* event, bool external);  // of a record or a wait
     Status begin_capture(StreamHandle stream, CaptureMode mode, Graph* into,
                          const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,

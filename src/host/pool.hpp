@@ -60,7 +60,7 @@ struct Pool {
             bucket = bucket->second.empty() ? free.erase(bucket) : std::next(bucket);
         }
     }
-    // `size` is what the allocation holds of the pool, `bytes` what was asked for: a GPU counts these as
+    // `size` is what the allocation holds of the pool, `bytes` what was asked for: a GPU counts the second as
     // used.
     void count_in(std::size_t size, std::size_t bytes, bool fresh) {
         if (fresh) reserved_high = std::max(reserved_high, reserved += size);

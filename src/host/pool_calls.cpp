@@ -112,7 +112,7 @@ Status HostRuntime::malloc_from(Lock& lock, void** pointer, std::size_t bytes, F
     return Status::success;
 }
 
-// What is put in a stream that is not captured is not safe beside another thread's capture either.
+// Work in a stream that is not captured is not safe beside another thread's capture either.
 Status HostRuntime::admit_pooled(const Stream& stream) {
     if (Status status = admit(stream); status != Status::success || stream.capture != nullptr) return status;
     return forbidden();

@@ -58,11 +58,11 @@ Status HostRuntime::stream_destroy(StreamHandle stream) {
     if (found->capture != nullptr) {
         Capture& capture = *found->capture;
         if (capture.origin == found.get()) {
-            // What was begun in it cannot be ended any more.
+            // The capture that was begun in the stream cannot be ended any more.
             spoil(capture, Status::success, "the stream in which it was begun was destroyed");
             leave_capture(capture);
         } else {
-            // What it was captured to do is still to be joined.
+            // The captured work of the stream is still to be joined.
             capture.left.insert(capture.left.end(), found->tips.begin(), found->tips.end());
             std::erase(capture.streams, found.get());
             found->capture = nullptr;

@@ -520,16 +520,16 @@ class Parts {
             if (node->is_kernel) kernels_.insert(node->names[0]);
         }
         keep_all([this](const Node& node) { return wanted(node); });
-        // A source without host code means all that it says: a mistake in a variable is to be told.
-        const bool has_host_code = std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
-            return !node->kept && node->kind != Node::Kind::variable && node->kind != Node::Kind::type;
-        });
-        if (!has_host_code)
+        // Where there is no host code nothing is left out, so that a mistake in a variable is told.
+        if (std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
+                return node->kept || node->kind == Node::Kind::variable || node->kind == Node::Kind::type;
+            })) {
             keep_all([this](const Node& node) { return node.kind == Node::Kind::variable || wanted(node); });
+        }
     }
 
     template <class Wanted>
-    void keep_all(Wanted&& wanted_now) {
+    void keep_all(Wanted wanted_now) {
         for (bool again = true; again;) {
             again = false;
             for (const auto& node : nodes_) {

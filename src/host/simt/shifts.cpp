@@ -111,7 +111,7 @@ class Finder {
     }
 
     // Of `a[i].b->c <<= ...` the index of `a`; `end` if the left operand is anything but names, members and
-    // elements of them. What is found is evaluated twice.
+    // elements of them. The operand is evaluated twice.
     std::size_t names(std::size_t end) const {
         static constexpr std::array<std::string_view, 12> before{";", "{", "}", "(",    ")",  ",",
                                                                  "=", "?", ":", "else", "do", "return"};

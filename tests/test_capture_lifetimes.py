@@ -1,0 +1,60 @@
+"""Captures and graphs of streams, graphs and registrations that something else made, spoilt or closed."""
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+
+
+@pytest.fixture
+def x(device):
+    return cs.zeros(4, np.int32)
+
+
+def test_a_stream_that_is_being_captured_is_taken_over_without_spoiling(device, contract, x):
+    status, handle = contract.stream_create_with_priority(1, 0)
+    assert status == "cudaSuccess"
+
+    class Foreign:
+        def __cuda_stream__(self):
+            return 0, handle
+
+    assert contract.stream_begin_capture(handle, 2) == "cudaSuccess"
+    x.fill(3, stream=cs.as_stream(Foreign()))
+
+    status, graph = contract.stream_end_capture(handle)
+    assert status == "cudaSuccess"
+    assert contract.graph_get_nodes(graph)[1] == 1
+    contract.graph_destroy(graph)
+    contract.stream_destroy(handle)
+
+
+def test_a_graph_goes_with_the_spoilt_capture_that_was_to_add_to_it(device, contract, x):
+    # CUDA destroys it then. It used to be destroyed once more where the object went.
+    graph, s = cs.Graph(), cs.Stream()
+    graph.add_memset(x, 1)
+
+    with pytest.raises(cs.CaptureError, match="Invalidated"), s.capture(graph=graph):
+        contract.stream_query(s.handle)
+
+    with pytest.raises(ValueError, match="its capture failed"):
+        graph.instantiate()
+    graph.close()
+    with s.capture(graph=cs.Graph()) as other:
+        x.fill(2, stream=s)
+    assert len(other.nodes) == 1
+
+
+def test_a_graph_that_copies_memory_registered_no_longer_is_refused(device, x):
+    # NVIDIA's driver ends the process with a SIGSEGV.
+    s, registration = cs.Stream(), cs.register(np.zeros(1024, np.int32))
+    with s.capture() as graph:
+        x.copy_from(registration.array[: x.size], stream=s)
+    executable = graph.instantiate()
+    registration.close()
+
+    for use in (graph.instantiate, lambda: executable.update(graph), executable.launch):
+        with pytest.raises(ValueError, match=r"registration .*was closed"):
+            use()
+    graph.add_empty()
+    graph.close()
