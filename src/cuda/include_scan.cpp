@@ -51,7 +51,7 @@ class Scan {
     // no harm.
     void scan(std::string_view text, const std::string& folder) {
         if (text.find("__has_include") != std::string_view::npos) certain_ = false;
-        while (!text.empty() && certain_) {
+        while (!text.empty()) {
             const std::size_t end = text.find('\n');
             std::string_view line = skip_blanks(text.substr(0, end));
             text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
@@ -65,7 +65,7 @@ class Scan {
             const std::size_t length = line.find(close, 1);
             if ((close == '"' && !line.starts_with('"')) || length == std::string_view::npos) {
                 certain_ = false;
-                return;
+                continue;
             }
             include(std::string(line.substr(1, length - 1)), close == '"' ? folder : "");
         }
@@ -89,14 +89,15 @@ class Scan {
     }
 
     bool take(const std::string& path) {
+        const bool is_new = !seen_.contains(path);
+        const std::optional<std::string> text = is_new ? read_file(path) : std::nullopt;
+        if (is_new && !text) return false;
         for (IncludedFile& file : files_) {
             const bool named = std::find(file.names.begin(), file.names.end(), name_) != file.names.end();
             if (file.path == path && !named) file.names.push_back(name_);
             if (file.path != path && named) file.is_known = false;
         }
-        if (seen_.contains(path)) return true;
-        const std::optional<std::string> text = read_file(path);
-        if (!text) return false;
+        if (!is_new) return true;
         seen_.insert(path);
         files_.push_back({{name_}, path, *text});
         contents_ += path + '\0' + std::to_string(text->size()) + '\0' + *text;

@@ -209,6 +209,13 @@ bool add_implied(const std::string& log, std::vector<std::string>* options) {
         options->push_back(option);
         added = true;
     }
+    // nvcc warns only.
+    const std::string no_register = "-Dregister=";
+    if (log.find("\"register\" storage class specifier is not allowed") != std::string::npos &&
+        std::find(options->begin(), options->end(), no_register) == options->end()) {
+        options->push_back(no_register);
+        added = true;
+    }
     return added;
 }
 
@@ -314,7 +321,7 @@ std::optional<std::string> cache_key(const Job& job) {
     for (std::string& path : include_options(request.options)) searched.push_back(std::move(path));
     const std::optional<std::string> included = included_contents(request, searched);
     if (!included) return std::nullopt;
-    std::string key = "nvrtc 3";  // the number goes up when the same request gives another result
+    std::string key = "nvrtc 4";  // the number goes up when the same request gives another result
     const auto add = [&](std::string_view part) {
         key += '\0';
         key += std::to_string(part.size());
@@ -345,6 +352,7 @@ std::vector<std::string> all_options(const Library& nvrtc, const CompileRequest&
         request.options.begin(), request.options.end(),
         [](const std::string& option) { return is_option(option, "-std") || is_option(option, "--std"); });
     if (!has_standard) options.emplace_back("--std=c++17");
+    options.emplace_back("-D__linux__=1");  // as nvcc has from the host's compiler
     if (architecture) options.push_back(*architecture);
     for (const std::string& path : request.include_paths) options.push_back("--include-path=" + path);
     options.insert(options.end(), request.options.begin(), request.options.end());
@@ -365,7 +373,7 @@ bool has_zero(const CompileRequest& request) {
 }
 
 // Leaves the device part of the source and of the files that it includes. False if that is all there was.
-bool drop_host_code(Job& job) {
+bool drop_host_code(Job& job, HostCode host_code) {
     CompileRequest& request = job.request;
     std::vector<std::string> searched = request.include_paths;
     for (std::string& path : include_options(request.options)) searched.push_back(std::move(path));
@@ -381,7 +389,7 @@ bool drop_host_code(Job& job) {
     std::vector<std::string_view> texts = {request.source};
     for (const auto& header : request.headers) texts.push_back(header.second);
     for (const IncludedFile& file : files) texts.push_back(file.text);
-    DevicePart part = device_part(texts, request.name_expressions, HostFunctions::drop);
+    DevicePart part = device_part(texts, request.name_expressions, host_code);
     bool changed = false;
     const auto take = [&changed](std::string& text, std::string& now) {
         changed |= text != now;
@@ -434,16 +442,33 @@ Status compile_part(Job& job, CompileResult* result) {
     return status;
 }
 
-// As it is; if that fails, without its host code, of which NVRTC takes nothing.
+// As it is; if that fails, without its host code, of which NVRTC takes nothing; if that fails too, without
+// what kernels seem to name of it. Not so at once: what the compiler says of a variable that lacks a
+// `__device__` helps more than what it says where that variable is missing.
 Status compile_all(Job& job, CompileResult* result) {
-    const Status status = compile_part(job, result);
+    const CompileRequest whole = job.request;
+    Status status = compile_part(job, result);
+    const auto refuses_host_code = [&] {
+        return status == Status::invalid_source && !job.given_up.load() &&
+               result->log.find("not allowed in JIT mode") != std::string::npos;
+    };
     if (status != Status::invalid_source || job.given_up.load()) return status;
-    const bool has_host_code = result->log.find("not allowed in JIT mode") != std::string::npos;
-    if (!drop_host_code(job)) return status;
+    const bool has_host_code = refuses_host_code();
+    if (!drop_host_code(job, HostCode::drop)) return status;
     CompileResult device_only;
     const Status again = compile_part(job, &device_only);
-    if (again == Status::success || has_host_code) *result = std::move(device_only);
-    return again == Status::success || has_host_code ? again : status;
+    if (again == Status::success || has_host_code) {
+        *result = std::move(device_only);
+        status = again;
+    }
+    if (!refuses_host_code()) return status;
+    job.request = whole;
+    drop_host_code(job, HostCode::drop_named);
+    CompileResult least;
+    const Status last = compile_part(job, &least);
+    if (last == Status::invalid_source) return status;
+    *result = std::move(least);
+    return last;
 }
 
 }  // namespace

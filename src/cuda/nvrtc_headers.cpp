@@ -2,12 +2,17 @@
 
 #include <initializer_list>
 
+#include "cuda/nvrtc_host_headers.hpp"
+
 namespace cuscope::cuda::nvrtc {
 namespace {
 
 // What libcu++ defines is taken from there, so that a program may include both; the fallbacks, for an NVRTC
 // without the toolkit's headers, define the same types.
+// `extern "C++"`: sources include headers of C in the braces of an `extern "C"`, where no template may be
+// declared.
 constexpr const char* integers = R"(#pragma once
+extern "C++" {
 #if __has_include(<cuda/std/cstdint>)
 #include <cuda/std/cstdint>
 #else
@@ -42,9 +47,11 @@ using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
 using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
 using ::intptr_t; using ::uintptr_t; using ::intmax_t; using ::uintmax_t;
 }
+}
 )";
 
 constexpr const char* limits = R"(#pragma once
+extern "C++" {
 #if __has_include(<cuda/std/climits>)
 #include <cuda/std/climits>
 #else
@@ -67,6 +74,7 @@ constexpr const char* limits = R"(#pragma once
 #define LLONG_MAX 9223372036854775807ll
 #define ULLONG_MAX 18446744073709551615ull
 #endif
+}
 )";
 
 constexpr const char* floats = R"(#pragma once
@@ -107,12 +115,14 @@ constexpr const char* mathematics = R"(#pragma once
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 #endif
+extern "C++" {
 namespace std {
 using ::abs; using ::fabs; using ::sqrt; using ::cbrt; using ::pow; using ::exp; using ::exp2; using ::expm1;
 using ::log; using ::log2; using ::log10; using ::log1p; using ::sin; using ::cos; using ::tan; using ::asin;
 using ::acos; using ::atan; using ::atan2; using ::sinh; using ::cosh; using ::tanh; using ::floor; using ::ceil;
 using ::round; using ::trunc; using ::fmod; using ::fmin; using ::fmax; using ::fma; using ::hypot; using ::erf;
 using ::isnan; using ::isinf; using ::isfinite;
+}
 }
 )";
 
@@ -182,86 +192,7 @@ typedef int CUdevice;
 // NVRTC knows printf, assert, malloc, memcpy, size_t and the like without a header.
 constexpr const char* known = "#pragma once\n";
 
-// Headers of the host's C++ library that sources include for their host code. Of a few, kernels use
-// something, which the toolkit's own library has.
-constexpr const char* host_headers[] = {"iostream",
-                                        "fstream",
-                                        "sstream",
-                                        "iomanip",
-                                        "ostream",
-                                        "istream",
-                                        "iosfwd",
-                                        "ios",
-                                        "streambuf",
-                                        "vector",
-                                        "string",
-                                        "string_view",
-                                        "map",
-                                        "unordered_map",
-                                        "set",
-                                        "list",
-                                        "forward_list",
-                                        "deque",
-                                        "queue",
-                                        "stack",
-                                        "unordered_set",
-                                        "memory",
-                                        "chrono",
-                                        "thread",
-                                        "mutex",
-                                        "shared_mutex",
-                                        "future",
-                                        "random",
-                                        "stdexcept",
-                                        "exception",
-                                        "regex",
-                                        "filesystem",
-                                        "system_error",
-                                        "typeinfo",
-                                        "typeindex",
-                                        "locale",
-                                        "bitset",
-                                        "iterator",
-                                        "atomic",
-                                        "any",
-                                        "new",
-                                        "cerrno",
-                                        "errno.h",
-                                        "csignal",
-                                        "signal.h",
-                                        "unistd.h",
-                                        "sys/time.h",
-                                        "ctype.h",
-                                        "cctype",
-                                        "stdarg.h",
-                                        "cstdarg",
-                                        "getopt.h",
-                                        "sys/stat.h",
-                                        "sys/mman.h",
-                                        "fcntl.h",
-                                        "pthread.h",
-                                        "sched.h",
-                                        "semaphore.h",
-                                        "arpa/inet.h",
-                                        "sys/socket.h",
-                                        "netinet/in.h",
-                                        "netdb.h",
-                                        "sys/un.h",
-                                        "glob.h",
-                                        "libgen.h",
-                                        "dlfcn.h",
-                                        "dirent.h",
-                                        "memory.h",
-                                        "malloc.h",
-                                        "alloca.h",
-                                        "strings.h",
-                                        "stdbool.h",
-                                        "sys/wait.h",
-                                        "sys/resource.h",
-                                        "sys/ioctl.h",
-                                        "execution",
-                                        "source_location",
-                                        "condition_variable"};
+// Headers of the host's C++ library of which kernels use something, which the toolkit's own library has.
 constexpr const char* device_headers[] = {
     "type_traits",      "utility", "limits", "algorithm", "functional", "array",    "tuple",  "complex",
     "initializer_list", "numeric", "bit",    "concepts",  "span",       "optional", "variant"};
@@ -279,10 +210,8 @@ std::string of_toolkit(const std::string& name) {
     return text + "namespace cuda { namespace std {} }\nnamespace std { using namespace cuda::std; }\n";
 }
 
-using Headers = std::vector<std::pair<std::string, std::string>>;
-
-Headers make_builtin_headers() {
-    Headers headers = {
+HeaderTexts make_builtin_headers() {
+    HeaderTexts headers = {
         {"stdint.h", integers},
         {"cstdint", integers},
         {"limits.h", limits},
@@ -312,15 +241,25 @@ Headers make_builtin_headers() {
         {"inttypes.h", integers},
         {"cinttypes", integers},
     };
-    for (const char* name : host_headers) headers.emplace_back(name, known);
-    for (const char* name : device_headers) headers.emplace_back(name, of_toolkit(name));
+    const HeaderTexts& of_the_host = standard_host_headers();
+    headers.insert(headers.end(), of_the_host.begin(), of_the_host.end());
+    std::string all = "#pragma once\n";  // GCC's header of everything
+    for (const char* name : device_headers) {
+        headers.emplace_back(name, of_toolkit(name));
+        all += "#include <" + std::string(name) + ">\n";
+    }
+    for (const auto& [name, text] : of_the_host) {
+        // The headers of C++ have no suffix.
+        if (name.find('.') == std::string::npos) all += "#include <" + name + ">\n";
+    }
+    headers.emplace_back("bits/stdc++.h", all);
     return headers;
 }
 
 }  // namespace
 
 const std::vector<std::pair<std::string, std::string>>& builtin_headers() {
-    static const auto* const headers = new Headers(make_builtin_headers());
+    static const auto* const headers = new HeaderTexts(make_builtin_headers());
     return *headers;
 }
 
@@ -347,6 +286,8 @@ const std::vector<std::pair<std::string, std::string>>& implied_headers() {
         add("float.h", {"FLT_EPSILON", "FLT_MIN", "FLT_MAX", "DBL_EPSILON", "DBL_MIN", "DBL_MAX"});
         add("stdint.h", {"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
                          "uint64_t", "intptr_t", "uintptr_t"});
+        add(host_types_header,
+            {"FILE", "DIR", "glob_t", "pthread_t", "pthread_mutex_t", "ssize_t", "off_t", "pid_t"});
         return made;
     }();
     return *words;

@@ -30,6 +30,7 @@ struct Node {
     std::string_view class_name;  // of a method that is defined outside of its class
     bool device = false;          // is marked for the device, by words or by macros
     bool is_kernel = false, is_template = false, is_constexpr = false, is_instantiation = false;
+    bool is_constant = false;  // a variable
     bool kept = false;
     // The methods of a class, which are nodes of their own.
     std::vector<SourceRange> holes;  // tokens
@@ -38,8 +39,11 @@ struct Node {
 class Parts {
   public:
     Parts(const std::vector<std::string_view>& texts, const std::vector<std::string>& named,
-          HostFunctions host_functions)
-        : texts_(texts), named_(named), strict_(host_functions == HostFunctions::drop) {}
+          HostCode host_code)
+        : texts_(texts),
+          named_(named),
+          strict_(host_code != HostCode::keep_called),
+          drops_named_(host_code == HostCode::drop_named) {}
 
     DevicePart run() {
         for (const std::string_view text : texts_) sources_.push_back(source_tokens(text));
@@ -248,7 +252,10 @@ class Parts {
             if (class_body != none && is(class_at, "enum")) add_enumerators(node, class_body);
             node.kind = is_alias || (class_at != none && stop - class_at <= 3) ? Node::Kind::type
                                                                                : Node::Kind::variable;
-            for (std::size_t k = begin; k < stop; ++k) node.device |= is_word(k) && marks(token(k).text);
+            for (std::size_t k = begin; k < stop; ++k) {
+                node.device |= is_word(k) && marks(token(k).text);
+                node.is_constant |= is(k, "const") || is(k, "constexpr");
+            }
             add_names(node, begin, stop);
         }
         return stop;
@@ -478,19 +485,25 @@ class Parts {
         return owner->kept;
     }
 
+    // Is it a variable or a function that goes by itself?
+    bool is_of_the_host(const Node& node) const {
+        return drops_named_ && !node.device && !node.is_constant && !node.is_constexpr;
+    }
+
     bool wanted(const Node& node) const {
         if (node.device) return node.owner == nullptr || is_kept(node.owner);
         switch (node.kind) {
             case Node::Kind::other:
                 return true;
             case Node::Kind::type:
-            case Node::Kind::variable:
                 return names_any(node, any_);
+            case Node::Kind::variable:
+                return !is_of_the_host(node) && names_any(node, any_);
             case Node::Kind::function:
                 if (node.is_instantiation) return names_any(node, kernels_);
                 if (node.names[0] == "main" || !names_any(node, called_) || marked_.count(node.names[0]) != 0)
                     return false;
-                return !is_for_hosts(node);
+                return !is_for_hosts(node) && !is_of_the_host(node);
             case Node::Kind::method:
             case Node::Kind::special_method:
                 break;
@@ -524,7 +537,9 @@ class Parts {
         if (std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
                 return node->kept || node->kind == Node::Kind::variable || node->kind == Node::Kind::type;
             })) {
-            keep_all([this](const Node& node) { return node.kind == Node::Kind::variable || wanted(node); });
+            keep_all([this](const Node& node) {
+                return (node.kind == Node::Kind::variable && !is_of_the_host(node)) || wanted(node);
+            });
         }
     }
 
@@ -582,7 +597,7 @@ class Parts {
 
     const std::vector<std::string_view>& texts_;
     const std::vector<std::string>& named_;
-    const bool strict_;
+    const bool strict_, drops_named_;
     std::vector<SourceTokens> sources_;
     std::map<std::string_view, Macro> macros_;
     std::vector<std::unique_ptr<Node>> nodes_, retired_;
@@ -594,8 +609,8 @@ class Parts {
 }  // namespace
 
 DevicePart device_part(const std::vector<std::string_view>& texts, const std::vector<std::string>& named,
-                       HostFunctions host_functions) {
-    return Parts(texts, named, host_functions).run();
+                       HostCode host_code) {
+    return Parts(texts, named, host_code).run();
 }
 
 }  // namespace cuscope

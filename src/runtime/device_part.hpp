@@ -9,11 +9,16 @@
 
 namespace cuscope {
 
-enum class HostFunctions {
+enum class HostCode {
     // A function without __device__ that a kernel calls is kept; and all of a source in which nothing is for
     // hosts only.
     keep_called,
-    drop,  // it is an error for the compiler, and so is any method that is not __device__
+    // Such a function is an error for the compiler, and so is any method that is not __device__.
+    drop,
+    // Functions and variables of the host go even if kernels seem to name them: a parameter of a kernel may
+    // be
+    // called as a variable of the host is. Constants stay.
+    drop_named,
 };
 
 struct DevicePart {
@@ -26,6 +31,6 @@ struct DevicePart {
 // Of a source and the headers that it includes, each before or after the preprocessor. `named`: what else has
 // to be kept for: name expressions.
 DevicePart device_part(const std::vector<std::string_view>& texts, const std::vector<std::string>& named,
-                       HostFunctions host_functions);
+                       HostCode host_code);
 
 }  // namespace cuscope

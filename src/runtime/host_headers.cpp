@@ -35,6 +35,19 @@ typedef int ncclResult_t;
 
 constexpr const char* empty = "#pragma once\n";
 
+// The types, which headers of extensions that a project brings take from here.
+constexpr const char* opengl = R"(#pragma once
+typedef unsigned int GLenum, GLuint, GLbitfield;
+typedef unsigned char GLboolean, GLubyte;
+typedef signed char GLbyte;
+typedef unsigned short GLushort;
+typedef short GLshort;
+typedef int GLint, GLsizei;
+typedef float GLfloat, GLclampf;
+typedef double GLdouble, GLclampd;
+typedef void GLvoid;
+)";
+
 }  // namespace
 
 const HeaderTexts& host_library_headers() {
@@ -98,15 +111,18 @@ const HeaderTexts& missing_host_headers() {
                                  "mkl.h",
                                  "cblas.h",
                                  "GL/glew.h",
-                                 "GL/gl.h",
                                  "GL/glu.h",
                                  "GL/glut.h",
                                  "GL/freeglut.h",
                                  "GL/freeglut_ext.h",
+                                 "GL/glext.h",
+                                 "GL/glx.h",
+                                 "GL/wglew.h",
                                  "GLFW/glfw3.h",
                                  "windows.h",
                                  "Windows.h"})
             made->emplace_back(name, empty);
+        made->emplace_back("GL/gl.h", opengl);
         return made;
     }();
     return *headers;

@@ -402,7 +402,7 @@ Status Compilation::diagnose(const std::string& registration, const std::string&
     // But for its host code, of which the compiler knows nothing.
     if (std::string text; read_file(source_directory_ + "/" + source_name_, &text))
         write_file(source_directory_ + "/" + source_name_,
-                   device_part({text}, request_.name_expressions, HostFunctions::keep_called).texts[0]);
+                   device_part({text}, request_.name_expressions, HostCode::keep_called).texts[0]);
     CommandResult answer = execute(arguments);
     if (const Status status = unfinished(answer); status != Status::success) return status;
     if (answer.ok()) {
@@ -595,8 +595,7 @@ Status Compilation::run(CompileResult* result) {
         const Status status = look_up_or_claim();
         if (status != Status::success || result->cached) return status;
     }
-    const DevicePart part =
-        device_part({preprocessed}, request_.name_expressions, HostFunctions::keep_called);
+    const DevicePart part = device_part({preprocessed}, request_.name_expressions, HostCode::keep_called);
     const Rewritten rewritten = rewrite(part.texts[0]);
     if (!rewritten.problems.empty())
         return failed(fail(Status::invalid_source,
