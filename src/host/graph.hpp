@@ -23,7 +23,8 @@ struct HostRuntime::GraphMemory : std::enable_shared_from_this<HostRuntime::Grap
     std::byte* base = nullptr;
     std::size_t bytes = 0;
     int device = 0;
-    bool allocated = false;  // by a launch, and not freed since
+    bool allocated = false;     // by a launch, and not freed since
+    bool instantiated = false;  // an executable was made of the graph that allocates it
     GraphMemory() = default;
     GraphMemory(const GraphMemory&) = delete;
     GraphMemory& operator=(const GraphMemory&) = delete;
@@ -84,7 +85,6 @@ struct HostRuntime::Graph {
     int device = 0;                                 // current when it was made
     unsigned next_node = 0;
     GraphNode* parent = nullptr;    // of which it is a body
-    bool instantiated = false;      // an executable was made of it
     bool asked_for_memory = false;  // a node that allocates or frees was to be added, even if it was refused
     bool hidden = false;            // an executable's own: nobody has handles of its nodes
     std::vector<std::shared_ptr<GraphCondition>> conditions;

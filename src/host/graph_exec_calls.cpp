@@ -183,8 +183,8 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     if (upload_stream != nullptr) upload(*made, *upload_stream);
     timeline_.spend(device().model->costs.graph_instantiate_node *
                     static_cast<std::int64_t>(made->plan->nodes));
-    from->instantiated = true;
     visit_nodes(*from, [&](const GraphNode& node) {
+        if (node.parameters.type == GraphNodeType::mem_alloc) node.memory->instantiated = true;
         // Its kernels' local memory stays at its largest from then on, and the device's flags say so.
         if (node.parameters.type == GraphNodeType::kernel) devices_[node.device]->flags |= lmem_resize_to_max;
     });

@@ -191,7 +191,7 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
             }
             for (const auto& other : node.graph->nodes) {
                 if (other->memory.get() == memory && other->parameters.type == GraphNodeType::mem_alloc &&
-                    node.graph->instantiated) {
+                    memory->instantiated) {
                     return fail(Status::invalid_value,
                                 "an executable was made of the graph, which leaves the memory allocated");
                 }

@@ -14,18 +14,21 @@
         }                                   \
     } while (0)
 
-// A number that no compiler knows. NVRTC takes `x << s == 0` for false, whatever s is, where it knows that x is not 0.
+// A number that no compiler knows. NVRTC takes `x << s == 0` for false, whatever s is, where it knows that x is not 0,
+// and `x >> s == 0` where it knows that all bits of x are set.
 __device__ volatile int nothing = 0;
 __device__ int hidden(int value) { return value + nothing; }
 
 __global__ void numbers(unsigned* failures) {
     int one = hidden(1);
+    unsigned ones = hidden(-1);
     for (int k = 32; k < 200; k += 7) {
         int s = hidden(k);
         CHECK(one << s == 0 && 1 >> s == 0 && -8 >> s == -1);
-        CHECK((unsigned)one << s == 0 && 0xffffffffu >> s == 0);
+        CHECK((unsigned)one << s == 0 && ones >> s == 0);
         if (k < 64) continue;
-        CHECK((long long)one << s == 0 && -8ll >> s == -1 && ~0ull >> s == 0 && (unsigned long)one << s == 0);
+        CHECK((long long)one << s == 0 && -8ll >> s == -1 && (unsigned long)one << s == 0);
+        CHECK((unsigned long long)(long long)(int)ones >> s == 0);
     }
     int s = hidden(32);
     CHECK(1ll << s == 0x100000000ll && 1ull << (s + 31) == 0x8000000000000000ull && -1ll >> s == -1);
@@ -198,12 +201,12 @@ __global__ void of_classes(unsigned* failures) {
 }
 
 __global__ void precedence(unsigned* failures) {
-    unsigned lane = threadIdx.x & 31, s = threadIdx.x;
+    unsigned lane = threadIdx.x & 31, s = threadIdx.x, one = hidden(1);
     CHECK((1u << lane) - 1 == (lane == 0 ? 0 : 0xffffffffu >> (32 - lane)));
-    CHECK((s < 32 ? 1u<<lane : 0) == 1u<<s);
+    CHECK((s < 32 ? one<<lane : 0) == one<<s);
     unsigned x = 0x12345678u + s;
     CHECK(((x << lane) | (x >> (32 - lane))) == __funnelshift_l(x, x, lane));
-    CHECK(1u<<threadIdx.x == (s > 31 ? 0 : 1u << lane));
+    CHECK(one<<threadIdx.x == (s > 31 ? 0 : one << lane));
     CHECK((s & 1 << lane) == (s & (1 << lane)) && (1 << lane == 1 << lane));
     int i = 2;
     CHECK(1 << i++ == 4 && i == 3 && 1 << -(-i) == 8 && 1 << (i, 2) == 4 && ~1 << i == -16);

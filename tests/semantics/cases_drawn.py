@@ -201,6 +201,16 @@ def graph_memory_after_instantiate(r: Runtime) -> Iterator[Question]:
 
 
 @case
+def graph_memory_beside_an_instantiated_one(r: Runtime) -> Iterator[Question]:
+    g = r.graph()
+    _, first, _, older = r.c.graph_add_node(g, {"type": ALLOC, "bytes": 64})
+    r.instantiate(g)
+    _, second, _, newer = r.c.graph_add_node(g, {"type": ALLOC, "bytes": 4096})
+    yield "free_newer", r.c.graph_add_node(g, {"type": FREE, "pointer": newer}, (second,))[0]
+    yield "free_older", r.c.graph_add_node(g, {"type": FREE, "pointer": older}, (first,))[0]
+
+
+@case
 def instantiate_beside_a_capture(r: Runtime) -> Iterator[Question]:
     g, s, blocking = r.graph(), r.stream(NON_BLOCKING), r.stream()
     r.empty_node(g)

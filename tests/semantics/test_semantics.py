@@ -48,6 +48,7 @@ OWN_PROCESS = {
     "graph_dot",  # counts the graphs of the process
     "launch_blocking_env",
     "launch_config",
+    "host_flags",  # small allocations share pages, and the flags of the first one
     "mem_info",
     "reset_then_query",
     "sticky_assert",
