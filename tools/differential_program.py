@@ -231,7 +231,9 @@ class Runner:
 
     def normalised(self, kind: str, output: Any) -> Any:
         if kind == "number":
-            return [list(x) for x in output] if isinstance(output, list) else output
+            if isinstance(output, list):
+                return [list(x) if isinstance(x, tuple) else x for x in output]
+            return output
         if kind == "count":
             return len(output)
         if kind == "handle":
