@@ -581,7 +581,7 @@ class Reduce:
 
 
 def _check_operation(op: str) -> None:
-    if op not in OPERATIONS:
+    if not isinstance(op, str) or op not in OPERATIONS:
         raise ValueError(f"op: there is no operation {op!r}; allowed are {', '.join(OPERATIONS)}")
 
 

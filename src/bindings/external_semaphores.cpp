@@ -22,12 +22,7 @@ struct SemaphoreObject {
 
 std::shared_ptr<SemaphoreObject> import_semaphore(const IntLike& fd, const std::string& type,
                                                   const DeviceLike& device) {
-    if (PyIndex_Check(fd.ptr()) == 0) {
-        throw core::WrongKind(std::string("fd: takes a file descriptor, an int, not ") +
-                              Py_TYPE(fd.ptr())->tp_name);
-    }
-    const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(fd.ptr()));
-    if (!index) throw py::error_already_set();
+    const py::object index = as_integer(fd, "fd", "a file descriptor, an int");
     int overflow = 0;
     const long number = PyLong_AsLongAndOverflow(index.ptr(), &overflow);
     if (overflow != 0 || number != static_cast<int>(number)) {
@@ -79,7 +74,7 @@ core::SemaphoreValues parse_semaphores(const SemaphoresLike& given) {
         made.push_back(semaphore_value(pair[0], pair[1]));
     };
     const bool one_pair = py::isinstance<py::tuple>(given) && py::len(given) == 2 &&
-                          PyIndex_Check(py::reinterpret_borrow<py::tuple>(given)[1].ptr()) != 0;
+                          is_integer(py::reinterpret_borrow<py::tuple>(given)[1]);
     if (one_pair || !py::isinstance<py::iterable>(given)) {
         take(given);
         return made;

@@ -84,6 +84,9 @@ PyObject* call_fast(PyObject* self, PyObject* const* arguments, Py_ssize_t count
     }
 }
 
+// The methods of pybind11 that fast functions stand before: no type or module has them as attributes.
+inline std::vector<PyObject*> slow_functions;
+
 // A method of a type, or a function of a module, with a fast function before it.
 template <auto fast>
 class FastMethod {
@@ -105,6 +108,7 @@ class FastMethod {
 
     static void define(py::handle scope, const char* name, Call* function) {
         slow = py::object(scope.attr(name)).release().ptr();
+        slow_functions.push_back(slow);
         static const std::string doc = py::str(scope.attr(name).attr("__doc__"));
         definition = {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
                       METH_FASTCALL | METH_KEYWORDS, doc.c_str()};

@@ -59,7 +59,7 @@ std::shared_ptr<WindowObject> make_window(const Scalar& array, const OptionalInt
         window.bytes = span.bytes;
         memory = given.memory.get();
         device = given.device;
-    } else if (PyIndex_Check(array.ptr()) != 0) {
+    } else if (is_integer(array)) {
         window.base = reinterpret_cast<void*>(parse_size(array, "array"));
         if (nbytes.is_none()) throw std::invalid_argument("nbytes: an address needs a size in bytes");
     } else {
@@ -109,11 +109,7 @@ int parse_word(py::handle value, const char* what, const char* const* words, std
 }
 
 int parse_int(py::handle value, const char* what) {
-    if (PyIndex_Check(value.ptr()) == 0) {
-        throw core::WrongKind(std::string(what) + ": takes an int, not " + Py_TYPE(value.ptr())->tp_name);
-    }
-    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-    if (!number) throw py::error_already_set();
+    const py::object number = as_integer(value, what);
     int overflow = 0;
     const long long parsed = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     if (overflow != 0 || parsed < std::numeric_limits<int>::min() ||

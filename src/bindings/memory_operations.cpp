@@ -82,10 +82,7 @@ void find_host_memory(core::MemoryOperationOn& made, const core::Device& device)
 }
 
 std::uint64_t parse_value(py::handle value, const py::dtype& dtype) {
-    if (PyIndex_Check(value.ptr()) == 0)
-        throw core::WrongKind(std::string("value: takes an int, not ") + Py_TYPE(value.ptr())->tp_name);
-    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-    if (!number) throw py::error_already_set();
+    const py::object number = as_integer(value, "value");
     const py::object limits = numpy().attr("iinfo")(dtype);
     if (number < limits.attr("min") || number > limits.attr("max")) {
         throw std::invalid_argument("value: " + py::str(number).cast<std::string>() + "; " + describe(dtype) +
@@ -102,7 +99,7 @@ Made make_operation(const HostOrDeviceMemory& array, const IntLike& value, unsig
     Made made;
     made.operation = place_of(array, writes, &dtype).operation;
     made.array = array;
-    made.value = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    made.value = as_integer(value, "value");
     made.operation.value = parse_value(value, dtype);
     if (dtype.itemsize() == 4) made.operation.value &= 0xffffffffU;
     using Type = MemoryOperationType;

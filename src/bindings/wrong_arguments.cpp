@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "bindings/fast_calls.hpp"
 #include "bindings/objects.hpp"
 
 namespace cuscope::bindings {
@@ -129,6 +130,7 @@ void explain_wrong_arguments(const py::module_& m) {
     dispatch = reinterpret_cast<Dispatcher>(
         reinterpret_cast<void*>(reinterpret_cast<PyCFunctionObject*>(any.ptr())->m_ml->ml_meth));
     for (const auto& [name, value] : py::dict(m.attr("__dict__"))) adopt_function(value);
+    for (PyObject* const function : slow_functions) adopt_function(function);
     for (const py::type& type : own_types(m)) {
         for (const auto& [name, value] : py::dict(type.attr("__dict__"))) adopt_function(value);
     }
