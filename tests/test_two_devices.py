@@ -1,13 +1,28 @@
-"""Two devices of one runtime: work for one while the other is current, and what does not cross between them."""
+"""Two devices of one runtime: work for one while the other is current, and what does not cross between them.
+
+What an H200 answered without peer access is in semantics/cases_devices.py.
+"""
 
 from __future__ import annotations
+
+import struct
 
 import numpy as np
 import pytest
 
 import cuscope as cs
 from others import Interface
-from support import module, second
+from support import module, ok, second
+
+OK = "cudaSuccess"
+INVALID_VALUE, INVALID_HANDLE = "cudaErrorInvalidValue", "cudaErrorInvalidResourceHandle"
+COOPERATIVE = 2
+READ_WRITE = 3
+
+
+def number(device: cs.Device) -> int:
+    return int(device.name.partition(":")[2])
+
 
 # ---- the public classes bring their device along
 
@@ -88,3 +103,126 @@ def test_an_array_of_others_on_a_device_that_is_not_current_is_found_there(devic
 
     assert ours.device == device
     assert ours.pointer == theirs.array.pointer
+
+
+def test_an_address_is_no_device_pointer_for_a_device_without_access(device):
+    other = second(device)
+    if not device.can_access_peer(other):
+        pytest.skip("the GPUs are no peers")
+    with other:
+        x = cs.empty_plain(4, np.float32)
+
+    seen = cs.pointer_attributes(x.pointer)
+    assert (seen.type, seen.device, seen.device_pointer) == ("device", other.name, 0)
+    assert cs.pointer_attributes(x).device_pointer == x.pointer
+    device.enable_peer_access(other)
+    try:
+        assert cs.pointer_attributes(x.pointer).device_pointer == x.pointer
+    finally:
+        device.disable_peer_access(other)
+
+
+# ---- the contract
+
+
+@pytest.fixture
+def pair(device, contract):
+    """The contract, and the numbers of two devices that may reach each other's memory."""
+    other = second(device)
+    if not device.can_access_peer(other):
+        pytest.skip("the GPUs are no peers")
+    here, there = number(device), number(other)
+    contract.set_device(here)
+    yield contract, here, there
+    for of, peer in ((there, here), (here, there)):
+        contract.set_device(of)
+        contract.device_synchronize()
+        contract.device_disable_peer_access(peer)
+    contract.get_last_error()
+
+
+def test_a_set_reaches_memory_of_a_peer_once_it_may(pair):
+    c, here, there = pair
+    plain = ok(c.malloc(64))
+    c.set_device(there)
+    stream = ok(c.stream_create_with_priority(0, 0))
+
+    refused = c.memset(plain, 1, 64), c.memset_async(plain, 1, 64, stream)
+    ok(c.device_enable_peer_access(here))
+    taken = c.memset(plain, 1, 64), c.memset_async(plain, 2, 64, stream)
+    ok(c.stream_synchronize(stream))
+    back = np.zeros(64, np.uint8)
+    ok(c.memcpy(back.ctypes.data, plain, 64))
+    ok(c.device_disable_peer_access(here))
+    again = c.memset(plain, 1, 64)
+
+    ok(c.stream_destroy(stream))
+    ok(c.free(plain))
+    assert (refused, taken, again) == ((INVALID_VALUE, INVALID_VALUE), (OK, OK), INVALID_VALUE)
+    assert (back == 2).all()
+
+
+def test_a_set_reaches_memory_of_a_peers_pool_once_that_says_so(pair):
+    c, here, there = pair
+    own = ok(c.stream_create_with_priority(0, 0))
+    pool = ok(c.mem_pool_create(here))
+    pooled = ok(c.malloc_from_pool_async(64, pool, own))
+    ok(c.stream_synchronize(own))
+    c.set_device(there)
+
+    refused = c.memset(pooled, 1, 64)
+    unseen = c.pointer_get_attributes(pooled)
+    ok(c.mem_pool_set_access(pool, [(there, READ_WRITE)]))
+    taken = c.memset(pooled, 1, 64)
+    seen = c.pointer_get_attributes(pooled)
+    ok(c.device_synchronize())
+
+    ok(c.free_async(pooled, own))
+    ok(c.stream_synchronize(own))
+    ok(c.mem_pool_destroy(pool))
+    ok(c.stream_destroy(own))
+    assert (refused, taken) == (INVALID_VALUE, OK)
+    assert (unseen[3], seen[3]) == (0, pooled)
+
+
+def test_a_duration_between_events_of_two_devices_is_refused(pair):
+    c, _, there = pair
+    first = ok(c.event_create_with_flags(0))
+    ok(c.event_record_with_flags(first, 0, 0))
+    c.set_device(there)
+    last = ok(c.event_create_with_flags(0))
+    ok(c.event_record_with_flags(last, 0, 0))
+    for event in (first, last):
+        ok(c.event_synchronize(event))
+
+    answer = c.event_elapsed_time(first, last)[0]
+
+    for event in (first, last):
+        ok(c.event_destroy(event))
+    assert answer == INVALID_HANDLE
+
+
+def test_a_launch_with_attributes_takes_no_stream_of_a_device_that_is_not_current(pair):
+    c, here, there = pair
+    status, image, names, log = c.compile("__global__ void add(int* p) { if (p) atomicAdd(p, 1); }")
+    assert status == OK, log
+    library = ok(c.library_load_data(image))
+    add = ok(c.library_get_kernel(library, dict(names)["add"]))
+    stream, counter = ok(c.stream_create_with_priority(0, 0)), ok(c.malloc(4))
+    ok(c.memset(counter, 0, 4))
+    c.set_device(there)
+
+    plain = c.launch_kernel(add, 1, 1, [struct.pack("P", counter)], stream=stream)
+    cooperative = c.launch_kernel(
+        add, 1, 1, [struct.pack("P", counter)], stream=stream, attributes=[{"id": COOPERATIVE, "value": 1}]
+    )
+    ok(c.stream_synchronize(stream))
+    back = np.zeros(1, np.int32)
+    c.set_device(here)
+    ok(c.memcpy(back.ctypes.data, counter, 4))
+
+    ok(c.stream_destroy(stream))
+    ok(c.free(counter))
+    ok(c.library_unload(library))
+    assert (plain, cooperative) == (OK, INVALID_HANDLE)
+    assert back[0] == 1
