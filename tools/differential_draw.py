@@ -15,6 +15,7 @@ from differential_program import CELLS, THREADS
 
 Step = dict[str, Any]
 LEGACY, PER_THREAD = 1, 2
+INTERPROCESS = 4  # flag of events
 KERNEL, COPY, MEMSET, HOST, CHILD, EMPTY, EVENT_WAIT, EVENT_RECORD = range(8)
 ALLOC, FREE, BATCH = 10, 11, 12
 MEMORY = ("malloc", "malloc_async", "malloc_from_pool_async", "malloc_managed", "malloc_pitch", "host_alloc")
@@ -30,7 +31,9 @@ class Program:
         self.next = first
         self.devices = devices
         self.live: dict[str, list[int]] = {}  # steps that made something, by call
-        self.device_of: dict[int, int] = {}  # of streams, by step
+        self.device_of: dict[
+            int, int
+        ] = {}  # of streams, and of events that other processes may know, by step
         self.current = [0] * THREADS
         self.captures = False  # one was begun: what a graph may get is never freed from here on
         self.begun: list[tuple[Any, int]] = []  # captures: the stream, and the thread
@@ -218,12 +221,32 @@ simple(0.7, "stream_get_priority", S)
 simple(0.5, "stream_get_device", S)
 simple(0.5, "stream_get_id", S)
 simple(0.3, "stream_get_attribute", S, lambda p: p.flags([1, 3, 8], 77))
-simple(4, "stream_wait_event", S, lambda p: p.event(keep=True), lambda p: p.flags([0, 0, 0, 1]))
+
+
+@draw(4)
+def wait_for_event(p: Program, t: int) -> None:
+    stream, event = p.stream(), p.event(keep=True)
+    device = p.device_of_stream(stream, t)
+    # An event that other processes may know ends a GPU's driver with a SIGSEGV where a stream of another device waits.
+    if isinstance(event, list) and p.device_of.get(event[1], device) != device:
+        event = 0
+    p.add("stream_wait_event", stream, event, p.flags([0, 0, 0, 1]), thread=t)
+
+
 simple(5, "event_record_with_flags", lambda p: p.event(keep=True), S, lambda p: p.flags([0, 0, 0, 0, 1]))
 simple(2, "event_query", E)
 simple(2, "event_synchronize", E)
 simple(1, "event_elapsed_time", E, E)
-simple(2, "event_create_with_flags", lambda p: p.flags([0, 0, 1, 2, 3, 4, 6]))
+
+
+@draw(2)
+def create_event(p: Program, t: int) -> None:
+    flags = p.flags([0, 0, 1, 2, 3, 4, 6])
+    step = p.add("event_create_with_flags", flags, thread=t)
+    if flags & INTERPROCESS:
+        p.device_of[step] = p.current[t]
+
+
 simple(1.5, "launch_host_func", S, lambda p: None if p.rarely() else ["function"])
 simple(0.5, "stream_add_callback", S, lambda p: p.flags([0], 1))
 
