@@ -43,6 +43,16 @@ __global__ void nothing() { }
 """
 
 
+def second(device) -> cs.Device:
+    """Another device of the same runtime: a simulated one is made, a real one is there or the test is skipped."""
+    if device.simulated:
+        return cs.add_host_device("h200")
+    others = [d for d in cs.devices() if not d.simulated and d != device]
+    if not others:
+        pytest.skip("there is one GPU")
+    return others[0]
+
+
 @functools.cache
 def module(device: cs.Device, source: str = BASIC, **arguments) -> cs.Module:
     return cs.Module(source, device=device, **arguments)

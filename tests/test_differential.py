@@ -182,8 +182,9 @@ def test_recorded_answers_show_a_planted_difference_later(wrapped, tmp_path: Pat
     assert "event_query | cudaSuccess | cudaErrorUnknown" in capsys.readouterr().out
 
 
-def test_host_0_answers_random_calls_as_an_h200_did(capsys):
-    options = differential.Options(str(TESTS / "semantics/answers_random.json.gz"), "host:0", 1, 20, 20)
+@pytest.mark.parametrize("recorded", ["answers_random", "answers_two_devices"])
+def test_host_0_answers_random_calls_as_h200s_did(capsys, recorded: str):
+    options = differential.Options(str(TESTS / f"semantics/{recorded}.json.gz"), "host:0", 1, 20, 20)
 
     found = differential.compare_recorded(options, 5, differential.read_known(differential.KNOWN))
 

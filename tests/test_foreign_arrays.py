@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import cuscope as cs
 from others import CPU, CUDA, EXTENSION, READ_ONLY, Interface, Tensor, capsule_name, elements
-from support import module
+from support import module, second
 
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"]
 OTHERS = {"interface": Interface, "dlpack": Tensor}
@@ -454,9 +454,8 @@ def test_from_dlpack(device: cs.Device) -> None:
             cs.from_dlpack(wrong)
 
 
-@pytest.mark.host_only("needs a second device")
 def test_another_device(device: cs.Device) -> None:
-    other = cs.add_host_device("h200")
+    other = second(device)
     theirs = Tensor(cs.full(2, 7.0, np.float32))
     with other:  # the array stays where it is
         ours = cs.from_dlpack(theirs)

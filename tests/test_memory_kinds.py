@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from support import in_threads, module, spin
+from support import in_threads, module, second, spin
 
 SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
 SOURCE = """
@@ -434,15 +434,6 @@ def test_addresses(device):
     assert cs.pointer_attributes(np.zeros(3)).type == "unregistered"
     with pytest.raises(TypeError):
         cs.pointer_attributes("x")
-
-
-def second(device) -> cs.Device:
-    if device.simulated:
-        return cs.add_host_device("h200")
-    others = [d for d in cs.devices() if not d.simulated and d != device]
-    if not others:
-        pytest.skip("there is one GPU")
-    return others[0]
 
 
 def test_copies_between_devices(device):

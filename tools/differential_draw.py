@@ -15,6 +15,7 @@ from differential_program import CELLS, THREADS
 
 Step = dict[str, Any]
 LEGACY, PER_THREAD = 1, 2
+INTERPROCESS = 4  # flag of events
 KERNEL, COPY, MEMSET, HOST, CHILD, EMPTY, EVENT_WAIT, EVENT_RECORD = range(8)
 ALLOC, FREE, BATCH = 10, 11, 12
 MEMORY = ("malloc", "malloc_async", "malloc_from_pool_async", "malloc_managed", "malloc_pitch", "host_alloc")
@@ -30,12 +31,15 @@ class Program:
         self.next = first
         self.devices = devices
         self.live: dict[str, list[int]] = {}  # steps that made something, by call
-        self.device_of: dict[int, int] = {}  # of streams, by step
+        self.device_of: dict[
+            int, int
+        ] = {}  # of streams, and of events that other processes may know, by step
         self.current = [0] * THREADS
         self.captures = False  # one was begun: what a graph may get is never freed from here on
         self.begun: list[tuple[Any, int]] = []  # captures: the stream, and the thread
         self.kept: set[int] = set()  # events that a graph may know
         self.into_graphs = False  # two steps may have made one graph
+        self.quiet = False  # no capture is begun
 
     def add(self, call: str, *args: Any, thread: int = 0, destroys: int | None = None) -> int:
         step: Step = {"id": self.next, "thread": thread, "call": call, "args": list(args)}
@@ -93,6 +97,12 @@ class Program:
             if step is not None:
                 return ["step", step, 0]
         return ["permanent", f"scratch{device}", self.r.choice([0, 256, 1024])]
+
+    def other(self, device: int) -> int:
+        """The device, or now and then another one. A capture would keep such a call for a launch: none is drawn then."""
+        if self.devices > 1 and not self.captures and self.rarely(0.4):
+            return self.r.randrange(self.devices)
+        return device
 
     def flags(self, valid: list[int], wrong: int = 0x400) -> int:
         return wrong if self.rarely(0.04) else self.r.choice(valid)
@@ -170,11 +180,12 @@ class Program:
 
 Draw = Callable[[Program, int], object]
 DRAWS: list[tuple[float, Draw]] = []
+DRAWS_OF_TWO: list[tuple[float, Draw]] = []  # with a second device
 
 
-def draw(weight: float) -> Callable[[Draw], Draw]:
+def draw(weight: float, draws: list[tuple[float, Draw]] = DRAWS) -> Callable[[Draw], Draw]:
     def enter(function: Draw) -> Draw:
-        DRAWS.append((weight, function))
+        draws.append((weight, function))
         return function
 
     return enter
@@ -218,12 +229,32 @@ simple(0.7, "stream_get_priority", S)
 simple(0.5, "stream_get_device", S)
 simple(0.5, "stream_get_id", S)
 simple(0.3, "stream_get_attribute", S, lambda p: p.flags([1, 3, 8], 77))
-simple(4, "stream_wait_event", S, lambda p: p.event(keep=True), lambda p: p.flags([0, 0, 0, 1]))
+
+
+@draw(4)
+def wait_for_event(p: Program, t: int) -> None:
+    stream, event = p.stream(), p.event(keep=True)
+    device = p.device_of_stream(stream, t)
+    # An event that other processes may know ends a GPU's driver with a SIGSEGV where a stream of another device waits.
+    if isinstance(event, list) and p.device_of.get(event[1], device) != device:
+        event = 0
+    p.add("stream_wait_event", stream, event, p.flags([0, 0, 0, 1]), thread=t)
+
+
 simple(5, "event_record_with_flags", lambda p: p.event(keep=True), S, lambda p: p.flags([0, 0, 0, 0, 1]))
 simple(2, "event_query", E)
 simple(2, "event_synchronize", E)
 simple(1, "event_elapsed_time", E, E)
-simple(2, "event_create_with_flags", lambda p: p.flags([0, 0, 1, 2, 3, 4, 6]))
+
+
+@draw(2)
+def create_event(p: Program, t: int) -> None:
+    flags = p.flags([0, 0, 1, 2, 3, 4, 6])
+    step = p.add("event_create_with_flags", flags, thread=t)
+    if flags & INTERPROCESS:
+        p.device_of[step] = p.current[t]
+
+
 simple(1.5, "launch_host_func", S, lambda p: None if p.rarely() else ["function"])
 simple(0.5, "stream_add_callback", S, lambda p: p.flags([0], 1))
 
@@ -367,7 +398,7 @@ def copy_async(p: Program, t: int) -> None:
     stream = p.stream()
     device = p.device_of_stream(stream, t)
     up = p.r.random() < 0.5
-    to, source = p.copied(device, not up), p.copied(device, up)
+    to, source = p.copied(p.other(device), not up), p.copied(p.other(device), up)
     p.add(
         "memcpy_async",
         to,
@@ -381,7 +412,8 @@ def copy_async(p: Program, t: int) -> None:
 
 @draw(1)
 def copy(p: Program, t: int) -> None:
-    to, source = p.copied(p.current[t], p.rarely(0.3)), p.copied(p.current[t], p.rarely(0.7))
+    device = p.current[t]
+    to, source = p.copied(p.other(device), p.rarely(0.3)), p.copied(p.other(device), p.rarely(0.7))
     # Between pageable memory the driver copies without a look at how much there is.
     pageable = to[0] == source[0] == "host"
     size = p.r.choice([0, 4, 64, 4096, 4096 if pageable else 1 << 40])
@@ -393,7 +425,7 @@ def set_async(p: Program, t: int) -> None:
     stream = p.stream()
     p.add(
         "memset_async",
-        p.copied(p.device_of_stream(stream, t), p.rarely()),
+        p.copied(p.other(p.device_of_stream(stream, t)), p.rarely()),
         0,
         p.r.choice([0, 64, 1 << 40]),
         stream,
@@ -438,6 +470,56 @@ destroyer(0.4, "mem_pool_destroy", "mem_pool_create")
 destroyer(0.6, "graph_exec_destroy", "graph_instantiate")
 
 
+# ---- a second device
+
+
+def scratch(p: Program, device: int) -> list[Any]:
+    return ["permanent", f"scratch{device}", p.r.choice([0, 256, 1024])]
+
+
+DRAWS_OF_TWO.append((2, set_device))
+
+
+@draw(1, DRAWS_OF_TWO)
+def enable_peer_access(p: Program, t: int) -> None:
+    p.add("device_enable_peer_access", any_device(p), p.flags([0], 1), thread=t)
+
+
+@draw(1.5, DRAWS_OF_TWO)
+def copy_between_peers(p: Program, t: int) -> None:
+    if p.captures:
+        return
+    to, source = p.r.randrange(p.devices), p.r.randrange(p.devices)
+    named = [p.r.randrange(p.devices) if p.rarely(0.1) else device for device in (to, source)]
+    given = [scratch(p, to), named[0], scratch(p, source), named[1], p.r.choice([0, 4, 64, 1 << 40])]
+    if p.r.random() < 0.5:
+        p.add("memcpy_peer", *given, thread=t)
+    else:
+        p.add("memcpy_peer_async", *given, p.stream(), thread=t)
+
+
+@draw(1.5, DRAWS_OF_TWO)
+def copy_to_a_pools_memory(p: Program, t: int) -> None:
+    step = p.one_of("malloc_async", "malloc_from_pool_async")
+    if step is None or p.captures:
+        return
+    # Nothing is under way that the copy could meet, nor is the copy when the memory goes.
+    for device in range(p.devices):
+        p.add("set_device", device, thread=t)
+        p.add("device_synchronize", thread=t)
+    p.add("set_device", p.current[t], thread=t)
+    memory, held = ["step", step, 0], scratch(p, p.r.randrange(p.devices))
+    p.add(*p.r.choice([("memcpy", memory, held, 4, 4), ("memset", memory, 0, 4)]), thread=t)
+    p.add("stream_synchronize", 0, thread=t)
+
+
+@draw(1, DRAWS_OF_TWO)
+def launch_cooperatively(p: Program, t: int) -> None:
+    stream = p.stream()
+    counter = p.inc(p.device_of_stream(stream, t))
+    p.add("launch_kernel", ["kernel"], 1, 32, [counter], 0, stream, -1, True, thread=t)
+
+
 def random_program(chance: random.Random, first: int, calls: int, devices: int) -> Program:
     """So many calls, and the clean-up that says what they did."""
     program = Program(chance, first, devices)
@@ -447,16 +529,24 @@ def random_program(chance: random.Random, first: int, calls: int, devices: int) 
         program.add("graph_create", 0)
     if chance.random() < 0.5:
         program.add("mem_pool_create", 0)
-    if chance.random() < 0.4:
+    draws = DRAWS
+    if devices > 1:
+        draws = DRAWS + DRAWS_OF_TWO
+        # Most that crosses devices is drawn only where nothing is captured.
+        if chance.random() < 0.5:
+            program.quiet = True
+            captures = (begin_capture, begin_capture_to_graph, add_node)
+            draws = [entry for entry in draws if entry[1] not in captures]
+    if not program.quiet and chance.random() < 0.4:
         graph = ["step", program.one_of("graph_create"), 0]
         program.captures = True
         program.add("graph_add_node", graph, program.node_parameters(graph, 0))
         program.add("graph_instantiate", graph)
-    weights = [weight for weight, _ in DRAWS]
+    weights = [weight for weight, _ in draws]
     thread = 0
     while len(program.steps) < calls:
         if program.rarely(0.15):
             thread = chance.choice([0, 0, *range(THREADS)])
-        chance.choices(DRAWS, weights)[0][1](program, thread)
+        chance.choices(draws, weights)[0][1](program, thread)
     program.add("clean_up")
     return program

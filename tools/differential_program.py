@@ -146,6 +146,8 @@ class Runner:
         c.launch_kernel(self.kernel, 1, 1, [struct.pack("P", 0)])
         c.device_synchronize()
 
+    # A set reaches the memory of the current device alone: the other one's counters go on from program to program.
+    # Those that were recorded depend on it.
     def zero_counters(self) -> None:
         for name, address in self.permanent.items():
             if name.startswith(("counters", "scratch")):
@@ -293,7 +295,13 @@ class Runner:
                 free(address)
         for page in range(0, HOST_BYTES, 4096):
             c.host_unregister(ctypes.addressof(self.host) + page)
-        for device in reversed(range(len(self.permanent) // 3)):
+        devices = range(len(self.permanent) // 3)
+        for device in reversed(devices):
+            c.set_device(device)
+            for peer in devices:
+                if peer != device:
+                    c.device_disable_peer_access(peer)
+        for device in reversed(devices):
             c.device_synchronize()
             counters = (ctypes.c_int * CELLS)()
             c.set_device(device)

@@ -1761,7 +1761,7 @@ class PointerAttributes:
     @property
     def device_pointer(self) -> int:
         """
-        The address by which kernels know it; 0 if they do not.
+        The address by which kernels of the asked device know it; 0 if they do not, as with memory of a peer without Device.enable_peer_access().
         """
     @property
     def host_pointer(self) -> int:
@@ -5625,7 +5625,7 @@ def pointer_attributes(of: typing.Any, *, device: Device | None = None) -> Point
     """
     What kind of memory an array, or an address, is.
 
-    See cudaPointerGetAttributes.
+    `device` is asked: the array's own unless of is an address, and then the current one. See cudaPointerGetAttributes.
 
     >>> import numpy as np, cuscope as cs
     >>> cs.pointer_attributes(cs.empty(3)).type, cs.pointer_attributes(np.zeros(3)).type

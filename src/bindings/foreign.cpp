@@ -50,8 +50,9 @@ Place find_place(const void* address, const core::DevicePtr& near) {
     }
     // Memory that the host knows too is of no device in particular.
     if (place.attributes.type == MemoryType::device && place.attributes.device != place.device->ordinal()) {
-        place.device =
-            core::find_device(place.device->kind() + ":" + std::to_string(place.attributes.device));
+        // Asked of its own device: any other one may have no address for it.
+        place = ask(core::find_device(place.device->kind() + ":" + std::to_string(place.attributes.device)),
+                    address);
     }
     return place;
 }

@@ -422,8 +422,10 @@ True
 )")
         .def_readonly("type", &AddressAttributes::type, "'unregistered', 'host', 'device' or 'managed'.")
         .def_readonly("device", &AddressAttributes::device, "The name of its device; None if it has none.")
-        .def_readonly("device_pointer", &AddressAttributes::device_pointer,
-                      "The address by which kernels know it; 0 if they do not.")
+        .def_readonly(
+            "device_pointer", &AddressAttributes::device_pointer,
+            "The address by which kernels of the asked device know it; 0 if they do not, as with memory "
+            "of a peer without Device.enable_peer_access().")
         .def_readonly("host_pointer", &AddressAttributes::host_pointer,
                       "The address by which the host knows it; 0 if it does not.")
         .def("__repr__", [](const AddressAttributes& self) {
@@ -434,7 +436,7 @@ True
           py::arg("device") = py::none(),
           R"(What kind of memory an array, or an address, is.
 
-See cudaPointerGetAttributes.
+`device` is asked: the array's own unless of is an address, and then the current one. See cudaPointerGetAttributes.
 
 >>> import numpy as np, cuscope as cs
 >>> cs.pointer_attributes(cs.empty(3)).type, cs.pointer_attributes(np.zeros(3)).type

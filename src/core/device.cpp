@@ -199,6 +199,7 @@ void Device::note_copied_by(int other) {
 void Device::synchronize() {
     refuse_while_captured(*this, "cudaDeviceSynchronize");
     const DeviceScope scope(*this);
+    const RelaxedCapture relaxed(*this);  // on other devices, which the wait would spoil
     check_wait(runtime_->device_synchronize(), "cudaDeviceSynchronize");
     if (has_work_.load(std::memory_order_relaxed)) {
         sweep(all);

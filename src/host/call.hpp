@@ -57,6 +57,18 @@ class HostRuntime::LastErrorKept {
     Status last_;
 };
 
+// Another device is the current one of the thread meanwhile.
+class HostRuntime::OnDevice {
+  public:
+    explicit OnDevice(int device) : before_(std::exchange(thread().device, device)) {}
+    OnDevice(const OnDevice&) = delete;
+    OnDevice& operator=(const OnDevice&) = delete;
+    ~OnDevice() { thread().device = before_; }
+
+  private:
+    int before_;
+};
+
 class HostRuntime::KernelEffect final : public Effect {
   public:
     simt::Launch launch;

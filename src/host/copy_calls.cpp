@@ -71,9 +71,7 @@ Status HostRuntime::check_copy(const Box& destination, const Box& source, const 
 Status HostRuntime::check_access(int device, const Allocation* to, const Allocation* from) {
     if (!between_devices(to, from)) return Status::success;
     for (const Allocation* side : {to, from}) {
-        if (side->pool == nullptr || side->device == device) continue;
-        const auto given = side->pool->access.find(device);
-        if (given != side->pool->access.end() && given->second != static_cast<int>(MemAccess::none)) continue;
+        if (side->pool == nullptr || reaches(device, *side)) continue;
         return fail(Status::invalid_value,
                     "device " + std::to_string(device) + " has no access to the pool of device " +
                         std::to_string(side->device) + " from which the memory comes (mem_pool_set_access)");
@@ -432,17 +430,25 @@ Status HostRuntime::make_set(const Box& box, std::uint32_t value, std::size_t el
     return Status::success;
 }
 
-// Waits where the memory is page-locked memory of the host, and nowhere else.
+// Waits where the memory is page-locked memory of the host, and nowhere else. Unlike a copy between devices,
+// a set is made by the stream's device alone: it writes no memory that this device does not reach.
 Status HostRuntime::set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element,
                         const Extent& extent, Found<Stream> stream, bool synchronous) {
     if (bytes_of(extent) == 0) return Status::success;  // nothing is looked at, not even a capture
     if (Status status = admit(*stream); status != Status::success) return status;
+    const Allocation* const found = memory_.find(box.base);
+    if (stream->capture == nullptr && found != nullptr && !reaches(stream->device, *found)) {
+        return fail(Status::invalid_value,
+                    "the memory is on device " + std::to_string(found->device) + ", and device " +
+                        std::to_string(stream->device) +
+                        ", whose stream it is, has no access to it (device_enable_peer_access, of pools "
+                        "mem_pool_set_access): use a stream of the memory's device");
+    }
     Command* command = nullptr;
     if (Status status = make_set(box, value, element, extent, *stream, &command); status != Status::success)
         return status;
     if (command == nullptr) return Status::success;
     if (stream->capture != nullptr) return capture_set(*stream, box, value, element, extent, command);
-    const Allocation* const found = memory_.find(box.base);
     const bool wait = synchronous && found != nullptr && found->type == MemoryType::host;
     const CommandRef keep(timeline_.pool(), command);
     commit(command);

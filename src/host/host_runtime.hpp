@@ -163,6 +163,7 @@ class HostRuntime final : public Runtime {
     // The beginning of every call: lock, cost, and whether the call is refused.
     class Call;
     class LastErrorKept;
+    class OnDevice;
 
     // One thread's view.
     struct ThreadState {
@@ -234,6 +235,9 @@ class HostRuntime final : public Runtime {
         bool peer = false;  // names both devices
         const Memcpy3DParameters* parameters = nullptr;
     };
+    // Does a device use this memory where it lies? Its own, the host's, managed memory; what a peer lets it
+    // use.
+    bool reaches(int device, const Allocation& allocation) const;
     Status check_access(int device, const Allocation* to, const Allocation* from);
     Status make_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
                      Stream& stream, const CopyRequest& request, Command** made, bool* wait);

@@ -173,6 +173,16 @@ Status HostRuntime::host_get_device_pointer(void** device_pointer, void* host_po
     return Status::success;
 }
 
+bool HostRuntime::reaches(int device, const Allocation& allocation) const {
+    if (allocation.type != MemoryType::device || allocation.device == device) return true;
+    if (allocation.pool != nullptr) {  // enabling access to the peer says nothing about its pools
+        const auto given = allocation.pool->access.find(device);
+        return given != allocation.pool->access.end() && given->second != static_cast<int>(MemAccess::none);
+    }
+    const auto& peers = devices_[device]->peers;
+    return std::find(peers.begin(), peers.end(), allocation.device) != peers.end();
+}
+
 Status HostRuntime::pointer_get_attributes(PointerAttributes* attributes, const void* pointer) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
@@ -182,7 +192,7 @@ Status HostRuntime::pointer_get_attributes(PointerAttributes* attributes, const 
     if (const Allocation* found = memory_.find(pointer)) {
         attributes->type = found->type;
         attributes->device = found->device;
-        attributes->device_pointer = address;
+        if (reaches(thread().device, *found)) attributes->device_pointer = address;
         if (found->type != MemoryType::device) attributes->host_pointer = address;
     } else {
         attributes->host_pointer = address;

@@ -314,6 +314,12 @@ Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
     if (Status status = admit(*found); status != Status::success) return status;
     if (recorded == nullptr) return invalid_handle("event");  // spoils nothing, unlike a wait
     if ((flags & ~flags::event_record_external) != 0) return fail(Status::invalid_value);
+    // Whichever device is current. A wait, unlike a record, takes an event of another device.
+    if (recorded->device != found->device) {
+        return fail(Status::invalid_resource_handle,
+                    "an event of device " + std::to_string(recorded->device) +
+                        " is not recorded in a stream of device " + std::to_string(found->device));
+    }
     if (Status status = admit_event(*found, recorded.get(), flags != 0); status != Status::success)
         return status;
     if (found->capture != nullptr) return capture_record(*found, *recorded, event, flags != 0);
@@ -368,6 +374,11 @@ Status HostRuntime::event_elapsed_time(float* milliseconds, EventHandle start, E
             return fail(Status::invalid_resource_handle, "an event made without timing has no time");
         if (!event->record)
             return fail(Status::invalid_resource_handle, "an event that was never recorded has no time");
+    }
+    if (first->device != second->device) {
+        return fail(Status::invalid_resource_handle,
+                    "the events are of device " + std::to_string(first->device) + " and device " +
+                        std::to_string(second->device) + ", whose clocks are not compared");
     }
     const CommandRef from = first->record, to = second->record;
     if (!is_done(call.lock(), from.get()) || !is_done(call.lock(), to.get())) {

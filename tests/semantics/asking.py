@@ -18,6 +18,7 @@ from cuscope import _core
 ANSWERS = (
     "answers.txt",
     "answers_again.txt",
+    "answers_devices.txt",
     "answers_drawn.txt",
     "answers_graphs.txt",
     "answers_operations.txt",
@@ -188,6 +189,7 @@ def load_cases() -> dict[str, Case]:
         cases_again,
         cases_beside,
         cases_capture,
+        cases_devices,
         cases_drawn,
         cases_errors,
         cases_graphs,

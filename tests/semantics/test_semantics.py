@@ -32,7 +32,7 @@ NOT_ON_CUDA = {
 }
 
 # Cases about two devices. A simulated second one is made by the case.
-TWO_DEVICES = {"two_devices_default_pools"}
+TWO_DEVICES = {case for case in CASES if case.startswith("two_devices_")}
 
 # Cases that lose the device, read a fresh process' state, or need an environment of their own.
 OWN_PROCESS = {
@@ -54,7 +54,7 @@ OWN_PROCESS = {
     "sticky_assert",
     "sticky_illegal_address",
     "sticky_misaligned",
-    "two_devices_default_pools",
+    *TWO_DEVICES,
 }
 NOT_SANITIZED = {
     "async_pageable_d2h": "it asks how long something takes",
