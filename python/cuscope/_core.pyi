@@ -1973,11 +1973,17 @@ class CudaArray:
     Parameters
     ----------
     shape : int or tuple of int
-        (width,), (height, width) or (depth, height, width), as of NumPy's arrays.
+        (width,), (height, width) or (depth, height, width), as of NumPy's arrays; of layers (layers, width) or
+        (layers, height, width), of a cubemap (6, size, size), of a layered one (6 * layers, size, size).
     dtype : dtype
         Of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
     channels : int
         1, 2 or 4; more than 1 are the last axis of the arrays that are copied.
+    layered : bool
+        Of lines or planes that kernels choose by number: tex1DLayered(), tex2DLayered(). See cudaArrayLayered.
+    cubemap : bool
+        Of six square faces, +x, -x, +y, -y, +z, -z, that kernels choose by a direction: texCubemap(), and
+        texCubemapLayered() of a layered one. See cudaArrayCubemap.
     surface : bool
         Surfaces of it may be made.
     gather : bool
@@ -2002,6 +2008,8 @@ class CudaArray:
         dtype: numpy.typing.DTypeLike | None = None,
         *,
         channels: typing.SupportsInt | typing.SupportsIndex = 1,
+        layered: bool = False,
+        cubemap: bool = False,
         surface: bool = False,
         gather: bool = False,
         device: Device | None = None,
@@ -2050,6 +2058,11 @@ class CudaArray:
         Was it closed?
         """
     @property
+    def cubemap(self) -> bool:
+        """
+        Does it have faces that kernels choose by a direction?
+        """
+    @property
     def device(self) -> Device:
         """
         The device whose memory it is.
@@ -2060,9 +2073,14 @@ class CudaArray:
         NumPy's type of a channel.
         """
     @property
+    def layered(self) -> bool:
+        """
+        Does it have layers that kernels choose by number?
+        """
+    @property
     def shape(self) -> tuple[int, ...]:
         """
-        The extents in elements: depth, height, width.
+        The extents in elements: depth, height, width. Of layers and faces their number comes first.
         """
     @property
     def surface(self) -> bool:
@@ -2072,7 +2090,7 @@ class CudaArray:
 
 class Texture:
     """
-    A texture object: how kernels read an array, by tex1D(), tex2D(), tex3D() and tex1Dfetch().
+    A texture object: how kernels read an array, by tex1D(), tex2D(), tex3D(), tex1Dfetch() and their like.
 
     Pass it to a parameter of type cudaTextureObject_t.
 
@@ -2085,9 +2103,9 @@ class Texture:
     filter : str
         'point', or 'linear' between neighbouring elements, for floats and normalised reads.
     address : str or tuple of str
-        What lies outside, for each axis, x first: 'clamp', 'border', and with normalised coordinates 'wrap' and 'mirror'.
+        What lies outside, for each axis of coordinates, x first: 'clamp', 'border', and with normalised coordinates 'wrap' and 'mirror'.
     normalized_coordinates : bool
-        Coordinates go from 0 to 1, not to the extent.
+        Coordinates go from 0 to 1, not to the extent. Of a cubemap they are a direction, whatever is said here.
     normalized_reads : bool
         Integers of 8 and 16 bits are read as floats from 0 or -1 to 1.
     border : number or tuple of numbers

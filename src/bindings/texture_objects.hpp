@@ -19,8 +19,16 @@ struct CudaArray {
     std::vector<py::ssize_t> shape;
     py::dtype dtype;
     int channels = 1;
-    bool surface = false;
+    bool layered = false, cubemap = false, surface = false;
+
+    // Those that coordinates go along: layers and faces are chosen.
+    std::size_t axes() const { return shape.size() - (layered || cubemap ? 1 : 0); }
 };
+
+// Of elements with so many channels of NumPy's type; throws where no array has such elements.
+ChannelFormat format_of(const py::dtype& dtype, int channels);
+
+void bind_cuda_arrays(py::module_& m);
 
 struct Texture {
     const std::shared_ptr<core::TextureObject>& open() const {
