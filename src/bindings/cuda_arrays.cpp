@@ -56,35 +56,61 @@ void check_shape(const Shape& shape, bool layered, bool cubemap) {
     }
 }
 
-CudaArray make_array(const ShapeLike& shape, const OptionalDType& dtype, int channels, bool layered,
-                     bool cubemap, bool surface, bool gather, const DeviceLike& device) {
-    Shape extents = parse_shape(shape);
-    check_shape(extents, layered, cubemap);
-    if (gather && (extents.size() != 2 || layered)) {
-        throw std::invalid_argument("gather: is for arrays of 2 axes, not of " +
-                                    (layered ? std::string("layers") : std::to_string(extents.size())));
-    }
-    const py::dtype type =
-        parse_dtype(dtype.is_none() ? py::module_::import("numpy").attr("float32") : py::object(dtype));
-    const ChannelFormat format = format_of(type, channels);
-    const core::DevicePtr on = device_or_current(device);
+}  // namespace
+
+ChannelFormat ArrayLayout::format() const { return format_of(dtype, channels); }
+
+Extent ArrayLayout::extent() const {
     const auto at = [&](std::size_t from_end) {
-        return from_end > extents.size() ? std::size_t{0}
-                                         : static_cast<std::size_t>(extents[extents.size() - from_end]);
+        return from_end > shape.size() ? std::size_t{0}
+                                       : static_cast<std::size_t>(shape[shape.size() - from_end]);
     };
     // Of layers of one axis, the height is 0 and the depth their number.
-    const bool lines = layered && extents.size() == 2;
-    const Extent extent{at(1), lines ? 0 : at(2), lines ? at(2) : at(3)};
-    const unsigned flags = (layered ? flags::array_layered : 0) | (cubemap ? flags::array_cubemap : 0) |
-                           (surface ? flags::array_surface_load_store : 0) |
-                           (gather ? flags::array_texture_gather : 0);
-    auto memory = without_gil([&] { return core::ArrayMemory::allocate(on, format, extent, flags); });
-    CudaArray array{on, SharedOwner<core::ArrayMemory>(std::move(memory)), std::move(extents), type};
-    array.channels = channels;
-    array.layered = layered;
-    array.cubemap = cubemap;
-    array.surface = surface;
-    return array;
+    const bool lines = layered && shape.size() == 2;
+    return {at(1), lines ? 0 : at(2), lines ? at(2) : at(3)};
+}
+
+unsigned ArrayLayout::flags() const {
+    return (layered ? flags::array_layered : 0) | (cubemap ? flags::array_cubemap : 0) |
+           (surface ? flags::array_surface_load_store : 0);
+}
+
+std::string ArrayLayout::text() const {
+    return "shape=" + describe(shape) + ", dtype=" + describe(dtype) +
+           (channels > 1 ? ", channels=" + std::to_string(channels) : "") + (layered ? ", layered" : "") +
+           (cubemap ? ", cubemap" : "");
+}
+
+ArrayLayout read_layout(const ShapeLike& shape, const OptionalDType& dtype, int channels, bool layered,
+                        bool cubemap, bool surface) {
+    ArrayLayout layout;
+    layout.shape = parse_shape(shape);
+    check_shape(layout.shape, layered, cubemap);
+    layout.dtype =
+        parse_dtype(dtype.is_none() ? py::module_::import("numpy").attr("float32") : py::object(dtype));
+    layout.channels = channels;
+    layout.layered = layered;
+    layout.cubemap = cubemap;
+    layout.surface = surface;
+    static_cast<void>(layout.format());  // are there such elements?
+    return layout;
+}
+
+namespace {
+
+CudaArray make_array(const ShapeLike& shape, const OptionalDType& dtype, int channels, bool layered,
+                     bool cubemap, bool surface, bool gather, const DeviceLike& device) {
+    ArrayLayout layout = read_layout(shape, dtype, channels, layered, cubemap, surface);
+    if (gather && (layout.shape.size() != 2 || layered)) {
+        throw std::invalid_argument("gather: is for arrays of 2 axes, not of " +
+                                    (layered ? std::string("layers") : std::to_string(layout.shape.size())));
+    }
+    const core::DevicePtr on = device_or_current(device);
+    const ChannelFormat format = layout.format();
+    const unsigned flags = layout.flags() | (gather ? flags::array_texture_gather : 0);
+    auto memory =
+        without_gil([&] { return core::ArrayMemory::allocate(on, format, layout.extent(), flags); });
+    return {std::move(layout), on, SharedOwner<core::ArrayMemory>(std::move(memory))};
 }
 
 // The shape that NumPy's arrays of the elements have.
@@ -250,10 +276,8 @@ array([[0, 1, 2],
         .def_property_readonly(
             "closed", [](const CudaArray& self) { return !self.memory.get(); }, "Was it closed?")
         .def("__repr__", [](const CudaArray& self) {
-            return "CudaArray(shape=" + describe(self.shape) + ", dtype=" + describe(self.dtype) +
-                   (self.channels > 1 ? ", channels=" + std::to_string(self.channels) : "") +
-                   (self.layered ? ", layered" : "") + (self.cubemap ? ", cubemap" : "") + ", " +
-                   self.device->name() + (self.memory.get() ? ")" : ", closed)");
+            return "CudaArray(" + self.text() + ", " + self.device->name() +
+                   (self.memory.get() ? ")" : ", closed)");
         });
 }
 

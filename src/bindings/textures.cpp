@@ -41,6 +41,14 @@ struct Source {
     core::DevicePtr device;
     std::size_t axes = 1;  // that coordinates go along
     bool cubemap = false;
+    unsigned levels = 0;  // of a mipmapped array
+};
+
+// How levels are chosen, as a program says it.
+struct LevelsAsked {
+    std::string filter;
+    double bias, least;
+    std::optional<double> most;
 };
 
 Source source_of(const DeviceArray& array, int channels) {
@@ -89,25 +97,41 @@ Source source_of(const DeviceArray& array, int channels) {
     return source;
 }
 
+void check_channels(const std::optional<int>& asked, const ArrayLayout& array) {
+    if (!asked || *asked == array.channels) return;
+    throw std::invalid_argument("channels: " + std::to_string(*asked) + "; the array has " +
+                                std::to_string(array.channels));
+}
+
 Source source_of(const py::object& given, const std::optional<int>& channels) {
     if (py::isinstance<CudaArray>(given)) {
         const auto& array = given.cast<const CudaArray&>();
-        if (channels && *channels != array.channels) {
-            throw std::invalid_argument("channels: " + std::to_string(*channels) + "; the array has " +
-                                        std::to_string(array.channels));
-        }
+        check_channels(channels, array);
         Source source{{}, array.open(), array.device};
         source.resource.array = array.open()->handle();
         source.axes = array.axes();
         source.cubemap = array.cubemap;
-        source.resource.format = format_of(array.dtype, array.channels);
+        source.resource.format = array.format();
+        return source;
+    }
+    if (py::isinstance<MipmappedArray>(given)) {
+        const auto& array = given.cast<const MipmappedArray&>();
+        check_channels(channels, array);
+        Source source{{}, array.open(), array.device};
+        source.resource.type = ResourceType::mipmapped_array;
+        source.resource.mipmapped_array = array.open()->handle();
+        source.resource.format = array.format();
+        source.axes = array.axes();
+        source.cubemap = array.cubemap;
+        source.levels = array.levels;
         return source;
     }
     const bool ours = py::isinstance<DeviceArray>(given);
     const auto foreign = ours ? std::nullopt : foreign_array(given, core::current_stream(current_device()));
     if (!ours && !foreign) {
-        throw core::WrongKind(std::string("source: takes a CudaArray or a DeviceArray, not ") +
-                              Py_TYPE(given.ptr())->tp_name);
+        throw core::WrongKind(
+            std::string("source: takes a CudaArray, a MipmappedArray or a DeviceArray, not ") +
+            Py_TYPE(given.ptr())->tp_name);
     }
     if (foreign) foreign->open()->outlast_call();
     const DeviceArray& array = ours ? given.cast<const DeviceArray&>() : *foreign;
@@ -202,9 +226,52 @@ void check_modes(const TextureDescription& how, const ResourceDescription& resou
     }
 }
 
+void set_levels(TextureDescription& how, const LevelsAsked& asked, const Source& from) {
+    how.mipmap_filter_mode =
+        static_cast<TextureFilterMode>(one_of<2>(asked.filter, "mipmap_filter", {"point", "linear"}));
+    const bool linear = how.mipmap_filter_mode == TextureFilterMode::linear;
+    if (from.levels == 0) {
+        if (!linear && asked.bias == 0 && asked.least == 0 && !asked.most) return;
+        throw std::invalid_argument(
+            "mipmap_filter, mipmap_level_bias, min_mipmap_level_clamp and max_mipmap_level_clamp: are for a "
+            "MipmappedArray; other sources have one level");
+    }
+    const double most = asked.most.value_or(from.levels - 1);
+    for (const auto& [name, value] :
+         {std::pair("mipmap_level_bias", asked.bias), std::pair("min_mipmap_level_clamp", asked.least),
+          std::pair("max_mipmap_level_clamp", most)}) {
+        if (!std::isfinite(value)) {
+            throw std::invalid_argument(std::string(name) + ": " +
+                                        py::str(py::float_(value)).cast<std::string>() +
+                                        "; a level is a finite number");
+        }
+    }
+    if (asked.least > most) {
+        throw std::invalid_argument(
+            "min_mipmap_level_clamp: " + py::str(py::float_(asked.least)).cast<std::string>() +
+            " is above max_mipmap_level_clamp, " + py::str(py::float_(most)).cast<std::string>());
+    }
+    if (!how.normalized_coordinates) {
+        throw std::invalid_argument(
+            "normalized_coordinates: the levels of a MipmappedArray have different extents, and are read by "
+            "coordinates from 0 to 1: pass normalized_coordinates=True");
+    }
+    if (linear && from.resource.format.kind != ChannelKind::floating &&
+        how.read_mode == TextureReadMode::element_type) {
+        throw std::invalid_argument(
+            "mipmap_filter: 'linear' is for floats, and for integers of 8 or 16 bits with "
+            "normalized_reads=True");
+    }
+    how.mipmap_level_bias = static_cast<float>(asked.bias);
+    how.min_mipmap_level_clamp = static_cast<float>(asked.least);
+    how.max_mipmap_level_clamp = static_cast<float>(most);
+}
+
 Texture make_texture(const py::object& source, const std::optional<int>& channels, const std::string& filter,
                      const py::object& address, bool normalized_coordinates, bool normalized_reads,
-                     const py::object& border, bool srgb) {
+                     const py::object& border, bool srgb, const std::string& mipmap_filter,
+                     double mipmap_level_bias, double min_mipmap_level_clamp,
+                     const std::optional<double>& max_mipmap_level_clamp) {
     TextureDescription how;
     how.filter_mode = static_cast<TextureFilterMode>(one_of<2>(filter, "filter", {"point", "linear"}));
     how.read_mode = normalized_reads ? TextureReadMode::normalized_float : TextureReadMode::element_type;
@@ -212,6 +279,7 @@ Texture make_texture(const py::object& source, const std::optional<int>& channel
     Source from = source_of(source, channels);
     how.normalized_coordinates = normalized_coordinates || from.cubemap;  // directions have no other form
     check_modes(how, from.resource);
+    set_levels(how, {mipmap_filter, mipmap_level_bias, min_mipmap_level_clamp, max_mipmap_level_clamp}, from);
     set_address(how, address, from.axes);
     set_border(
         how, border,
@@ -254,6 +322,7 @@ void bind_object(Class& bound, const char* name) {
 
 void bind_textures(py::module_& m) {
     bind_cuda_arrays(m);
+    bind_mipmapped_arrays(m);
 
     py::class_<Texture> texture(
         m, "Texture",
@@ -263,7 +332,7 @@ Pass it to a parameter of type cudaTextureObject_t.
 
 Parameters
 ----------
-source : CudaArray or DeviceArray
+source : CudaArray, MipmappedArray or DeviceArray
     Device memory is read as one axis (tex1Dfetch) or as two, whose rows are contiguous and `pitch` bytes apart.
 channels : int, optional
     Of device memory, along the last axis: 1 (unless given), 2 or 4.
@@ -279,6 +348,12 @@ border : number or tuple of numbers
     What 'border' reads outside; of each channel if several are given.
 srgb : bool
     Normalised 8-bit reads are taken for sRGB and made linear.
+mipmap_filter : str
+    Of a MipmappedArray: 'point' reads the nearest level, 'linear' between two.
+mipmap_level_bias : float
+    Of a MipmappedArray: is added to the level that a kernel asks for.
+min_mipmap_level_clamp, max_mipmap_level_clamp : float
+    Of a MipmappedArray: the levels that are read. All of them unless given.
 
 See cudaCreateTextureObject: CUDA C++ Programming Guide, "Texture Object API" and "Texture Fetching".
 
@@ -297,7 +372,9 @@ array([15.], dtype=float32)
     texture.def(py::init(&make_texture), py::arg("source"), py::kw_only(), py::arg("channels") = py::none(),
                 py::arg("filter") = "point", py::arg("address") = "clamp",
                 py::arg("normalized_coordinates") = false, py::arg("normalized_reads") = false,
-                py::arg("border") = 0.0, py::arg("srgb") = false);
+                py::arg("border") = 0.0, py::arg("srgb") = false, py::arg("mipmap_filter") = "point",
+                py::arg("mipmap_level_bias") = 0.0, py::arg("min_mipmap_level_clamp") = 0.0,
+                py::arg("max_mipmap_level_clamp") = py::none());
     bind_object(texture, "Texture");
 
     py::class_<Surface> surface(
