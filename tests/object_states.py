@@ -107,6 +107,7 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "pool statistics": lambda w: cs.MemoryPool().statistics,
     "pointer attributes": lambda w: cs.pointer_attributes(w.x),
     "CUDA array": lambda w: cs.CudaArray((8, 8), np.float32),
+    "mipmapped array": lambda w: cs.MipmappedArray((8, 8), np.float32),
     "texture": lambda w: cs.Texture(w.cuda_array),
     "surface": lambda w: cs.Surface(w.cuda_array),
     "module": lambda w: cs.Module(KERNELS),

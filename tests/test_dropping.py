@@ -26,6 +26,7 @@ KINDS = {
     "pitched": lambda: cs.empty_pitched((64, 1000), np.float32),
     "managed": lambda: cs.empty_managed(1 << 20, np.uint8),
     "CUDA array": lambda: cs.CudaArray((64, 64), np.float32),
+    "mipmapped array": lambda: cs.MipmappedArray((64, 64), np.float32),
     "registration": lambda: cs.register(np.zeros(1 << 20, np.uint8)),
     "module": lambda: cs.Module(SPARE),
 }

@@ -17,6 +17,7 @@ __global__ void copy(int* target, const int* origin) { *target = *origin; }
 __global__ void is_null(int* answer, const float* pointer) { *answer = pointer == nullptr; }
 __global__ void flags(int* answer, bool yes, char letter) { *answer = yes * 1000 + letter; }
 __global__ void from_pair(float* answer, Pair pair) { *answer = pair.x * pair.n; }
+__global__ void add_to(Pair& pair, const float& x, int n) { pair.x += x; pair.n += n; }
 __global__ void raw(void* target, int number) { *(int*)target = number; }
 __global__ void many(int* out, char a, short b, int c, long long d, float e, double f, char g) {
     out[0] = a; out[1] = b; out[2] = c; out[3] = (int)d; out[4] = (int)e; out[5] = (int)f; out[6] = g;
@@ -123,6 +124,14 @@ def test_none_is_a_null_pointer(kernels):
     assert answer.to_host().tolist() == [1]
 
 
+def test_reference_names_the_element_of_the_array(kernels):
+    pair = np.zeros(2, np.dtype([("x", np.float32), ("n", np.int32)]))
+    pairs, x = cs.to_device(pair.view(np.int32)), cs.to_device(np.array([2.5, 1], np.float32))
+    kernels.add_to[1, 1](pairs[2:], x, 7)
+
+    assert pairs.to_host().view(pair.dtype).tolist() == [(0, 0), (2.5, 7)]
+
+
 def test_void_pointer_takes_any_array_and_an_address(kernels):
     x = cs.zeros(2, np.int32)
     kernels.raw[1, 1](x, 7)
@@ -187,6 +196,19 @@ def test_numpy_array_is_told_to_use_to_device(kernels):
 @pytest.mark.parametrize("value", [1.5, "x", b"1234", [1], 0, 1 + 2j])
 def test_pointer_from_something_else(kernels, value):
     refused(kernels.copy[1, 1], cs.zeros(1, np.int32), value, error=TypeError, texts=["origin"])
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(None, "None"), (1.5, "1.5 (float)"), (np.float32(2), "2 (numpy.float32)")]
+)
+def test_reference_from_something_else_says_what_it_is(kernels, value, said):
+    with pytest.raises(TypeError) as error:
+        kernels.add_to[1, 1](cs.zeros(2), value, 7)
+
+    assert str(error.value) == (
+        f"add_to(): parameter 'x' (float const&) takes a DeviceArray of float32, not {said}: a reference names an "
+        "element of the device's memory"
+    )
 
 
 @pytest.mark.parametrize("value", ["3", None, b"", [1], 1 + 2j, np.zeros(1, np.int32), np.zeros(2)])

@@ -517,7 +517,7 @@ REFUSED = {
     "another dtype": (lambda: cs.CudaArray(3).copy_from(np.zeros(3)), TypeError, "astype"),
     "to NumPy": (lambda: cs.CudaArray(3).copy_to(np.zeros(3, np.float32)), TypeError, "to_host"),
     "to another shape": (lambda: cs.CudaArray(3).copy_to(cs.zeros(4)), ValueError, r"\(4,\)"),
-    "of a list": (lambda: cs.Texture([1, 2]), TypeError, "CudaArray or a DeviceArray"),
+    "of a list": (lambda: cs.Texture([1, 2]), TypeError, "CudaArray, a MipmappedArray or a DeviceArray"),
     "filter": (lambda: cs.Texture(cs.CudaArray(3), filter="cubic"), ValueError, "'point', 'linear'"),
     "address": (lambda: cs.Texture(cs.CudaArray(3), address="repeat"), ValueError, "'wrap', 'clamp'"),
     "address of 4 axes": (lambda: cs.Texture(cs.CudaArray(3), address=("clamp",) * 4), ValueError, "3 axes"),

@@ -236,6 +236,20 @@ FILE* opened(const char* name) {
     assert module(device, source).kernels == ()
 
 
+@pytest.mark.parametrize("kernel", ["", "__global__ void put(int* p) { *p = 5; }"])
+def test_host_functions_may_call_those_of_another_file(device, kernel):
+    source = (
+        "void find_force(int n, float* f);\nvoid settle(int n, float* f) { find_force(n, f); }\n" + kernel
+    )
+
+    assert module(device, source).kernels == (("put",) if kernel else ())
+
+
+def test_rvalue_reference_of_a_kernel_is_refused(device):
+    with pytest.raises(cs.CompileError, match="cannot have a parameter with rvalue reference type"):
+        module(device, "__global__ void put(int&& n) { n = 5; }")
+
+
 def test_lines_of_messages_are_those_of_the_file(device):
     source = """#include <vector>
 int helper() {

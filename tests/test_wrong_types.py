@@ -101,6 +101,7 @@ def objects(device: cs.Device) -> dict[str, object]:
         "GraphNode": node,
         "GraphExec": graph.instantiate(),
         "CudaArray": cs.CudaArray((4, 4), np.float32),
+        "MipmappedArray": cs.MipmappedArray((4, 4), np.float32),
     }
 
 
@@ -115,7 +116,7 @@ OBJECTS = [
     "KernelLaunch",
     "Graph",
 ]
-OBJECTS += ["GraphNode", "GraphExec", "CudaArray"]
+OBJECTS += ["GraphNode", "GraphExec", "CudaArray", "MipmappedArray"]
 LEFT_ALONE = {"close", "reset", "capture", "begin_capture", "end_capture", "host_function", "add_host"}
 
 

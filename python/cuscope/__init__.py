@@ -41,6 +41,7 @@ from ._core import (
     MemoryBarrier,
     MemoryInfo,
     MemoryPool,
+    MipmappedArray,
     Module,
     Parameter,
     Pending,
@@ -104,7 +105,7 @@ __all__ = [
     "MemoryPool", "PointerAttributes", "PoolStatistics", "Registration", "copy_batch", "device_view",
     "empty_managed", "empty_pitched", "empty_plain", "pointer_attributes", "register",
     "DeviceArray", "empty", "empty_like", "full", "pinned_empty", "to_device", "zeros", "zeros_like",
-    "CudaArray", "Surface", "Texture",
+    "CudaArray", "MipmappedArray", "Surface", "Texture",
     # arrays of others
     "asarray", "from_dlpack",
     # modules and kernels

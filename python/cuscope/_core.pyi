@@ -34,6 +34,7 @@ __all__: list[str] = [
     "MemoryBarrier",
     "MemoryInfo",
     "MemoryPool",
+    "MipmappedArray",
     "Module",
     "Parameter",
     "Pending",
@@ -1973,11 +1974,17 @@ class CudaArray:
     Parameters
     ----------
     shape : int or tuple of int
-        (width,), (height, width) or (depth, height, width), as of NumPy's arrays.
+        (width,), (height, width) or (depth, height, width), as of NumPy's arrays; of layers (layers, width) or
+        (layers, height, width), of a cubemap (6, size, size), of a layered one (6 * layers, size, size).
     dtype : dtype
         Of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
     channels : int
         1, 2 or 4; more than 1 are the last axis of the arrays that are copied.
+    layered : bool
+        Of lines or planes that kernels choose by number: tex1DLayered(), tex2DLayered(). See cudaArrayLayered.
+    cubemap : bool
+        Of six square faces, +x, -x, +y, -y, +z, -z, that kernels choose by a direction: texCubemap(), and
+        texCubemapLayered() of a layered one. See cudaArrayCubemap.
     surface : bool
         Surfaces of it may be made.
     gather : bool
@@ -2002,6 +2009,8 @@ class CudaArray:
         dtype: numpy.typing.DTypeLike | None = None,
         *,
         channels: typing.SupportsInt | typing.SupportsIndex = 1,
+        layered: bool = False,
+        cubemap: bool = False,
         surface: bool = False,
         gather: bool = False,
         device: Device | None = None,
@@ -2050,6 +2059,11 @@ class CudaArray:
         Was it closed?
         """
     @property
+    def cubemap(self) -> bool:
+        """
+        Does it have faces that kernels choose by a direction?
+        """
+    @property
     def device(self) -> Device:
         """
         The device whose memory it is.
@@ -2060,9 +2074,14 @@ class CudaArray:
         NumPy's type of a channel.
         """
     @property
+    def layered(self) -> bool:
+        """
+        Does it have layers that kernels choose by number?
+        """
+    @property
     def shape(self) -> tuple[int, ...]:
         """
-        The extents in elements: depth, height, width.
+        The extents in elements: depth, height, width. Of layers and faces their number comes first.
         """
     @property
     def surface(self) -> bool:
@@ -2070,30 +2089,149 @@ class CudaArray:
         May surfaces of it be made?
         """
 
+class MipmappedArray:
+    """
+    An array at several sizes, for textures that choose one.
+
+    Level 0 has the shape that is asked for, and each next level half as many elements along every axis of coordinates,
+    rounded down, but at least 1. A Texture of it is read by tex2DLod(), tex2DGrad() and their like; tex2D() reads level 0.
+    What the levels hold is the program's: nothing makes the smaller ones from the larger.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Of level 0, as of a CudaArray.
+    dtype : dtype
+        Of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
+    levels : int, optional
+        How many there are. Unless given, as many as lead to one element.
+    channels : int
+        1, 2 or 4; more than 1 are the last axis of the arrays that are copied.
+    layered, cubemap : bool
+        As of a CudaArray. All levels have as many layers and faces.
+    surface : bool
+        Surfaces of its levels may be made.
+    device : Device, optional
+        The current device unless given.
+
+    See cudaMallocMipmappedArray: CUDA C++ Programming Guide, "Texture Memory".
+
+    Examples
+    --------
+    >>> import numpy as np, cuscope as cs
+    >>> a = cs.MipmappedArray((4, 4))
+    >>> a.levels
+    3
+    >>> for i in range(a.levels):
+    ...     a.level(i).copy_from(np.full(a.level(i).shape, i, np.float32))
+    >>> mod = cs.Module('''__global__ void read(cudaTextureObject_t t, float* x) {
+    ...     *x = tex2DLod<float>(t, 0.5f, 0.5f, 1.25f); }''')
+    >>> x = cs.empty(1)
+    >>> mod.read[1, 1](cs.Texture(a, normalized_coordinates=True, mipmap_filter="linear"), x)
+    >>> x.to_host()
+    array([1.25], dtype=float32)
+    """
+    def __init__(
+        self,
+        shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+        dtype: numpy.typing.DTypeLike | None = None,
+        *,
+        levels: typing.SupportsInt | typing.SupportsIndex | None = None,
+        channels: typing.SupportsInt | typing.SupportsIndex = 1,
+        layered: bool = False,
+        cubemap: bool = False,
+        surface: bool = False,
+        device: Device | None = None,
+    ) -> None: ...
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """
+        Says why pickle cannot take it, and what it can take.
+        """
+    def __repr__(self) -> str: ...
+    def close(self) -> None:
+        """
+        Give it up; it is freed once nothing uses it, nor any of its levels. Closing twice is no error. See cudaFreeMipmappedArray.
+        """
+    def level(self, index: typing.SupportsInt | typing.SupportsIndex) -> CudaArray:
+        """
+        A level as a CudaArray, to copy to and from and to make surfaces and textures of. It keeps the whole array alive. See cudaGetMipmappedArrayLevel.
+        """
+    @property
+    def channels(self) -> int:
+        """
+        How many channels an element has.
+        """
+    @property
+    def closed(self) -> bool:
+        """
+        Was it closed?
+        """
+    @property
+    def cubemap(self) -> bool:
+        """
+        Does it have faces that kernels choose by a direction?
+        """
+    @property
+    def device(self) -> Device:
+        """
+        The device whose memory it is.
+        """
+    @property
+    def dtype(self) -> numpy.dtype[typing.Any]:
+        """
+        NumPy's type of a channel.
+        """
+    @property
+    def layered(self) -> bool:
+        """
+        Does it have layers that kernels choose by number?
+        """
+    @property
+    def levels(self) -> int:
+        """
+        How many levels there are.
+        """
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """
+        The extents of level 0 in elements: depth, height, width. Of layers and faces their number comes first.
+        """
+    @property
+    def surface(self) -> bool:
+        """
+        May surfaces of its levels be made?
+        """
+
 class Texture:
     """
-    A texture object: how kernels read an array, by tex1D(), tex2D(), tex3D() and tex1Dfetch().
+    A texture object: how kernels read an array, by tex1D(), tex2D(), tex3D(), tex1Dfetch() and their like.
 
     Pass it to a parameter of type cudaTextureObject_t.
 
     Parameters
     ----------
-    source : CudaArray or DeviceArray
+    source : CudaArray, MipmappedArray or DeviceArray
         Device memory is read as one axis (tex1Dfetch) or as two, whose rows are contiguous and `pitch` bytes apart.
     channels : int, optional
         Of device memory, along the last axis: 1 (unless given), 2 or 4.
     filter : str
         'point', or 'linear' between neighbouring elements, for floats and normalised reads.
     address : str or tuple of str
-        What lies outside, for each axis, x first: 'clamp', 'border', and with normalised coordinates 'wrap' and 'mirror'.
+        What lies outside, for each axis of coordinates, x first: 'clamp', 'border', and with normalised coordinates 'wrap' and 'mirror'.
     normalized_coordinates : bool
-        Coordinates go from 0 to 1, not to the extent.
+        Coordinates go from 0 to 1, not to the extent. Of a cubemap they are a direction, whatever is said here.
     normalized_reads : bool
         Integers of 8 and 16 bits are read as floats from 0 or -1 to 1.
     border : number or tuple of numbers
         What 'border' reads outside; of each channel if several are given.
     srgb : bool
         Normalised 8-bit reads are taken for sRGB and made linear.
+    mipmap_filter : str
+        Of a MipmappedArray: 'point' reads the nearest level, 'linear' between two.
+    mipmap_level_bias : float
+        Of a MipmappedArray: is added to the level that a kernel asks for.
+    min_mipmap_level_clamp, max_mipmap_level_clamp : float
+        Of a MipmappedArray: the levels that are read. All of them unless given.
 
     See cudaCreateTextureObject: CUDA C++ Programming Guide, "Texture Object API" and "Texture Fetching".
 
@@ -2120,6 +2258,10 @@ class Texture:
         normalized_reads: bool = False,
         border: typing.Any = 0.0,
         srgb: bool = False,
+        mipmap_filter: str = "point",
+        mipmap_level_bias: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+        min_mipmap_level_clamp: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+        max_mipmap_level_clamp: typing.SupportsFloat | typing.SupportsIndex | None = None,
     ) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
@@ -4210,6 +4352,11 @@ class Contract:
             collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(4)"
         ] = [0.0, 0.0, 0.0, 0.0],
         srgb: bool = False,
+        mipmap_filter_mode: typing.SupportsInt | typing.SupportsIndex = 0,
+        mipmap_level_bias: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+        mipmap_level_clamp: typing.Annotated[
+            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"
+        ] = [0.0, 0.0],
     ) -> tuple[typing.Any, ...]: ...
     def ctx_reset_persisting_l2_cache(self) -> str: ...
     def destroy_external_semaphore(self, semaphore: typing.SupportsInt | typing.SupportsIndex) -> str: ...
@@ -4278,6 +4425,7 @@ class Contract:
         stream: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> str: ...
     def free_host(self, pointer: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    def free_mipmapped_array(self, array: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def func_get_attributes(
         self, kernel: typing.SupportsInt | typing.SupportsIndex
     ) -> tuple[typing.Any, ...]: ...
@@ -4305,6 +4453,11 @@ class Contract:
         self, device: typing.SupportsInt | typing.SupportsIndex
     ) -> tuple[typing.Any, ...]: ...
     def get_last_error(self) -> str: ...
+    def get_mipmapped_array_level(
+        self,
+        array: typing.SupportsInt | typing.SupportsIndex,
+        index: typing.SupportsInt | typing.SupportsIndex,
+    ) -> tuple[typing.Any, ...]: ...
     def graph_add_dependencies(
         self,
         graph: typing.SupportsInt | typing.SupportsIndex,
@@ -4563,6 +4716,23 @@ class Contract:
         self,
         bytes: typing.SupportsInt | typing.SupportsIndex,
         flags: typing.SupportsInt | typing.SupportsIndex = 1,
+    ) -> tuple[typing.Any, ...]: ...
+    def malloc_mipmapped_array(
+        self,
+        format: tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+        extent: tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+        levels: typing.SupportsInt | typing.SupportsIndex,
+        flags: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> tuple[typing.Any, ...]: ...
     def malloc_pitch(
         self,

@@ -58,6 +58,7 @@ ResourceDescription resource_of(const py::dict& given) {
     ResourceDescription resource;
     resource.type = static_cast<ResourceType>(get("type", 0));
     resource.array = as_pointer<ArrayHandle>(get("array", Address{0}));
+    resource.mipmapped_array = as_pointer<MipmappedArrayHandle>(get("mipmapped_array", Address{0}));
     resource.pointer = as_pointer<void*>(get("pointer", Address{0}));
     resource.format = format_of(get("format", Format{}));
     resource.bytes = get("bytes", size_t{0});
@@ -234,6 +235,18 @@ void bind_textures(Class& contract) {
             },
             arg("format"), arg("extent"), arg("flags") = 0)
         .def(
+            "malloc_mipmapped_array",
+            [](const Contract& c, const Format& format, const Sizes& extent, unsigned levels,
+               unsigned flags) {
+                const ChannelFormat channels = format_of(format);
+                MipmappedArrayHandle out = nullptr;
+                const Status status = c.call([&](Runtime& r) {
+                    return r.malloc_mipmapped_array(&out, &channels, extent_of(extent), levels, flags);
+                });
+                return answer(status, out);
+            },
+            arg("format"), arg("extent"), arg("levels"), arg("flags") = 0)
+        .def(
             "array_get_info",
             [](const Contract& c, Address array) {
                 ChannelFormat format;
@@ -251,7 +264,8 @@ void bind_textures(Class& contract) {
             "create_texture_object",
             [](const Contract& c, const AnswerDict& resource, const std::array<int, 3>& address_mode,
                int filter_mode, int read_mode, bool normalized_coordinates,
-               const std::array<float, 4>& border_color, bool srgb) {
+               const std::array<float, 4>& border_color, bool srgb, int mipmap_filter_mode,
+               float mipmap_level_bias, const std::array<float, 2>& mipmap_level_clamp) {
                 const ResourceDescription what = resource_of(resource);
                 TextureDescription how;
                 for (size_t i = 0; i < 3; ++i)
@@ -261,6 +275,10 @@ void bind_textures(Class& contract) {
                 how.normalized_coordinates = normalized_coordinates;
                 how.border_color = border_color;
                 how.srgb = srgb;
+                how.mipmap_filter_mode = static_cast<TextureFilterMode>(mipmap_filter_mode);
+                how.mipmap_level_bias = mipmap_level_bias;
+                how.min_mipmap_level_clamp = mipmap_level_clamp[0];
+                how.max_mipmap_level_clamp = mipmap_level_clamp[1];
                 TextureHandle out = 0;
                 const Status status =
                     c.call([&](Runtime& r) { return r.create_texture_object(&out, &what, &how); });
@@ -268,7 +286,8 @@ void bind_textures(Class& contract) {
             },
             arg("resource"), arg("address_mode") = std::array<int, 3>{}, arg("filter_mode") = 0,
             arg("read_mode") = 0, arg("normalized_coordinates") = false,
-            arg("border_color") = std::array<float, 4>{}, arg("srgb") = false)
+            arg("border_color") = std::array<float, 4>{}, arg("srgb") = false, arg("mipmap_filter_mode") = 0,
+            arg("mipmap_level_bias") = 0.0F, arg("mipmap_level_clamp") = std::array<float, 2>{})
         .def(
             "create_surface_object",
             [](const Contract& c, const AnswerDict& resource) {
@@ -317,6 +336,8 @@ void bind_contract_memory(py::class_<Contract>& contract) {
         .METHOD(mem_pool_trim_to, arg("pool"), arg("bytes"))
         .METHOD(malloc_from_pool_async, arg("bytes"), arg("pool"), arg("stream") = 0)
         .METHOD(free_array, arg("array"))
+        .METHOD(free_mipmapped_array, arg("array"))
+        .METHOD(get_mipmapped_array_level, arg("array"), arg("index"))
         .METHOD(destroy_texture_object, arg("texture"))
         .METHOD(destroy_surface_object, arg("surface"));
 }

@@ -55,7 +55,8 @@ constexpr bool is_handle =
     std::is_same_v<T, StreamHandle> || std::is_same_v<T, EventHandle> || std::is_same_v<T, LibraryHandle> ||
     std::is_same_v<T, KernelHandle> || std::is_same_v<T, GraphHandle> || std::is_same_v<T, GraphNodeHandle> ||
     std::is_same_v<T, GraphExecHandle> || std::is_same_v<T, ExternalSemaphoreHandle> ||
-    std::is_same_v<T, MemPoolHandle> || std::is_same_v<T, ArrayHandle>;
+    std::is_same_v<T, MemPoolHandle> || std::is_same_v<T, ArrayHandle> ||
+    std::is_same_v<T, MipmappedArrayHandle>;
 
 template <class P>
 constexpr bool is_output =

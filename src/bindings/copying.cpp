@@ -27,6 +27,8 @@ constexpr std::array rules{
     Rule{"MemoryPool", state, "make another with MemoryPool()"},
     Rule{"Registration", state, "copy or pickle its array, and register() that"},
     Rule{"CudaArray", state, "x.to_host() is a NumPy array, which can be pickled; CudaArray() makes another"},
+    Rule{"MipmappedArray", state,
+         "x.level(i).to_host() is a NumPy array, which can be pickled; MipmappedArray() makes another"},
     Rule{"Texture", state, "make another of the same memory with Texture()"},
     Rule{"Surface", state, "make another of the same memory with Surface()"},
     Rule{"Module", state, "copy or pickle its source, and make a Module of that"},

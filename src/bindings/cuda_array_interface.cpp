@@ -27,7 +27,7 @@ py::dtype dtype_of(const py::dict& interface) {
     return structure.itemsize() == plain.itemsize() ? structure : plain;
 }
 
-std::vector<py::ssize_t> shape_of(const py::dict& interface) {
+std::vector<py::ssize_t> stated_shape(const py::dict& interface) {
     const py::object shape = value_of(interface, "shape");
     if (!py::isinstance<py::tuple>(shape)) {
         throw core::WrongKind(entry("shape") + ": takes a tuple of ints, not " +
@@ -36,7 +36,7 @@ std::vector<py::ssize_t> shape_of(const py::dict& interface) {
     return parse_shape(shape);
 }
 
-std::vector<py::ssize_t> strides_of(const py::dict& interface, std::size_t axes) {
+std::vector<py::ssize_t> stated_strides(const py::dict& interface, std::size_t axes) {
     const py::object given = value_of(interface, "strides");
     if (given.is_none()) return {};
     if (!py::isinstance<py::tuple>(given)) {
@@ -87,8 +87,8 @@ DeviceArray from_cuda_array_interface(const py::object& object, const py::object
                                     "; understood are 0 to " + std::to_string(newest_version));
     }
     ForeignLayout layout;
-    layout.shape = shape_of(interface);
-    layout.strides = strides_of(interface, layout.shape.size());
+    layout.shape = stated_shape(interface);
+    layout.strides = stated_strides(interface, layout.shape.size());
     layout.dtype = dtype_of(interface);
     if (!value_of(interface, "mask").is_none()) {
         throw std::invalid_argument(entry("mask") +

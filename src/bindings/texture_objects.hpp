@@ -5,22 +5,54 @@
 #include <vector>
 
 #include "bindings/objects.hpp"
+#include "core/mipmapped_array.hpp"
 #include "core/texture.hpp"
 
 namespace cuscope::bindings {
 
-struct CudaArray {
+// What arrays of one level and of several are made of.
+struct ArrayLayout {
+    std::vector<py::ssize_t> shape;  // of level 0
+    py::dtype dtype;
+    int channels = 1;
+    bool layered = false, cubemap = false, surface = false;
+
+    // Those that coordinates go along: layers and faces are chosen.
+    std::size_t axes() const { return shape.size() - (layered || cubemap ? 1 : 0); }
+    ChannelFormat format() const;
+    Extent extent() const;
+    unsigned flags() const;
+    // "shape=(2, 3), dtype=float32, channels=2, layered"
+    std::string text() const;
+};
+// Throws where no array is like that.
+ArrayLayout read_layout(const ShapeLike& shape, const OptionalDType& dtype, int channels, bool layered,
+                        bool cubemap, bool surface);
+
+struct CudaArray : ArrayLayout {
     const std::shared_ptr<core::ArrayMemory>& open() const {
         if (!memory.get()) throw std::invalid_argument("CudaArray is closed");
         return memory.get();
     }
     core::DevicePtr device;
     SharedOwner<core::ArrayMemory> memory;  // empty once closed
-    std::vector<py::ssize_t> shape;
-    py::dtype dtype;
-    int channels = 1;
-    bool surface = false;
 };
+
+struct MipmappedArray : ArrayLayout {
+    const std::shared_ptr<core::MipmappedMemory>& open() const {
+        if (!memory.get()) throw std::invalid_argument("MipmappedArray is closed");
+        return memory.get();
+    }
+    core::DevicePtr device;
+    SharedOwner<core::MipmappedMemory> memory;  // empty once closed
+    unsigned levels = 1;
+};
+
+// Of elements with so many channels of NumPy's type; throws where no array has such elements.
+ChannelFormat format_of(const py::dtype& dtype, int channels);
+
+void bind_cuda_arrays(py::module_& m);
+void bind_mipmapped_arrays(py::module_& m);
 
 struct Texture {
     const std::shared_ptr<core::TextureObject>& open() const {

@@ -1,4 +1,4 @@
-// CUDA arrays, textures and surfaces.
+// Textures and surfaces.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -15,151 +15,6 @@ namespace cuscope::bindings {
 namespace {
 
 using Shape = std::vector<py::ssize_t>;
-
-ChannelFormat format_of(const py::dtype& dtype, int channels) {
-    const char kind = dtype.kind();
-    const auto size = dtype.itemsize();
-    const bool integer = (kind == 'i' || kind == 'u') && (size == 1 || size == 2 || size == 4);
-    const bool floating = kind == 'f' && (size == 2 || size == 4);
-    if (!(integer || floating) || !element_of(dtype).known()) {
-        throw core::WrongKind(
-            "dtype: textures have integers of 8, 16 or 32 bits and floats of 16 or 32, not " +
-            describe(dtype));
-    }
-    if (channels != 1 && channels != 2 && channels != 4) {
-        throw std::invalid_argument("channels: " + std::to_string(channels) + "; allowed are 1, 2 and 4");
-    }
-    const int bits = static_cast<int>(size) * 8;
-    return {bits, channels > 1 ? bits : 0, channels > 2 ? bits : 0, channels > 2 ? bits : 0,
-            kind == 'f'   ? ChannelKind::floating
-            : kind == 'i' ? ChannelKind::signed_integer
-                          : ChannelKind::unsigned_integer};
-}
-
-CudaArray make_array(const ShapeLike& shape, const OptionalDType& dtype, int channels, bool surface,
-                     bool gather, const DeviceLike& device) {
-    Shape extents = parse_shape(shape);
-    if (extents.empty() || extents.size() > 3 || std::count(extents.begin(), extents.end(), 0) != 0) {
-        throw std::invalid_argument("shape: " + describe(extents) +
-                                    "; an array has 1 to 3 axes of 1 or more elements");
-    }
-    if (gather && extents.size() != 2) {
-        throw std::invalid_argument("gather: is for arrays of 2 axes, not of " +
-                                    std::to_string(extents.size()));
-    }
-    const py::dtype type =
-        parse_dtype(dtype.is_none() ? py::module_::import("numpy").attr("float32") : py::object(dtype));
-    const ChannelFormat format = format_of(type, channels);
-    const core::DevicePtr on = device_or_current(device);
-    const auto at = [&](std::size_t from_end) {
-        return from_end > extents.size() ? std::size_t{0}
-                                         : static_cast<std::size_t>(extents[extents.size() - from_end]);
-    };
-    const Extent extent{at(1), at(2), at(3)};
-    const unsigned flags =
-        (surface ? flags::array_surface_load_store : 0) | (gather ? flags::array_texture_gather : 0);
-    auto memory = without_gil([&] { return core::ArrayMemory::allocate(on, format, extent, flags); });
-    return {on,     SharedOwner<core::ArrayMemory>(std::move(memory)), std::move(extents), type, channels,
-            surface};
-}
-
-// The shape that NumPy's arrays of the elements have.
-Shape full_shape(const CudaArray& self) {
-    Shape shape = self.shape;
-    if (self.channels > 1) shape.push_back(self.channels);
-    return shape;
-}
-
-void check_elements(const CudaArray& self, const Shape& shape, const py::dtype& dtype, const char* what) {
-    if (!self.dtype.equal(dtype)) {
-        throw core::WrongKind(std::string(what) + ": has dtype " + describe(dtype) + ", the array " +
-                              describe(self.dtype) + ": convert with .astype(numpy." + describe(self.dtype) +
-                              ")");
-    }
-    if (shape != full_shape(self)) {
-        throw std::invalid_argument(std::string(what) + ": has shape " + describe(shape) + ", the array " +
-                                    describe(full_shape(self)) + ": shapes must be equal");
-    }
-}
-
-// Rows of an array of this shape, packed.
-PitchedPointer packed(const CudaArray& self, void* data) {
-    const std::size_t row = static_cast<std::size_t>(self.shape.back()) * self.memory.get()->element_bytes();
-    const std::size_t rows =
-        self.shape.size() > 1 ? static_cast<std::size_t>(self.shape[self.shape.size() - 2]) : 1;
-    return {data, row, row, rows};
-}
-
-core::KeepAlive keeping(const py::object& object) {
-    return [raw = object.ptr()] {
-        const PythonEntry entry;
-        return entry ? kept(py::reinterpret_borrow<py::object>(raw)) : nullptr;
-    };
-}
-
-void copy_device(const CudaArray& self, bool from_array, const DeviceArray& other,
-                 const core::StreamPtr& stream) {
-    const auto array = self.open();
-    const auto memory = other.open();
-    const PitchedPointer side = packed(self, other.pointer());
-    without_gil([&] { array->copy(from_array, side, memory, stream, {}); });
-}
-
-void array_copy_from(const CudaArray& self, const HostOrDeviceArray& source, const StreamLike& stream) {
-    const auto array = self.open();
-    const core::StreamPtr on = stream_or_current(stream, self.device);
-    const auto from_device = [&](const DeviceArray& other) {
-        check_elements(self, other.shape, other.dtype, "source");
-        copy_device(self, false, other.contiguous() ? other : copy(other, on), on);
-    };
-    if (py::isinstance<DeviceArray>(source)) return from_device(source.cast<const DeviceArray&>());
-    if (const auto foreign = foreign_array(source, on)) return from_device(*foreign);
-    const py::module_ np = py::module_::import("numpy");
-    const py::array given = py::isinstance<py::array>(source)
-                                ? py::array(source)
-                                : py::array(np.attr("asarray")(source, self.dtype));
-    check_elements(self, shape_of(given), given.dtype(), "source");
-    const py::array dense(np.attr("ascontiguousarray")(given));
-    const PitchedPointer side = packed(self, const_cast<void*>(dense.data()));
-    const core::KeepAlive keep = keeping(dense);
-    without_gil([&] { array->copy(false, side, nullptr, on, keep); });
-}
-
-NDArray array_to_host(const CudaArray& self, const StreamLike& stream) {
-    const auto array = self.open();
-    const core::StreamPtr on = stream_or_current(stream, self.device);
-    py::array result(self.dtype, full_shape(self));
-    const PitchedPointer side = packed(self, result.mutable_data());
-    const core::KeepAlive keep = keeping(result);
-    without_gil([&] {
-        array->copy(true, side, nullptr, on, keep);
-        on->synchronize();
-    });
-    return NDArray(result);
-}
-
-void array_copy_to(const CudaArray& self, const py::object& destination, const StreamLike& stream) {
-    self.open();
-    const core::StreamPtr on = stream_or_current(stream, self.device);
-    const bool ours = py::isinstance<DeviceArray>(destination);
-    const auto foreign = ours ? std::nullopt : foreign_array(destination, on);
-    if (!ours && !foreign) {
-        throw core::WrongKind(std::string("destination: takes a DeviceArray, not ") +
-                              Py_TYPE(destination.ptr())->tp_name + ": .to_host() makes a NumPy array");
-    }
-    const DeviceArray& other = ours ? destination.cast<const DeviceArray&>() : *foreign;
-    check_elements(self, other.shape, other.dtype, "destination");
-    check_writeable(other, "destination");
-    if (other.contiguous()) {
-        copy_device(self, true, other, on);
-        return;
-    }
-    const DeviceArray dense = new_array(on, other.shape, other.dtype);
-    copy_device(self, true, dense, on);
-    copy_array(other, dense, on);
-}
-
-// ---- textures
 
 template <std::size_t n>
 int one_of(const std::string& value, const char* what, const std::array<const char*, n>& names) {
@@ -184,7 +39,16 @@ struct Source {
     ResourceDescription resource;
     std::shared_ptr<core::Memory> memory;
     core::DevicePtr device;
-    std::size_t axes = 1;
+    std::size_t axes = 1;  // that coordinates go along
+    bool cubemap = false;
+    unsigned levels = 0;  // of a mipmapped array
+};
+
+// How levels are chosen, as a program says it.
+struct LevelsAsked {
+    std::string filter;
+    double bias, least;
+    std::optional<double> most;
 };
 
 Source source_of(const DeviceArray& array, int channels) {
@@ -233,24 +97,41 @@ Source source_of(const DeviceArray& array, int channels) {
     return source;
 }
 
+void check_channels(const std::optional<int>& asked, const ArrayLayout& array) {
+    if (!asked || *asked == array.channels) return;
+    throw std::invalid_argument("channels: " + std::to_string(*asked) + "; the array has " +
+                                std::to_string(array.channels));
+}
+
 Source source_of(const py::object& given, const std::optional<int>& channels) {
     if (py::isinstance<CudaArray>(given)) {
         const auto& array = given.cast<const CudaArray&>();
-        if (channels && *channels != array.channels) {
-            throw std::invalid_argument("channels: " + std::to_string(*channels) + "; the array has " +
-                                        std::to_string(array.channels));
-        }
+        check_channels(channels, array);
         Source source{{}, array.open(), array.device};
         source.resource.array = array.open()->handle();
-        source.axes = array.shape.size();
-        source.resource.format = format_of(array.dtype, array.channels);
+        source.axes = array.axes();
+        source.cubemap = array.cubemap;
+        source.resource.format = array.format();
+        return source;
+    }
+    if (py::isinstance<MipmappedArray>(given)) {
+        const auto& array = given.cast<const MipmappedArray&>();
+        check_channels(channels, array);
+        Source source{{}, array.open(), array.device};
+        source.resource.type = ResourceType::mipmapped_array;
+        source.resource.mipmapped_array = array.open()->handle();
+        source.resource.format = array.format();
+        source.axes = array.axes();
+        source.cubemap = array.cubemap;
+        source.levels = array.levels;
         return source;
     }
     const bool ours = py::isinstance<DeviceArray>(given);
     const auto foreign = ours ? std::nullopt : foreign_array(given, core::current_stream(current_device()));
     if (!ours && !foreign) {
-        throw core::WrongKind(std::string("source: takes a CudaArray or a DeviceArray, not ") +
-                              Py_TYPE(given.ptr())->tp_name);
+        throw core::WrongKind(
+            std::string("source: takes a CudaArray, a MipmappedArray or a DeviceArray, not ") +
+            Py_TYPE(given.ptr())->tp_name);
     }
     if (foreign) foreign->open()->outlast_call();
     const DeviceArray& array = ours ? given.cast<const DeviceArray&>() : *foreign;
@@ -345,16 +226,60 @@ void check_modes(const TextureDescription& how, const ResourceDescription& resou
     }
 }
 
+void set_levels(TextureDescription& how, const LevelsAsked& asked, const Source& from) {
+    how.mipmap_filter_mode =
+        static_cast<TextureFilterMode>(one_of<2>(asked.filter, "mipmap_filter", {"point", "linear"}));
+    const bool linear = how.mipmap_filter_mode == TextureFilterMode::linear;
+    if (from.levels == 0) {
+        if (!linear && asked.bias == 0 && asked.least == 0 && !asked.most) return;
+        throw std::invalid_argument(
+            "mipmap_filter, mipmap_level_bias, min_mipmap_level_clamp and max_mipmap_level_clamp: are for a "
+            "MipmappedArray; other sources have one level");
+    }
+    const double most = asked.most.value_or(from.levels - 1);
+    for (const auto& [name, value] :
+         {std::pair("mipmap_level_bias", asked.bias), std::pair("min_mipmap_level_clamp", asked.least),
+          std::pair("max_mipmap_level_clamp", most)}) {
+        if (!std::isfinite(value)) {
+            throw std::invalid_argument(std::string(name) + ": " +
+                                        py::str(py::float_(value)).cast<std::string>() +
+                                        "; a level is a finite number");
+        }
+    }
+    if (asked.least > most) {
+        throw std::invalid_argument(
+            "min_mipmap_level_clamp: " + py::str(py::float_(asked.least)).cast<std::string>() +
+            " is above max_mipmap_level_clamp, " + py::str(py::float_(most)).cast<std::string>());
+    }
+    if (!how.normalized_coordinates) {
+        throw std::invalid_argument(
+            "normalized_coordinates: the levels of a MipmappedArray have different extents, and are read by "
+            "coordinates from 0 to 1: pass normalized_coordinates=True");
+    }
+    if (linear && from.resource.format.kind != ChannelKind::floating &&
+        how.read_mode == TextureReadMode::element_type) {
+        throw std::invalid_argument(
+            "mipmap_filter: 'linear' is for floats, and for integers of 8 or 16 bits with "
+            "normalized_reads=True");
+    }
+    how.mipmap_level_bias = static_cast<float>(asked.bias);
+    how.min_mipmap_level_clamp = static_cast<float>(asked.least);
+    how.max_mipmap_level_clamp = static_cast<float>(most);
+}
+
 Texture make_texture(const py::object& source, const std::optional<int>& channels, const std::string& filter,
                      const py::object& address, bool normalized_coordinates, bool normalized_reads,
-                     const py::object& border, bool srgb) {
+                     const py::object& border, bool srgb, const std::string& mipmap_filter,
+                     double mipmap_level_bias, double min_mipmap_level_clamp,
+                     const std::optional<double>& max_mipmap_level_clamp) {
     TextureDescription how;
     how.filter_mode = static_cast<TextureFilterMode>(one_of<2>(filter, "filter", {"point", "linear"}));
     how.read_mode = normalized_reads ? TextureReadMode::normalized_float : TextureReadMode::element_type;
-    how.normalized_coordinates = normalized_coordinates;
     how.srgb = srgb;
     Source from = source_of(source, channels);
+    how.normalized_coordinates = normalized_coordinates || from.cubemap;  // directions have no other form
     check_modes(how, from.resource);
+    set_levels(how, {mipmap_filter, mipmap_level_bias, min_mipmap_level_clamp, max_mipmap_level_clamp}, from);
     set_address(how, address, from.axes);
     set_border(
         how, border,
@@ -396,91 +321,39 @@ void bind_object(Class& bound, const char* name) {
 }  // namespace
 
 void bind_textures(py::module_& m) {
-    py::class_<CudaArray> array(m, "CudaArray", R"(An opaque array for textures and surfaces, of 1 to 3 axes.
-
-Its elements have no address; they are copied in and out, and kernels read them through a Texture and write them through
-a Surface.
-
-Parameters
-----------
-shape : int or tuple of int
-    (width,), (height, width) or (depth, height, width), as of NumPy's arrays.
-dtype : dtype
-    Of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
-channels : int
-    1, 2 or 4; more than 1 are the last axis of the arrays that are copied.
-surface : bool
-    Surfaces of it may be made.
-gather : bool
-    tex2Dgather() may read it.
-device : Device, optional
-    The current device unless given.
-
-See cudaMallocArray, cudaMalloc3DArray: CUDA C++ Programming Guide, "CUDA Arrays".
-
-Examples
---------
->>> import numpy as np, cuscope as cs
->>> a = cs.CudaArray((2, 3), np.int32)
->>> a.copy_from(np.arange(6, dtype=np.int32).reshape(2, 3))
->>> a.to_host()
-array([[0, 1, 2],
-       [3, 4, 5]], dtype=int32)
-)");
-    array
-        .def(py::init(&make_array), py::arg("shape"), py::arg("dtype") = py::none(), py::kw_only(),
-             py::arg("channels") = 1, py::arg("surface") = false, py::arg("gather") = false,
-             py::arg("device") = py::none())
-        .def("copy_from", array_copy_from, py::arg("source"), py::kw_only(), py::arg("stream") = py::none(),
-             "Copy all elements from an array of the same shape and dtype, on the host or on the device. See "
-             "cudaMemcpy3DAsync.")
-        .def("copy_to", array_copy_to, py::arg("destination"), py::kw_only(), py::arg("stream") = py::none(),
-             "Copy all elements to a DeviceArray of the same shape and dtype. See cudaMemcpy3DAsync.")
-        .def("to_host", array_to_host, py::kw_only(), py::arg("stream") = py::none(),
-             "Copy all elements to a new NumPy array, and wait for it. See cudaMemcpy3DAsync.")
-        .def_property_readonly(
-            "shape", [](const CudaArray& self) { return ShapeTuple(shape_tuple(self.shape)); },
-            "The extents in elements: depth, height, width.")
-        .def_property_readonly(
-            "dtype", [](const CudaArray& self) { return DType(self.dtype); }, "NumPy's type of a channel.")
-        .def_readonly("channels", &CudaArray::channels, "How many channels an element has.")
-        .def_readonly("surface", &CudaArray::surface, "May surfaces of it be made?")
-        .def_readonly("device", &CudaArray::device, "The device whose memory it is.")
-        .def(
-            "close", [](CudaArray& self) { self.memory.reset(); },
-            "Give it up; it is freed once nothing uses it. Closing twice is no error. See cudaFreeArray.")
-        .def_property_readonly(
-            "closed", [](const CudaArray& self) { return !self.memory.get(); }, "Was it closed?")
-        .def("__repr__", [](const CudaArray& self) {
-            return "CudaArray(shape=" + describe(self.shape) + ", dtype=" + describe(self.dtype) +
-                   (self.channels > 1 ? ", channels=" + std::to_string(self.channels) : "") + ", " +
-                   self.device->name() + (self.memory.get() ? ")" : ", closed)");
-        });
+    bind_cuda_arrays(m);
+    bind_mipmapped_arrays(m);
 
     py::class_<Texture> texture(
         m, "Texture",
-        R"(A texture object: how kernels read an array, by tex1D(), tex2D(), tex3D() and tex1Dfetch().
+        R"(A texture object: how kernels read an array, by tex1D(), tex2D(), tex3D(), tex1Dfetch() and their like.
 
 Pass it to a parameter of type cudaTextureObject_t.
 
 Parameters
 ----------
-source : CudaArray or DeviceArray
+source : CudaArray, MipmappedArray or DeviceArray
     Device memory is read as one axis (tex1Dfetch) or as two, whose rows are contiguous and `pitch` bytes apart.
 channels : int, optional
     Of device memory, along the last axis: 1 (unless given), 2 or 4.
 filter : str
     'point', or 'linear' between neighbouring elements, for floats and normalised reads.
 address : str or tuple of str
-    What lies outside, for each axis, x first: 'clamp', 'border', and with normalised coordinates 'wrap' and 'mirror'.
+    What lies outside, for each axis of coordinates, x first: 'clamp', 'border', and with normalised coordinates 'wrap' and 'mirror'.
 normalized_coordinates : bool
-    Coordinates go from 0 to 1, not to the extent.
+    Coordinates go from 0 to 1, not to the extent. Of a cubemap they are a direction, whatever is said here.
 normalized_reads : bool
     Integers of 8 and 16 bits are read as floats from 0 or -1 to 1.
 border : number or tuple of numbers
     What 'border' reads outside; of each channel if several are given.
 srgb : bool
     Normalised 8-bit reads are taken for sRGB and made linear.
+mipmap_filter : str
+    Of a MipmappedArray: 'point' reads the nearest level, 'linear' between two.
+mipmap_level_bias : float
+    Of a MipmappedArray: is added to the level that a kernel asks for.
+min_mipmap_level_clamp, max_mipmap_level_clamp : float
+    Of a MipmappedArray: the levels that are read. All of them unless given.
 
 See cudaCreateTextureObject: CUDA C++ Programming Guide, "Texture Object API" and "Texture Fetching".
 
@@ -499,7 +372,9 @@ array([15.], dtype=float32)
     texture.def(py::init(&make_texture), py::arg("source"), py::kw_only(), py::arg("channels") = py::none(),
                 py::arg("filter") = "point", py::arg("address") = "clamp",
                 py::arg("normalized_coordinates") = false, py::arg("normalized_reads") = false,
-                py::arg("border") = 0.0, py::arg("srgb") = false);
+                py::arg("border") = 0.0, py::arg("srgb") = false, py::arg("mipmap_filter") = "point",
+                py::arg("mipmap_level_bias") = 0.0, py::arg("min_mipmap_level_clamp") = 0.0,
+                py::arg("max_mipmap_level_clamp") = py::none());
     bind_object(texture, "Texture");
 
     py::class_<Surface> surface(

@@ -147,10 +147,13 @@ void check_reachable(const Slot& slot, const Argument& argument) {
 }
 
 const void* pack_pointer(const Slot& slot, const Argument& argument) {
-    if (argument.kind == Argument::Kind::none) return nullptr;
     const ElementType element = slot.check.element;
+    const bool reference = slot.check.parameter.type.find('&') != std::string::npos;
     const std::string allowed =
         element.known() ? "a DeviceArray of " + name(element) : std::string("a DeviceArray");
+    if (reference && !is_array(argument) && argument.kind != Argument::Kind::host_array)
+        slot.wrong_kind(allowed, argument, ": a reference names an element of the device's memory");
+    if (argument.kind == Argument::Kind::none) return nullptr;
     if (argument.kind == Argument::Kind::host_array) {
         slot.wrong_kind(allowed, argument, ": cuscope.to_device(array) copies it to the device");
     }

@@ -33,15 +33,17 @@ std::shared_ptr<ArrayMemory> ArrayMemory::allocate(const DevicePtr& device, cons
 }
 
 ArrayMemory::ArrayMemory(const DevicePtr& device, ArrayHandle handle, const ChannelFormat& format,
-                         const Extent& extent)
+                         const Extent& extent, std::shared_ptr<Memory> whole)
     : device_(device),
       handle_(handle),
       format_(format),
       extent_(extent),
       bytes_(element_size(format) * extent.width * at_least_1(extent.height) * at_least_1(extent.depth)),
-      generation_(device->generation()) {}
+      generation_(device->generation()),
+      whole_(std::move(whole)) {}
 
 ArrayMemory::~ArrayMemory() {
+    if (whole_) return;
     release_after_uses(device_, generation_, "cudaFreeArray", uses_.take(),
                        [handle = handle_](Runtime& runtime) { return runtime.free_array(handle); });
 }
@@ -50,6 +52,7 @@ std::size_t ArrayMemory::element_bytes() const { return element_size(format_); }
 
 void ArrayMemory::used_in(const StreamPtr& stream) {
     check_usable();
+    if (whole_) return whole_->used_in(stream);
     uses_.add(stream);
 }
 

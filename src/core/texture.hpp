@@ -18,7 +18,7 @@ class ArrayMemory final : public Memory {
     Device& device() const override { return *device_; }
     std::size_t bytes() const override { return bytes_; }
     void used_in(const StreamPtr& stream) override;
-    std::vector<StreamPtr> users() override { return uses_.list(); }
+    std::vector<StreamPtr> users() override { return whole_ ? whole_->users() : uses_.list(); }
     void check_usable() const { device_->check_generation(generation_, "CudaArray"); }
     ArrayHandle handle() const { return handle_; }
     const DevicePtr& device_pointer() const { return device_; }
@@ -30,8 +30,9 @@ class ArrayMemory final : public Memory {
     void copy(bool from_array, const PitchedPointer& other, const std::shared_ptr<DeviceMemory>& memory,
               const StreamPtr& stream, const KeepAlive& keep_alive);
 
+    // `whole`: of a level of a mipmapped array, which has the memory.
     ArrayMemory(const DevicePtr& device, ArrayHandle handle, const ChannelFormat& format,
-                const Extent& extent);
+                const Extent& extent, std::shared_ptr<Memory> whole = nullptr);
     ~ArrayMemory() override;
 
   private:
@@ -41,6 +42,7 @@ class ArrayMemory final : public Memory {
     Extent extent_;
     std::size_t bytes_;
     unsigned generation_;
+    std::shared_ptr<Memory> whole_;
     Uses uses_;
 };
 

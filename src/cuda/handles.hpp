@@ -16,6 +16,9 @@ inline cudaLibrary_t native(LibraryHandle library) { return reinterpret_cast<cud
 inline cudaKernel_t native(KernelHandle kernel) { return reinterpret_cast<cudaKernel_t>(kernel); }
 inline cudaMemPool_t native(MemPoolHandle pool) { return reinterpret_cast<cudaMemPool_t>(pool); }
 inline cudaArray_t native(ArrayHandle array) { return reinterpret_cast<cudaArray_t>(array); }
+inline cudaMipmappedArray_t native(MipmappedArrayHandle array) {
+    return reinterpret_cast<cudaMipmappedArray_t>(array);
+}
 inline cudaGraph_t native(GraphHandle graph) { return reinterpret_cast<cudaGraph_t>(graph); }
 inline cudaGraphNode_t native(GraphNodeHandle node) { return reinterpret_cast<cudaGraphNode_t>(node); }
 inline cudaGraphExec_t native(GraphExecHandle exec) { return reinterpret_cast<cudaGraphExec_t>(exec); }
@@ -35,6 +38,9 @@ inline cudaKernel_t* native(KernelHandle* kernel) { return reinterpret_cast<cuda
 
 inline cudaMemPool_t* native(MemPoolHandle* pool) { return reinterpret_cast<cudaMemPool_t*>(pool); }
 inline cudaArray_t* native(ArrayHandle* array) { return reinterpret_cast<cudaArray_t*>(array); }
+inline cudaMipmappedArray_t* native(MipmappedArrayHandle* array) {
+    return reinterpret_cast<cudaMipmappedArray_t*>(array);
+}
 
 inline cudaMemLocation native(const MemLocation& location) {
     cudaMemLocation real{};

@@ -18,6 +18,9 @@ cudaResourceDesc native(const ResourceDescription& resource) {
         case ResourceType::array:
             real.res.array.array = cuda::native(resource.array);
             break;
+        case ResourceType::mipmapped_array:
+            real.res.mipmap.mipmap = cuda::native(resource.mipmapped_array);
+            break;
         case ResourceType::linear:
             real.res.linear.devPtr = resource.pointer;
             real.res.linear.desc = native(resource.format);
@@ -44,6 +47,10 @@ cudaTextureDesc native(const TextureDescription& description) {
     real.sRGB = description.srgb ? 1 : 0;
     std::copy(description.border_color.begin(), description.border_color.end(), real.borderColor);
     real.normalizedCoords = description.normalized_coordinates ? 1 : 0;
+    real.mipmapFilterMode = static_cast<cudaTextureFilterMode>(description.mipmap_filter_mode);
+    real.mipmapLevelBias = description.mipmap_level_bias;
+    real.minMipmapLevelClamp = description.min_mipmap_level_clamp;
+    real.maxMipmapLevelClamp = description.max_mipmap_level_clamp;
     return real;
 }
 
@@ -88,6 +95,27 @@ Status CudaRuntime::array_get_info(ChannelFormat* format, Extent* extent, unsign
     if (extent != nullptr) *extent = {size.width, size.height, size.depth};
     if (flags != nullptr) *flags = set;
     return status;
+}
+
+Status CudaRuntime::malloc_mipmapped_array(MipmappedArrayHandle* array, const ChannelFormat* format,
+                                           Extent extent, unsigned levels, unsigned flags) {
+    clear(array);
+    const cudaChannelFormatDesc real = format != nullptr ? native(*format) : cudaChannelFormatDesc{};
+    return make([&] {
+        return cudaMallocMipmappedArray(cuda::native(array), format != nullptr ? &real : nullptr,
+                                        {extent.width, extent.height, extent.depth}, levels, flags);
+    });
+}
+
+Status CudaRuntime::free_mipmapped_array(MipmappedArrayHandle array) {
+    if (would_wait()) return Status::not_ready;
+    return make([&] { return cudaFreeMipmappedArray(cuda::native(array)); });
+}
+
+Status CudaRuntime::get_mipmapped_array_level(ArrayHandle* level, MipmappedArrayHandle array,
+                                              unsigned index) {
+    clear(level);
+    return make([&] { return cudaGetMipmappedArrayLevel(cuda::native(level), cuda::native(array), index); });
 }
 
 Status CudaRuntime::create_texture_object(TextureHandle* texture, const ResourceDescription* resource,

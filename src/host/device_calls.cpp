@@ -165,6 +165,7 @@ Status HostRuntime::device_reset() {
         live_.erase(entry.first);
         return true;
     });
+    std::erase_if(mipmapped_arrays_, [&](const auto& entry) { return entry.second->device == index; });
     std::erase_if(textures_, [&](const auto& entry) { return entry.second->device == index; });
     reset.limits = first_limits(*reset.model);
     reset.heap = std::make_shared<simt::Heap>(reset.limits[static_cast<int>(Limit::malloc_heap_size)]);

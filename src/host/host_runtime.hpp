@@ -134,6 +134,16 @@ class HostRuntime final : public Runtime {
         int device = 0;
         std::size_t element = 0;  // bytes
         std::byte* base = nullptr;
+        bool is_level = false;  // of a mipmapped array, whose memory it is
+    };
+    struct MipmappedArray {
+        int device = 0;
+        std::byte* base = nullptr;
+        std::vector<ArrayHandle> levels;
+    };
+    // What a handle of a texture or surface names.
+    struct TextureObject : cuscope_simt::Texture {
+        std::vector<cuscope_simt::Level> own_levels;
     };
     struct Device {
         const DeviceModel* model = nullptr;
@@ -292,6 +302,11 @@ class HostRuntime final : public Runtime {
     Pool& pool_for_plain(int device, std::size_t bytes);
     Found<Pool> find_pool(MemPoolHandle handle);
     Found<Array> find_array(ArrayHandle handle);
+    Found<MipmappedArray> find_mipmapped_array(MipmappedArrayHandle handle);
+    Status check_array(const ChannelFormat& format, const Extent& extent, unsigned flags);
+    Status allocate_array(Lock& lock, std::size_t bytes, std::byte** base);
+    // `base_of` gives null once another thread has freed the array.
+    Status free_array_memory(Lock& lock, const char* what, const std::function<std::byte*()>& base_of);
     Status make_array(Lock& lock, ArrayHandle* array, const ChannelFormat* format, const Extent& extent,
                       unsigned flags);
     Status check_resource(const ResourceDescription& resource, ChannelFormat* format);
@@ -422,10 +437,11 @@ class HostRuntime final : public Runtime {
         std::vector<CommandRef> last;  // what may still use it
     };
     std::vector<Unloaded> unloaded_;
-    std::map<const void*, std::unique_ptr<Array>> arrays_;
+    std::map<const void*, std::unique_ptr<Array>> arrays_;  // and levels of mipmapped ones
+    std::map<const void*, std::unique_ptr<MipmappedArray>> mipmapped_arrays_;
     std::map<const void*, std::shared_ptr<ExternalSemaphore>> semaphores_;
-    std::map<unsigned long long, std::unique_ptr<cuscope_simt::Texture>> textures_;  // and surfaces
-    std::map<const void*, ManagedRanges> managed_;                                   // by address
+    std::map<unsigned long long, std::unique_ptr<TextureObject>> textures_;  // and surfaces
+    std::map<const void*, ManagedRanges> managed_;                           // by address
     std::unique_ptr<Graphs> graphs_;
     std::string printed_;
     std::vector<const Command*> running_kernels_;

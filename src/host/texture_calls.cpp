@@ -1,153 +1,18 @@
-// The host runtime's CUDA arrays, texture objects and surface objects.
+// The host runtime's texture objects and surface objects.
 #include <algorithm>
 
+#include "host/array_format.hpp"
 #include "host/call.hpp"
 #include "host/host_runtime.hpp"
 
 namespace cuscope::host {
 namespace {
 
-// Bytes of an element; 0 if no array has such elements.
-std::size_t element_bytes(const ChannelFormat& format) {
-    const int bits[] = {format.x, format.y, format.z, format.w};
-    const int channels =
-        static_cast<int>(std::count_if(std::begin(bits), std::end(bits), [](int b) { return b != 0; }));
-    const bool equal = std::all_of(bits, bits + channels, [&](int b) { return b == format.x; });
-    if (channels == 0 || channels == 3 || !equal) return 0;
-    const bool floating = format.kind == ChannelKind::floating;
-    const bool integer =
-        format.kind == ChannelKind::signed_integer || format.kind == ChannelKind::unsigned_integer;
-    const bool known =
-        (format.x == 8 && integer) || ((format.x == 16 || format.x == 32) && (integer || floating));
-    return known ? static_cast<std::size_t>(channels * format.x / 8) : 0;
-}
-
 // What every device of compute capability 5 and later has.
 constexpr std::size_t most_linear_texels = std::size_t{1} << 28;
 constexpr std::size_t most_pitched_width = 131072, most_pitched_height = 65000, most_pitch = 2097120;
 
-// Has an array such an extent? The limits are those of every device of compute capability 5 and later. Of a
-// layered array the depth is the number of layers, of a cubemap that of its faces.
-bool fits_array(const Extent& extent, unsigned flags) {
-    constexpr std::size_t most_1d = 131072, most_width = 131072, most_height = 65536, most_3d = 16384,
-                          most_layered = 32768, most_layers = 2048, faces = 6;
-    const bool layered = (flags & flags::array_layered) != 0;
-    if (extent.width == 0) return false;
-    if ((flags & flags::array_cubemap) != 0) {
-        return extent.width == extent.height && extent.width <= most_layered && extent.depth != 0 &&
-               (layered ? extent.depth % faces == 0 && extent.depth < most_layers : extent.depth == faces);
-    }
-    if (layered) {
-        return extent.width <= most_layered && extent.height <= most_layered && extent.depth != 0 &&
-               extent.depth <= most_layers;
-    }
-    if (extent.depth == 0)
-        return extent.height == 0 ? extent.width <= most_1d
-                                  : extent.width <= most_width && extent.height <= most_height;
-    return extent.height > 0 && extent.width <= most_3d && extent.height <= most_3d &&
-           extent.depth <= most_3d;
-}
-
 }  // namespace
-
-Found<HostRuntime::Array> HostRuntime::find_array(ArrayHandle handle) {
-    return live_.contains(handle) ? reinterpret_cast<Array*>(handle) : nullptr;
-}
-
-Status HostRuntime::make_array(Lock& lock, ArrayHandle* array, const ChannelFormat* format,
-                               const Extent& extent, unsigned flags) {
-    if (array == nullptr || format == nullptr) return fail(Status::invalid_value);
-    *array = nullptr;
-    const std::size_t element = element_bytes(*format);
-    if (element == 0) {
-        return fail(Status::invalid_channel_descriptor,
-                    "an element has 1, 2 or 4 equal channels: integers of 8, 16 or 32 bits, or floats of 16 "
-                    "or 32");
-    }
-    constexpr unsigned known = flags::array_layered | flags::array_surface_load_store | flags::array_cubemap |
-                               flags::array_texture_gather;
-    if ((flags & ~known) != 0) {
-        return fail(Status::invalid_value,
-                    "an array's flags are layered (1), for surfaces (2), a cubemap (4), for gathers (8)");
-    }
-    if (!fits_array(extent, flags)) {
-        return fail(Status::invalid_value,
-                    "an array of " + std::to_string(extent.width) + " x " + std::to_string(extent.height) +
-                        " x " + std::to_string(extent.depth) + " elements, flags " + std::to_string(flags));
-    }
-    auto made = std::make_unique<Array>();
-    made->format = *format;
-    made->extent = extent;
-    made->flags = flags;
-    made->device = thread().device;
-    made->element = element;
-    const std::size_t bytes = element * extent.width * std::max<std::size_t>(1, extent.height) *
-                              std::max<std::size_t>(1, extent.depth);
-    if (Status status = allocate(lock, made->device, bytes, &made->base); status != Status::success)
-        return status;
-    Allocation allocation{made->base, bytes, MemoryType::device, made->device};
-    allocation.fixed = true;
-    memory_.add(allocation);
-    live_.insert(made.get());
-    *array = reinterpret_cast<ArrayHandle>(made.get());
-    arrays_.emplace(made.get(), std::move(made));
-    return Status::success;
-}
-
-Status HostRuntime::malloc_array(ArrayHandle* array, const ChannelFormat* format, std::size_t width,
-                                 std::size_t height, unsigned flags) {
-    Call call(*this, &CallCosts::malloc);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
-    return make_array(call.lock(), array, format, {width, height, 0}, flags);
-}
-
-Status HostRuntime::malloc_3d_array(ArrayHandle* array, const ChannelFormat* format, Extent extent,
-                                    unsigned flags) {
-    Call call(*this, &CallCosts::malloc);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
-    return make_array(call.lock(), array, format, extent, flags);
-}
-
-Status HostRuntime::free_array(ArrayHandle array) {
-    Call call(*this, &CallCosts::free);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
-    if (array == nullptr) return Status::success;
-    const auto memory_of = [&] {
-        const Found<Array> found = find_array(array);
-        return found == nullptr ? nullptr : memory_.find_base(found->base);
-    };
-    const Allocation* memory = memory_of();
-    if (memory == nullptr) return invalid_handle("array");
-    const int index = memory->device;
-    const std::uint64_t serial = memory->serial;
-    if (Status status = wait_to_free(call.lock(), index); status != Status::success) return status;
-    memory = memory_of();
-    if (memory == nullptr || memory->serial != serial) return invalid_handle("array");
-    std::byte* const base = memory->base;
-    const std::size_t bytes = memory->bytes;
-    memory_.remove(base);
-    devices_[index]->arena->release(base, bytes);
-    live_.erase(array);
-    arrays_.erase(array);
-    return Status::success;
-}
-
-Status HostRuntime::array_get_info(ChannelFormat* format, Extent* extent, unsigned* flags,
-                                   ArrayHandle array) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Found<const Array> found = find_array(array);
-    if (found == nullptr) return invalid_handle("array");
-    if (format != nullptr) *format = found->format;
-    if (extent != nullptr) *extent = found->extent;
-    if (flags != nullptr) *flags = found->flags;
-    return Status::success;
-}
-
-// ---- objects
 
 Status HostRuntime::check_resource(const ResourceDescription& resource, ChannelFormat* format) {
     const DeviceProperties& properties = device().model->properties;
@@ -155,6 +20,12 @@ Status HostRuntime::check_resource(const ResourceDescription& resource, ChannelF
         const Found<const Array> array = find_array(resource.array);
         if (array == nullptr) return invalid_handle("array");
         *format = array->format;
+        return Status::success;
+    }
+    if (resource.type == ResourceType::mipmapped_array) {
+        const Found<const MipmappedArray> array = find_mipmapped_array(resource.mipmapped_array);
+        if (array == nullptr) return invalid_handle("mipmapped array");
+        *format = find_array(array->levels.front())->format;
         return Status::success;
     }
     *format = resource.format;
@@ -194,6 +65,26 @@ Status HostRuntime::check_resource(const ResourceDescription& resource, ChannelF
 
 namespace {
 
+cuscope_simt::Level level_of(std::byte* base, const Extent& extent, std::size_t element) {
+    cuscope_simt::Level level{};
+    level.data = reinterpret_cast<char*>(base);
+    level.width = extent.width;
+    level.height = std::max<std::size_t>(1, extent.height);
+    level.depth = std::max<std::size_t>(1, extent.depth);
+    level.pitch = level.width * element;
+    level.slice = level.pitch * level.height;
+    return level;
+}
+
+void show(cuscope_simt::Texture& texture, const cuscope_simt::Level& level) {
+    texture.data = level.data;
+    texture.pitch = level.pitch;
+    texture.slice = level.slice;
+    texture.width = level.width;
+    texture.height = level.height;
+    texture.depth = level.depth;
+}
+
 void set_format(cuscope_simt::Texture& texture, const ChannelFormat& format) {
     texture.channels = 1 + (format.y != 0) + (format.z != 0) + (format.w != 0);
     texture.bits = format.x;
@@ -222,26 +113,36 @@ Status HostRuntime::create_texture_object(TextureHandle* texture, const Resource
     if (filtered && integer && !normalized) {
         return fail(Status::invalid_value, "linear filtering is for floats, or for normalised reads");
     }
-    auto made = std::make_unique<cuscope_simt::Texture>();
-    *made = {};
+    if (resource->type == ResourceType::mipmapped_array && !description->normalized_coordinates) {
+        return fail(Status::invalid_value, "a mipmapped array is read by normalised coordinates");
+    }
+    auto made = std::make_unique<TextureObject>();
     set_format(*made, format);
     made->device = thread().device;
     const std::size_t element = element_bytes(format);
     if (resource->type == ResourceType::array) {
         const Array& array = *find_array(resource->array);
-        made->data = reinterpret_cast<char*>(array.base);
-        made->width = array.extent.width;
-        made->height = std::max<std::size_t>(1, array.extent.height);
-        made->depth = std::max<std::size_t>(1, array.extent.depth);
-        made->pitch = made->width * element;
+        show(*made, level_of(array.base, array.extent, element));
+    } else if (resource->type == ResourceType::mipmapped_array) {
+        for (const ArrayHandle handle : find_mipmapped_array(resource->mipmapped_array)->levels) {
+            const Array& level = *find_array(handle);
+            made->own_levels.push_back(level_of(level.base, level.extent, element));
+        }
+        show(*made, made->own_levels.front());
+        made->levels = made->own_levels.data();
+        made->level_count = static_cast<unsigned>(made->own_levels.size());
+        made->linear_levels = description->mipmap_filter_mode == TextureFilterMode::linear;
+        made->level_bias = description->mipmap_level_bias;
+        made->min_level = description->min_mipmap_level_clamp;
+        made->max_level = description->max_mipmap_level_clamp;
     } else {
         made->data = static_cast<char*>(resource->pointer);
         made->width = linear_memory ? resource->bytes / element : resource->width;
         made->height = linear_memory ? 1 : resource->height;
         made->depth = 1;
         made->pitch = linear_memory ? 0 : resource->pitch;
+        made->slice = made->pitch * made->height;
     }
-    made->slice = made->pitch * made->height;
     for (int i = 0; i < 3; ++i) {
         auto mode = static_cast<cuscope_simt::Texture::AddressMode>(description->address_mode[i]);
         if (mode < cuscope_simt::Texture::wrap || mode > cuscope_simt::Texture::border)
@@ -280,17 +181,11 @@ Status HostRuntime::create_surface_object(SurfaceHandle* surface, const Resource
     }
     const Found<const Array> array = find_array(resource->array);
     if (array == nullptr) return invalid_handle("array");
-    auto made = std::make_unique<cuscope_simt::Texture>();
-    *made = {};
+    auto made = std::make_unique<TextureObject>();
     set_format(*made, array->format);
     made->device = thread().device;
     made->surface = true;
-    made->data = reinterpret_cast<char*>(array->base);
-    made->width = array->extent.width;
-    made->height = std::max<std::size_t>(1, array->extent.height);
-    made->depth = std::max<std::size_t>(1, array->extent.depth);
-    made->pitch = made->width * array->element;
-    made->slice = made->pitch * made->height;
+    show(*made, level_of(array->base, array->extent, array->element));
     *surface = reinterpret_cast<SurfaceHandle>(made.get());
     textures_.emplace(*surface, std::move(made));
     return Status::success;

@@ -42,7 +42,8 @@ class Parts {
           HostCode host_code)
         : texts_(texts),
           named_(named),
-          strict_(host_code != HostCode::keep_called),
+          keeps_unmarked_(host_code == HostCode::keep_called),
+          strict_(host_code == HostCode::drop || host_code == HostCode::drop_named),
           drops_named_(host_code == HostCode::drop_named) {}
 
     DevicePart run() {
@@ -54,7 +55,7 @@ class Parts {
             parse_scope(0, tokens_->size(), "", nullptr);
         }
         DevicePart result;
-        if (!strict_ && !has_host_code()) {  // so all of it is checked
+        if (keeps_unmarked_ && !has_host_code()) {  // so all of it is checked
             result.texts.assign(texts_.begin(), texts_.end());
             return result;
         }
@@ -597,6 +598,7 @@ class Parts {
 
     const std::vector<std::string_view>& texts_;
     const std::vector<std::string>& named_;
+    const bool keeps_unmarked_;  // where nothing is for hosts only
     const bool strict_, drops_named_;
     std::vector<SourceTokens> sources_;
     std::map<std::string_view, Macro> macros_;

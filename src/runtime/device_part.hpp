@@ -13,11 +13,12 @@ enum class HostCode {
     // A function without __device__ that a kernel calls is kept; and all of a source in which nothing is for
     // hosts only.
     keep_called,
+    // A function without __device__ that a kernel calls is kept, and no other one.
+    drop_uncalled,
     // Such a function is an error for the compiler, and so is any method that is not __device__.
     drop,
     // Functions and variables of the host go even if kernels seem to name them: a parameter of a kernel may
-    // be
-    // called as a variable of the host is. Constants stay.
+    // be called as a variable of the host is. Constants stay.
     drop_named,
 };
 

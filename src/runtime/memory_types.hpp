@@ -10,6 +10,7 @@ namespace cuscope {
 
 using MemPoolHandle = struct MemPoolT*;
 using ArrayHandle = struct ArrayT*;
+using MipmappedArrayHandle = struct MipmappedArrayT*;
 using TextureHandle = unsigned long long;  // cudaTextureObject_t
 using SurfaceHandle = unsigned long long;  // cudaSurfaceObject_t
 
@@ -131,11 +132,12 @@ struct ChannelFormat {
     bool operator==(const ChannelFormat&) const = default;
 };
 
-// cudaResourceDesc without mipmapped arrays
-enum class ResourceType : int { array = 0, linear = 2, pitch_2d = 3 };
+// cudaResourceDesc
+enum class ResourceType : int { array = 0, mipmapped_array = 1, linear = 2, pitch_2d = 3 };
 struct ResourceDescription {
     ResourceType type = ResourceType::array;
     ArrayHandle array = nullptr;
+    MipmappedArrayHandle mipmapped_array = nullptr;
     void* pointer = nullptr;  // linear, pitch_2d
     ChannelFormat format;
     std::size_t bytes = 0;                         // linear
@@ -146,7 +148,7 @@ enum class TextureAddressMode : int { wrap = 0, clamp = 1, mirror = 2, border = 
 enum class TextureFilterMode : int { point = 0, linear = 1 };
 enum class TextureReadMode : int { element_type = 0, normalized_float = 1 };
 
-// cudaTextureDesc without mipmaps
+// cudaTextureDesc
 struct TextureDescription {
     std::array<TextureAddressMode, 3> address_mode{TextureAddressMode::wrap, TextureAddressMode::wrap,
                                                    TextureAddressMode::wrap};
@@ -155,6 +157,9 @@ struct TextureDescription {
     bool srgb = false;
     std::array<float, 4> border_color{};
     bool normalized_coordinates = false;
+    // Of mipmapped arrays. The level that is read is the one asked for and the bias, between the clamps.
+    TextureFilterMode mipmap_filter_mode = TextureFilterMode::point;
+    float mipmap_level_bias = 0, min_mipmap_level_clamp = 0, max_mipmap_level_clamp = 0;
 };
 
 }  // namespace cuscope

@@ -24,7 +24,8 @@ void set_interrupt_check(InterruptCheck check) noexcept;
 bool interrupted();
 
 // While a thread has one of these, calls of the contract that would wait for all of a device before they give
-// something back (free, free_host, host_unregister, free_array, library_unload, mem_pool_destroy) do nothing
+// something back (free, free_host, host_unregister, free_array,
+// free_mipmapped_array, library_unload, mem_pool_destroy) do nothing
 // there and answer Status::not_ready; no call on the thread asks interrupted(). Destructors have one: they
 // never wait, and Ctrl-C is not theirs to take.
 class NoWait {

@@ -130,6 +130,12 @@ class Runtime {
     virtual Status free_array(ArrayHandle array) = 0;
     virtual Status array_get_info(ChannelFormat* format, Extent* extent, unsigned* flags,
                                   ArrayHandle array) = 0;
+    virtual Status malloc_mipmapped_array(MipmappedArrayHandle* array, const ChannelFormat* format,
+                                          Extent extent, unsigned levels, unsigned flags) = 0;
+    virtual Status free_mipmapped_array(MipmappedArrayHandle array) = 0;
+    // The level belongs to its array.
+    virtual Status get_mipmapped_array_level(ArrayHandle* level, MipmappedArrayHandle array,
+                                             unsigned index) = 0;
     virtual Status create_texture_object(TextureHandle* texture, const ResourceDescription* resource,
                                          const TextureDescription* description) = 0;
     virtual Status destroy_texture_object(TextureHandle texture) = 0;

@@ -133,10 +133,12 @@ Parameter parse_parameter(std::string_view text) {
         parameter.size = sizeof(void*);
         return parameter;
     }
-    if (const std::size_t array = type.find(" (*) ["); array != std::string_view::npos) {
+    std::size_t array = type.find(" (*) [");
+    if (array == std::string_view::npos) array = type.find(" (&) [");
+    if (array != std::string_view::npos) {
         type = type.substr(0, array + 1);  // a pointer to rows of an array is one to its elements
         parameter.kind = ParameterKind::pointer;
-    } else if (type.ends_with('*')) {
+    } else if (type.ends_with('*') || type.ends_with('&')) {
         type.remove_suffix(1);
         parameter.kind = ParameterKind::pointer;
     }

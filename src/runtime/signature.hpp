@@ -20,8 +20,9 @@ std::string function_name(std::string_view demangled);
 // int)", "void scale<float>(float*, float)", "void (*)(float*, int)". Names are left empty. `size` is known
 // for pointers, built-in scalars (__half and __nv_bfloat16 among them) and by-value vectors such as float4,
 // which are opaque; 0 otherwise. `element` is empty for pointers to what NumPy has no name for: void, float4,
-// other pointers, structs. A pointer to rows of an array ("float (*) [4]") is a pointer to its elements. A
-// cudaGraphExec_t, and what is not understood, is opaque.
+// other pointers, structs. A pointer to rows of an array ("float (*) [4]") is a pointer to its elements; a
+// reference ("Pair&") is a pointer to what it names. A cudaGraphExec_t, and what is not understood, is
+// opaque.
 std::vector<Parameter> parse_parameters(std::string_view demangled);
 
 // Parameter names of every __global__ function in a source, with the namespaces that enclose it but without

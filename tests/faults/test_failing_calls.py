@@ -132,6 +132,7 @@ USES = {
     "texture": lambda g: cs.Texture(g["image"], filter="linear"),
     "texture of memory": lambda g: cs.Texture(g["x"]),
     "surface": lambda g: cs.Surface(g["image"]),
+    "mipmapped array": lambda g: cs.MipmappedArray((20, 70)).level(1),
 }
 METHODS = [
     "malloc",
@@ -154,6 +155,8 @@ METHODS = [
     "malloc_managed",
     "malloc_array",
     "malloc_3d_array",
+    "malloc_mipmapped_array",
+    "get_mipmapped_array_level",
     "create_texture_object",
     "create_surface_object",
     "host_register",

@@ -147,6 +147,7 @@ class Compilation {
     std::vector<std::string> file_name_flags(const std::string& preprocessed) const;
     std::vector<Registration> registrations(const Rewritten& rewritten,
                                             const std::vector<std::string>& instances) const;
+    Status build_part(const std::string& preprocessed, std::string* image);
     Status diagnose(const std::string& registration, const std::string& log);
     Status finish(const std::string& image, CompileResult* result) const;
 
@@ -172,6 +173,7 @@ class Compilation {
     std::string source_directory_;  // source and headers, and nothing of ours
     std::string source_name_;       // in it
     std::string log_;
+    bool lacks_functions_ = false;  // the last build: some that it calls are declared and not defined
 };
 
 std::string Compilation::key() const {
@@ -513,6 +515,7 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
             }
         }
         if (!changed) {
+            lacks_functions_ = answer.output.find("undefined reference to `") != std::string::npos;
             for (Registration& kernel : kernels) kernel.launch_bounds.clear();  // not in the user's own text
             return diagnose(registration_code(kernels, {}, 0, false), answer.output);
         }
@@ -521,6 +524,28 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
     if (!read_file(output, &object)) return fail(Status::operating_system, "the compiler left no image");
     *image = seal_image(std::move(object));
     return Status::success;
+}
+
+Status Compilation::build_part(const std::string& preprocessed, std::string* image) {
+    const auto build_with = [&](const DevicePart& part) {
+        const Rewritten rewritten = rewrite(part.texts[0]);
+        if (!rewritten.problems.empty())
+            return fail(Status::invalid_source,
+                        format_problems(rewritten.problems, request_.source, request_.file_name));
+        return build(rewritten, part.instances, image);
+    };
+    const auto part_with = [&](HostCode host_code) {
+        return device_part({preprocessed}, request_.name_expressions, host_code);
+    };
+    const DevicePart part = part_with(HostCode::keep_called);
+    const std::string log_before = log_;
+    const Status status = build_with(part);
+    if (status != Status::invalid_source || !lacks_functions_) return status;
+    // Functions that no kernel calls may call those of another file of their program.
+    const DevicePart called = part_with(HostCode::drop_uncalled);
+    if (called.texts == part.texts) return status;
+    log_ = log_before;
+    return build_with(called);
 }
 
 Status Compilation::finish(const std::string& image, CompileResult* result) const {
@@ -595,13 +620,8 @@ Status Compilation::run(CompileResult* result) {
         const Status status = look_up_or_claim();
         if (status != Status::success || result->cached) return status;
     }
-    const DevicePart part = device_part({preprocessed}, request_.name_expressions, HostCode::keep_called);
-    const Rewritten rewritten = rewrite(part.texts[0]);
-    if (!rewritten.problems.empty())
-        return failed(fail(Status::invalid_source,
-                           format_problems(rewritten.problems, request_.source, request_.file_name)));
     std::string image;
-    if (const Status status = build(rewritten, part.instances, &image); status != Status::success)
+    if (const Status status = build_part(preprocessed, &image); status != Status::success)
         return failed(status);
     if (const Status status = finish(image, result); status != Status::success) return status;
     if (request_.use_cache) cache_store(cache_key, *result);

@@ -40,24 +40,32 @@ struct MakeSequence {
 #endif
 };
 
+// What is passed for a parameter: its value, or the address that a reference is.
 template <class T>
-struct IsReference {
-    static constexpr bool value = false;
+struct Passed {
+    using Type = T;
+    static constexpr bool is_rvalue = false;
+    static T& of(void* argument) { return *static_cast<T*>(argument); }
 };
 template <class T>
-struct IsReference<T&> {
-    static constexpr bool value = true;
+struct Passed<T&> {
+    using Type = T*;
+    static constexpr bool is_rvalue = false;
+    static T& of(void* argument) { return **static_cast<T**>(argument); }
 };
 template <class T>
-struct IsReference<T&&> {
-    static constexpr bool value = true;
+struct Passed<T&&> {
+    using Type = T*;
+    static constexpr bool is_rvalue = true;
+    static T&& of(void* argument) { return static_cast<T&&>(**static_cast<T**>(argument)); }
 };
 
 template <class... P>
 struct Layouts {
     ParameterLayout list[sizeof...(P) + 1] = {};
     constexpr Layouts() {
-        const unsigned sizes[] = {sizeof(P)..., 0}, alignments[] = {alignof(P)..., 1};
+        const unsigned sizes[] = {sizeof(typename Passed<P>::Type)..., 0};
+        const unsigned alignments[] = {alignof(typename Passed<P>::Type)..., 1};
         unsigned offset = 0;
         for (unsigned i = 0; i < sizeof...(P); ++i) {
             offset = (offset + alignments[i] - 1) / alignments[i] * alignments[i];
@@ -69,8 +77,8 @@ struct Layouts {
 
 // No fold expression: clang nests one as deep as there are parameters, and 256 levels at most.
 template <class... P>
-constexpr bool takes_reference() {
-    const bool references[] = {IsReference<P>::value..., false};
+constexpr bool takes_rvalue_reference() {
+    const bool references[] = {Passed<P>::is_rvalue..., false};
     for (const bool reference : references)
         if (reference) return true;
     return false;
@@ -85,7 +93,8 @@ struct Runner {
 
 template <auto kernel, bool waits, bool descends, class... P>
 struct Runner<kernel, waits, descends, void (*)(P...)> {
-    static_assert(!takes_reference<P...>(), "a __global__ function takes no parameter by reference");
+    static_assert(!takes_rvalue_reference<P...>(),
+                  "a __global__ function cannot have a parameter with rvalue reference type");
     using Type = void (*)(P...);
     static constexpr Layouts<P...> layouts{};
 
@@ -166,7 +175,7 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
 
     template <unsigned... n>
     static CUSCOPE_OWN void unpack(Fiber* self, [[maybe_unused]] void** arguments, Sequence<n...>) {
-        threads(self, *static_cast<P*>(arguments[n])...);
+        threads(self, Passed<P>::of(arguments[n])...);
     }
 
     // Apart from `run`, so that the frame is checked when it returns.

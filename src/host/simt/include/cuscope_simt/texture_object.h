@@ -4,6 +4,13 @@
 
 namespace cuscope_simt {
 
+// One level of a mipmapped array.
+struct Level {
+    char* data;
+    unsigned long long pitch, slice;          // bytes
+    unsigned long long width, height, depth;  // elements; at least 1
+};
+
 struct Texture {
     enum Kind : int { signed_integer = 0, unsigned_integer = 1, floating = 2 };
     enum AddressMode : int { wrap = 0, clamp = 1, mirror = 2, border = 3 };
@@ -21,6 +28,11 @@ struct Texture {
     bool normalized_coordinates;
     bool srgb;
     float border_color[4];  // the bits of integers where integers are read
+    // Of a mipmapped array; none: there is one level, which is the above.
+    const Level* levels;
+    unsigned level_count;
+    bool linear_levels;  // filters between them
+    float level_bias, min_level, max_level;
 };
 
 }  // namespace cuscope_simt

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cuscope_simt/fiber.h"
-#include "cuscope_simt/texture_object.h"
+#include "cuscope_simt/mipmaps.h"
 #include "cuscope_simt/vectors.h"
 
 typedef unsigned long long cudaTextureObject_t;
@@ -153,28 +153,51 @@ inline double element_channel(const Texture& t, long long x, long long y, long l
                    index);
 }
 
-// `layer`: of the layered kinds, whose axes are one or two.
-template <class T>
-T sample_texture(const Texture& t, int axes, float x, float y, float z, long long layer) {
-    const AxisFetch a = fetch_axis(t, 0, t.width, x);
-    const AxisFetch b = axes > 1 ? fetch_axis(t, 1, t.height, y) : AxisFetch{0, 0, 0};
-    const AxisFetch c = axes > 2 ? fetch_axis(t, 2, t.depth, z) : AxisFetch{layer, 0, 0};
-    double result[4] = {};
+// Where a fetch reads. `layer`: of the layered kinds, whose axes are one or two.
+struct Place {
+    int axes;
+    float x, y, z;
+    long long layer;
+};
+
+inline void add_sample(const Texture& t, const Place& at, double factor, double (&result)[4]) {
+    const AxisFetch a = fetch_axis(t, 0, t.width, at.x);
+    const AxisFetch b = at.axes > 1 ? fetch_axis(t, 1, t.height, at.y) : AxisFetch{0, 0, 0};
+    const AxisFetch c = at.axes > 2 ? fetch_axis(t, 2, t.depth, at.z) : AxisFetch{at.layer, 0, 0};
     for (int i = 0; i < t.channels; ++i) {
         for (int corner = 0; corner < 8; ++corner) {
             const bool right = corner & 1, lower = corner & 2, behind = corner & 4;
             const double weight = (right ? a.weight : 1 - a.weight) * (lower ? b.weight : 1 - b.weight) *
                                   (behind ? c.weight : 1 - c.weight);
             if (weight == 0) continue;
-            result[i] += weight * element_channel(t, right ? a.second : a.first, lower ? b.second : b.first,
-                                                  behind ? c.second : c.first, i);
+            result[i] += factor * weight *
+                         element_channel(t, right ? a.second : a.first, lower ? b.second : b.first,
+                                         behind ? c.second : c.first, i);
         }
     }
+}
+
+template <class T>
+T sample_texture(const Texture& t, const Place& at, float lod) {
+    double result[4] = {};
+    if (t.level_count == 0) {
+        add_sample(t, at, 1, result);
+        return Channels<T>::make(result);
+    }
+    const LevelChoice level = choose_level(t, lod);
+    if (level.weight < 1) add_sample(texture_level(t, level.first), at, 1 - level.weight, result);
+    if (level.weight > 0) add_sample(texture_level(t, level.first + 1), at, level.weight, result);
     return Channels<T>::make(result);
 }
+// Without a level it is that of 0.
 template <class T>
-T sample(cudaTextureObject_t object, int axes, float x, float y, float z) {
-    return sample_texture<T>(*reinterpret_cast<const Texture*>(object), axes, x, y, z, 0);
+T sample(cudaTextureObject_t object, int axes, float x, float y, float z, float lod = 0) {
+    return sample_texture<T>(*reinterpret_cast<const Texture*>(object), {axes, x, y, z, 0}, lod);
+}
+template <class T>
+T sample_slopes(cudaTextureObject_t object, int axes, float x, float y, float z, const Slopes& slopes) {
+    const Texture& t = *reinterpret_cast<const Texture*>(object);
+    return sample_texture<T>(t, {axes, x, y, z, 0}, level_of_slopes(t, axes, slopes));
 }
 
 // A layer outside is the last one, also below 0: a GPU takes the number as an unsigned one.
@@ -184,14 +207,20 @@ inline long long clamped_layer(int layer, unsigned long long count) {
 }
 
 template <class T>
-T sample_layer(cudaTextureObject_t object, int axes, float x, float y, int layer) {
+T sample_layer(cudaTextureObject_t object, int axes, float x, float y, int layer, float lod = 0) {
     const Texture& t = *reinterpret_cast<const Texture*>(object);
-    return sample_texture<T>(t, axes, x, y, 0, clamped_layer(layer, t.depth));
+    return sample_texture<T>(t, {axes, x, y, 0, clamped_layer(layer, t.depth)}, lod);
+}
+template <class T>
+T sample_layer_slopes(cudaTextureObject_t object, int axes, float x, float y, int layer,
+                      const Slopes& slopes) {
+    const Texture& t = *reinterpret_cast<const Texture*>(object);
+    return sample_layer<T>(object, axes, x, y, layer, level_of_slopes(t, axes, slopes));
 }
 // Of a direction: the face that it meets is that of the coordinate with the largest magnitude. See the
 // Programming Guide, "Cubemap Textures".
 template <class T>
-T sample_cubemap(cudaTextureObject_t object, float x, float y, float z, int layer) {
+T sample_cubemap(cudaTextureObject_t object, float x, float y, float z, int layer, float lod = 0) {
     Texture t = *reinterpret_cast<const Texture*>(object);
     const float ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
     int face;
@@ -204,8 +233,8 @@ T sample_cubemap(cudaTextureObject_t object, float x, float y, float z, int laye
         face = z >= 0 ? 4 : 5, m = az, u = z >= 0 ? x : -x, v = -y;
     }
     t.normalized_coordinates = true;
-    return sample_texture<T>(t, 2, (u / m + 1) / 2, (v / m + 1) / 2, 0,
-                             6 * clamped_layer(layer, t.depth / 6) + face);
+    return sample_texture<T>(
+        t, {2, (u / m + 1) / 2, (v / m + 1) / 2, 0, 6 * clamped_layer(layer, t.depth / 6) + face}, lod);
 }
 
 template <class T>
@@ -285,33 +314,42 @@ CUSCOPE_FETCHES(tex1D, CUSCOPE_BOTH(cudaTextureObject_t t, float x), sample<T>(t
 CUSCOPE_FETCHES(tex2D, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y), sample<T>(t, 2, x, y, 0))
 CUSCOPE_FETCHES(tex3D, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z),
                 sample<T>(t, 3, x, y, z))
-// Arrays without mipmaps have one level.
-CUSCOPE_FETCHES(tex1DLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float), sample<T>(t, 1, x, 0, 0))
-CUSCOPE_FETCHES(tex2DLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float),
-                sample<T>(t, 2, x, y, 0))
-CUSCOPE_FETCHES(tex3DLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z, float),
-                sample<T>(t, 3, x, y, z))
-// Nor do the slopes of the coordinates choose one.
-CUSCOPE_FETCHES(tex1DGrad, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float, float),
-                sample<T>(t, 1, x, 0, 0))
-CUSCOPE_FETCHES(tex2DGrad, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float2, float2),
-                sample<T>(t, 2, x, y, 0))
-CUSCOPE_FETCHES(tex3DGrad, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z, float4, float4),
-                sample<T>(t, 3, x, y, z))
+CUSCOPE_FETCHES(tex1DLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float level),
+                sample<T>(t, 1, x, 0, 0, level))
+CUSCOPE_FETCHES(tex2DLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float level),
+                sample<T>(t, 2, x, y, 0, level))
+CUSCOPE_FETCHES(tex3DLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z, float level),
+                sample<T>(t, 3, x, y, z, level))
+CUSCOPE_FETCHES(tex1DGrad, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float dx, float dy),
+                sample_slopes<T>(t, 1, x, 0, 0, {{dx}, {dy}}))
+CUSCOPE_FETCHES(tex2DGrad, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float2 dx, float2 dy),
+                sample_slopes<T>(t, 2, x, y, 0, {{dx.x, dx.y}, {dy.x, dy.y}}))
+CUSCOPE_FETCHES(tex3DGrad,
+                CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z, float4 dx, float4 dy),
+                sample_slopes<T>(t, 3, x, y, z, {{dx.x, dx.y, dx.z}, {dy.x, dy.y, dy.z}}))
 CUSCOPE_FETCHES(tex1DLayered, CUSCOPE_BOTH(cudaTextureObject_t t, float x, int layer),
                 sample_layer<T>(t, 1, x, 0, layer))
 CUSCOPE_FETCHES(tex2DLayered, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, int layer),
                 sample_layer<T>(t, 2, x, y, layer))
-CUSCOPE_FETCHES(tex1DLayeredLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, int layer, float),
-                sample_layer<T>(t, 1, x, 0, layer))
-CUSCOPE_FETCHES(tex2DLayeredLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, int layer, float),
-                sample_layer<T>(t, 2, x, y, layer))
+CUSCOPE_FETCHES(tex1DLayeredLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, int layer, float level),
+                sample_layer<T>(t, 1, x, 0, layer, level))
+CUSCOPE_FETCHES(tex2DLayeredLod,
+                CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, int layer, float level),
+                sample_layer<T>(t, 2, x, y, layer, level))
+CUSCOPE_FETCHES(tex1DLayeredGrad, CUSCOPE_BOTH(cudaTextureObject_t t, float x, int layer, float dx, float dy),
+                sample_layer_slopes<T>(t, 1, x, 0, layer, {{dx}, {dy}}))
+CUSCOPE_FETCHES(tex2DLayeredGrad,
+                CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, int layer, float2 dx, float2 dy),
+                sample_layer_slopes<T>(t, 2, x, y, layer, {{dx.x, dx.y}, {dy.x, dy.y}}))
 CUSCOPE_FETCHES(texCubemap, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z),
                 sample_cubemap<T>(t, x, y, z, 0))
-CUSCOPE_FETCHES(texCubemapLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z, float),
-                sample_cubemap<T>(t, x, y, z, 0))
+CUSCOPE_FETCHES(texCubemapLod, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z, float level),
+                sample_cubemap<T>(t, x, y, z, 0, level))
 CUSCOPE_FETCHES(texCubemapLayered, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z, int layer),
                 sample_cubemap<T>(t, x, y, z, layer))
+CUSCOPE_FETCHES(texCubemapLayeredLod,
+                CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, float z, int layer, float level),
+                sample_cubemap<T>(t, x, y, z, layer, level))
 CUSCOPE_FETCHES(tex2Dgather, CUSCOPE_BOTH(cudaTextureObject_t t, float x, float y, int component = 0),
                 gather<T>(t, x, y, component))
 CUSCOPE_FETCHES(surf1Dread,
