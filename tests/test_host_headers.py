@@ -124,3 +124,42 @@ def test_sources_know_the_operating_system(device):
     source = "#ifndef __linux__\n#error not Linux\n#endif\n" + PUT
 
     assert result_of(module(device, source).put) == [5]
+
+
+def test_thrust_of_host_code_is_left_out(device):
+    source = """#include <thrust/device_vector.h>
+#include <thrust/for_each.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/sort.h>
+struct Step {
+    float by;
+    template <typename Tuple> __device__ void operator()(Tuple t) {
+        thrust::get<0>(t) += by * thrust::get<1>(t);
+    }
+};
+__global__ void put(int* p) {
+    float x = 1, v = 2;
+    Step{2}(thrust::tuple<float&, float&>(x, v));
+    *p = thrust::maximum<int>()(3, (int)x);
+}
+int main() {
+    thrust::device_vector<float> x(8), v(8);
+    auto first = thrust::make_zip_iterator(thrust::make_tuple(x.begin(), v.begin()));
+    thrust::for_each(first, first + 8, Step{2});
+    thrust::sort(x.begin(), x.end());
+    put<<<1, 1>>>(nullptr);
+}
+"""
+
+    assert result_of(module(device, source).put) == [5]
+
+
+def test_complex_numbers_of_thrust_are_computed(device):
+    source = """#include <thrust/complex.h>
+__global__ void put(int* p) {
+    thrust::complex<float> a(1, 2), b(3, 4);
+    *p = int((a * b).imag()) / 2;
+}
+"""
+
+    assert result_of(module(device, source).put) == [5]

@@ -1,5 +1,7 @@
 #include "runtime/host_headers.hpp"
 
+#include "runtime/thrust_headers.hpp"
+
 namespace cuscope {
 namespace {
 
@@ -85,6 +87,7 @@ const HeaderTexts& host_library_headers() {
                                  "cudart_platform.h",
                                  "cupti.h"})
             made->emplace_back(name, empty);
+        made->insert(made->end(), thrust_headers().begin(), thrust_headers().end());
         return made;
     }();
     return *headers;
