@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from support import in_threads, module, second, spin
+from support import in_threads, module, pinned, second, spin
 
 SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
 SOURCE = """
@@ -180,10 +180,11 @@ def test_registered_arrays(device):
     a = np.arange(100000, dtype=np.int32)
     with cs.register(a) as registration:
         assert cs.pointer_attributes(a).type == "host"
-        stream = cs.Stream()
-        spin(device, 5e-3, stream)
+        stream, flag = cs.Stream(), pinned()
+        stream.wait_value(flag, 1)
         x = cs.to_device(a, stream=stream)
         assert not stream.query()  # asynchronous, as page-locked memory is
+        flag[0] = 1
         assert registration.array is a
     assert registration.closed
     assert cs.pointer_attributes(a).type == "unregistered"

@@ -516,8 +516,10 @@ Status HostRuntime::capture_alloc(Stream& stream, void** pointer, std::size_t by
 
 Status HostRuntime::capture_free(Stream& stream, void* pointer) {
     GraphMemory* const memory = graphs_->memory_at(pointer);
-    if (memory == nullptr)
+    if (memory == nullptr) {
+        stream.capture->graph->asked_for_memory = true;
         return fail(Status::invalid_value, "the address is not one that a node of the graph allocates");
+    }
     GraphNodeParameters parameters;
     parameters.type = GraphNodeType::mem_free;
     parameters.free = pointer;

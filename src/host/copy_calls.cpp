@@ -66,12 +66,11 @@ Status HostRuntime::check_copy(const Box& destination, const Box& source, const 
     return Status::success;
 }
 
-// A copy between devices is made by the device of its stream, which has to have access to what lies in pools
-// of the other one. Copies that name both devices need none: each side is reached by its own.
+// A copy is made by the device of its stream, which has to have access to what lies in pools of another one.
+// Copies that name both devices need none: each side is reached by its own.
 Status HostRuntime::check_access(int device, const Allocation* to, const Allocation* from) {
-    if (!between_devices(to, from)) return Status::success;
     for (const Allocation* side : {to, from}) {
-        if (side->pool == nullptr || reaches(device, *side)) continue;
+        if (side == nullptr || side->pool == nullptr || reaches(device, *side)) continue;
         return fail(Status::invalid_value,
                     "device " + std::to_string(device) + " has no access to the pool of device " +
                         std::to_string(side->device) + " from which the memory comes (mem_pool_set_access)");
@@ -333,11 +332,9 @@ Status HostRuntime::copy_peer(Lock& lock, void* destination, int destination_dev
     for (const int index : {destination_device, source_device}) {
         if (index < 0 || index >= device_count_) return fail(Status::invalid_device);
     }
-    const Allocation *to = memory_.find(destination), *from = memory_.find(source);
-    if (bytes > 0 && (!on_device(to) || !on_device(from) || to->device != destination_device ||
-                      from->device != source_device)) {
-        return fail(Status::invalid_value, "the addresses are not memory of the devices that were named");
-    }
+    // Where the memory is, its addresses say, whichever devices are named.
+    if (bytes > 0 && (!on_device(memory_.find(destination)) || !on_device(memory_.find(source))))
+        return fail(Status::invalid_value, "the addresses are not memory of devices");
     return copy(lock, box_of(destination), box_of(source), {bytes, 1, 1}, MemcpyKind::by_address, stream,
                 {.synchronous = synchronous, .peer = true});
 }

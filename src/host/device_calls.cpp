@@ -229,10 +229,11 @@ Status HostRuntime::device_can_access_peer(int* can_access, int device, int peer
 Status HostRuntime::device_enable_peer_access(int peer, unsigned flags) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    if (flags != 0) return fail(Status::invalid_value);
     if (peer < 0 || peer >= static_cast<int>(devices_.size())) return fail(Status::invalid_device);
+    if (flags != 0) return fail(Status::invalid_value);
     if (peer == thread().device)
         return fail(Status::peer_access_unsupported, "a device is no peer of itself");
+    if (Status status = forbidden(); status != Status::success) return status;
     auto& peers = device().peers;
     if (std::find(peers.begin(), peers.end(), peer) != peers.end())
         return fail(Status::peer_access_already_enabled);

@@ -377,6 +377,10 @@ Status HostRuntime::graph_exec_update(GraphExecHandle exec, GraphHandle graph, G
     GraphPlan& plan = changeable(*found);
     take_parameters(*plan.graph, *from);
     note_launching(plan);
+    if (from->unique()) {  // it is that graph's one executable now
+        found->source = from->number;
+        found->unique = true;
+    }
     return Status::success;
 }
 

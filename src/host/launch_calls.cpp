@@ -18,10 +18,6 @@ std::string dimensions(const Dim3& d) {
 
 unsigned threads_of(const Dim3& block) { return block.x * block.y * block.z; }
 
-bool is_plain(const LaunchConfig& config) {
-    return config.attributes.empty() && !config.cooperative && config.cluster.x == 0;
-}
-
 bool given(const Dim3& cluster) { return cluster.x != 0 || cluster.y != 0 || cluster.z != 0; }
 
 }  // namespace
@@ -260,13 +256,7 @@ Status HostRuntime::launch(Lock& lock, const LaunchConfig& config, KernelHandle 
     if (find_kernel(kernel) == nullptr) return invalid_handle("kernel");
     const Found<Stream> stream = find_stream(config.stream);
     if (stream == nullptr) return invalid_handle("stream");
-    // As the contract on cuda:0 asks: a launch without attributes is the driver's, which takes the device
-    // from the stream; others are the library's, which refuses streams of devices that are not current.
-    if (stream->device != thread().device && !is_plain(config)) {
-        return fail(Status::invalid_resource_handle,
-                    "a launch with attributes, in a stream of another device than the current one");
-    }
-    const OnDevice on(stream->device);
+    const OnDevice on(stream->device);  // not the current one, also of launches with attributes
     if (Status status = admit(*stream); status != Status::success) return status;
     if (request.counting && stream->capture != nullptr)
         return fail(Status::stream_capture_unsupported,

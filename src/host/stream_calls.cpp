@@ -314,6 +314,8 @@ Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
     if (Status status = admit(*found); status != Status::success) return status;
     if (recorded == nullptr) return invalid_handle("event");  // spoils nothing, unlike a wait
     if ((flags & ~flags::event_record_external) != 0) return fail(Status::invalid_value);
+    // Outside of a capture there is nothing that an external record could be external to.
+    if (flags != 0 && found->capture == nullptr) return fail(Status::illegal_state);
     // Whichever device is current. A wait, unlike a record, takes an event of another device.
     if (recorded->device != found->device) {
         return fail(Status::invalid_resource_handle,
@@ -323,8 +325,6 @@ Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
     if (Status status = admit_event(*found, recorded.get(), flags != 0); status != Status::success)
         return status;
     if (found->capture != nullptr) return capture_record(*found, *recorded, event, flags != 0);
-    // Outside of a capture there is nothing that an external record could be external to.
-    if (flags != 0) return fail(Status::illegal_state);
     Command* command = begin(*found, Engine::none, Role::event_record);
     recorded->record = CommandRef(timeline_.pool(), command);
     recorded->capture = 0;

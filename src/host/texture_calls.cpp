@@ -113,9 +113,6 @@ Status HostRuntime::create_texture_object(TextureHandle* texture, const Resource
     if (filtered && integer && !normalized) {
         return fail(Status::invalid_value, "linear filtering is for floats, or for normalised reads");
     }
-    if (resource->type == ResourceType::mipmapped_array && !description->normalized_coordinates) {
-        return fail(Status::invalid_value, "a mipmapped array is read by normalised coordinates");
-    }
     auto made = std::make_unique<TextureObject>();
     set_format(*made, format);
     made->device = thread().device;

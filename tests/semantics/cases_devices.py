@@ -103,3 +103,39 @@ def two_devices_synchronize_beside_a_capture(r: Runtime) -> Iterator[Question]:
     yield "register", r.c.host_register(ctypes.addressof(page), 4096, 1)
     yield "sync", r.c.device_synchronize()
     yield "end", r.c.stream_end_capture(s)[0]
+
+
+@case
+def two_devices_named_by_copies(r: Runtime) -> Iterator[Question]:
+    add_second(r)
+    here, pooled = r.device_int(), r.c.malloc_async(64, LEGACY)[1]
+    r.c.set_device(1)
+    there = r.device_int()
+    for name, devices in (("right", (1, 0)), ("crossed", (0, 1)), ("equal", (0, 0))):
+        yield name, r.c.memcpy_peer(there, devices[0], here, devices[1], 4)
+    yield "within_a_pool", r.c.memcpy(pooled, here, 4, 4)
+    yield "external_record", r.c.event_record_with_flags(r.event(), LEGACY, EXTERNAL)
+    r.c.set_device(0)
+    event = r.event()
+    r.c.set_device(1)
+    yield "external_record_of_a_peer", r.c.event_record_with_flags(event, LEGACY, EXTERNAL)
+
+
+@case
+def two_devices_access_beside_a_capture(r: Runtime) -> Iterator[Question]:
+    add_second(r)
+    s = r.stream()
+    yield "no_device_and_flags", r.c.device_enable_peer_access(-1, 1)
+    r.c.stream_begin_capture(s, GLOBAL)
+    yield "enable", r.c.device_enable_peer_access(1, 0)
+    yield "end", r.c.stream_end_capture(s)[0]
+
+
+@case
+def two_devices_graph_that_was_to_free(r: Runtime) -> Iterator[Question]:
+    add_second(r)
+    s, d = r.stream(NON_BLOCKING), r.device_int()
+    r.c.stream_begin_capture(s, RELAXED)
+    yield "free", r.c.free_async(d, s)
+    g = r.c.stream_end_capture(s)[1]
+    yield "clone", r.c.graph_clone(g)[0]

@@ -187,6 +187,15 @@ def graph_that_was_to_free(r: Runtime) -> Iterator[Question]:
 
 
 @case
+def executable_updated_by_a_graph_that_was_to_free(r: Runtime) -> Iterator[Question]:
+    g, d = r.graph(), r.device_int()
+    own = r.instantiate(r.graph())
+    r.c.graph_add_node(g, {"type": FREE, "pointer": d})
+    yield "update", r.c.graph_exec_update(own, g)[0]
+    yield "instantiate", r.c.graph_instantiate(g)[0]
+
+
+@case
 def graph_memory_after_instantiate(r: Runtime) -> Iterator[Question]:
     g, s = r.graph(), r.stream()
     r.instantiate(g)
