@@ -82,7 +82,17 @@ def test_built_in_variables_may_touch_an_operator(device):
     assert out.to_host().tolist()[3:] == [1, 4]
 
 
-@pytest.mark.parametrize("element", ["pair[1].bits", "table[i][2 * i - 1].inner.bits"])
+@pytest.mark.parametrize(
+    "element",
+    [
+        "pair[1].bits",
+        "table[i][2 * i - 1].inner.bits",
+        "pair[threadIdx.x + i].bits",
+        "table[(i + 1) / 2][(int)blockDim.x].inner.bits",
+        "(*(pair + i)).bits",
+        "(pair[i].bits)",
+    ],
+)
 def test_bit_field_of_an_element_is_shifted(device, element):
     source = f"""struct Packed {{ unsigned bits : 12; unsigned rest : 20; }};
     struct Cell {{ Packed inner; }};
@@ -100,6 +110,20 @@ def test_bit_field_of_an_element_is_shifted(device, element):
     module(device, source).f[1, 1](out, 1, 3)
 
     assert out.to_host().tolist() == [40, 10, 0]
+
+
+def test_member_of_a_threads_element_is_shifted(device):
+    source = """struct Cell { unsigned value; };
+    __global__ void f(Cell* cells, int amount) {
+        __shared__ Cell own[32];
+        own[threadIdx.x].value = cells[threadIdx.x].value;
+        own[threadIdx.x].value <<= amount;
+        cells[threadIdx.x].value = own[threadIdx.x].value;
+    }"""
+    values = cs.to_device(np.arange(32, dtype=np.uint32))
+    module(device, source).f[1, 32](values, 3)
+
+    assert np.array_equal(values.to_host(), 8 * np.arange(32))
 
 
 def test_math_agrees_with_numpy(device):

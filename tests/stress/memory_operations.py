@@ -144,6 +144,20 @@ def use_cuda_arrays(w: Worker) -> None:
         w.replace("cuda_arrays", cs.CudaArray(LENGTH, np.int32, surface=True)).close()
 
 
+@operation("MipmappedArray*")
+def use_mipmapped_arrays(w: Worker) -> None:
+    made = w.pick("mipmapped")
+    read_all(made)
+    first, last = made.level(0), made.level(made.levels - 1)
+    first.copy_from(w.array, stream=w.stream)
+    texture = cs.Texture(made, normalized_coordinates=True)
+    if w.random.random() < 0.3:
+        w.replace("mipmapped", cs.MipmappedArray(LENGTH, np.int32, surface=True)).close()
+    last.to_host(stream=w.own.streams[2])
+    cs.Surface(first).close()
+    texture.close()
+
+
 @operation("asarray", "from_dlpack")
 def hand_arrays_over(w: Worker) -> None:
     x = w.array

@@ -42,6 +42,9 @@ class Objects:
     cuda_arrays: list[cs.CudaArray] = field(
         default_factory=lambda: [cs.CudaArray(LENGTH, np.int32, surface=True) for _ in range(2)]
     )
+    mipmapped: list[cs.MipmappedArray] = field(
+        default_factory=lambda: [cs.MipmappedArray(LENGTH, np.int32, surface=True)]
+    )
     graphs: list[cs.Graph] = field(default_factory=list)
     executables: list[cs.GraphExec] = field(default_factory=list)
     modules: list[cs.Module] = field(default_factory=lambda: [cs.Module(KERNELS)])

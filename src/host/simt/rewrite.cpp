@@ -188,8 +188,24 @@ class Rewriter {
             replace(shift.token, shift.token + 2, symbol + "=" + object + "|= ");
         } else {
             replace(shift.token, shift.token + 2,
-                    "= " + declarations_.text(shift.operand, shift.token) + " " + symbol + object + "|= ");
+                    "= " + rewritten(shift.operand, shift.token) + " " + symbol + object + "|= ");
         }
+    }
+
+    // Tokens [begin, end) on one line, with what has been replaced in them so far.
+    std::string rewritten(std::size_t begin, std::size_t end) const {
+        std::string result;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i > begin && end_of(i - 1) != tokens_[i].offset) result += ' ';
+            const std::size_t offset = tokens_[i].offset;
+            const auto edit = std::find_if(edits_.begin(), edits_.end(), [offset](const Edit& made) {
+                return made.offset == offset && made.length != 0;
+            });
+            result += edit == edits_.end() ? std::string(tokens_[i].text) : edit->text;
+            while (edit != edits_.end() && i + 1 < end && tokens_[i + 1].offset < offset + edit->length) ++i;
+        }
+        std::replace(result.begin(), result.end(), '\n', ' ');
+        return result;
     }
 
     // Does the source read memory in a way that only makes sense if another thread writes it meanwhile? Its

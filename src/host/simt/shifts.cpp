@@ -11,6 +11,8 @@ namespace {
 // Of the narrowest type that is shifted: anything smaller becomes an int.
 constexpr unsigned least_bits = 32;
 
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
 class Finder {
   public:
     explicit Finder(const std::vector<Token>& tokens) : tokens_(tokens) {}
@@ -111,43 +113,52 @@ class Finder {
     }
 
     // Of `a[i].b->c <<= ...` the index of `a`; `end` if the left operand is anything but names, members and
-    // elements of them. The operand is evaluated twice.
+    // elements of them, and brackets around them. The operand is evaluated twice.
     std::size_t names(std::size_t end) const {
         static constexpr std::array<std::string_view, 12> before{";", "{", "}", "(",    ")",  ",",
                                                                  "=", "?", ":", "else", "do", "return"};
         std::size_t at = end - 1;
-        if (tokens_[at].kind != TokenKind::identifier) return end;
-        while (at > 1 && (is(at - 1, ".") || is(at - 1, "->"))) {
-            const std::size_t object = name_of_object(at - 2);
-            if (object == at) break;
-            at = object;
+        if (is(at, ")")) {
+            at = pure_bracket(at);
+        } else if (tokens_[at].kind == TokenKind::identifier) {
+            while (at != none && at > 1 && (is(at - 1, ".") || is(at - 1, "->"))) at = object(at - 2);
+        } else {
+            return end;
         }
-        const bool alone =
-            at == 0 || std::find(before.begin(), before.end(), tokens_[at - 1].text) != before.end();
-        return alone ? at : end;
+        if (at == none) return end;
+        if (at == 0) return at;
+        // `f(x)(y)` calls; `if (x) y` does not.
+        if (is(at, "(") && is(at - 1, ")")) return end;
+        return std::find(before.begin(), before.end(), tokens_[at - 1].text) != before.end() ? at : end;
     }
 
-    // Of `a[i][j]`, or of `a` alone, which ends at `last`, the index of `a`. Two behind `last`, which is the
-    // member behind it, if it is something else, or an index changes something when it is evaluated.
-    std::size_t name_of_object(std::size_t last) const {
-        const std::size_t none = last + 2;
+    // Of `a[i][j]`, of `a` alone and of `(*a)`, which end at `last`, where they begin. None if it is
+    // something else, or if an index changes something when it is evaluated.
+    std::size_t object(std::size_t last) const {
         while (is(last, "]")) {
-            std::size_t open = 1;
-            while (open > 0) {
-                if (last == 0) return none;
-                --last;
-                if (is(last, "]")) {
-                    ++open;
-                } else if (is(last, "[")) {
-                    --open;
-                } else if (!is_pure(last)) {
-                    return none;
-                }
-            }
-            if (last == 0) return none;
-            --last;
+            const std::size_t open = pure_bracket(last);
+            if (open == none || open == 0) return none;
+            last = open - 1;
         }
+        if (is(last, ")")) return pure_bracket(last);
         return tokens_[last].kind == TokenKind::identifier ? last : none;
+    }
+
+    // Where the bracket that closes here opens. None if what is between changes something when it is
+    // evaluated.
+    std::size_t pure_bracket(std::size_t close) const {
+        unsigned open = 0;
+        for (std::size_t i = close + 1; i-- > 0;) {
+            if (is(i, ")") || is(i, "]")) {
+                ++open;
+            } else if (is(i, "(") || is(i, "[")) {
+                if (--open == 0) return i;
+                if (is(i, "(") && ends_operand(i - 1)) return none;  // a call
+            } else if (!is_pure(i)) {
+                return none;
+            }
+        }
+        return none;
     }
 
     // "++" and "--" are tokens of one sign each.
@@ -155,7 +166,7 @@ class Finder {
         return touches_next(i, tokens_[i].text) ||
                (i > 0 && is(i - 1, tokens_[i].text) && touches_next(i - 1, tokens_[i].text));
     }
-    // Of a token of an index: names, numbers and arithmetic, without calls, assignments, `++` and `--`.
+    // Of a token in brackets: names, numbers and arithmetic, without calls, assignments, `++` and `--`.
     bool is_pure(std::size_t i) const {
         if (tokens_[i].kind == TokenKind::identifier || tokens_[i].kind == TokenKind::number) return true;
         if ((is(i, "+") || is(i, "-")) && (same_beside(i))) return false;
