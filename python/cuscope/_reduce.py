@@ -580,7 +580,7 @@ class Reduce:
         return "<cuscope.reduce>"
 
 
-def _check_operation(op: str) -> None:
+def _check_operation(op: object) -> None:
     if not isinstance(op, str) or op not in OPERATIONS:
         raise ValueError(f"op: there is no operation {op!r}; allowed are {', '.join(OPERATIONS)}")
 
