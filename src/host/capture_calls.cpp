@@ -107,7 +107,7 @@ Status HostRuntime::inquire(const Event& event) {
     return status;
 }
 
-Status HostRuntime::admit_event(Stream& stream, const Event* event, bool external) {
+Status HostRuntime::admit_awaited(Stream& stream, const Event* event, bool external) {
     if (stream.capture == nullptr) return event == nullptr ? invalid_handle("event") : Status::success;
     Status status = Status::success;
     if (event == nullptr) {

@@ -186,6 +186,7 @@ Status HostRuntime::device_reset() {
         if (allocation.type == MemoryType::managed) managed_.erase(allocation.base);
         if (allocation.registered) continue;
         if (allocation.type != MemoryType::device) {
+            page_locked_.remove(allocation.base);
             release_host(allocation.base, allocation.bytes);
         } else {
             reset.arena->release(allocation.base, held(allocation));

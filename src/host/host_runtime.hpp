@@ -22,6 +22,7 @@
 #include "host/lock.hpp"
 #include "host/managed.hpp"
 #include "host/memory.hpp"
+#include "host/page_locked_chunks.hpp"
 #include "host/pool.hpp"
 #include "host/sim/timeline.hpp"
 #include "host/simt/counting.hpp"
@@ -323,7 +324,7 @@ class HostRuntime final : public Runtime {
     Status inquire(const Stream& stream);       // of what asks a stream whether it is done, or waits for it
     Status inquire(const Event& event);
     Status captured_event(const Event& event);  // the answer of an event whose last record is captured
-    Status admit_event(Stream& stream, const Event* event, bool external);  // of a record or a wait
+    Status admit_awaited(Stream& stream, const Event* event, bool external);
     Status begin_capture(StreamHandle stream, CaptureMode mode, Graph* into,
                          const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
                          std::size_t count);
@@ -426,6 +427,7 @@ class HostRuntime final : public Runtime {
     Timeline timeline_;
     Effects effects_;
     MemoryRegistry memory_;
+    PageLockedChunks page_locked_;
     std::vector<std::unique_ptr<Device>> devices_;
     std::atomic<int> device_count_{0};
     std::unordered_set<const void*> live_;           // handles

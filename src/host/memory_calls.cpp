@@ -123,10 +123,11 @@ Status HostRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags
         return fail(Status::memory_allocation,
                     std::to_string(bytes) + " bytes of page-locked memory are more than the machine has");
     }
-    // With unified addressing all page-locked memory is mapped, and portable without saying so.
+    // With unified addressing all page-locked memory is mapped.
     const unsigned shown =
-        (flags & flags::host_alloc_mapped) != 0 ? flags : flags & ~flags::host_alloc_portable;
-    memory_.add({base, bytes, MemoryType::host, thread().device, shown | flags::host_alloc_mapped});
+        page_locked_.place(base, bytes, thread().device, (flags & flags::host_alloc_write_combined) != 0,
+                           flags | flags::host_alloc_mapped);
+    memory_.add({base, bytes, MemoryType::host, thread().device, shown});
     *pointer = base;
     return Status::success;
 }
@@ -148,6 +149,7 @@ Status HostRuntime::free_host(void* pointer) {
         return fail(Status::invalid_value, "the address was freed by another thread");
     const std::size_t bytes = found->bytes;
     memory_.remove(pointer);
+    page_locked_.remove(pointer);
     release_host(static_cast<std::byte*>(pointer), bytes);
     return Status::success;
 }

@@ -145,7 +145,7 @@ Status HostRuntime::stream_wait_event(StreamHandle stream, EventHandle event, un
     if (found == nullptr) return invalid_handle("stream");
     if (Status status = admit(*found); status != Status::success) return status;
     if ((flags & ~flags::event_wait_external) != 0) return fail(Status::invalid_value);
-    if (Status status = admit_event(*found, awaited.get(), flags != 0); status != Status::success)
+    if (Status status = admit_awaited(*found, awaited.get(), flags != 0); status != Status::success)
         return status;
     // Outside of a capture there is nothing that an external event could be external to.
     const bool ended = awaited->capture != 0 && graphs_->active(awaited->capture) == nullptr;
@@ -322,8 +322,9 @@ Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
                     "an event of device " + std::to_string(recorded->device) +
                         " is not recorded in a stream of device " + std::to_string(found->device));
     }
-    if (Status status = admit_event(*found, recorded.get(), flags != 0); status != Status::success)
-        return status;
+    if (found->capture != nullptr && flags == 0 && (recorded->flags & flags::event_interprocess) != 0)
+        return fail(Status::stream_capture_unsupported,  // spoils nothing either
+                    "a captured record of an event that other processes may know is an external one");
     if (found->capture != nullptr) return capture_record(*found, *recorded, event, flags != 0);
     Command* command = begin(*found, Engine::none, Role::event_record);
     recorded->record = CommandRef(timeline_.pool(), command);

@@ -5,11 +5,11 @@ namespace {
 
 // The sizes of classes that own memory are not Thrust's: kernels take none of them.
 constexpr const char* types = R"(#pragma once
-#include <cuda_runtime.h>
+#include "cuda_runtime.h"
 #if __has_include(<cuda/std/complex>)
-#include <cuda/std/complex>
-#include <cuda/std/tuple>
-#include <cuda/std/utility>
+#include "cuda/std/complex"
+#include "cuda/std/tuple"
+#include "cuda/std/utility"
 namespace thrust {
 using ::cuda::std::complex;
 using ::cuda::std::get;

@@ -164,6 +164,7 @@ def cap_events_of_other_processes(r: Runtime) -> Iterator[Question]:
     r.c.stream_end_capture(s)
     r.c.stream_begin_capture(s, RELAXED)
     yield "record", r.c.event_record_with_flags(e, s, 0)
+    yield "s3", r.capture_status(s)
     r.c.stream_end_capture(s)
 
 

@@ -10,6 +10,7 @@ from .cases_capture import EXTERNAL, GLOBAL, THREAD_LOCAL, in_another_thread
 
 KINDS = range(5)  # host to host, host to device, device to host, device to device, by the addresses
 NO_KIND = 9
+MIB = 1 << 20
 NON_BLOCKING = 1
 RELAXED = 2
 UPLOAD = 2
@@ -102,6 +103,26 @@ def flags_of_host_memory(r: Runtime) -> Iterator[Question]:
     for flags in (1, 2):
         yield f"managed_{flags}", r.c.host_get_flags(r.c.malloc_managed(64, flags)[1])[1]
     yield "device", r.c.host_get_flags(r.device_int())[0]
+
+
+@case
+def flags_of_shared_chunks(r: Runtime) -> Iterator[Question]:
+    def flags(size: int, flags: int) -> int:
+        made.append(r.c.host_alloc(size, flags)[1])
+        return r.c.host_get_flags(made[-1])[1]
+
+    made: list[int] = []
+    yield "portable", flags(64, 1)
+    yield "behind_portable", flags(64, 0)
+    yield "half_a_chunk", flags(MIB, 2)
+    yield "too_large_for_the_chunk", flags(MIB, 0)
+    yield "write_combined", flags(64, 4)
+    yield "portable_behind_it", flags(64, 7)
+    yield "large", flags(4 * MIB, 1)
+    yield "large_without", flags(4 * MIB, 0)
+    for pointer in made:
+        r.c.free_host(pointer)
+    yield "all_freed", flags(64, 0)
 
 
 @case

@@ -48,7 +48,9 @@ OWN_PROCESS = {
     "graph_dot",  # counts the graphs of the process
     "launch_blocking_env",
     "launch_config",
-    "host_flags",  # small allocations share pages, and the flags of the first one
+    "flags_of_shared_chunks",  # these three: what the process has allocated counts
+    "flags_of_host_memory",
+    "host_flags",
     "mem_info",
     "reset_then_query",
     "sticky_assert",

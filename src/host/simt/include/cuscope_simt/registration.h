@@ -45,19 +45,19 @@ template <class T>
 struct Passed {
     using Type = T;
     static constexpr bool is_rvalue = false;
-    static T& of(void* argument) { return *static_cast<T*>(argument); }
+    static CUSCOPE_OWN T& of(void* argument) { return *static_cast<T*>(argument); }
 };
 template <class T>
 struct Passed<T&> {
     using Type = T*;
     static constexpr bool is_rvalue = false;
-    static T& of(void* argument) { return **static_cast<T**>(argument); }
+    static CUSCOPE_OWN T& of(void* argument) { return **static_cast<T**>(argument); }
 };
 template <class T>
 struct Passed<T&&> {
     using Type = T*;
     static constexpr bool is_rvalue = true;
-    static T&& of(void* argument) { return static_cast<T&&>(**static_cast<T**>(argument)); }
+    static CUSCOPE_OWN T&& of(void* argument) { return static_cast<T&&>(**static_cast<T**>(argument)); }
 };
 
 template <class... P>
