@@ -364,10 +364,63 @@ def test_level_says_what_it_is(contract):
     ok(contract.free_mipmapped_array(array))
 
 
-@pytest.mark.parametrize(("sizes", "flags"), [((4, 4, 0), 1), ((4, 4, 5), 4), ((0, 0, 0), 0)])
+LAYERED, SURFACE, CUBEMAP, GATHER = 1, 2, 4, 8
+
+
+@pytest.mark.parametrize(
+    ("sizes", "asked", "flags", "made"),
+    [
+        ((2, 2, 64), 100, LAYERED, 2),
+        ((2, 0, 64), 100, LAYERED, 2),
+        ((4, 4, 6), 100, CUBEMAP, 3),
+        ((2, 2, 64), 100, 0, 7),
+        ((32768, 0, 0), 1, 0, 1),
+        ((32768, 1, 0), 1, 0, 1),
+        ((16384, 1, 1), 1, 0, 1),
+        ((4, 4, 0), 3, GATHER, 3),
+        ((4, 4, 0), 3, SURFACE, 3),
+    ],
+)
+def test_contract_makes_the_levels_that_a_gpu_makes(contract, sizes, asked, flags, made):
+    array = ok(contract.malloc_mipmapped_array(FLOAT1, sizes, asked, flags))
+
+    answers = [contract.get_mipmapped_array_level(array, i)[0] for i in range(made + 1)]
+    contract.get_last_error()
+
+    assert answers == ["cudaSuccess"] * made + [INVALID_VALUE]
+    ok(contract.free_mipmapped_array(array))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "flags"),
+    [
+        ((0, 0, 0), 0),
+        ((4, 0, 4), 0),
+        ((4, 4, 0), LAYERED),
+        ((4, 4, 2049), LAYERED),
+        ((4, 4, 5), CUBEMAP),
+        ((32769, 0, 0), 0),
+        ((32769, 1, 0), 0),
+        ((1, 32769, 0), 0),
+        ((16385, 1, 1), 0),
+        ((4, 0, 0), GATHER),
+        ((4, 4, 4), GATHER),
+        ((4, 4, 4), GATHER | LAYERED),
+        ((4, 4, 0), 16),
+        ((4, 4, 0), 1024),
+    ],
+)
 def test_extents_that_no_mipmapped_array_has_are_refused(contract, sizes, flags):
     assert contract.malloc_mipmapped_array(FLOAT1, sizes, 1, flags)[0] == INVALID_VALUE
     contract.get_last_error()
+
+
+def test_free_array_of_a_level_succeeds_and_leaves_the_array(contract):
+    array = ok(contract.malloc_mipmapped_array(FLOAT1, (8, 8, 0), 4))
+    level = ok(contract.get_mipmapped_array_level(array, 1))
+
+    assert contract.free_array(level) == "cudaSuccess"
+    assert contract.free_mipmapped_array(array) == "cudaSuccess"
 
 
 def test_contract_makes_textures_of_levels_without_normalised_coordinates(contract):
