@@ -54,12 +54,12 @@ __global__ void twice(cudaSurfaceObject_t s) {
 SHAPES = [(8,), (8, 8), (8, 8, 8)]
 
 
-def numbered(shape, **arguments) -> cs.MipmappedArray:
-    """Of 4 levels, which hold 0, 10, 20 and 30 everywhere."""
+def numbered(shape, step=10, **arguments) -> cs.MipmappedArray:
+    """Of 4 levels, which hold 0, 10, 20 and 30 everywhere, or multiples of another step."""
     array = cs.MipmappedArray(shape, levels=4, **arguments)
     for i in range(array.levels):
         level = array.level(i)
-        level.copy_from(np.full(level.shape, 10 * i, np.float32))
+        level.copy_from(np.full(level.shape, step * i, np.float32))
     return array
 
 
@@ -159,6 +159,27 @@ def test_functions_without_a_level_read_level_0(device, shape):
     assert read(device, "plain", texture, len(shape), [0]) == [0]
 
 
+def test_fraction_between_levels_is_cut_off_after_8_bits(device):
+    texture = cs.Texture(numbered((8, 8), 256), normalized_coordinates=True, mipmap_filter="linear")
+
+    got = read(device, "lod", texture, 2, [1 + k / 1024 for k in range(12)])
+
+    assert got == [256 + k // 4 for k in range(12)]
+
+
+@pytest.mark.parametrize("mipmap_filter", ["point", "linear"])
+def test_level_that_is_no_number_is_0_and_infinite_ones_are_clamped(device, mipmap_filter):
+    texture = cs.Texture(numbered((8, 8)), normalized_coordinates=True, mipmap_filter=mipmap_filter)
+
+    assert read(device, "lod", texture, 2, [np.nan, np.inf, -np.inf]) == [0, 30, 0]
+
+
+def test_levels_just_beside_the_half_are_rounded(device):
+    texture = cs.Texture(numbered((8, 8)), normalized_coordinates=True)
+
+    assert read(device, "lod", texture, 2, [0.498, 0.499, 0.5, 0.502, 1.5, 2.5]) == [0, 0, 10, 10, 20, 30]
+
+
 def test_bias_is_added_to_the_level(device):
     texture = cs.Texture(
         numbered((8, 8)), normalized_coordinates=True, mipmap_filter="linear", mipmap_level_bias=0.75
@@ -177,6 +198,25 @@ def test_levels_outside_of_the_clamps_are_not_read(device):
     )
 
     assert read(device, "lod", texture, 2, [0, 1, 3]) == [5, 10, 20]
+
+
+@pytest.mark.parametrize(
+    ("more", "plain", "lods"),
+    [
+        ({"mipmap_level_bias": 1.5}, 0, [384, 640, 768, 768]),
+        ({"mipmap_level_bias": -1.5}, 0, [0, 0, 128, 384]),
+        ({"mipmap_level_bias": 1 / 512}, 0, [0, 256, 512, 768]),
+        ({"min_mipmap_level_clamp": 1.25}, 320, [320, 320, 512, 768]),
+        ({"max_mipmap_level_clamp": 1.25}, 0, [0, 256, 320, 320]),
+        ({"min_mipmap_level_clamp": 0.3, "mipmap_level_bias": 1.5}, 76, [384, 640, 768, 768]),
+        ({"max_mipmap_level_clamp": 0.75, "mipmap_level_bias": 1.5}, 0, [192, 192, 192, 192]),
+    ],
+)
+def test_functions_without_a_level_take_the_clamps_but_no_bias(device, more, plain, lods):
+    texture = cs.Texture(numbered((8, 8), 256), normalized_coordinates=True, mipmap_filter="linear", **more)
+
+    assert read(device, "plain", texture, 2, [0]) == [plain]
+    assert read(device, "lod", texture, 2, [0, 1, 2, 3]) == lods
 
 
 @pytest.mark.parametrize("shape", SHAPES)

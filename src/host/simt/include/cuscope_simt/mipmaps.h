@@ -8,21 +8,30 @@
 
 namespace cuscope_simt {
 
+// The level that a kernel asks for by number or by slopes. None: the function has no level.
+struct Lod {
+    Lod() = default;
+    Lod(float number) : asked(true), level(number) {}
+    bool asked = false;
+    float level = 0;
+};
+
 // The weight is that of the next level.
 struct LevelChoice {
     unsigned first;
     double weight;
 };
 
-inline LevelChoice choose_level(const Texture& t, float lod) {
-    float level = lod + t.level_bias;
+// Functions without a level read level 0: the bias is not added there, but the clamps hold.
+inline LevelChoice choose_level(const Texture& t, Lod lod) {
+    float level = lod.asked ? lod.level + t.level_bias : 0;
     const auto last = static_cast<float>(t.level_count - 1);
     if (!(level >= t.min_level)) level = t.min_level;  // nor is it a number, perhaps
     if (level > t.max_level) level = t.max_level;
     level = level > last ? last : level > 0 ? level : 0;
-    if (!t.linear_levels) return {static_cast<unsigned>(floorf(level + 0.5F)), 0};
-    // Eight bits of fraction, as the filter has them.
-    const double fixed = floor(static_cast<double>(level) * 256 + 0.5) / 256;
+    // A GPU cuts the level off after eight bits of fraction.
+    const double fixed = floor(static_cast<double>(level) * 256) / 256;
+    if (!t.linear_levels) return {static_cast<unsigned>(floor(fixed + 0.5)), 0};
     const double first = floor(fixed);
     return {static_cast<unsigned>(first), fixed - first};
 }
