@@ -216,21 +216,22 @@ T sample_layer_slopes(cudaTextureObject_t object, int axes, float x, float y, in
     const Texture& t = *reinterpret_cast<const Texture*>(object);
     return sample_layer<T>(object, axes, x, y, layer, level_of_slopes(t, axes, slopes));
 }
-// Of a direction: the face that it meets is that of the coordinate with the largest magnitude. See the
-// Programming Guide, "Cubemap Textures".
+// Of a direction: the face that it meets is that of the coordinate with the largest magnitude, of equal ones
+// the last. See the Programming Guide, "Cubemap Textures".
 template <class T>
 T sample_cubemap(cudaTextureObject_t object, float x, float y, float z, int layer, Lod lod = {}) {
     Texture t = *reinterpret_cast<const Texture*>(object);
     const float ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
     int face;
     float m, u, v;
-    if (ax >= ay && ax >= az) {
-        face = x >= 0 ? 0 : 1, m = ax, u = x >= 0 ? -z : z, v = -y;
-    } else if (ay >= az) {
+    if (az >= ax && az >= ay) {
+        face = z >= 0 ? 4 : 5, m = az, u = z >= 0 ? x : -x, v = -y;
+    } else if (ay >= ax) {
         face = y >= 0 ? 2 : 3, m = ay, u = x, v = y >= 0 ? z : -z;
     } else {
-        face = z >= 0 ? 4 : 5, m = az, u = z >= 0 ? x : -x, v = -y;
+        face = x >= 0 ? 0 : 1, m = ax, u = x >= 0 ? -z : z, v = -y;
     }
+    if (m == 0) m = 1;  // no direction: the middle of a face
     t.normalized_coordinates = true;
     return sample_texture<T>(
         t, {2, (u / m + 1) / 2, (v / m + 1) / 2, 0, 6 * clamped_layer(layer, t.depth / 6) + face}, lod);
