@@ -141,6 +141,48 @@ def test_cubemap_is_filtered_within_a_face(device):
     assert got.tolist() == [host[0, 1:3, 1:3].mean(), host[3, 1:3, 1:3].mean()]
 
 
+# Directions, and the number of the face that an H100 reads, times 100. Of coordinates that are equally long it
+# takes the last.
+FACES_OF_DIRECTIONS = [
+    ((1, -1, 0), 300),
+    ((1, -0.99, 0), 0),
+    ((1, -0.9, 0), 0),
+    ((1, -0.76, 0), 0),
+    ((1, -0.74, 0), 0),
+    ((1, 0.74, 0), 0),
+    ((1, 0.9, 0), 0),
+    ((1, 1, 0), 200),
+    ((1, 1, 1), 400),
+    ((0, 0, 0), 400),
+    ((1, -1, 0), 300),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({}, [face for _, face in FACES_OF_DIRECTIONS]),
+        ({"filter": "linear", "address": "clamp"}, [face for _, face in FACES_OF_DIRECTIONS]),
+        ({"filter": "linear", "address": "wrap"}, [face for _, face in FACES_OF_DIRECTIONS]),
+        (
+            {"filter": "linear", "address": "border", "border": -1000},
+            [-350, -480.46875, -300.78125, -19.53125, 0, 0, -300.78125, -400, -650, 400, -350],
+        ),
+    ],
+    ids=["point", "clamp", "wrap", "border"],
+)
+def test_directions_at_edges_read_the_face_of_a_gpu(device, arguments, expected):
+    array = cs.CudaArray((6, 4, 4), cubemap=True)
+    array.copy_from(np.repeat(np.arange(6, dtype=np.float32) * 100, 16).reshape(6, 4, 4))
+    ways = np.array([way for way, _ in FACES_OF_DIRECTIONS]).ravel()
+
+    got = read(
+        device, "directions", cs.Texture(array, **arguments), [ways], [0] * len(FACES_OF_DIRECTIONS), False
+    )
+
+    assert got.tolist() == expected
+
+
 @pytest.mark.parametrize(("number", "kind"), list(enumerate(KINDS)))
 def test_surfaces_of_layers_are_read_and_written(device, number, kind):
     array, host = filled(kind, np.int32, surface=True)

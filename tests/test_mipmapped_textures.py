@@ -30,6 +30,10 @@ __global__ void slopes(cudaTextureObject_t t, int axes, const float* slope, floa
              : axes == 2 ? tex2DGrad<float>(t, 0.5f, 0.5f, make_float2(0, s / 2), make_float2(s, 0))
                          : tex3DGrad<float>(t, 0.5f, 0.5f, 0.5f, make_float4(s, 0, 0, 0), make_float4(0, 0, s / 8, 0));
 }
+__global__ void slopes_of_planes(cudaTextureObject_t t, const float4* slope, float* out) {
+    float4 s = slope[threadIdx.x];
+    out[threadIdx.x] = tex2DGrad<float>(t, 0.5f, 0.5f, make_float2(s.x, s.y), make_float2(s.z, s.w));
+}
 __global__ void layers(cudaTextureObject_t t, int axes, const float* level, float* out, int layer) {
     int i = threadIdx.x;
     out[i] = axes == 1   ? tex1DLayeredLod<float>(t, 0.5f, layer, level[i])
@@ -54,12 +58,12 @@ __global__ void twice(cudaSurfaceObject_t s) {
 SHAPES = [(8,), (8, 8), (8, 8, 8)]
 
 
-def numbered(shape, **arguments) -> cs.MipmappedArray:
-    """Of 4 levels, which hold 0, 10, 20 and 30 everywhere."""
+def numbered(shape, step=10, **arguments) -> cs.MipmappedArray:
+    """Of 4 levels, which hold 0, 10, 20 and 30 everywhere, or multiples of another step."""
     array = cs.MipmappedArray(shape, levels=4, **arguments)
     for i in range(array.levels):
         level = array.level(i)
-        level.copy_from(np.full(level.shape, 10 * i, np.float32))
+        level.copy_from(np.full(level.shape, step * i, np.float32))
     return array
 
 
@@ -159,6 +163,27 @@ def test_functions_without_a_level_read_level_0(device, shape):
     assert read(device, "plain", texture, len(shape), [0]) == [0]
 
 
+def test_fraction_between_levels_is_cut_off_after_8_bits(device):
+    texture = cs.Texture(numbered((8, 8), 256), normalized_coordinates=True, mipmap_filter="linear")
+
+    got = read(device, "lod", texture, 2, [1 + k / 1024 for k in range(12)])
+
+    assert got == [256 + k // 4 for k in range(12)]
+
+
+@pytest.mark.parametrize("mipmap_filter", ["point", "linear"])
+def test_level_that_is_no_number_is_0_and_infinite_ones_are_clamped(device, mipmap_filter):
+    texture = cs.Texture(numbered((8, 8)), normalized_coordinates=True, mipmap_filter=mipmap_filter)
+
+    assert read(device, "lod", texture, 2, [np.nan, np.inf, -np.inf]) == [0, 30, 0]
+
+
+def test_levels_just_beside_the_half_are_rounded(device):
+    texture = cs.Texture(numbered((8, 8)), normalized_coordinates=True)
+
+    assert read(device, "lod", texture, 2, [0.498, 0.499, 0.5, 0.502, 1.5, 2.5]) == [0, 0, 10, 10, 20, 30]
+
+
 def test_bias_is_added_to_the_level(device):
     texture = cs.Texture(
         numbered((8, 8)), normalized_coordinates=True, mipmap_filter="linear", mipmap_level_bias=0.75
@@ -177,6 +202,54 @@ def test_levels_outside_of_the_clamps_are_not_read(device):
     )
 
     assert read(device, "lod", texture, 2, [0, 1, 3]) == [5, 10, 20]
+
+
+@pytest.mark.parametrize(
+    ("more", "plain", "lods"),
+    [
+        ({"mipmap_level_bias": 1.5}, 0, [384, 640, 768, 768]),
+        ({"mipmap_level_bias": -1.5}, 0, [0, 0, 128, 384]),
+        ({"mipmap_level_bias": 1 / 512}, 0, [0, 256, 512, 768]),
+        ({"min_mipmap_level_clamp": 1.25}, 320, [320, 320, 512, 768]),
+        ({"max_mipmap_level_clamp": 1.25}, 0, [0, 256, 320, 320]),
+        ({"min_mipmap_level_clamp": 0.3, "mipmap_level_bias": 1.5}, 76, [384, 640, 768, 768]),
+        ({"max_mipmap_level_clamp": 0.75, "mipmap_level_bias": 1.5}, 0, [192, 192, 192, 192]),
+    ],
+)
+def test_functions_without_a_level_take_the_clamps_but_no_bias(device, more, plain, lods):
+    texture = cs.Texture(numbered((8, 8), 256), normalized_coordinates=True, mipmap_filter="linear", **more)
+
+    assert read(device, "plain", texture, 2, [0]) == [plain]
+    assert read(device, "lod", texture, 2, [0, 1, 2, 3]) == lods
+
+
+# Slopes (dx.x, dx.y, dy.x, dy.y) and the level, times 256, that an H100 reads.
+LEVELS_OF_SLOPES = [
+    ((0, 0, 0, 0), 0),
+    ((1 / 8, 0, 0, 0), 0),
+    ((1 / 4, 0, 0, 1 / 4), 256),
+    ((1 / 4, 1 / 4, 0, 0), 366),
+    ((0.3, 0, 0, 0), 324),
+    ((0.3, 0.4, 0, 0), 514),
+    ((0.2, 0.1, 0.1, 0.2), 294),
+    ((1, 0, 0, 1 / 8), 768),
+    ((-1 / 4, 0, 0, 0), 256),
+    ((np.nan, 0, 0, 0), 0),
+    ((np.inf, 0, 0, 0), 768),
+]
+
+
+@pytest.mark.parametrize("mipmap_filter", ["point", "linear"])
+def test_slopes_of_planes_choose_the_levels_of_a_gpu(device, mipmap_filter):
+    texture = cs.Texture(numbered((8, 8), 256), normalized_coordinates=True, mipmap_filter=mipmap_filter)
+    slopes, levels = zip(*LEVELS_OF_SLOPES, strict=True)
+    out = cs.zeros(len(slopes))
+
+    given = cs.to_device(np.array(slopes, np.float32).ravel())
+    module(device, SOURCE).slopes_of_planes[1, len(slopes)](texture, given, out)
+
+    expected = [256 * round(level / 256) for level in levels] if mipmap_filter == "point" else list(levels)
+    assert out.to_host().tolist() == expected
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -364,10 +437,63 @@ def test_level_says_what_it_is(contract):
     ok(contract.free_mipmapped_array(array))
 
 
-@pytest.mark.parametrize(("sizes", "flags"), [((4, 4, 0), 1), ((4, 4, 5), 4), ((0, 0, 0), 0)])
+LAYERED, SURFACE, CUBEMAP, GATHER = 1, 2, 4, 8
+
+
+@pytest.mark.parametrize(
+    ("sizes", "asked", "flags", "made"),
+    [
+        ((2, 2, 64), 100, LAYERED, 2),
+        ((2, 0, 64), 100, LAYERED, 2),
+        ((4, 4, 6), 100, CUBEMAP, 3),
+        ((2, 2, 64), 100, 0, 7),
+        ((32768, 0, 0), 1, 0, 1),
+        ((32768, 1, 0), 1, 0, 1),
+        ((16384, 1, 1), 1, 0, 1),
+        ((4, 4, 0), 3, GATHER, 3),
+        ((4, 4, 0), 3, SURFACE, 3),
+    ],
+)
+def test_contract_makes_the_levels_that_a_gpu_makes(contract, sizes, asked, flags, made):
+    array = ok(contract.malloc_mipmapped_array(FLOAT1, sizes, asked, flags))
+
+    answers = [contract.get_mipmapped_array_level(array, i)[0] for i in range(made + 1)]
+    contract.get_last_error()
+
+    assert answers == ["cudaSuccess"] * made + [INVALID_VALUE]
+    ok(contract.free_mipmapped_array(array))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "flags"),
+    [
+        ((0, 0, 0), 0),
+        ((4, 0, 4), 0),
+        ((4, 4, 0), LAYERED),
+        ((4, 4, 2049), LAYERED),
+        ((4, 4, 5), CUBEMAP),
+        ((32769, 0, 0), 0),
+        ((32769, 1, 0), 0),
+        ((1, 32769, 0), 0),
+        ((16385, 1, 1), 0),
+        ((4, 0, 0), GATHER),
+        ((4, 4, 4), GATHER),
+        ((4, 4, 4), GATHER | LAYERED),
+        ((4, 4, 0), 16),
+        ((4, 4, 0), 1024),
+    ],
+)
 def test_extents_that_no_mipmapped_array_has_are_refused(contract, sizes, flags):
     assert contract.malloc_mipmapped_array(FLOAT1, sizes, 1, flags)[0] == INVALID_VALUE
     contract.get_last_error()
+
+
+def test_free_array_of_a_level_succeeds_and_leaves_the_array(contract):
+    array = ok(contract.malloc_mipmapped_array(FLOAT1, (8, 8, 0), 4))
+    level = ok(contract.get_mipmapped_array_level(array, 1))
+
+    assert contract.free_array(level) == "cudaSuccess"
+    assert contract.free_mipmapped_array(array) == "cudaSuccess"
 
 
 def test_contract_makes_textures_of_levels_without_normalised_coordinates(contract):

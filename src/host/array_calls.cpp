@@ -141,10 +141,9 @@ Status HostRuntime::free_array(ArrayHandle array) {
     if (call.refused()) return call.status();
     if (Status status = forbidden(); status != Status::success) return status;
     if (array == nullptr) return Status::success;
-    if (const Found<Array> found = find_array(array); found != nullptr && found->is_level) {
-        return fail(Status::invalid_value,
-                    "a level belongs to its mipmapped array: free that, and its levels go with it");
-    }
+    // A level goes with its mipmapped array. To free it alone does nothing, and is no error on a GPU.
+    if (const Found<Array> found = find_array(array); found != nullptr && found->is_level)
+        return Status::success;
     const Status status = free_array_memory(call.lock(), "array", [&]() -> std::byte* {
         const Found<Array> found = find_array(array);
         return found == nullptr ? nullptr : found->base;

@@ -178,7 +178,7 @@ inline void add_sample(const Texture& t, const Place& at, double factor, double 
 }
 
 template <class T>
-T sample_texture(const Texture& t, const Place& at, float lod) {
+T sample_texture(const Texture& t, const Place& at, Lod lod) {
     double result[4] = {};
     if (t.level_count == 0) {
         add_sample(t, at, 1, result);
@@ -189,9 +189,8 @@ T sample_texture(const Texture& t, const Place& at, float lod) {
     if (level.weight > 0) add_sample(texture_level(t, level.first + 1), at, level.weight, result);
     return Channels<T>::make(result);
 }
-// Without a level it is that of 0.
 template <class T>
-T sample(cudaTextureObject_t object, int axes, float x, float y, float z, float lod = 0) {
+T sample(cudaTextureObject_t object, int axes, float x, float y, float z, Lod lod = {}) {
     return sample_texture<T>(*reinterpret_cast<const Texture*>(object), {axes, x, y, z, 0}, lod);
 }
 template <class T>
@@ -207,7 +206,7 @@ inline long long clamped_layer(int layer, unsigned long long count) {
 }
 
 template <class T>
-T sample_layer(cudaTextureObject_t object, int axes, float x, float y, int layer, float lod = 0) {
+T sample_layer(cudaTextureObject_t object, int axes, float x, float y, int layer, Lod lod = {}) {
     const Texture& t = *reinterpret_cast<const Texture*>(object);
     return sample_texture<T>(t, {axes, x, y, 0, clamped_layer(layer, t.depth)}, lod);
 }
@@ -217,21 +216,22 @@ T sample_layer_slopes(cudaTextureObject_t object, int axes, float x, float y, in
     const Texture& t = *reinterpret_cast<const Texture*>(object);
     return sample_layer<T>(object, axes, x, y, layer, level_of_slopes(t, axes, slopes));
 }
-// Of a direction: the face that it meets is that of the coordinate with the largest magnitude. See the
-// Programming Guide, "Cubemap Textures".
+// Of a direction: the face that it meets is that of the coordinate with the largest magnitude, of equal ones
+// the last. See the Programming Guide, "Cubemap Textures".
 template <class T>
-T sample_cubemap(cudaTextureObject_t object, float x, float y, float z, int layer, float lod = 0) {
+T sample_cubemap(cudaTextureObject_t object, float x, float y, float z, int layer, Lod lod = {}) {
     Texture t = *reinterpret_cast<const Texture*>(object);
     const float ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
     int face;
     float m, u, v;
-    if (ax >= ay && ax >= az) {
-        face = x >= 0 ? 0 : 1, m = ax, u = x >= 0 ? -z : z, v = -y;
-    } else if (ay >= az) {
+    if (az >= ax && az >= ay) {
+        face = z >= 0 ? 4 : 5, m = az, u = z >= 0 ? x : -x, v = -y;
+    } else if (ay >= ax) {
         face = y >= 0 ? 2 : 3, m = ay, u = x, v = y >= 0 ? z : -z;
     } else {
-        face = z >= 0 ? 4 : 5, m = az, u = z >= 0 ? x : -x, v = -y;
+        face = x >= 0 ? 0 : 1, m = ax, u = x >= 0 ? -z : z, v = -y;
     }
+    if (m == 0) m = 1;  // no direction: the middle of a face
     t.normalized_coordinates = true;
     return sample_texture<T>(
         t, {2, (u / m + 1) / 2, (v / m + 1) / 2, 0, 6 * clamped_layer(layer, t.depth / 6) + face}, lod);
