@@ -56,6 +56,14 @@ Status HostRuntime::check_executable(const Graph& graph, bool by_device, bool de
     }
     for (const auto& node : graph.nodes) {
         const GraphNodeType type = node->parameters.type;
+        if (type == GraphNodeType::memset && node->command) {  // which a capture takes as it is
+            const auto& set = static_cast<const SetEffect&>(*node->command->effect);
+            const Allocation* found = nullptr;
+            if (Status status = check_box(set.destination(), set.extent(), "memory of a set", &found);
+                status != Status::success) {
+                return status;
+            }
+        }
         bool allowed = true;
         if (by_device) {
             switch (type) {

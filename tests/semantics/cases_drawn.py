@@ -94,6 +94,8 @@ def captured_set_of_too_much(r: Runtime) -> Iterator[Question]:
     status, graph = r.c.stream_end_capture(s)
     yield "end", status
     yield "node", r.c.graph_add_node(graph, {"type": MEMSET, "pointer": m.device, "width": 1 << 30})[0]
+    yield "instantiate", r.c.graph_instantiate(graph)[0]
+    yield "instantiate_upload", r.c.graph_instantiate(graph, UPLOAD)[0]
 
 
 @case
