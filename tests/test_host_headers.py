@@ -163,3 +163,9 @@ __global__ void put(int* p) {
 """
 
     assert result_of(module(device, source).put) == [5]
+
+
+def test_linkage_and_marker_stand_without_a_space(device):
+    source = 'extern "C"__global__ void put(int* p) { *p = 5; }'
+
+    assert result_of(module(device, source).put) == [5]

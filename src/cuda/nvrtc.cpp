@@ -372,6 +372,14 @@ bool has_zero(const CompileRequest& request) {
                        [&](const auto& header) { return zero(header.first) || zero(header.second); });
 }
 
+// NVRTC takes `"C"__global__` for a literal with a suffix of the program's own; nvcc does not.
+std::string with_space_behind_linkage(std::string text) {
+    constexpr std::string_view linkage = "\"C\"_";
+    for (std::size_t at = text.find(linkage); at != std::string::npos; at = text.find(linkage, at))
+        text.insert(at + linkage.size() - 1, 1, ' ');
+    return text;
+}
+
 // Leaves the device part of the source and of the files that it includes. False if that is all there was.
 bool drop_host_code(Job& job, HostCode host_code) {
     CompileRequest& request = job.request;
@@ -386,7 +394,8 @@ bool drop_host_code(Job& job, HostCode host_code) {
         std::error_code error;
         return std::filesystem::exists(std::filesystem::path(folder) / "cuda_runtime.h", error);
     });
-    std::vector<std::string_view> texts = {request.source};
+    const std::string source = with_space_behind_linkage(request.source);
+    std::vector<std::string_view> texts = {source};
     for (const auto& header : request.headers) texts.push_back(header.second);
     for (const IncludedFile& file : files) texts.push_back(file.text);
     DevicePart part = device_part(texts, request.name_expressions, host_code);
