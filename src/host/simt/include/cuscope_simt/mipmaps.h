@@ -22,9 +22,14 @@ struct LevelChoice {
     double weight;
 };
 
+// A GPU keeps eight bits of fraction of the bias, and cuts the others off: -1/512 is no bias.
+inline float level_with_bias(const Texture& t, float level) {
+    return static_cast<float>(level + trunc(static_cast<double>(t.level_bias) * 256) / 256);
+}
+
 // Functions without a level read level 0: the bias is not added there, but the clamps hold.
 inline LevelChoice choose_level(const Texture& t, Lod lod) {
-    float level = lod.asked ? lod.level + t.level_bias : 0;
+    float level = lod.asked ? level_with_bias(t, lod.level) : 0;
     const auto last = static_cast<float>(t.level_count - 1);
     if (!(level >= t.min_level)) level = t.min_level;  // nor is it a number, perhaps
     if (level > t.max_level) level = t.max_level;
