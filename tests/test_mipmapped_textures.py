@@ -30,10 +30,6 @@ __global__ void slopes(cudaTextureObject_t t, int axes, const float* slope, floa
              : axes == 2 ? tex2DGrad<float>(t, 0.5f, 0.5f, make_float2(0, s / 2), make_float2(s, 0))
                          : tex3DGrad<float>(t, 0.5f, 0.5f, 0.5f, make_float4(s, 0, 0, 0), make_float4(0, 0, s / 8, 0));
 }
-__global__ void slopes_of_planes(cudaTextureObject_t t, const float4* slope, float* out) {
-    float4 s = slope[threadIdx.x];
-    out[threadIdx.x] = tex2DGrad<float>(t, 0.5f, 0.5f, make_float2(s.x, s.y), make_float2(s.z, s.w));
-}
 __global__ void plain_layers(cudaTextureObject_t t, int axes, const float* unused, float* out, int layer) {
     out[threadIdx.x] = axes == 1   ? tex1DLayered<float>(t, 0.5f, layer)
                        : axes == 2 ? tex2DLayered<float>(t, 0.5f, 0.5f, layer)
@@ -265,35 +261,6 @@ def test_bias_is_cut_off_after_8_bits_of_fraction(device, bias, expected):
     )
 
     assert read(device, "lod", texture, 2, [1 + k / 1024 for k in range(8)]) == expected
-
-
-# Slopes (dx.x, dx.y, dy.x, dy.y) and the level, times 256, that an H100 reads.
-LEVELS_OF_SLOPES = [
-    ((0, 0, 0, 0), 0),
-    ((1 / 8, 0, 0, 0), 0),
-    ((1 / 4, 0, 0, 1 / 4), 256),
-    ((1 / 4, 1 / 4, 0, 0), 366),
-    ((0.3, 0, 0, 0), 324),
-    ((0.3, 0.4, 0, 0), 514),
-    ((0.2, 0.1, 0.1, 0.2), 294),
-    ((1, 0, 0, 1 / 8), 768),
-    ((-1 / 4, 0, 0, 0), 256),
-    ((np.nan, 0, 0, 0), 0),
-    ((np.inf, 0, 0, 0), 768),
-]
-
-
-@pytest.mark.parametrize("mipmap_filter", ["point", "linear"])
-def test_slopes_of_planes_choose_the_levels_of_a_gpu(device, mipmap_filter):
-    texture = cs.Texture(numbered((8, 8), 256), normalized_coordinates=True, mipmap_filter=mipmap_filter)
-    slopes, levels = zip(*LEVELS_OF_SLOPES, strict=True)
-    out = cs.zeros(len(slopes))
-
-    given = cs.to_device(np.array(slopes, np.float32).ravel())
-    module(device, SOURCE).slopes_of_planes[1, len(slopes)](texture, given, out)
-
-    expected = [256 * round(level / 256) for level in levels] if mipmap_filter == "point" else list(levels)
-    assert out.to_host().tolist() == expected
 
 
 @pytest.mark.parametrize("shape", SHAPES)
