@@ -183,6 +183,50 @@ def test_directions_at_edges_read_the_face_of_a_gpu(device, arguments, expected)
     assert got.tolist() == expected
 
 
+# Directions, and what an H200 reads from a cubemap of the numbers 0 to 95: the nearest element, and filtered.
+ELEMENTS_OF_DIRECTIONS = [
+    ((0, 0, 0), 74, 71.5),
+    ((0, 0, -0.0), 74, 71.5),
+    ((-0.0, -0.0, -0.0), 74, 71.5),
+    ((1, 1, 1), 67, 67),
+    ((-1, 1, 1), 64, 64),
+    ((1, -1, 1), 79, 79),
+    ((1, 1, -1), 80, 80),
+    ((-1, -1, -1), 95, 95),
+    ((1, 0, 1), 75, 73),
+    ((1, 0, -1), 88, 86),
+    ((0, 1, 1), 66, 65.5),
+    ((0, 1, -1), 82, 81.5),
+    ((0, -1, -1), 94, 93.5),
+    ((-1, 1, 0), 40, 38),
+    ((-1, -1, 0), 56, 54),
+    ((np.nan, 0, 0), 74, 71.5),
+    ((0, np.nan, 0), 74, 71.5),
+    ((0, 0, np.nan), 74, 71.5),
+    ((1, np.nan, 0), 10, 7.5),
+    ((np.inf, 0, 0), 74, 71.5),
+    ((np.inf, np.inf, 0), 74, 71.5),
+    ((0.3, 1, np.inf), 42, 39.5),
+]
+
+
+@pytest.mark.parametrize("filter_mode", ["point", "linear"])
+def test_directions_to_corners_and_infinity_read_the_elements_of_a_gpu(device, filter_mode):
+    array, _ = filled("cubemap")
+    ways, nearest, filtered = zip(*ELEMENTS_OF_DIRECTIONS, strict=True)
+
+    got = read(
+        device,
+        "directions",
+        cs.Texture(array, filter=filter_mode),
+        [np.ravel(ways)],
+        [0] * len(ways),
+        False,
+    )
+
+    assert got.tolist() == list(nearest if filter_mode == "point" else filtered)
+
+
 @pytest.mark.parametrize(("number", "kind"), list(enumerate(KINDS)))
 def test_surfaces_of_layers_are_read_and_written(device, number, kind):
     array, host = filled(kind, np.int32, surface=True)

@@ -30,9 +30,11 @@ __global__ void slopes(cudaTextureObject_t t, int axes, const float* slope, floa
              : axes == 2 ? tex2DGrad<float>(t, 0.5f, 0.5f, make_float2(0, s / 2), make_float2(s, 0))
                          : tex3DGrad<float>(t, 0.5f, 0.5f, 0.5f, make_float4(s, 0, 0, 0), make_float4(0, 0, s / 8, 0));
 }
-__global__ void slopes_of_planes(cudaTextureObject_t t, const float4* slope, float* out) {
-    float4 s = slope[threadIdx.x];
-    out[threadIdx.x] = tex2DGrad<float>(t, 0.5f, 0.5f, make_float2(s.x, s.y), make_float2(s.z, s.w));
+__global__ void plain_layers(cudaTextureObject_t t, int axes, const float* unused, float* out, int layer) {
+    out[threadIdx.x] = axes == 1   ? tex1DLayered<float>(t, 0.5f, layer)
+                       : axes == 2 ? tex2DLayered<float>(t, 0.5f, 0.5f, layer)
+                       : axes == 3 ? texCubemap<float>(t, 0, 0, -1)
+                                   : texCubemapLayered<float>(t, 0, 0, -1, layer);
 }
 __global__ void layers(cudaTextureObject_t t, int axes, const float* level, float* out, int layer) {
     int i = threadIdx.x;
@@ -157,10 +159,30 @@ def test_filter_reads_between_levels(device, shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_functions_without_a_level_read_level_0(device, shape):
-    texture = cs.Texture(numbered(shape), normalized_coordinates=True, mipmap_filter="linear")
+@pytest.mark.parametrize("bias", [0, 1.5])
+def test_functions_without_a_level_read_level_0(device, shape, bias):
+    texture = cs.Texture(
+        numbered(shape), normalized_coordinates=True, mipmap_filter="linear", mipmap_level_bias=bias
+    )
 
     assert read(device, "plain", texture, len(shape), [0]) == [0]
+
+
+@pytest.mark.parametrize(
+    ("axes", "shape", "flags"),
+    [
+        (1, (2, 8), {"layered": True}),
+        (2, (2, 8, 8), {"layered": True}),
+        (3, (6, 8, 8), {"cubemap": True}),
+        (4, (12, 8, 8), {"cubemap": True, "layered": True}),
+    ],
+)
+def test_functions_of_layers_without_a_level_take_no_bias(device, axes, shape, flags):
+    texture = cs.Texture(
+        numbered(shape, **flags), normalized_coordinates=True, mipmap_filter="linear", mipmap_level_bias=1.5
+    )
+
+    assert read(device, "plain_layers", texture, axes, [0], 1) == [0]
 
 
 def test_fraction_between_levels_is_cut_off_after_8_bits(device):
@@ -223,33 +245,22 @@ def test_functions_without_a_level_take_the_clamps_but_no_bias(device, more, pla
     assert read(device, "lod", texture, 2, [0, 1, 2, 3]) == lods
 
 
-# Slopes (dx.x, dx.y, dy.x, dy.y) and the level, times 256, that an H100 reads.
-LEVELS_OF_SLOPES = [
-    ((0, 0, 0, 0), 0),
-    ((1 / 8, 0, 0, 0), 0),
-    ((1 / 4, 0, 0, 1 / 4), 256),
-    ((1 / 4, 1 / 4, 0, 0), 366),
-    ((0.3, 0, 0, 0), 324),
-    ((0.3, 0.4, 0, 0), 514),
-    ((0.2, 0.1, 0.1, 0.2), 294),
-    ((1, 0, 0, 1 / 8), 768),
-    ((-1 / 4, 0, 0, 0), 256),
-    ((np.nan, 0, 0, 0), 0),
-    ((np.inf, 0, 0, 0), 768),
-]
+@pytest.mark.parametrize(
+    ("bias", "expected"),
+    [
+        (-1 / 512, [256, 256, 256, 256, 257, 257, 257, 257]),
+        (-1 / 256, [255, 255, 255, 255, 256, 256, 256, 256]),
+        (3 / 1024, [256, 256, 256, 256, 257, 257, 257, 257]),
+        (-20, [0] * 8),
+        (20, [768] * 8),
+    ],
+)
+def test_bias_is_cut_off_after_8_bits_of_fraction(device, bias, expected):
+    texture = cs.Texture(
+        numbered((8, 8), 256), normalized_coordinates=True, mipmap_filter="linear", mipmap_level_bias=bias
+    )
 
-
-@pytest.mark.parametrize("mipmap_filter", ["point", "linear"])
-def test_slopes_of_planes_choose_the_levels_of_a_gpu(device, mipmap_filter):
-    texture = cs.Texture(numbered((8, 8), 256), normalized_coordinates=True, mipmap_filter=mipmap_filter)
-    slopes, levels = zip(*LEVELS_OF_SLOPES, strict=True)
-    out = cs.zeros(len(slopes))
-
-    given = cs.to_device(np.array(slopes, np.float32).ravel())
-    module(device, SOURCE).slopes_of_planes[1, len(slopes)](texture, given, out)
-
-    expected = [256 * round(level / 256) for level in levels] if mipmap_filter == "point" else list(levels)
-    assert out.to_host().tolist() == expected
+    assert read(device, "lod", texture, 2, [1 + k / 1024 for k in range(8)]) == expected
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -492,7 +503,9 @@ def test_free_array_of_a_level_succeeds_and_leaves_the_array(contract):
     array = ok(contract.malloc_mipmapped_array(FLOAT1, (8, 8, 0), 4))
     level = ok(contract.get_mipmapped_array_level(array, 1))
 
-    assert contract.free_array(level) == "cudaSuccess"
+    assert [contract.free_array(level) for _ in range(2)] == ["cudaSuccess"] * 2
+    assert contract.array_get_info(level) == ("cudaSuccess", FLOAT1, (4, 4, 0), 0)
+    assert contract.get_mipmapped_array_level(array, 1) == ("cudaSuccess", level)
     assert contract.free_mipmapped_array(array) == "cudaSuccess"
 
 

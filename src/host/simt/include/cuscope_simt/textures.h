@@ -217,10 +217,16 @@ T sample_layer_slopes(cudaTextureObject_t object, int axes, float x, float y, in
     return sample_layer<T>(object, axes, x, y, layer, level_of_slopes(t, axes, slopes));
 }
 // Of a direction: the face that it meets is that of the coordinate with the largest magnitude, of equal ones
-// the last. See the Programming Guide, "Cubemap Textures".
+// the last. See the Programming Guide, "Cubemap Textures". An H200 was also asked for directions with
+// components that are NaN or infinity: it takes these as 0 for the face. Where one is infinity or all are 0,
+// it reads the middle of the face.
 template <class T>
 T sample_cubemap(cudaTextureObject_t object, float x, float y, float z, int layer, Lod lod = {}) {
     Texture t = *reinterpret_cast<const Texture*>(object);
+    const bool infinite = isinf(x) || isinf(y) || isinf(z);
+    if (!isfinite(x)) x = 0;
+    if (!isfinite(y)) y = 0;
+    if (!isfinite(z)) z = 0;
     const float ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
     int face;
     float m, u, v;
@@ -231,7 +237,7 @@ T sample_cubemap(cudaTextureObject_t object, float x, float y, float z, int laye
     } else {
         face = x >= 0 ? 0 : 1, m = ax, u = x >= 0 ? -z : z, v = -y;
     }
-    if (m == 0) m = 1;  // no direction: the middle of a face
+    if (m == 0 || infinite) m = INFINITY;
     t.normalized_coordinates = true;
     return sample_texture<T>(
         t, {2, (u / m + 1) / 2, (v / m + 1) / 2, 0, 6 * clamped_layer(layer, t.depth / 6) + face}, lod);
