@@ -128,13 +128,14 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler) {
         "-fdiagnostics-color=never",
         "-Wno-attributes",
         "-Wno-unknown-pragmas",
+        "-Wno-register",
     };
     if (compiler.is_clang) {
         flags.insert(flags.end(), {"-Wno-unknown-warning-option", "-Wno-ignored-attributes",
                                    "-Wno-unused-command-line-argument",
                                    "-fvisibility-global-new-delete-hidden", "-Wno-return-type-c-linkage"});
     } else {
-        flags.insert(flags.end(), {"-fno-gnu-unique", "-fno-extern-tls-init", "-Wno-register"});
+        flags.insert(flags.end(), {"-fno-gnu-unique", "-fno-extern-tls-init"});
     }
     return flags;
 }
