@@ -58,3 +58,16 @@ def test_a_graph_that_copies_memory_registered_no_longer_is_refused(device, x):
             use()
     graph.add_empty()
     graph.close()
+
+
+@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
+def test_textures_and_surfaces_come_and_go_beside_a_capture(device, x, mode):
+    array = cs.CudaArray((4, 4), np.float32, surface=True)
+    s = cs.Stream()
+
+    with s.capture(mode) as graph:
+        x.fill(3)
+        cs.Texture(array).close()
+        cs.Surface(array).close()
+
+    assert [node.type for node in graph.nodes] == ["memset"]

@@ -105,6 +105,7 @@ std::shared_ptr<TextureObject> TextureObject::texture(const DevicePtr& device,
                                                       std::shared_ptr<Memory> source) {
     const DeviceScope scope(*device);
     device->sweep();
+    const RelaxedCapture relaxed(*device);
     TextureHandle handle = 0;
     device->check(device->runtime().create_texture_object(&handle, &resource, &description),
                   "cudaCreateTextureObject");
@@ -118,6 +119,7 @@ std::shared_ptr<TextureObject> TextureObject::surface(const std::shared_ptr<Arra
     device->sweep();
     ResourceDescription resource;
     resource.array = array->handle();
+    const RelaxedCapture relaxed(*device);
     SurfaceHandle handle = 0;
     device->check(device->runtime().create_surface_object(&handle, &resource), "cudaCreateSurfaceObject");
     return std::make_shared<TextureObject>(device, handle, true, array);

@@ -1,6 +1,7 @@
 // CUDA arrays, texture objects and surface objects.
 #include <algorithm>
 
+#include "cuda/capture_use.hpp"
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/handles.hpp"
 
@@ -118,11 +119,14 @@ Status CudaRuntime::get_mipmapped_array_level(ArrayHandle* level, MipmappedArray
     return make([&] { return cudaGetMipmappedArrayLevel(cuda::native(level), cuda::native(array), index); });
 }
 
+// Making such an object spoils the captures that mind calls which may not be safe, so it stays apart from
+// their begins and ends: beside them the driver ended in a SIGSEGV.
 Status CudaRuntime::create_texture_object(TextureHandle* texture, const ResourceDescription* resource,
                                           const TextureDescription* description) {
     clear(texture);
     const cudaResourceDesc what = resource != nullptr ? native(*resource) : cudaResourceDesc{};
     const cudaTextureDesc how = description != nullptr ? native(*description) : cudaTextureDesc{};
+    const CaptureChange change(CaptureChange::Unless::nothing_is_captured);
     return make([&] {
         return cudaCreateTextureObject(texture, resource != nullptr ? &what : nullptr,
                                        description != nullptr ? &how : nullptr, nullptr);
@@ -130,16 +134,19 @@ Status CudaRuntime::create_texture_object(TextureHandle* texture, const Resource
 }
 
 Status CudaRuntime::destroy_texture_object(TextureHandle texture) {
+    const CaptureChange change(CaptureChange::Unless::nothing_is_captured);
     return make([&] { return cudaDestroyTextureObject(texture); });
 }
 
 Status CudaRuntime::create_surface_object(SurfaceHandle* surface, const ResourceDescription* resource) {
     clear(surface);
     const cudaResourceDesc what = resource != nullptr ? native(*resource) : cudaResourceDesc{};
+    const CaptureChange change(CaptureChange::Unless::nothing_is_captured);
     return make([&] { return cudaCreateSurfaceObject(surface, resource != nullptr ? &what : nullptr); });
 }
 
 Status CudaRuntime::destroy_surface_object(SurfaceHandle surface) {
+    const CaptureChange change(CaptureChange::Unless::nothing_is_captured);
     return make([&] { return cudaDestroySurfaceObject(surface); });
 }
 

@@ -100,6 +100,7 @@ Status HostRuntime::create_texture_object(TextureHandle* texture, const Resource
     if (texture == nullptr || resource == nullptr || description == nullptr)
         return fail(Status::invalid_value);
     *texture = 0;
+    if (Status status = forbidden(); status != Status::success) return status;
     ChannelFormat format;
     if (Status status = check_resource(*resource, &format); status != Status::success) return status;
     const bool integer = format.kind != ChannelKind::floating;
@@ -173,6 +174,7 @@ Status HostRuntime::create_surface_object(SurfaceHandle* surface, const Resource
     if (call.refused()) return call.status();
     if (surface == nullptr || resource == nullptr) return fail(Status::invalid_value);
     *surface = 0;
+    if (Status status = forbidden(); status != Status::success) return status;
     if (resource->type != ResourceType::array) {
         return fail(Status::invalid_value, "a surface is of an array");
     }

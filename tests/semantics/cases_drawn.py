@@ -134,6 +134,14 @@ def host_register_behind_host_alloc(r: Runtime) -> Iterator[Question]:
 
 
 @case
+def texture_beside_a_capture(r: Runtime) -> Iterator[Question]:
+    s, array = r.stream(), r.c.malloc_array((32, 0, 0, 0, 2), 4, 4)[1]
+    r.c.stream_begin_capture(s, GLOBAL)
+    yield "texture", r.c.create_texture_object({"type": 0, "array": array})[0]
+    yield "end", r.c.stream_end_capture(s)[0]
+
+
+@case
 def pools_of_no_device(r: Runtime) -> Iterator[Question]:
     pool = r.c.mem_pool_create(0)[1]
     for device in (-1, 99):
