@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr auto interval = std::chrono::milliseconds(2);
+constexpr auto longest_watch = std::chrono::seconds(1);
 
 bool is_of_nvrtc(const struct sigaction& action) {
     if ((action.sa_flags & SA_SIGINFO) == 0 &&
@@ -59,9 +60,20 @@ std::shared_ptr<const std::atomic<bool>> keep_signal_handlers(std::function<bool
             sigset_t all;
             sigfillset(&all);
             pthread_sigmask(SIG_SETMASK, &all, nullptr);
+            // NVRTC sets its handlers once, at its start. A signal that another thread takes until they are
+            // gone ends the process, so they are watched for without a pause.
+            static std::atomic<bool> were_set{false};
+            const auto begin = std::chrono::steady_clock::now();
             while (!finished()) {
-                if (handlers.look()) restored->store(true);
-                std::this_thread::sleep_for(interval);
+                if (handlers.look()) {
+                    restored->store(true);
+                    were_set = true;
+                }
+                if (!were_set && std::chrono::steady_clock::now() - begin < longest_watch) {
+                    std::this_thread::yield();
+                } else {
+                    std::this_thread::sleep_for(interval);
+                }
             }
             handlers.look();
         }).detach();
