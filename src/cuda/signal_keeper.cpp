@@ -1,14 +1,16 @@
 #include "cuda/signal_keeper.hpp"
 
-#include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace cuscope::cuda::nvrtc {
 namespace {
@@ -17,15 +19,36 @@ constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr auto interval = std::chrono::milliseconds(2);
 constexpr auto longest_watch = std::chrono::seconds(1);
 
-bool is_of_nvrtc(const struct sigaction& action) {
-    if ((action.sa_flags & SA_SIGINFO) == 0 &&
-        (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
+// Where the code of NVRTC lies. It is looked up before the compiler begins: a handler is not asked for its
+// library (dladdr) while another thread may be loading one, which NVRTC does with its handlers set.
+class CodeOfNvrtc {
+  public:
+    CodeOfNvrtc() { dl_iterate_phdr(note, this); }
+    bool has(const struct sigaction& action) const {
+        const auto address = reinterpret_cast<std::uintptr_t>(action.sa_handler);
+        for (const Segment& segment : segments_)
+            if (address >= segment.begin && address < segment.end) return true;
         return false;
     }
-    Dl_info info{};
-    return dladdr(reinterpret_cast<void*>(action.sa_handler), &info) != 0 && info.dli_fname != nullptr &&
-           std::strstr(info.dli_fname, "libnvrtc") != nullptr;
-}
+
+  private:
+    struct Segment {
+        std::uintptr_t begin, end;
+    };
+
+    static int note(dl_phdr_info* library, std::size_t, void* self) {
+        if (std::strstr(library->dlpi_name, "libnvrtc") == nullptr) return 0;
+        for (int i = 0; i < library->dlpi_phnum; ++i) {
+            const auto& segment = library->dlpi_phdr[i];
+            if (segment.p_type != PT_LOAD) continue;
+            const std::uintptr_t begin = library->dlpi_addr + segment.p_vaddr;
+            static_cast<CodeOfNvrtc*>(self)->segments_.push_back({begin, begin + segment.p_memsz});
+        }
+        return 0;
+    }
+
+    std::vector<Segment> segments_;
+};
 
 class Handlers {
   public:
@@ -36,7 +59,7 @@ class Handlers {
         for (std::size_t i = 0; i < signals.size(); ++i) {
             struct sigaction now {};
             if (sigaction(signals[i], nullptr, &now) != 0) continue;
-            if (!is_of_nvrtc(now)) {
+            if (!nvrtc_.has(now)) {
                 known_[i] = now;
             } else {
                 sigaction(signals[i], &known_[i], nullptr);
@@ -47,6 +70,7 @@ class Handlers {
     }
 
   private:
+    CodeOfNvrtc nvrtc_;
     std::array<struct sigaction, signals.size()> known_{};
 };
 
