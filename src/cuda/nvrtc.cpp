@@ -18,6 +18,7 @@
 #include "runtime/compile_claim.hpp"
 #include "runtime/device_part.hpp"
 #include "runtime/host_headers.hpp"
+#include "runtime/linkage.hpp"
 #include "runtime/signature.hpp"
 
 namespace cuscope::cuda::nvrtc {
@@ -370,14 +371,6 @@ bool has_zero(const CompileRequest& request) {
            any(request.include_paths) || any(request.name_expressions) ||
            std::any_of(request.headers.begin(), request.headers.end(),
                        [&](const auto& header) { return zero(header.first) || zero(header.second); });
-}
-
-// NVRTC takes `"C"__global__` for a literal with a suffix of the program's own; nvcc does not.
-std::string with_space_behind_linkage(std::string text) {
-    constexpr std::string_view linkage = "\"C\"_";
-    for (std::size_t at = text.find(linkage); at != std::string::npos; at = text.find(linkage, at))
-        text.insert(at + linkage.size() - 1, 1, ' ');
-    return text;
 }
 
 // Leaves the device part of the source and of the files that it includes. False if that is all there was.

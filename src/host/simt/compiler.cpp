@@ -25,6 +25,7 @@
 #include "runtime/compile_claim.hpp"
 #include "runtime/device_part.hpp"
 #include "runtime/host_headers.hpp"
+#include "runtime/linkage.hpp"
 #include "runtime/sha256.hpp"
 #include "runtime/signature.hpp"
 #include "runtime/source_tokens.hpp"
@@ -220,7 +221,7 @@ Status Compilation::prepare() {
         }
     }
     // The compiler shows the lines of a file of this name; of another one it is only told the name.
-    std::string text = request_.source;
+    std::string text = with_space_behind_linkage(request_.source);
     source_name_ = request_.file_name;
     std::error_code error;
     if (!is_inside(source_name_) ||
