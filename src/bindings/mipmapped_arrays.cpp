@@ -63,7 +63,7 @@ void bind_mipmapped_arrays(py::module_& m) {
 
 Level 0 has the shape that is asked for, and each next level half as many elements along every axis of coordinates,
 rounded down, but at least 1. A Texture of it is read by tex2DLod(), tex2DGrad() and their like; tex2D() reads level 0.
-What the levels hold is the program's: nothing makes the smaller ones from the larger.
+The program fills every level: nothing makes the smaller levels from the larger.
 
 Parameters
 ----------

@@ -17,7 +17,7 @@ struct ArrayLayout {
     int channels = 1;
     bool layered = false, cubemap = false, surface = false;
 
-    // Those that coordinates go along: layers and faces are chosen.
+    // The axes that coordinates go along. Layers and faces are chosen by number or direction.
     std::size_t axes() const { return shape.size() - (layered || cubemap ? 1 : 0); }
     ChannelFormat format() const;
     Extent extent() const;

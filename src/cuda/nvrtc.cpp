@@ -444,9 +444,10 @@ Status compile_part(Job& job, CompileResult* result) {
     return status;
 }
 
-// As it is; if that fails, without its host code, of which NVRTC takes nothing; if that fails too, without
-// what kernels seem to name of it. Not so at once: what the compiler says of a variable that lacks a
-// `__device__` helps more than what it says where that variable is missing.
+// Compiles the source as it is; if that fails, without its host code, of which NVRTC takes nothing; if that
+// fails too, also without the host's functions and variables that kernels seem to name. These stay in the
+// second try because the message about a variable that lacks a `__device__` helps more than the message about
+// a variable that is missing.
 Status compile_all(Job& job, CompileResult* result) {
     const CompileRequest whole = job.request;
     Status status = compile_part(job, result);

@@ -1,5 +1,5 @@
-// Headers that sources include for their host code: those of the host's C and C++ libraries. NVRTC has none
-// of them, and kernels use nothing of them.
+// Headers of the host's C and C++ libraries, which sources include for their host code. NVRTC has none of
+// these headers, and kernels use nothing of them.
 #pragma once
 
 #include "runtime/host_headers.hpp"

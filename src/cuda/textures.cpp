@@ -119,7 +119,7 @@ Status CudaRuntime::get_mipmapped_array_level(ArrayHandle* level, MipmappedArray
     return make([&] { return cudaGetMipmappedArrayLevel(cuda::native(level), cuda::native(array), index); });
 }
 
-// Making such an object spoils the captures that mind calls which may not be safe, so it stays apart from
+// Making a texture or a surface spoils captures that are not relaxed, so such a call stays apart from
 // their begins and ends: beside them the driver ended in a SIGSEGV.
 Status CudaRuntime::create_texture_object(TextureHandle* texture, const ResourceDescription* resource,
                                           const TextureDescription* description) {

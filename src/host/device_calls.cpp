@@ -108,7 +108,7 @@ Status HostRuntime::device_synchronize() {
     if (call.refused()) return call.status();
     const int index = thread().device;
     if (Status status = graphs_->spoil_device(*this, index); status != Status::success) return status;
-    // What is captured on another device minds a wait as it minds other calls that may not be safe.
+    // A wait spoils captures on other devices as other calls do that may not be safe.
     if (Status status = forbidden(); status != Status::success) return status;
     const Status status = wait_for_device(call.lock(), index);
     flush_printed(call.lock());

@@ -142,7 +142,7 @@ class HostRuntime final : public Runtime {
         std::byte* base = nullptr;
         std::vector<ArrayHandle> levels;
     };
-    // What a handle of a texture or surface names.
+    // The object behind the handle of a texture or a surface.
     struct TextureObject : cuscope_simt::Texture {
         std::vector<cuscope_simt::Level> own_levels;
     };

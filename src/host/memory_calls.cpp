@@ -124,9 +124,7 @@ Status HostRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags
                     std::to_string(bytes) + " bytes of page-locked memory are more than the machine has");
     }
     // With unified addressing all page-locked memory is mapped.
-    const unsigned shown =
-        page_locked_.place(base, bytes, thread().device, (flags & flags::host_alloc_write_combined) != 0,
-                           flags | flags::host_alloc_mapped);
+    const unsigned shown = page_locked_.place(base, bytes, thread().device, flags | flags::host_alloc_mapped);
     memory_.add({base, bytes, MemoryType::host, thread().device, shown});
     *pointer = base;
     return Status::success;

@@ -1,22 +1,25 @@
-// How a GPU's driver places page-locked memory, as an H200 answered: what is smaller than 2 MiB shares chunks
-// of that size, write-combined memory and other apart, and all of a chunk has the flags of what was allocated
-// in it first.
+// How a GPU's driver places page-locked memory, as an H200 answered. Allocations of less than 2 MiB share
+// chunks of 2 MiB; write-combined memory has chunks of its own. All allocations in a chunk show the flags of
+// the first one.
 #pragma once
 
 #include <cstddef>
 #include <map>
 
+#include "runtime/memory_types.hpp"
+
 namespace cuscope::host {
 
 class PageLockedChunks {
   public:
-    // The flags that an allocation shows which asked for `flags`, in a chunk of its device and kind.
-    unsigned place(const void* base, std::size_t bytes, int device, bool write_combined, unsigned flags) {
+    // Places an allocation that asked for `flags`, and returns the flags that it shows.
+    unsigned place(const void* base, std::size_t bytes, int device, unsigned flags) {
         if (bytes >= chunk_bytes) return flags;
         Chunk* chunk = nullptr;
         std::size_t offset = 0;
         for (auto& [number, there] : chunks_) {
-            if (there.device != device || there.write_combined != write_combined) continue;
+            if (there.device != device || is_write_combined(there.flags) != is_write_combined(flags))
+                continue;
             offset = there.room_for(bytes);
             if (offset + bytes > chunk_bytes) continue;
             chunk = &there;
@@ -25,7 +28,7 @@ class PageLockedChunks {
         }
         if (chunk == nullptr) {
             offset = 0;
-            chunk = &(chunks_[next_] = {device, write_combined, flags, {}});
+            chunk = &(chunks_[next_] = {device, flags, {}});
             places_[base] = {next_++, offset};
         }
         chunk->used[offset] = bytes;
@@ -44,9 +47,10 @@ class PageLockedChunks {
   private:
     static constexpr std::size_t chunk_bytes = std::size_t{2} << 20, alignment = 512;
 
+    static bool is_write_combined(unsigned flags) { return (flags & flags::host_alloc_write_combined) != 0; }
+
     struct Chunk {
         int device = 0;
-        bool write_combined = false;
         unsigned flags = 0;
         std::map<std::size_t, std::size_t> used;  // offset, bytes
 

@@ -60,8 +60,8 @@ struct Pool {
             bucket = bucket->second.empty() ? free.erase(bucket) : std::next(bucket);
         }
     }
-    // `size` is what the allocation holds of the pool, `bytes` what was asked for: a GPU counts the second as
-    // used.
+    // `size` is the allocation's share of the pool, `bytes` the request of the program: a GPU counts the
+    // second as used.
     void count_in(std::size_t size, std::size_t bytes, bool fresh) {
         if (fresh) reserved_high = std::max(reserved_high, reserved += size);
         used_high = std::max(used_high, used += bytes);
