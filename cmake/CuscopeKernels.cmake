@@ -9,7 +9,7 @@ file(GLOB cuscope_kernels CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/cuda
 file(GLOB cuscope_kernel_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda_kernels/*/*.cuh"
      "${PROJECT_SOURCE_DIR}/cuda_kernels/*/*.hpp")
 list(FILTER cuscope_kernel_headers EXCLUDE REGEX "/plan\\.hpp$")  # the host's alone
-file(GLOB_RECURSE cuscope_simt_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/host/simt/include/*.h")
+file(GLOB_RECURSE cuscope_simt_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/host/include/*.h")
 
 add_executable(cuscope_compile_kernel "${PROJECT_SOURCE_DIR}/tools/compile_kernel.cpp")
 target_link_libraries(cuscope_compile_kernel PRIVATE cuscope_common cuscope_runtime cuscope_host)
@@ -38,7 +38,7 @@ foreach(kernel IN LISTS cuscope_kernels)
   add_custom_command(
     OUTPUT "${stem}.image"
     COMMAND
-      env "CUSCOPE_SIMT_INCLUDE=${PROJECT_SOURCE_DIR}/src/host/simt/include"
+      env "CUSCOPE_SIMT_INCLUDE=${PROJECT_SOURCE_DIR}/src/host/include"
       "CUSCOPE_CXX=${CMAKE_CXX_COMPILER}" ASAN_OPTIONS=detect_leaks=0 "${cuscope_kernel_compiler}" "${source}"
       "${stem}.image"
     DEPENDS "${cuscope_kernel_compiler}" "${source}" ${cuscope_kernel_headers} ${cuscope_simt_headers}

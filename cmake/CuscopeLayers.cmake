@@ -11,7 +11,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 add_library(cuscope_common INTERFACE)
 target_include_directories(
   cuscope_common
-  INTERFACE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/src/host/simt/include"
+  INTERFACE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/src/host/include"
             "${PROJECT_BINARY_DIR}/generated"
             "${PROJECT_SOURCE_DIR}")  # cuda_kernels/: what the host tells them
 target_compile_options(
@@ -30,14 +30,13 @@ endif()
 if(CUSCOPE_SANITIZE)
   target_compile_options(cuscope_common INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cuscope_sanitize_flags};-O1;-g1;-fno-omit-frame-pointer>")
   target_link_options(cuscope_common INTERFACE ${cuscope_sanitize_flags})
-  # Look-ups are checked in optimised builds, too: see src/host/lock.hpp.
+  # Look-ups are checked in optimised builds, too: see src/host/runtime/lock.hpp.
   target_compile_definitions(cuscope_common INTERFACE CUSCOPE_SANITIZED CUSCOPE_CHECK_LOOKUPS)
 endif()
 
 function(cuscope_layer name)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp"
-       "${PROJECT_SOURCE_DIR}/src/${name}/*.cu")
-  list(FILTER sources EXCLUDE REGEX "/simt/include/")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/host/include/")
   add_library(cuscope_${name} OBJECT ${sources})
   target_link_libraries(cuscope_${name} PUBLIC cuscope_common Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(

@@ -1,7 +1,7 @@
 """Makes src/ops/calibration.inc of what benchmarks measured on an H200: python tools/calibrate.py [--check].
 
 Reads benchmarks/results/h200_matmul.json and h200_reductions.json. Of the sizes of each kernel every second one is held
-back: tests/test_prediction.py asks whether those come out, too.
+back: tests/operations/test_prediction.py asks whether those come out, too.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "host/simt/compiler.hpp"
+#include "host/compiler/compiler.hpp"
 
 namespace {
 

@@ -71,11 +71,6 @@ check() {
         --error-exitcode 9 --tool "${tool[@]}" "${pytest[@]}" -q -k "cuda:0" -m "$marked" "$@"
 }
 memcheck="memcheck --report-api-errors no"
-# The package's kernels, every variant of them.
-kernels=(tests/test_matmul.py tests/test_reduce.py tests/test_bfloat16.py tests/test_matmul_kernels.py
-    tests/test_reduction_kernels.py tests/test_reduction_ladder.py tests/test_documents_kernels.py)
-graphs=(tests/test_graph*.py tests/test_capture*.py tests/semantics)
-others=("${kernels[@]/#/--ignore=}" "${graphs[@]/#/--ignore=}")
 export -f build
 export python work
 
@@ -97,20 +92,31 @@ tests() {
     cat "$steps"/pytest_{cuda,rest}.log
 }
 
+# A process for each part: the checkers take one processor each, and make everything several times as slow.
 checks() {
-    check memcheck_memory "$memcheck" counts_memory
-    check initcheck_memory initcheck "counts_memory and not no_initcheck"
-
-    check memcheck_executor "$memcheck" "not counts_memory" tests/executor >/dev/null &
-    check memcheck "$memcheck" "not counts_memory" --ignore=tests/executor "${others[@]}" >/dev/null &
-    check initcheck initcheck "not counts_memory and not no_initcheck" "${others[@]}" >/dev/null &
-    check memcheck_graphs "$memcheck" "not counts_memory" "${graphs[@]}" >/dev/null &
-    check initcheck_graphs initcheck "not counts_memory and not no_initcheck" "${graphs[@]}" >/dev/null &
-    scale=1 check racecheck racecheck "not counts_memory and not no_racecheck" tests/test_module.py tests/executor >/dev/null &
-    check memcheck_kernels "$memcheck" "not counts_memory" "${kernels[@]}" >/dev/null &
-    check initcheck_kernels initcheck "not counts_memory and not no_initcheck" "${kernels[@]}" >/dev/null &
-    check racecheck_kernels racecheck "not counts_memory and not no_racecheck" "${kernels[@]}" >/dev/null &
-    check synccheck_kernels synccheck "not counts_memory" "${kernels[@]}" >/dev/null &
+    local part
+    local -A parts=(
+        [kernels]="tests/operations"
+        [executor]="tests/executor"
+        [arrays]="tests/arrays tests/textures tests/interop"
+        [memory]="tests/memory"
+        [streams]="tests/streams"
+        [launching]="tests/launching tests/modules"
+        [graphs]="tests/graphs"
+        [semantics]="tests/semantics tests/faults"
+        [package]="tests/package"
+    )
+    check memcheck_counted "$memcheck" counts_memory >/dev/null
+    check initcheck_counted initcheck "counts_memory and not no_initcheck" >/dev/null
+    for part in "${!parts[@]}"; do
+        # shellcheck disable=SC2086  # several folders
+        check "memcheck_$part" "$memcheck" "not counts_memory" ${parts[$part]} >/dev/null &
+        [ "$part" = executor ] ||
+            check "initcheck_$part" initcheck "not counts_memory and not no_initcheck" ${parts[$part]} >/dev/null &
+    done
+    scale=1 check racecheck racecheck "not counts_memory and not no_racecheck" tests/modules tests/executor >/dev/null &
+    check racecheck_kernels racecheck "not counts_memory and not no_racecheck" tests/operations >/dev/null &
+    check synccheck_kernels synccheck "not counts_memory" tests/operations >/dev/null &
     wait
     cat "$steps"/{memcheck,initcheck,racecheck,synccheck}*.log
 }

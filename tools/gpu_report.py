@@ -129,20 +129,9 @@ def report(steps: Steps) -> str:
         if not steps.verdict(name).startswith("passed"):
             lines += [f"The end of what `{name}` printed:", "", *tail(steps, name), ""]
     lines += ["## Tests", "", *tests(steps), "", "## compute-sanitizer", ""]
-    for name in (
-        "memcheck",
-        "memcheck_executor",
-        "memcheck_graphs",
-        "memcheck_memory",
-        "memcheck_kernels",
-        "racecheck",
-        "racecheck_kernels",
-        "initcheck",
-        "initcheck_graphs",
-        "initcheck_memory",
-        "initcheck_kernels",
-        "synccheck_kernels",
-    ):
+    tools = ("memcheck", "initcheck", "racecheck", "synccheck")
+    checkers = [path.stem for tool in tools for path in sorted(steps.folder.glob(f"{tool}*.result"))]
+    for name in checkers or tools:
         lines += checker(steps, name)
     lines += ["", "## Call costs", ""]
     lines += [f"`benchmarks/calls.py`: {steps.verdict('calls')}", "", *tail(steps, "calls"), ""]

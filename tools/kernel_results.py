@@ -3,7 +3,7 @@
 python benchmarks/matmul_rungs.py --json matmul.json
 python tools/kernel_results.py matmul matmul.json ...
 ./reductions > reductions.txt
-python tools/kernel_results.py reduction reductions.txt
+python tools/kernel_results.py reduce_ladder reductions.txt
 python benchmarks/topics.py --json benchmarks/results/h200_topics.json
 python tools/kernel_results.py vec_add benchmarks/results/h200_topics.json
 (and transpose, memory_walks, averaging)
@@ -129,7 +129,7 @@ def square(n: int) -> str:
 
 TOPICS: dict[str, Callable[[list[Path]], str]] = {
     "matmul": of_matmul,
-    "reduction": of_reductions,
+    "reduce_ladder": of_reductions,
     "vec_add": partial(beside_a_copy, "vec_add", power),
     "transpose": partial(beside_a_copy, "transpose", square),
     "memory_walks": partial(beside_a_copy, "memory_walks", square),

@@ -21,24 +21,24 @@
 #include <string>
 #include <vector>
 
-#include "../../cuda_kernels/reduce/dot.cu"
-#include "../../cuda_kernels/reduce/first_extremes.cu"
-#include "../../cuda_kernels/reduce/plan.hpp"
-#include "../../cuda_kernels/reduce/sum.cu"
+#include "../../cuda_kernels/reduce_auto/dot.cu"
+#include "../../cuda_kernels/reduce_auto/first_extremes.cu"
+#include "../../cuda_kernels/reduce_auto/plan.hpp"
+#include "../../cuda_kernels/reduce_auto/sum.cu"
 
 namespace ladder {
-#include "../../cuda_kernels/reduction/01_interleaved_modulo.cu"
-#include "../../cuda_kernels/reduction/02_interleaved_strided.cu"
-#include "../../cuda_kernels/reduction/03_sequential.cu"
-#include "../../cuda_kernels/reduction/04_first_add_during_load.cu"
-#include "../../cuda_kernels/reduction/05_unrolled_last_warp.cu"
-#include "../../cuda_kernels/reduction/06_fully_unrolled.cu"
-#include "../../cuda_kernels/reduction/07_grid_stride.cu"
-#include "../../cuda_kernels/reduction/08_warp_shuffle.cu"
-#include "../../cuda_kernels/reduction/09_reduce_sync.cu"
-#include "../../cuda_kernels/reduction/10_two_kernels.cu"
-#include "../../cuda_kernels/reduction/11_last_block.cu"
-#include "../../cuda_kernels/reduction/12_vector_loads.cu"
+#include "../../cuda_kernels/reduce_ladder/01_interleaved_modulo.cu"
+#include "../../cuda_kernels/reduce_ladder/02_interleaved_strided.cu"
+#include "../../cuda_kernels/reduce_ladder/03_sequential.cu"
+#include "../../cuda_kernels/reduce_ladder/04_first_add_during_load.cu"
+#include "../../cuda_kernels/reduce_ladder/05_unrolled_last_warp.cu"
+#include "../../cuda_kernels/reduce_ladder/06_fully_unrolled.cu"
+#include "../../cuda_kernels/reduce_ladder/07_grid_stride.cu"
+#include "../../cuda_kernels/reduce_ladder/08_warp_shuffle.cu"
+#include "../../cuda_kernels/reduce_ladder/09_reduce_sync.cu"
+#include "../../cuda_kernels/reduce_ladder/10_two_kernels.cu"
+#include "../../cuda_kernels/reduce_ladder/11_last_block.cu"
+#include "../../cuda_kernels/reduce_ladder/12_vector_loads.cu"
 }  // namespace ladder
 
 namespace {

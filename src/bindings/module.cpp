@@ -1,5 +1,5 @@
 // The extension module: declares the types, then binds each concept.
-#include "bindings/fast_calls.hpp"
+#include "bindings/support/fast_calls.hpp"
 #include "build_config.hpp"
 
 namespace cuscope::bindings {

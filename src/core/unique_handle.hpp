@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "core/device.hpp"
+#include "core/device/device.hpp"
 
 namespace cuscope::core {
 

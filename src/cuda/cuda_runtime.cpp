@@ -6,11 +6,11 @@
 #include <memory>
 #include <thread>
 
-#include "cuda/driver.hpp"
-#include "cuda/driver_call.hpp"
+#include "cuda/calls/printing.hpp"
+#include "cuda/driver/driver.hpp"
+#include "cuda/driver/driver_call.hpp"
+#include "cuda/driver/wait.hpp"
 #include "cuda/handles.hpp"
-#include "cuda/printing.hpp"
-#include "cuda/wait.hpp"
 #include "runtime/registry.hpp"
 
 namespace cuscope::cuda {

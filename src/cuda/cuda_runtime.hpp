@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "cuda/capture_use.hpp"
+#include "cuda/calls/spare_pools.hpp"
+#include "cuda/driver/capture_use.hpp"
+#include "cuda/driver/idle.hpp"
 #include "cuda/handles.hpp"
-#include "cuda/idle.hpp"
-#include "cuda/spare_pools.hpp"
 #include "runtime/process.hpp"
 #include "runtime/runtime.hpp"
 

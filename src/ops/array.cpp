@@ -5,7 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "core/copy.hpp"
+#include "core/memory/copy.hpp"
 #include "cuda_kernels/gather/layout.hpp"
 #include "ops/launch.hpp"
 

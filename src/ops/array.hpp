@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/memory.hpp"
+#include "core/memory/memory.hpp"
 #include "cuda_kernels/common/types.hpp"
 
 namespace cuscope::ops {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "core/module.hpp"
+#include "core/module/module.hpp"
 
 namespace cuscope::ops {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/device.hpp"
+#include "core/device/device.hpp"
 #include "cuda_kernels/matmul/plan.hpp"
-#include "ops/matmul.hpp"
+#include "ops/matmul/matmul.hpp"
 
 namespace cuscope::ops {
 

@@ -1,7 +1,7 @@
 // The ring for large copies of pageable memory, which devices that are simulated do without: several threads
 // copy to and from a simulated device through it, for the thread sanitizer. Prints the first copy that is
 // wrong and returns 1.
-#include "core/staging.hpp"
+#include "core/memory/staging.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/devices.hpp"
-#include "core/memory.hpp"
+#include "core/device/devices.hpp"
+#include "core/memory/memory.hpp"
 
 namespace {
 

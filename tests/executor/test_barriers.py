@@ -303,6 +303,7 @@ __global__ void all(int* out) {
 """
 
 
+@pytest.mark.no_racecheck("it does not follow bar.arrive")
 def test_named_barriers_hand_values_from_a_warp_to_others(device):
     out = cs.zeros(96, np.int32)
     module(device, NAMED).hand_over[1, 128](out, 5)

@@ -1,4 +1,4 @@
-"""The kernels of tests/kernels/, which check themselves; kernels/README.md says what their comments mean."""
+"""The kernels of tests/cuda/, which check themselves; kernels/README.md says what their comments mean."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import cuscope as cs
 from support import TESTS
 
-KERNELS = TESTS / "kernels"
+KERNELS = TESTS / "cuda"
 
 
 def notes(path: Path, word: str) -> list[str]:
@@ -77,8 +77,9 @@ def handle(contract, path: Path, kernel: str) -> int:
     return found
 
 
-# Kernels whose threads are put in order by objects in memory or across a cluster.
-UNSEEN = {"barrier_objects", "cooperative_groups", "grid_sync"}
+# Kernels whose threads are put in order by objects in memory, by flags that they spin on, by barriers that each warp
+# meets at a place of its own, or across a cluster.
+UNSEEN = {"barrier_objects", "cooperative_groups", "early_exit", "grid_sync"}
 NO_RACECHECK = pytest.mark.no_racecheck(
     "it knows no order but that of __syncthreads and the warp's functions"
 )

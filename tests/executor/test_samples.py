@@ -1,4 +1,4 @@
-"""Whole kernels as people write them, against NumPy: tests/kernels/samples/."""
+"""Whole kernels as people write them, against NumPy: tests/cuda/samples/."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HALF_STEP, BF16_STEP = 2.0**-11, 2.0**-8
 
 @functools.cache
 def sample(device: cs.Device, name: str, *expressions: str, options: tuple[str, ...] = ()) -> cs.Module:
-    source = (TESTS / "kernels" / "samples" / f"{name}.cu").read_text()
+    source = (TESTS / "cuda" / "samples" / f"{name}.cu").read_text()
     return cs.Module(source, name_expressions=expressions, options=options, file_name=f"{name}.cu")
 
 

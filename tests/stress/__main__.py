@@ -22,9 +22,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from operations import CAPTURE_ERRORS, OPERATIONS, RACES, Objects, Operation, Worker
-
 import cuscope as cs
+from operations import CAPTURE_ERRORS, OPERATIONS, RACES, Objects, Operation, Worker
 
 MIB = 1 << 20
 

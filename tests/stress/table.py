@@ -61,11 +61,11 @@ RACES = (
 )
 
 EXEMPT = {
-    "Device.reset": "takes everything from all threads: tests/test_object_states.py",
-    "Device.set_limit": "is refused while a kernel is loaded, and stays: tests/test_launching.py",
+    "Device.reset": "takes everything from all threads: tests/package/test_object_states.py",
+    "Device.set_limit": "is refused while a kernel is loaded, and stays: tests/launching/test_launching.py",
     "Device.limit": "goes with set_limit",
-    "Device.enable_peer_access": "needs a second device: tests/test_peers.py",
-    "Device.disable_peer_access": "needs a second device: tests/test_peers.py",
+    "Device.enable_peer_access": "needs a second device: tests/interop/test_peers.py",
+    "Device.disable_peer_access": "needs a second device: tests/interop/test_peers.py",
     "add_host_device": "devices are never taken away again",
     "CaptureError": "an exception",
     "CompileError": "an exception",

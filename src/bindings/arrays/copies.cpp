@@ -1,0 +1,239 @@
+// Copies and fills of device arrays of any strides, from and to NumPy arrays of any strides.
+#include <algorithm>
+#include <cstring>
+
+#include "bindings/support/objects.hpp"
+#include "core/memory/strided.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+// So many copies of one array are still faster than packing it on the host; from page-locked memory, whose
+// copies nobody waits for, more are.
+constexpr std::size_t most_boxes = 64, most_boxes_of_pinned = 4096;
+// Rows this short are packed faster than they are copied one by one, if they are many.
+constexpr std::size_t short_row = 32, most_short_rows = 4096;
+
+bool is_contiguous(const py::array& array) { return (array.flags() & py::array::c_style) != 0; }
+
+std::vector<std::ptrdiff_t> strides_of(const py::array& array) {
+    return {array.strides(), array.strides() + array.ndim()};
+}
+
+std::vector<std::size_t> counts(const std::vector<py::ssize_t>& shape) {
+    return {shape.begin(), shape.end()};
+}
+
+core::StridedSide side_of(const DeviceArray& array) { return {array.pointer(), strides_of(array)}; }
+
+core::KeepAlive keeping(const py::object& object) {
+    return [raw = object.ptr()] {
+        const PythonEntry entry;
+        return entry ? kept(py::reinterpret_borrow<py::object>(raw)) : nullptr;
+    };
+}
+
+// The bytes that the elements of a host array lie in.
+std::pair<const std::byte*, std::size_t> range_of(const py::array& array) {
+    py::ssize_t low = 0, high = array.itemsize();
+    for (py::ssize_t i = 0; i < array.ndim(); ++i) {
+        (array.strides(i) < 0 ? low : high) += array.strides(i) * (array.shape(i) - 1);
+    }
+    return {static_cast<const std::byte*>(array.data()) + low, static_cast<std::size_t>(high - low)};
+}
+
+void check_device(const DeviceArray& array, const core::StreamPtr& stream) {
+    if (&stream->device() == array.device.get()) return;
+    throw std::invalid_argument("the array is on " + array.device->name() + ", the stream on " +
+                                stream->device().name() + ": use a stream of the array's device");
+}
+
+core::CopyPlan plan(const DeviceArray& array, const std::vector<std::ptrdiff_t>& to,
+                    const std::vector<std::ptrdiff_t>& from) {
+    return core::plan_copy(counts(array.shape), static_cast<std::size_t>(array.dtype.itemsize()), to, from);
+}
+
+// Is a host array copied sooner if it is packed first?
+bool better_packed(const DeviceArray& array, const py::array& from, const core::CopyPlan& steps) {
+    const auto [host, host_bytes] = range_of(from);
+    if (core::PinnedMemory::find(*array.device, host, host_bytes))
+        return steps.boxes() > most_boxes_of_pinned;
+    return steps.boxes() > most_boxes ||
+           (steps.width < short_row && array.bytes / steps.width > most_short_rows);
+}
+
+// Two layouts of one memory that meet, but not element for element.
+bool overlap(const DeviceArray& a, const DeviceArray& b) {
+    if (a.memory.get() != b.memory.get() || (a.offset == b.offset && strides_of(a) == strides_of(b)))
+        return false;
+    const auto range = [](const DeviceArray& array) {
+        const auto [low, high] = array.reach();
+        const auto at = static_cast<py::ssize_t>(array.offset);
+        return std::pair(at + low, at + high);
+    };
+    const auto [a_low, a_high] = range(a);
+    const auto [b_low, b_high] = range(b);
+    return a_low < b_high && b_low < a_high;
+}
+
+}  // namespace
+
+std::string describe(const std::vector<py::ssize_t>& shape) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+    return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string describe(const py::dtype& dtype) {
+    try {
+        return py::str(dtype).cast<std::string>();
+    } catch (const py::error_already_set&) {
+        // NumPy imports what it needs for that, which at the interpreter's end is gone; this is a field.
+        return dtype.attr("str").cast<std::string>();
+    }
+}
+
+std::vector<py::ssize_t> shape_of(const py::array& array) {
+    return {array.shape(), array.shape() + array.ndim()};
+}
+
+py::array host_array_of(const py::object& source, const char* what) {
+    py::array array(numpy().attr("asarray")(source));
+    const char kind = array.dtype().kind();
+    if (!py::isinstance<py::array>(source) && (kind == 'O' || kind == 'U' || kind == 'S')) {
+        throw core::WrongKind(std::string(what) +
+                              ": takes an array, or numbers that NumPy makes one of, not " + kind_of(source));
+    }
+    return array;
+}
+
+py::tuple shape_tuple(const std::vector<py::ssize_t>& shape) {
+    py::tuple result(shape.size());
+    for (std::size_t i = 0; i < shape.size(); ++i) result[i] = shape[i];
+    return result;
+}
+
+std::shared_ptr<void> kept(const py::object& object) {
+    Py_INCREF(object.ptr());
+    return {object.ptr(), [](void* held) {
+                if (const PythonEntry entry; entry) Py_DECREF(static_cast<PyObject*>(held));
+            }};
+}
+
+void upload(const DeviceArray& array, const py::array& source, const core::StreamPtr& stream) {
+    const core::DeviceSpan span = array.span();
+    py::array from = source;
+    core::CopyPlan steps;
+    if (!array.contiguous() || !is_contiguous(from)) {
+        steps = plan(array, strides_of(array), strides_of(from));
+        if (!is_contiguous(from) && better_packed(array, from, steps)) {
+            from =
+                py::array(numpy().attr("ascontiguousarray")(from)).attr("reshape")(shape_tuple(array.shape));
+            steps = plan(array, strides_of(array), strides_of(from));
+        }
+    }
+    const core::KeepAlive keep = keeping(from);
+    const void* const data = from.data();
+    if (array.contiguous() && is_contiguous(from)) {
+        without_gil([&] { core::copy_to_device(span, data, stream, keep); });
+        return;
+    }
+    check_device(array, stream);
+    if (array.bytes == 0) return;
+    const auto [host, host_bytes] = range_of(from);
+    const core::StridedSide to = side_of(array),
+                            side{static_cast<std::byte*>(const_cast<void*>(data)), strides_of(from)};
+    without_gil([&, first = host, length = host_bytes] {
+        core::copy_strided(to, side, steps, core::kind_for(*span.memory, MemcpyKind::host_to_device),
+                           {span.memory}, first, length, stream, keep);
+    });
+}
+
+namespace {
+
+// Everything between the first and the last element, and the elements picked from it on the host.
+void download_range(const DeviceArray& array, py::array& destination, const core::StreamPtr& stream) {
+    const auto [low, high] = array.reach();
+    const core::DeviceSpan span{array.open(),
+                                static_cast<std::size_t>(static_cast<py::ssize_t>(array.offset) + low),
+                                static_cast<std::size_t>(high - low)};
+    py::array_t<std::uint8_t> bytes(high - low);
+    void* const data = bytes.mutable_data();
+    const core::KeepAlive keep = keeping(bytes);
+    without_gil([&] {
+        core::copy_to_host(data, span, stream, keep);
+        stream->synchronize();
+    });
+    const py::object elements = numpy().attr("ndarray")(shape_tuple(array.shape), array.dtype, bytes, -low,
+                                                        shape_tuple(strides_of(array)));
+    destination[py::ellipsis()] = elements;
+}
+
+}  // namespace
+
+void download(const DeviceArray& array, py::array& destination, const core::StreamPtr& stream) {
+    const core::DeviceSpan span = array.span();
+    const core::KeepAlive keep = keeping(destination);
+    void* const data = destination.mutable_data();
+    if (array.contiguous() && is_contiguous(destination)) {
+        without_gil([&] { core::copy_to_host(data, span, stream, keep); });
+        return;
+    }
+    check_device(array, stream);
+    if (array.bytes == 0) return;
+    const core::CopyPlan steps = plan(array, strides_of(destination), strides_of(array));
+    const auto [host, host_bytes] = range_of(destination);
+    const bool pinned = core::PinnedMemory::find(*array.device, host, host_bytes) != nullptr;
+    if (steps.boxes() > (pinned ? most_boxes_of_pinned : most_boxes)) {
+        download_range(array, destination, stream);
+        return;
+    }
+    const core::StridedSide from = side_of(array), to{static_cast<std::byte*>(data), strides_of(destination)};
+    without_gil([&, first = host, length = host_bytes] {
+        core::copy_strided(to, from, steps, core::kind_for(*span.memory, MemcpyKind::device_to_host),
+                           {span.memory}, first, length, stream, keep);
+    });
+}
+
+void copy_array(const DeviceArray& destination, const DeviceArray& source, const core::StreamPtr& stream) {
+    const core::DeviceSpan to = destination.span(), from = source.span();
+    if (overlap(destination, source)) {
+        copy_array(destination, copy(source, stream), stream);
+        return;
+    }
+    if (destination.contiguous() && source.contiguous()) {
+        without_gil([&] { core::copy_on_device(to, from, stream); });
+        return;
+    }
+    core::check_copy_on_device(to, from, *stream);
+    const core::CopyPlan steps = plan(destination, strides_of(destination), strides_of(source));
+    const core::StridedSide to_side = side_of(destination), from_side = side_of(source);
+    without_gil([&] {
+        core::copy_strided(to_side, from_side, steps, MemcpyKind::by_address, {to.memory, from.memory},
+                           nullptr, 0, stream, {});
+    });
+}
+
+DeviceArray copy(const DeviceArray& array, const core::StreamPtr& stream) {
+    DeviceArray made = new_array(stream, array.shape, array.dtype);
+    copy_array(made, array, stream);
+    return made;
+}
+
+void fill_array(const DeviceArray& array, const py::array& element, const core::StreamPtr& stream) {
+    const core::DeviceSpan span = array.span();
+    const std::span<const std::byte> value(static_cast<const std::byte*>(element.data()),
+                                           static_cast<std::size_t>(element.itemsize()));
+    const bool pattern = value.size() == 2 || value.size() == 4;
+    const bool uniform = std::all_of(value.begin(), value.end(), [&](std::byte b) { return b == value[0]; });
+    if (array.contiguous() && (uniform || !pattern)) {
+        without_gil([&] { core::fill(span, value, stream); });
+        return;
+    }
+    check_device(array, stream);
+    const core::StridedSide to = side_of(array);
+    const std::vector<std::size_t> shape = counts(array.shape);
+    without_gil([&] { core::fill_strided(span.memory, to, shape, value, stream); });
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,567 @@
+// Devices, their properties, and the current one of a thread.
+#include <pybind11/stl.h>
+
+#include <limits>
+#include <tuple>
+#include <variant>
+
+#include "bindings/support/objects.hpp"
+#include "core/error.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+using core::Device;
+using core::DevicePtr;
+
+Limit limit_of(const std::string& name) {
+    constexpr const char* names[] = {"stack_size",
+                                     "printf_fifo_size",
+                                     "malloc_heap_size",
+                                     "dev_runtime_sync_depth",
+                                     "dev_runtime_pending_launch_count",
+                                     "max_l2_fetch_granularity",
+                                     "persisting_l2_cache_size"};
+    std::string all;
+    for (std::size_t i = 0; i < std::size(names); ++i) {
+        if (name == names[i]) return static_cast<Limit>(i);
+        all += std::string(i == 0 ? "'" : i + 1 == std::size(names) ? "' and '" : "', '") + names[i];
+    }
+    throw std::invalid_argument("name: '" + name + "' is no limit; there are " + all + "'");
+}
+
+struct NamedAttribute {
+    const char* name;
+    DeviceAttribute attribute;
+};
+constexpr NamedAttribute named_attributes[] = {
+#define CUSCOPE_ATTRIBUTE(attribute) {#attribute, DeviceAttribute::attribute},
+    CUSCOPE_ATTRIBUTE(max_threads_per_block) CUSCOPE_ATTRIBUTE(max_block_dim_x) CUSCOPE_ATTRIBUTE(
+        max_block_dim_y) CUSCOPE_ATTRIBUTE(max_block_dim_z) CUSCOPE_ATTRIBUTE(max_grid_dim_x)
+        CUSCOPE_ATTRIBUTE(max_grid_dim_y) CUSCOPE_ATTRIBUTE(max_grid_dim_z) CUSCOPE_ATTRIBUTE(
+            max_shared_memory_per_block) CUSCOPE_ATTRIBUTE(total_constant_memory) CUSCOPE_ATTRIBUTE(warp_size)
+            CUSCOPE_ATTRIBUTE(max_pitch) CUSCOPE_ATTRIBUTE(max_registers_per_block) CUSCOPE_ATTRIBUTE(
+                clock_rate) CUSCOPE_ATTRIBUTE(texture_alignment) CUSCOPE_ATTRIBUTE(multiprocessor_count)
+                CUSCOPE_ATTRIBUTE(kernel_exec_timeout) CUSCOPE_ATTRIBUTE(integrated) CUSCOPE_ATTRIBUTE(
+                    can_map_host_memory) CUSCOPE_ATTRIBUTE(compute_mode) CUSCOPE_ATTRIBUTE(concurrent_kernels)
+                    CUSCOPE_ATTRIBUTE(ecc_enabled) CUSCOPE_ATTRIBUTE(pci_bus_id) CUSCOPE_ATTRIBUTE(
+                        pci_device_id) CUSCOPE_ATTRIBUTE(memory_clock_rate)
+                        CUSCOPE_ATTRIBUTE(global_memory_bus_width) CUSCOPE_ATTRIBUTE(
+                            l2_cache_size) CUSCOPE_ATTRIBUTE(max_threads_per_multiprocessor)
+                            CUSCOPE_ATTRIBUTE(async_engine_count) CUSCOPE_ATTRIBUTE(
+                                unified_addressing) CUSCOPE_ATTRIBUTE(texture_pitch_alignment)
+                                CUSCOPE_ATTRIBUTE(compute_capability_major) CUSCOPE_ATTRIBUTE(
+                                    compute_capability_minor) CUSCOPE_ATTRIBUTE(stream_priorities_supported)
+                                    CUSCOPE_ATTRIBUTE(max_shared_memory_per_multiprocessor) CUSCOPE_ATTRIBUTE(
+                                        max_registers_per_multiprocessor) CUSCOPE_ATTRIBUTE(managed_memory)
+                                        CUSCOPE_ATTRIBUTE(pageable_memory_access) CUSCOPE_ATTRIBUTE(
+                                            concurrent_managed_access) CUSCOPE_ATTRIBUTE(cooperative_launch)
+                                            CUSCOPE_ATTRIBUTE(max_shared_memory_per_block_optin)
+                                                CUSCOPE_ATTRIBUTE(host_register_supported) CUSCOPE_ATTRIBUTE(
+                                                    max_blocks_per_multiprocessor)
+                                                    CUSCOPE_ATTRIBUTE(reserved_shared_memory_per_block)
+                                                        CUSCOPE_ATTRIBUTE(host_register_read_only_supported)
+                                                            CUSCOPE_ATTRIBUTE(memory_pools_supported)
+#undef CUSCOPE_ATTRIBUTE
+};
+
+int attribute_number(const std::variant<int, std::string>& key) {
+    if (const int* number = std::get_if<int>(&key)) return *number;
+    const std::string& name = std::get<std::string>(key);
+    std::string names;
+    for (const NamedAttribute& known : named_attributes) {
+        if (name == known.name) return static_cast<int>(known.attribute);
+        names += names.empty() ? "" : ", ";
+        names += known.name;
+    }
+    throw std::invalid_argument("'" + name + "' is no device attribute; there are " + names +
+                                " (and any number of cudaDeviceAttr)");
+}
+
+struct MemoryInfo {
+    std::size_t free, total;
+};
+
+std::string repr(const Device& device) { return "Device('" + device.name() + "', " + device.model() + ")"; }
+
+void bind_properties(py::module_& m) {
+    py::class_<DeviceProperties> properties(m, "DeviceProperties",
+                                            R"(What a device is: the fields of cudaDeviceProp.
+
+Made by Device.properties. Sizes are bytes, clock rates kHz, bus widths bits; ``max_block_dim`` and ``max_grid_dim``
+are (x, y, z). What the fields do not hold, Device.attribute() tells.
+
+See cudaGetDeviceProperties: CUDA C++ Programming Guide, "Device Enumeration".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> properties = cs.Device("host:0").properties
+>>> properties.warp_size, properties.max_threads_per_block
+(32, 1024)
+)");
+    std::vector<std::string> names;
+    const auto field = [&](const char* name, auto member, const char* meaning) {
+        properties.def_readonly(name, member, meaning);
+        names.emplace_back(name);
+    };
+    field("name", &DeviceProperties::name, "The name of the model.");
+    field("total_global_memory", &DeviceProperties::total_global_memory,
+          "The memory of the device, in bytes.");
+    field("compute_capability_major", &DeviceProperties::compute_capability_major,
+          "The compute capability before the point.");
+    field("compute_capability_minor", &DeviceProperties::compute_capability_minor,
+          "The compute capability after the point.");
+    field("multiprocessor_count", &DeviceProperties::multiprocessor_count,
+          "How many multiprocessors there are.");
+    field("warp_size", &DeviceProperties::warp_size, "How many threads a warp has.");
+    field("max_threads_per_block", &DeviceProperties::max_threads_per_block, "The most threads of a block.");
+    field("max_threads_per_multiprocessor", &DeviceProperties::max_threads_per_multiprocessor,
+          "The most threads that a multiprocessor holds.");
+    field("max_blocks_per_multiprocessor", &DeviceProperties::max_blocks_per_multiprocessor,
+          "The most blocks that a multiprocessor holds.");
+    properties.def_property_readonly(
+        "max_block_dim",
+        [](const DeviceProperties& self) -> std::tuple<unsigned, unsigned, unsigned> {
+            return {self.max_block_dim.x, self.max_block_dim.y, self.max_block_dim.z};
+        },
+        "The most threads of a block along (x, y, z).");
+    names.emplace_back("max_block_dim");
+    properties.def_property_readonly(
+        "max_grid_dim",
+        [](const DeviceProperties& self) -> std::tuple<unsigned, unsigned, unsigned> {
+            return {self.max_grid_dim.x, self.max_grid_dim.y, self.max_grid_dim.z};
+        },
+        "The most blocks of a grid along (x, y, z).");
+    names.emplace_back("max_grid_dim");
+    field("registers_per_block", &DeviceProperties::registers_per_block,
+          "The 32-bit registers that a block may have.");
+    field("registers_per_multiprocessor", &DeviceProperties::registers_per_multiprocessor,
+          "The 32-bit registers of a multiprocessor.");
+    field("shared_memory_per_block", &DeviceProperties::shared_memory_per_block,
+          "The shared memory that a block may have without asking, in bytes.");
+    field(
+        "shared_memory_per_block_optin", &DeviceProperties::shared_memory_per_block_optin,
+        "The shared memory that a block may have if its kernel asks (Kernel.max_dynamic_shared), in bytes.");
+    field("shared_memory_per_multiprocessor", &DeviceProperties::shared_memory_per_multiprocessor,
+          "The shared memory of a multiprocessor, in bytes.");
+    field("total_constant_memory", &DeviceProperties::total_constant_memory,
+          "The memory for __constant__ variables, in bytes.");
+    field("memory_pitch", &DeviceProperties::memory_pitch,
+          "The largest pitch of a two-dimensional copy, in bytes.");
+    field("texture_alignment", &DeviceProperties::texture_alignment, "The alignment of textures, in bytes.");
+    field("texture_pitch_alignment", &DeviceProperties::texture_pitch_alignment,
+          "The alignment of the pitch of two-dimensional textures, in bytes.");
+    field("l2_cache_size", &DeviceProperties::l2_cache_size, "The second-level cache, in bytes.");
+    field("memory_bus_width", &DeviceProperties::memory_bus_width, "The width of the memory bus, in bits.");
+    field("clock_rate", &DeviceProperties::clock_rate, "The peak clock of the multiprocessors, in kHz.");
+    field("memory_clock_rate", &DeviceProperties::memory_clock_rate, "The peak clock of the memory, in kHz.");
+    field("async_engine_count", &DeviceProperties::async_engine_count,
+          "How many copy engines work beside kernels.");
+    field("concurrent_kernels", &DeviceProperties::concurrent_kernels, "Can kernels run beside each other?");
+    field("integrated", &DeviceProperties::integrated, "Does the device share the host's memory?");
+    field("can_map_host_memory", &DeviceProperties::can_map_host_memory,
+          "Can kernels use page-locked memory of the host (pinned_empty(mapped=True))?");
+    field("unified_addressing", &DeviceProperties::unified_addressing,
+          "Do the host and the device share one range of addresses?");
+    field("managed_memory", &DeviceProperties::managed_memory, "Is there managed memory?");
+    field("concurrent_managed_access", &DeviceProperties::concurrent_managed_access,
+          "Can the host and kernels use managed memory at the same time?");
+    field("pageable_memory_access", &DeviceProperties::pageable_memory_access,
+          "Can kernels use the host's pageable memory?");
+    field("stream_priorities_supported", &DeviceProperties::stream_priorities_supported,
+          "Do priorities of streams count?");
+    field("host_register_supported", &DeviceProperties::host_register_supported,
+          "Can existing memory of the host be page-locked?");
+    field("host_register_read_only_supported", &DeviceProperties::host_register_read_only_supported,
+          "Can it be page-locked for reading only?");
+    field("memory_pools_supported", &DeviceProperties::memory_pools_supported,
+          "Is memory allocated in stream order, from pools?");
+    field("cooperative_launch", &DeviceProperties::cooperative_launch,
+          "Can all blocks of a grid wait for each other?");
+    properties.def("__repr__", [names](const py::object& self) {
+        std::string text = "DeviceProperties(";
+        for (const std::string& name : names) {
+            text += "\n    " + name + "=" + py::repr(self.attr(name.c_str())).cast<std::string>() + ",";
+        }
+        return text + "\n)";
+    });
+}
+
+void bind_device(py::module_& m, py::class_<Device, py::smart_holder>& bound) {
+    py::class_<MemoryInfo>(m, "MemoryInfo", R"(The memory of a device, in bytes; unpacks as (free, total).
+
+Made by Device.memory_info(). See cudaMemGetInfo.
+
+>>> import cuscope as cs
+>>> free, total = cs.Device("host:0").memory_info()
+>>> free <= total
+True
+)")
+        .def_readonly("free", &MemoryInfo::free, "What can still be allocated, in bytes.")
+        .def_readonly("total", &MemoryInfo::total, "All of it, in bytes.")
+        .def("__iter__",
+             [](const MemoryInfo& self) -> py::typing::Iterator<py::int_> {
+                 return py::iter(py::make_tuple(self.free, self.total));
+             })
+        .def("__repr__", [](const MemoryInfo& self) {
+            return "MemoryInfo(free=" + std::to_string(self.free) + ", total=" + std::to_string(self.total) +
+                   ")";
+        });
+
+    bound.attr("__doc__") = R"(A device: a GPU ("cuda:0") or a simulated one ("host:0").
+
+``with device:`` makes it the current device of this thread. Devices are equal if they are the same device.
+
+Parameters
+----------
+device : str or Device
+    The name of a device that cuscope.devices() lists.
+
+Raises
+------
+ValueError
+    There is no such device; the message lists those there are.
+
+See cudaSetDevice: CUDA C++ Programming Guide, "Multi-Device System".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> cs.Device("host:0").simulated
+True
+>>> with cs.Device("host:0") as device:
+...     device == cs.current_device()
+True
+)";
+    bound
+        .def(py::init([](const std::variant<py::str, DevicePtr>& device) {
+                 if (const DevicePtr* same = std::get_if<DevicePtr>(&device)) return *same;
+                 const std::string name(std::get<py::str>(device));
+                 return without_gil([&] { return core::find_device(name); });
+             }),
+             py::arg("device").none(false))
+        .def_property_readonly("name", &Device::name, R"(Its name: "cuda:0", "host:0".)")
+        .def_property_readonly("kind", &Device::kind, R"("cuda" for a GPU, "host" for a simulated device.)")
+        .def_property_readonly("ordinal", &Device::ordinal, "Its number among the devices of its kind.")
+        .def_property_readonly("model", &Device::model, "What it is, or what is simulated.")
+        .def_property_readonly("simulated", &Device::simulated, "Do its times come from a model?")
+        .def_property_readonly(
+            "compute_capability",
+            [](const Device& self) -> std::pair<int, int> {
+                return {self.properties().compute_capability_major,
+                        self.properties().compute_capability_minor};
+            },
+            "Which features it has, as (major, minor).")
+        .def_property_readonly("properties", &Device::properties,
+                               "What the device is. See cudaGetDeviceProperties.")
+        .def(
+            "attribute",
+            [](Device& self, const std::variant<int, std::string>& key) {
+                const int number = attribute_number(key);
+                return without_gil([&] { return self.attribute(number); });
+            },
+            py::arg("name"), R"(One attribute, by its name or by its number in cudaDeviceAttr.
+
+Raises ValueError for a name that is not there (the message lists those there are), CudaError
+(cudaErrorInvalidValue) for such a number. See cudaDeviceGetAttribute.
+
+>>> import cuscope as cs
+>>> cs.current_device().attribute("warp_size")
+32
+)")
+        .def(
+            "memory_info",
+            [](Device& self) {
+                const auto [free, total] = without_gil([&] { return self.memory_info(); });
+                return MemoryInfo{free, total};
+            },
+            R"(The free and the total memory, in bytes.
+
+Memory of arrays that are gone counts as free once it was given back in stream order. See cudaMemGetInfo.
+
+>>> import cuscope as cs
+>>> info = cs.current_device().memory_info()
+>>> 0 < info.free <= info.total
+True
+)")
+        .def(
+            "limit",
+            [](Device& self, const std::string& name) {
+                const Limit limit = limit_of(name);
+                return without_gil([&] { return self.limit(limit); });
+            },
+            py::arg("name"),
+            R"(A limit, by its name; in bytes, unless it is a count.
+
+'stack_size' of a thread, 'printf_fifo_size' and 'malloc_heap_size' of what kernels print and allocate,
+'max_l2_fetch_granularity', 'persisting_l2_cache_size'; the counts 'dev_runtime_sync_depth' and
+'dev_runtime_pending_launch_count'. Raises ValueError for another name, CudaError (cudaErrorUnsupportedLimit) for one that
+the device does not have. See cudaDeviceGetLimit: CUDA C++ Programming Guide, "Call Stack".
+
+>>> import cuscope as cs
+>>> cs.current_device().limit("stack_size") > 0
+True
+)")
+        .def(
+            "set_limit",
+            [](Device& self, const std::string& name, const IntLike& value) {
+                const Limit limit = limit_of(name);
+                const std::size_t bytes = parse_size(value, name.c_str());
+                without_gil([&] { self.set_limit(limit, bytes); });
+            },
+            py::arg("name"), py::arg("value"),
+            R"(Set a limit, in bytes; the device may round it up. It counts for kernels launched from now on.
+
+What kernels print and allocate is fixed once one that does was launched. Raises ValueError for another name or a negative
+value, CudaError for a value that the device does not have, or that comes too late (cudaErrorInvalidValue). See
+cudaDeviceSetLimit: CUDA C++ Programming Guide, "Call Stack".
+
+>>> import cuscope as cs
+>>> device = cs.current_device()
+>>> device.set_limit("stack_size", device.limit("stack_size"))
+)")
+        .def(
+            "reset_persisting_l2_cache",
+            [](Device& self) { without_gil([&] { self.reset_persisting_l2_cache(); }); },
+            R"(Let all of the second-level cache go back to normal: see AccessPolicyWindow.
+
+See cudaCtxResetPersistingL2Cache: CUDA C++ Programming Guide, "L2 Access Control".
+
+>>> import cuscope as cs
+>>> cs.current_device().reset_persisting_l2_cache()
+)")
+        .def_property_readonly(
+            "stream_priority_range",
+            [](Device& self) -> std::pair<int, int> {
+                try {
+                    return without_gil([&] { return self.stream_priority_range(); });
+                } catch (const core::Error&) {
+                    return {0, 0};  // a lost device has no priorities; properties do not fail
+                }
+            },
+            "(least, greatest): the greatest priority is the smaller number. See "
+            "cudaDeviceGetStreamPriorityRange.")
+        .def(
+            "can_access_peer",
+            [](Device& self, const Device& other) {
+                return without_gil([&] { return self.can_access_peer(other); });
+            },
+            py::arg("other"),
+            R"(Could kernels here use the memory of the other device? No device is a peer of itself.
+
+See cudaDeviceCanAccessPeer: CUDA C++ Programming Guide, "Peer-to-Peer Memory Access".
+
+>>> import cuscope as cs
+>>> device = cs.current_device()
+>>> device.can_access_peer(device)
+False
+)")
+        .def(
+            "enable_peer_access",
+            [](Device& self, Device& other) { without_gil([&] { self.enable_peer_access(other); }); },
+            py::arg("other"),
+            R"(Let kernels here use the memory of the other device: arrays of any kind, of all its pools.
+
+Raises CudaError if the devices cannot (cudaErrorPeerAccessUnsupported), or it was done before
+(cudaErrorPeerAccessAlreadyEnabled). See cudaDeviceEnablePeerAccess: CUDA C++ Programming Guide, "Peer-to-Peer Memory
+Access".
+
+>>> import cuscope as cs
+>>> here, there = cs.Device("host:0"), cs.add_host_device("h200")
+>>> if here.can_access_peer(there):
+...     here.enable_peer_access(there)
+...     here.disable_peer_access(there)
+)")
+        .def(
+            "disable_peer_access",
+            [](Device& self, Device& other) { without_gil([&] { self.disable_peer_access(other); }); },
+            py::arg("other"),
+            R"(Take back enable_peer_access().
+
+Raises CudaError (cudaErrorPeerAccessNotEnabled) if it was not enabled. See cudaDeviceDisablePeerAccess.)")
+        .def(
+            "synchronize", [](Device& self) { without_gil([&] { self.synchronize(); }); },
+            R"(Wait until all work on the device is done.
+
+Raises what a host function of any of its streams raised, and errors of the work itself. Ctrl-C ends the wait. See
+cudaDeviceSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
+
+>>> import cuscope as cs
+>>> cs.current_device().synchronize()
+)")
+        .def(
+            "reset", [](Device& self) { without_gil([&] { self.reset(); }); },
+            R"(Drop everything on the device.
+
+What was made on it before (arrays, streams, events, modules) can only be dropped: using it raises ValueError. An error
+that lost the device stays. See cudaDeviceReset: CUDA C++ Programming Guide, "Initialization".
+
+>>> import cuscope as cs
+>>> device = cs.add_host_device("h200")
+>>> with device:
+...     array = cs.zeros(4)
+>>> device.reset()
+>>> array.to_host()
+Traceback (most recent call last):
+...
+ValueError: DeviceArray was made before ...
+)")
+        .def_property_readonly(
+            "default_stream", [](Device& self) { return wrap(self.legacy_stream()); },
+            R"(The legacy default stream (cudaStreamLegacy): its work and that of every blocking stream wait for
+each other. See CUDA C++ Programming Guide, "Default Stream".)")
+        .def_property_readonly(
+            "per_thread_stream", [](Device& self) { return wrap(self.per_thread_stream()); },
+            R"(The default stream that each thread has of its own (cudaStreamPerThread). See CUDA C++ Programming
+Guide, "Default Stream".)")
+        .def("__enter__",
+             [](const py::object& self) -> DeviceSelf {
+                 const auto device = self.cast<DevicePtr>();
+                 without_gil([&] { core::push_device(device); });
+                 return self;
+             })
+        .def("__exit__", [](const DevicePtr& self, const Scalar&, const Scalar&,
+                            const Scalar&) { without_gil([&] { core::pop_device(self); }); })
+        .def("__eq__",
+             [](const Device& self, const py::object& other) {
+                 return py::isinstance<Device>(other) && &other.cast<const Device&>() == &self;
+             })
+        .def("__hash__",
+             [](const Device& self) {
+                 return static_cast<py::ssize_t>(std::hash<std::string>()(self.name()) >> 1);
+             })
+        .def(
+            "__reduce__",
+            [](const py::object& self) -> Answer {
+                return py::make_tuple(py::type::of<Device>(), py::make_tuple(self.attr("name")));
+            },
+            "The device of this name, wherever it is asked for.")
+        .def("__repr__", repr);
+}
+
+}  // namespace
+
+core::DevicePtr current_device() {
+    return without_gil([] { return core::current_device(); });
+}
+
+core::DevicePtr device_or_current(py::handle device) {
+    if (device.is_none()) return current_device();
+    if (py::isinstance<Device>(device)) return device.cast<DevicePtr>();
+    std::string text = std::string("device: takes a Device or None, not ") + Py_TYPE(device.ptr())->tp_name;
+    if (PyUnicode_Check(device.ptr()))
+        text += ": cuscope.Device(" + py::repr(device).cast<std::string>() + ")";
+    throw core::WrongKind(text);
+}
+
+void bind_devices(py::module_& m, Classes& classes) {
+    bind_properties(m);
+    bind_device(m, classes.device);
+
+    m.def(
+        "devices", [] { return without_gil([] { return core::devices(); }); },
+        R"(All devices: GPUs first, then the simulated ones. Never raises: what has no driver has no devices.
+
+See cudaGetDeviceCount: CUDA C++ Programming Guide, "Device Enumeration".
+
+>>> import cuscope as cs
+>>> cs.Device("host:0") in cs.devices()
+True
+)");
+    m.def("current_device", current_device,
+          R"(The current device of this thread.
+
+That of the innermost ``with``, else what set_device() set, else the first of devices(), or the one that the
+environment variable CUSCOPE_DEVICE names. Raises ValueError if that names no device. See cudaGetDevice: CUDA C++
+Programming Guide, "Device Selection".
+
+>>> import cuscope as cs
+>>> cs.current_device() in cs.devices()
+True
+)");
+    m.def(
+        "set_device", [](const DevicePtr& device) { without_gil([&] { core::set_current_device(device); }); },
+        py::arg("device").none(false),
+        R"(Make a device the current one of this thread, until it is changed; inside a ``with``, until that is left.
+
+See cudaSetDevice: CUDA C++ Programming Guide, "Device Selection".
+
+>>> import cuscope as cs
+>>> cs.set_device(cs.current_device())
+)");
+    m.def(
+        "add_host_device",
+        [](const std::string& model) { return without_gil([&] { return core::add_host_device(model); }); },
+        py::arg("model") = "h200",
+        R"(Add a simulated device of a named model, such as 'h200' or 'fermi'; returns it.
+
+It is in devices() from now on, until the process ends. Raises ValueError for a model that is not there; the message
+lists those there are. CUDA has no such function: docs/simulation.md says what a model is.
+
+>>> import cuscope as cs
+>>> cs.add_host_device("h200").model
+'h200 model'
+)");
+    m.def(
+        "runtime_answers",
+        [] {
+            std::vector<AnswerDict> answers;
+            for (const core::RuntimeAnswer& answer : without_gil([] { return core::runtime_answers(); })) {
+                py::dict entry;
+                entry["kind"] = answer.kind;
+                entry["status"] = name(answer.status);
+                entry["device_count"] = answer.device_count;
+                entry["driver_version"] = answer.driver_version;
+                entry["runtime_version"] = answer.runtime_version;
+                entry["detail"] = answer.detail;
+                answers.emplace_back(AnswerDict(entry));
+            }
+            return answers;
+        },
+        "What each runtime of this build answers when it is asked for its devices.");
+    m.def(
+        "clock",
+        [] {
+            const auto device = current_device();
+            return static_cast<double>(without_gil([&] { return device->clock_ns(); })) * 1e-9;
+        },
+        R"(The host's time in seconds, as the runtime of the current device sees it.
+
+Simulated on a simulated device, the monotonic clock on a GPU: one program can time itself on both. Only differences
+mean something. What happens on the device is timed by events: see Event.
+
+>>> import cuscope as cs
+>>> begin = cs.clock()
+>>> cs.host_work(0.001)
+>>> cs.clock() - begin >= 0.001
+True
+)");
+    m.def(
+        "host_work",
+        [](double seconds) {
+            if (!(seconds >= 0 && seconds <= 1e9)) {
+                throw std::invalid_argument("seconds: " + std::to_string(seconds) +
+                                            " is no time to spend; allowed is 0 to 1e9");
+            }
+            const auto device = current_device();
+            const auto nanoseconds = static_cast<std::int64_t>(seconds * 1e9 + 0.5);
+            without_gil([&] {
+                if (device->clock_ns() > std::numeric_limits<std::int64_t>::max() / 2 - nanoseconds) {
+                    throw std::invalid_argument("seconds: " + std::to_string(seconds) +
+                                                " is more than the clock of the device can still count");
+                }
+                device->host_work(nanoseconds);
+            });
+        },
+        py::arg("seconds"),
+        R"(Spend the host's time, as clock() measures it: the simulated host is busy for that many seconds.
+
+On a GPU the thread does wait that long. Raises ValueError for less than 0 or more than 1e9.
+
+>>> import cuscope as cs
+>>> cs.host_work(1e-6)
+)");
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,174 @@
+// The process: Ctrl-C while a call waits, threads that enter Python, the end of the interpreter, and what is
+// alive.
+#include "runtime/process.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "bindings/support/objects.hpp"
+#include "core/stream/host_task.hpp"
+#include "runtime/compile/cache.hpp"
+
+namespace cuscope::bindings {
+
+std::atomic<PyThreadState*> detail::main_state{nullptr};
+
+namespace {
+
+std::atomic<int> inside{0};     // threads of runtimes that run Python
+std::atomic<int> returning{0};  // threads of Python that come back from a runtime
+unsigned long main_thread = 0;
+// What a signal's handler, or a warning that is an error, raised, until the wait that it ended has come back.
+thread_local PyObject *pending_type = nullptr, *pending_value = nullptr, *pending_traceback = nullptr;
+
+// Asked by waits, without the GIL and without a lock.
+bool check_signals() {
+    if (pending_type != nullptr) return true;
+    if (PyThread_get_thread_ident() != main_thread || process_exiting()) return false;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    if (PyErr_CheckSignals() != 0) {
+        PyErr_Fetch(&pending_type, &pending_value, &pending_traceback);
+    }
+    PyGILState_Release(state);
+    return pending_type != nullptr;
+}
+
+// What kernels print goes where Python prints, which in a notebook is the cell. Never raises: it is called
+// from waits of every kind.
+void write_to_python(const char* text, std::size_t bytes) {
+    {
+        const PythonEntry entry;
+        PyObject* const out = entry ? PySys_GetObject("stdout") : nullptr;  // borrowed
+        if (out != nullptr && out != Py_None) {
+            const auto keep = py::reinterpret_borrow<py::object>(out);
+            const auto printed = py::reinterpret_steal<py::object>(
+                PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(bytes), "replace"));
+            const auto call = [&](const char* method, PyObject* argument) {
+                PyObject* const result = argument == nullptr
+                                             ? PyObject_CallMethod(out, method, nullptr)
+                                             : PyObject_CallMethod(out, method, "O", argument);
+                if (result == nullptr) PyErr_WriteUnraisable(out);
+                Py_XDECREF(result);
+            };
+            if (printed) {
+                call("write", printed.ptr());
+                call("flush", nullptr);
+            }
+            return;
+        }
+    }
+    std::fwrite(text, 1, bytes, stdout);
+    std::fflush(stdout);
+}
+
+void translate_interrupt(std::exception_ptr thrown) {
+    try {
+        std::rethrow_exception(std::move(thrown));
+    } catch (const core::Interrupted&) {
+        if (pending_type != nullptr) {
+            PyErr_Restore(pending_type, pending_value, pending_traceback);
+            pending_type = pending_value = pending_traceback = nullptr;
+        } else {
+            PyErr_SetString(PyExc_RuntimeError, "the wait ended although the work has not");
+        }
+    }
+}
+
+// Whoever entered Python gets this long to come out before the interpreter goes.
+constexpr auto patience = std::chrono::seconds(2);
+
+void at_exit() {
+    // Another than at first in a child that a thread forked.
+    main_thread = PyThread_get_thread_ident();
+    detail::main_state = PyThreadState_Get();
+    set_process_exiting();
+    without_gil([] {
+        core::shut_down_runtimes();
+        if (forked_after_use()) return;  // those that were inside are in the parent
+        const auto end = std::chrono::steady_clock::now() + patience;
+        while (inside.load() + returning.load() != 0 && std::chrono::steady_clock::now() < end) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    });
+    if (forked_after_use()) return;
+    // Exceptions that no synchronisation came to raise are not lost silently.
+    for (const core::DevicePtr& device : core::known_devices()) {
+        for (bool more = true; more;) {
+            try {
+                device->raise_failure();
+                more = false;
+            } catch (py::error_already_set& error) {
+                error.discard_as_unraisable("a host function of a stream that was never synchronized");
+            } catch (...) {
+                more = false;
+            }
+        }
+    }
+    core::drop_host_tasks(nullptr);
+}
+
+CountDict live() {
+    const core::LiveCounts counts = core::live_counts();
+    std::size_t retired = 0;
+    for (const core::DevicePtr& device : core::known_devices()) retired += device->retired();
+    py::dict result;
+    result["device_memory"] = counts.device_memory;
+    result["pinned_memory"] = counts.pinned_memory;
+    result["host_functions"] = core::pending_host_tasks();
+    result["retired"] = retired;
+    return CountDict(result);
+}
+
+}  // namespace
+
+void detail::restore_other_thread(PyThreadState* state) {
+    returning.fetch_add(1);
+    if (process_exiting()) {
+        returning.fetch_sub(1);
+        for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+    PyEval_RestoreThread(state);
+    returning.fetch_sub(1);
+}
+
+PythonEntry::PythonEntry() {
+    inside.fetch_add(1);
+    entered_ = !process_exiting();
+    if (entered_) {
+        state_ = PyGILState_Ensure();
+    } else {
+        inside.fetch_sub(1);
+    }
+}
+
+PythonEntry::~PythonEntry() {
+    if (!entered_) return;
+    PyGILState_Release(state_);
+    inside.fetch_sub(1);
+}
+
+void end_wait_with_python_error() {
+    if (pending_type == nullptr) {
+        PyErr_Fetch(&pending_type, &pending_value, &pending_traceback);
+    } else {
+        PyErr_Clear();
+    }
+}
+
+void bind_process(py::module_& m) {
+    py::register_exception_translator(translate_interrupt);
+    const py::module_ threading = py::module_::import("threading");
+    main_thread = threading.attr("main_thread")().attr("ident").cast<unsigned long>();
+    if (PyThread_get_thread_ident() == main_thread) detail::main_state = PyThreadState_Get();
+    set_interrupt_check(check_signals);
+    set_kernel_output(write_to_python);
+    set_interpreter_lock([]() -> void* { return PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr; },
+                         [](void* state) { restore_thread(static_cast<PyThreadState*>(state)); });
+    py::module_::import("atexit").attr("register")(py::cpp_function(at_exit));
+    m.def("cache_description", cache_description, "The folder of compiled kernels, or why there is none.");
+    m.def("live", live, "How many of what is alive: for tests that look for leaks.");
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,280 @@
+// Capture of streams.
+#include <pybind11/stl.h>
+
+#include "bindings/graphs/graphs.hpp"
+#include "bindings/kernels/launch_attributes.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+constexpr Words<3> modes{"global", "thread_local", "relaxed"};
+constexpr Words<3> statuses{"none", "active", "invalidated"};
+
+CaptureMode parse_mode(const Text& mode) { return static_cast<CaptureMode>(parse_word(mode, "mode", modes)); }
+
+void begin(const core::StreamPtr& stream, CaptureMode mode, const std::shared_ptr<core::Graph>& into,
+           const core::GraphNodes& after) {
+    if (!into) {
+        if (!after.empty()) throw std::invalid_argument("after: is for captures to a graph (graph=)");
+        without_gil([&] { core::Capture::begin(stream, mode); });
+        return;
+    }
+    std::vector<GraphNodeHandle> handles;
+    for (const auto& node : after) {
+        into->check_of_here(*node, "after");
+        handles.push_back(node->handle());
+    }
+    without_gil([&] { core::Capture::begin(stream, mode, into, handles); });
+}
+
+// What `with stream.capture()` holds.
+struct CaptureScope {
+    core::StreamPtr stream;
+    StreamObjectPtr object;  // whose end would be that of the capture
+    CaptureMode mode;
+    GraphObjectPtr into;  // null: a new graph
+    core::GraphNodes after;
+    GraphObjectPtr result;
+    bool entered = false;
+
+    // Before the object goes, whose end would be that of the capture.
+    ~CaptureScope() { hold(false); }
+    void hold(bool held) const {
+        if (!entered) return;
+        if (const auto capture = stream->capture()) capture->set_held(held);
+    }
+};
+
+GraphObjectPtr enter(CaptureScope& self) {
+    if (self.entered) throw std::invalid_argument("the capture was begun already: capture() makes another");
+    begin(self.stream, self.mode, self.into ? self.into->open() : nullptr, self.after);
+    self.entered = true;
+    self.hold(true);
+    try {
+        without_gil([&] { core::push_stream(self.stream); });
+    } catch (...) {
+        self.hold(false);
+        without_gil([&] { core::Capture::end(self.stream, true); });
+        throw;
+    }
+    self.result =
+        self.into
+            ? self.into
+            : ending_without_gil(std::make_shared<GraphObject>(self.stream->device().shared_from_this()));
+    return self.result;
+}
+
+// Ends the capture in any case; what the body raised goes on.
+void leave(CaptureScope& self, const Scalar& type) {
+    if (!self.entered) throw std::invalid_argument("the capture was not begun");
+    without_gil([&] { core::pop_stream(self.stream->serial()); });
+    const bool quietly = !type.is_none();
+    self.hold(false);
+    std::shared_ptr<core::Graph> made;
+    try {
+        made = without_gil([&] { return core::Capture::end(self.stream, quietly); });
+    } catch (...) {
+        if (!self.into) self.result->state = GraphObject::State::failed;
+        throw;
+    }
+    if (self.into) return;
+    if (!made || quietly) {
+        self.result->state = GraphObject::State::failed;
+        without_gil([&] { made.reset(); });
+        return;
+    }
+    self.result->graph.fill(made);
+    self.result->state = GraphObject::State::made;
+}
+
+}  // namespace
+
+void bind_captures(py::module_& m, Classes& classes) {
+    py::class_<CaptureScope, py::smart_holder>(m, "Capture",
+                                               R"(What ``with stream.capture() as graph:`` enters.
+
+See Stream.capture().
+
+Examples
+--------
+>>> import cuscope as cs
+>>> stream, x = cs.Stream(), cs.zeros(4)
+>>> with stream.capture() as graph:
+...     x.fill(1)
+>>> len(graph.nodes)
+1
+)")
+        .def("__enter__", enter)
+        .def("__exit__",
+             [](CaptureScope& self, const Scalar& type, const Scalar&, const Scalar&) { leave(self, type); })
+        .def("__repr__", [](const CaptureScope& self) {
+            return "<Capture of " + py::repr(py::cast(self.object)).cast<std::string>() +
+                   (self.entered ? ", begun>" : ", not begun>");
+        });
+    m.def(
+        "exchange_capture_mode",
+        [](const Text& mode) {
+            CaptureMode exchanged = parse_mode(mode);
+            const core::DevicePtr device = current_device();
+            without_gil([&] {
+                device->check(device->runtime().thread_exchange_stream_capture_mode(&exchanged),
+                              "cudaThreadExchangeStreamCaptureMode");
+            });
+            return modes[static_cast<std::size_t>(exchanged)];
+        },
+        py::arg("mode"),
+        R"(Say which captures refuse this thread's calls that are not safe during a capture; returns what it was.
+
+'global', as threads begin: its own, and those that other threads began as 'global'; 'thread_local': its own; 'relaxed':
+none. A capture that was itself begun as 'relaxed' refuses none. See cudaThreadExchangeStreamCaptureMode.
+
+>>> import cuscope as cs
+>>> cs.exchange_capture_mode("relaxed")
+'global'
+>>> cs.exchange_capture_mode("global")
+'relaxed'
+)");
+    classes.stream
+        .def(
+            "capture",
+            [](const StreamObject& self, const Text& mode, const py::object& graph, const AfterLike& after) {
+                GraphObjectPtr into;
+                if (!graph.is_none()) {
+                    if (!py::isinstance<GraphObject>(graph)) {
+                        throw core::WrongKind(std::string("graph: takes a Graph or None, not ") +
+                                              Py_TYPE(graph.ptr())->tp_name);
+                    }
+                    into = graph.cast<GraphObjectPtr>();
+                }
+                return ending_without_gil(std::make_shared<CaptureScope>(CaptureScope{
+                    self.open(), wrap(self.open()), parse_mode(mode), into, parse_after(after), nullptr}));
+            },
+            py::arg("mode") = "global", py::kw_only(), py::arg("graph") = py::none(),
+            py::arg("after") = py::none(),
+            R"(Turn what is put in the stream into a graph: ``with stream.capture() as graph:``.
+
+Inside, the stream is the current one, and nothing of what it is given runs: kernels, copies, fills and host functions
+become nodes, each behind the one before. Other streams take part from when they wait for a captured one, and have to be
+waited for in turn before the end. Memory that is allocated inside is there at once, and is kept by the graph. The graph is
+there when the block has ended. If the block raises, the capture ends, and all streams are as before.
+
+Parameters
+----------
+mode : str
+    'global': other threads, too, may make no call that is not safe while something is captured; 'thread_local': only
+    this thread may not; 'relaxed': all may.
+graph : Graph, optional
+    Add to this graph instead of making one.
+after : GraphNode or list of GraphNode, optional
+    With ``graph``: what the first node waits for.
+
+Raises CaptureError for what cannot be captured, at the call, and at the end where a call spoilt the capture. See
+cudaStreamBeginCapture: CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture".
+
+>>> import numpy as np, cuscope as cs
+>>> mod = cs.Module("__global__ void twice(int* x) { x[threadIdx.x] *= 2; }")
+>>> x, stream = cs.full(4, 1, np.int32), cs.Stream()
+>>> with stream.capture() as graph:
+...     mod.twice[1, 4](x)
+...     mod.twice[1, 4](x)
+>>> exe = graph.instantiate()
+>>> exe.launch(stream)
+>>> x.to_host(stream=stream)
+array([4, 4, 4, 4], dtype=int32)
+)")
+        .def(
+            "begin_capture",
+            [](const StreamObject& self, const Text& mode, const py::object& graph, const AfterLike& after) {
+                std::shared_ptr<core::Graph> into;
+                if (!graph.is_none()) into = graph.cast<const GraphObject&>().open();
+                begin(self.open(), parse_mode(mode), into, parse_after(after));
+            },
+            py::arg("mode") = "global", py::kw_only(), py::arg("graph") = py::none(),
+            py::arg("after") = py::none(),
+            R"(Begin to capture the stream; end_capture() gives the graph. capture() does both.
+
+See cudaStreamBeginCapture and cudaStreamBeginCaptureToGraph.
+
+>>> import cuscope as cs
+>>> stream = cs.Stream()
+>>> stream.begin_capture()
+>>> stream.capture_status
+'active'
+>>> stream.end_capture()
+<Graph of ...>
+)")
+        .def(
+            "end_capture",
+            [](const StreamObject& self) {
+                const core::StreamPtr stream = self.open();
+                return wrap(without_gil([&] { return core::Capture::end(stream, false); }));
+            },
+            R"(End the capture that was begun in the stream; returns the graph.
+
+Raises CaptureError if a call spoilt it, or streams that took part were not waited for; all streams are as before then.
+See cudaStreamEndCapture.
+
+>>> import cuscope as cs
+>>> stream = cs.Stream()
+>>> stream.begin_capture()
+>>> len(stream.end_capture().nodes)
+0
+)")
+        .def_property_readonly(
+            "capture_dependencies",
+            [](const StreamObject& self) {
+                const core::StreamPtr stream = self.open();
+                const auto found = without_gil([&] { return core::Capture::dependencies(stream); });
+                py::list list;
+                for (const auto& node : found) list.append(py::cast(node));
+                return NodeList(list);
+            },
+            "The nodes that the next one captured in the stream waits for; none while it is not being "
+            "captured.")
+        .def(
+            "update_capture_dependencies",
+            [](const StreamObject& self, const AfterLike& nodes, bool replace) {
+                const core::StreamPtr stream = self.open();
+                const core::GraphNodes given = parse_after(nodes);
+                without_gil([&] { core::Capture::update_dependencies(stream, given, replace); });
+            },
+            py::arg("nodes"), py::kw_only(), py::arg("replace") = false,
+            R"(Let the next node captured in the stream wait for these, too; or, with ``replace``, for nothing but these.
+
+Raises ValueError for nodes of another graph, or while the stream is not being captured. See
+cudaStreamUpdateCaptureDependencies.
+
+>>> import cuscope as cs
+>>> stream, x, y = cs.Stream(), cs.zeros(4), cs.zeros(4)
+>>> with stream.capture() as graph:
+...     x.fill(1)
+...     first = stream.capture_dependencies
+...     stream.update_capture_dependencies([], replace=True)
+...     y.fill(1)
+...     stream.update_capture_dependencies(first)
+>>> len(graph.roots)
+2
+)")
+        .def_property_readonly(
+            "capture_id",
+            [](const StreamObject& self) {
+                if (!self.stream) return 0ULL;
+                const core::StreamPtr stream = self.open();
+                unsigned long long id = 0;
+                without_gil([&] { stream->capture_status(&id); });
+                return id;
+            },
+            "The runtime's number of the capture that the stream takes part in; 0 while it does in none.")
+        .def_property_readonly(
+            "capture_status",
+            [](const StreamObject& self) {
+                if (!self.stream) return statuses[0];
+                const core::StreamPtr stream = self.open();
+                return statuses[static_cast<std::size_t>(
+                    without_gil([&] { return stream->capture_status(); }))];
+            },
+            "'active' while it is being captured, 'invalidated' once a call spoilt the capture, else "
+            "'none'.");
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,454 @@
+// Executables of graphs.
+#include <pybind11/stl.h>
+
+#include "bindings/graphs/graphs.hpp"
+#include "bindings/streams/host_function.hpp"
+#include "bindings/support/fast_calls.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+const char* name_of(GraphExecUpdateResult result) {
+    switch (result) {
+        case GraphExecUpdateResult::success:
+            return "success";
+        case GraphExecUpdateResult::error:
+            return "error";
+        case GraphExecUpdateResult::topology_changed:
+            return "topology_changed";
+        case GraphExecUpdateResult::node_type_changed:
+            return "node_type_changed";
+        case GraphExecUpdateResult::function_changed:
+            return "function_changed";
+        case GraphExecUpdateResult::parameters_changed:
+            return "parameters_changed";
+        case GraphExecUpdateResult::not_supported:
+            return "not_supported";
+        case GraphExecUpdateResult::unsupported_function_change:
+            return "unsupported_function_change";
+        case GraphExecUpdateResult::attributes_changed:
+            return "attributes_changed";
+    }
+    return "error";
+}
+
+using Update = core::GraphExec::Update;
+
+void keep(const std::shared_ptr<core::GraphExec>& exec, const NodeUses& uses) {
+    for (const auto& memory : uses.memory) exec->keep(memory);
+    for (const auto& thing : uses.things) exec->keep(thing);
+}
+
+PyObject* fast_launch(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+    auto* const object = exactly<GraphExecObject>(self);
+    if (object == nullptr || count > 1 || !object->exec) return nullptr;
+    auto* const given = count == 0 ? nullptr : exactly<StreamObject>(arguments[0]);
+    if (count == 1 && (given == nullptr || !given->stream)) return nullptr;
+    const Closable<core::GraphExec>::Borrowed exec(object->exec);
+    if (given != nullptr) {
+        const Closable<core::Stream>::Borrowed stream(given->stream);
+        without_gil([&] { exec->launch(*stream); });
+    } else {
+        core::StreamPtr stream = core::current_stream(object->device);
+        const WithoutGil released;
+        exec->launch(*stream);
+        stream.reset();
+    }
+    Py_RETURN_NONE;
+}
+
+}  // namespace
+
+bool set_graph_exec(core::Argument& argument, py::handle object) {
+    if (!py::isinstance<GraphExecObject>(object)) return false;
+    const auto& exec = object.cast<const GraphExecObject&>().exec;
+    argument.kind = core::Argument::Kind::graph_exec;
+    argument.type_name = "GraphExec";
+    if (!exec) return true;  // closed
+    argument.integer = reinterpret_cast<std::uintptr_t>(exec.get()->handle());
+    argument.memory = exec.get();
+    return true;
+}
+
+void bind_graph_execs(py::module_& m) {
+    py::class_<Update>(m, "GraphUpdate", R"(What GraphExec.update() said: true if the executable was updated.
+
+See cudaGraphExecUpdate.
+
+Examples
+--------
+>>> import cuscope as cs
+>>> exe = cs.Graph().instantiate()
+>>> exe.update(cs.Graph())
+<GraphUpdate success>
+)")
+        .def_property_readonly(
+            "result", [](const Update& self) { return name_of(self.result); },
+            "'success', or why not: 'topology_changed', 'node_type_changed', 'function_changed', "
+            "'parameters_changed', 'unsupported_function_change', 'attributes_changed', 'not_supported', "
+            "'error'.")
+        .def_property_readonly(
+            "node", [](const Update& self) { return self.node; },
+            "The node of the new graph that differs; None if it is none in particular.")
+        .def_property_readonly(
+            "from_node", [](const Update& self) { return self.from; },
+            "Where an edge that differs begins; None otherwise.")
+        .def("__bool__", [](const Update& self) { return self.result == GraphExecUpdateResult::success; })
+        .def("__repr__",
+             [](const Update& self) { return std::string("<GraphUpdate ") + name_of(self.result) + ">"; });
+
+    GraphExecType type(m, "GraphExec",
+                       R"(A graph made ready to run, from Graph.instantiate().
+
+It may be launched as often as wanted, in any stream of its device; two launches of it never overlap. It outlives its graph.
+
+See cudaGraphInstantiate: CUDA C++ Programming Guide, "CUDA Graphs".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> x = cs.zeros(4)
+>>> with cs.Stream() as stream, stream.capture() as graph:
+...     x.fill(2)
+>>> exe = graph.instantiate()
+>>> exe.launch(stream)
+>>> x.to_host(stream=stream)
+array([2., 2., 2., 2.], dtype=float32)
+)");
+    type.def(
+            "launch",
+            [](const GraphExecObject& self, const StreamLike& stream) {
+                const std::shared_ptr<core::GraphExec> exec = self.open();
+                const core::StreamPtr on = stream_or_current(stream, self.device);
+                without_gil([&] { exec->launch(*on); });
+            },
+            py::arg("stream") = py::none(),
+            R"(Run the graph in a stream, the current one unless given.
+
+Raises CaptureError if the stream is being captured (Graph.add_child makes a graph a part of another), CudaError where the
+device refuses it. See cudaGraphLaunch.
+
+>>> import cuscope as cs
+>>> cs.Graph().instantiate().launch()
+)")
+        .def(
+            "upload",
+            [](const GraphExecObject& self, const StreamLike& stream) {
+                const std::shared_ptr<core::GraphExec> exec = self.open();
+                const core::StreamPtr on = stream_or_current(stream, self.device);
+                without_gil([&] { exec->upload(on); });
+            },
+            py::arg("stream") = py::none(),
+            R"(Bring the executable to the device, so that the first launch need not. See cudaGraphUpload.
+
+>>> import cuscope as cs
+>>> cs.Graph().instantiate().upload()
+)")
+        .def(
+            "update",
+            [](const GraphExecObject& self, const GraphObject& graph) {
+                const std::shared_ptr<core::GraphExec> exec = self.open();
+                const std::shared_ptr<core::Graph> from = graph.open();
+                return without_gil([&] { return exec->update(*from); });
+            },
+            py::arg("graph"),
+            R"(Take over the parameters of another graph that is built in the same way.
+
+Launches from now on use them. If the graphs differ in more than that, the answer says where, and the executable is as it
+was. See cudaGraphExecUpdate.
+
+>>> import cuscope as cs
+>>> g, other = cs.Graph(), cs.Graph()
+>>> node = other.add_empty()
+>>> bool(g.instantiate().update(other))
+False
+)")
+        .def(
+            "set_kernel",
+            [](const GraphExecObject& self, const core::GraphNode& node, const Scalar& kernel,
+               const OptionalGrid& grid, const OptionalGrid& block, const Scalar& args,
+               const OptionalInt& shared) {
+                const std::shared_ptr<core::GraphExec> exec = self.open();
+                with_kernel(
+                    kernel, grid, block, shared, args,
+                    [&](const core::Kernel& of, const LaunchConfig& config, core::PackedArguments& packed) {
+                        without_gil([&] {
+                            exec->set_parameters(
+                                node,
+                                core::kernel_parameters(of, config, packed.pointers(), packed.array_bytes()),
+                                "cudaGraphExecKernelNodeSetParams");
+                            exec->keep(of.keeper());
+                            for (core::Memory* memory : packed.memories())
+                                exec->keep(memory->shared_from_this());
+                        });
+                    });
+            },
+            py::arg("node"), py::arg("kernel"), py::kw_only(), py::arg("grid") = py::none(),
+            py::arg("block") = py::none(), py::arg("args") = py::tuple(), py::arg("shared") = py::none(),
+            R"(Change a kernel node of the executable; the graph's own stays. Arguments are those of Graph.add_kernel().
+
+See cudaGraphExecKernelNodeSetParams.
+
+>>> import numpy as np, cuscope as cs
+>>> mod = cs.Module("__global__ void set(int* x, int v) { *x = v; }")
+>>> x = cs.zeros(1, np.int32)
+>>> g = cs.Graph()
+>>> node = g.add_kernel(mod.set[1, 1], args=(x, 1))
+>>> exe = g.instantiate()
+>>> exe.set_kernel(node, mod.set[1, 1], args=(x, 2))
+>>> exe.launch()
+>>> x.to_host()
+array([2], dtype=int32)
+)")
+        .def(
+            "set_copy",
+            [](const GraphExecObject& self, const core::GraphNode& node,
+               const HostOrDeviceMemory& destination, const HostOrDeviceMemory& source) {
+                const std::shared_ptr<core::GraphExec> exec = self.open();
+                NodeUses uses;
+                const GraphNodeParameters parameters = parse_copy(destination, source, exec->device(), &uses);
+                without_gil(
+                    [&] { exec->set_parameters(node, parameters, "cudaGraphExecMemcpyNodeSetParams"); });
+                keep(exec, uses);
+            },
+            py::arg("node"), py::arg("destination"), py::arg("source"),
+            R"(Change a copy node of the executable. The direction stays. See cudaGraphExecMemcpyNodeSetParams.
+
+>>> import numpy as np, cuscope as cs
+>>> x, one, two = cs.zeros(1), np.ones(1, np.float32), np.full(1, 2, np.float32)
+>>> g = cs.Graph()
+>>> node = g.add_copy(x, one)
+>>> exe = g.instantiate()
+>>> exe.set_copy(node, x, two)
+>>> exe.launch()
+>>> x.to_host()
+array([2.], dtype=float32)
+)")
+        .def(
+            "set_memset",
+            [](const GraphExecObject& self, const core::GraphNode& node, const DeviceArray& array,
+               const Scalar& value) {
+                const std::shared_ptr<core::GraphExec> exec = self.open();
+                NodeUses uses;
+                const GraphNodeParameters parameters = parse_memset(array, value, exec->device(), &uses);
+                without_gil(
+                    [&] { exec->set_parameters(node, parameters, "cudaGraphExecMemsetNodeSetParams"); });
+                keep(exec, uses);
+            },
+            py::arg("node"), py::arg("array"), py::arg("value"),
+            R"(Change a memset node of the executable. See cudaGraphExecMemsetNodeSetParams.
+
+>>> import cuscope as cs
+>>> x = cs.zeros(1)
+>>> g = cs.Graph()
+>>> node = g.add_memset(x, 1)
+>>> exe = g.instantiate()
+>>> exe.set_memset(node, x, 2)
+>>> exe.launch()
+>>> x.to_host()
+array([2.], dtype=float32)
+)")
+        .def(
+            "set_host",
+            [](const GraphExecObject& self, const core::GraphNode& node, const AnyCallable& callable,
+               const AnyArgs& arguments, const AnyKeywords& keywords) {
+                const std::shared_ptr<core::GraphExec> exec = self.open();
+                if (PyCallable_Check(callable.ptr()) == 0) {
+                    throw core::WrongKind(std::string("callable: takes something that can be called, not ") +
+                                          Py_TYPE(callable.ptr())->tp_name);
+                }
+                auto task = std::make_unique<PythonTask>(callable, arguments, keywords);
+                without_gil([&] {
+                    const auto kept = std::make_shared<core::GraphTask>(exec->device(), std::move(task));
+                    GraphNodeParameters parameters;
+                    parameters.type = GraphNodeType::host;
+                    parameters.host = {core::run_graph_task, kept->ticket()};
+                    exec->set_parameters(node, parameters, "cudaGraphExecHostNodeSetParams");
+                    exec->keep(kept);
+                });
+            },
+            py::arg("node"), py::arg("callable"),
+            R"(Change what a host node of the executable calls. See cudaGraphExecHostNodeSetParams.
+
+>>> import cuscope as cs
+>>> seen = []
+>>> g = cs.Graph()
+>>> node = g.add_host(seen.append, 1)
+>>> exe = g.instantiate()
+>>> exe.set_host(node, seen.append, 2)
+>>> exe.launch()
+>>> cs.synchronize()
+>>> seen
+[2]
+)")
+        .def(
+            "set_child",
+            [](const GraphExecObject& self, const core::GraphNode& node, const GraphObject& graph) {
+                const std::shared_ptr<core::GraphExec> exec = self.open();
+                const std::shared_ptr<core::Graph> child = graph.open();
+                without_gil([&] {
+                    GraphNodeParameters parameters;
+                    parameters.type = GraphNodeType::graph;
+                    parameters.graph = child->handle();
+                    exec->set_parameters(node, parameters, "cudaGraphExecChildGraphNodeSetParams");
+                    exec->keep(child->keepers());
+                });
+            },
+            py::arg("node"), py::arg("graph"),
+            R"(Take over the parameters of a graph in a child node: one that is built as the child is.
+
+See cudaGraphExecChildGraphNodeSetParams.
+
+>>> import cuscope as cs
+>>> x, inner, other, g = cs.zeros(1), cs.Graph(), cs.Graph(), cs.Graph()
+>>> one, two = inner.add_memset(x, 1), other.add_memset(x, 2)
+>>> node = g.add_child(inner)
+>>> exe = g.instantiate()
+>>> exe.set_child(node, other)
+>>> exe.launch()
+>>> x.to_host()
+array([2.], dtype=float32)
+)")
+        .def(
+            "set_event",
+            [](const GraphExecObject& self, const core::GraphNode& node, const EventObject& event) {
+                const std::shared_ptr<core::GraphExec> exec = self.open();
+                const std::shared_ptr<core::Event> open = event.open();
+                without_gil([&] {
+                    GraphNodeParameters parameters;
+                    parameters.type = node.type();
+                    parameters.event = open->handle();
+                    exec->set_parameters(node, parameters,
+                                         parameters.type == GraphNodeType::wait_event
+                                             ? "cudaGraphExecEventWaitNodeSetEvent"
+                                             : "cudaGraphExecEventRecordNodeSetEvent");
+                    exec->keep(open->keeper());
+                });
+            },
+            py::arg("node"), py::arg("event"),
+            R"(Change the event that a node of the executable records or waits for.
+
+See cudaGraphExecEventRecordNodeSetEvent and cudaGraphExecEventWaitNodeSetEvent.
+
+>>> import cuscope as cs
+>>> g, event = cs.Graph(), cs.Event()
+>>> node = g.add_event_record(cs.Event())
+>>> exe = g.instantiate()
+>>> exe.set_event(node, event)
+)")
+        .def(
+            "set_enabled",
+            [](const GraphExecObject& self, const core::GraphNode& node, bool enabled) {
+                const std::shared_ptr<core::GraphExec> exec = self.open();
+                without_gil([&] { exec->set_enabled(node, enabled); });
+            },
+            py::arg("node"), py::arg("enabled"),
+            R"(Let a kernel, copy or memset node do its work, or nothing, in launches from now on.
+
+Raises CudaError for nodes of other types. See cudaGraphNodeSetEnabled.
+
+>>> import cuscope as cs
+>>> x = cs.zeros(1)
+>>> g = cs.Graph()
+>>> node = g.add_memset(x, 1)
+>>> exe = g.instantiate()
+>>> exe.set_enabled(node, False)
+>>> exe.launch()
+>>> exe.is_enabled(node), x.to_host().tolist()
+(False, [0.0])
+)")
+        .def(
+            "is_enabled",
+            [](const GraphExecObject& self, const core::GraphNode& node) {
+                const std::shared_ptr<core::GraphExec> exec = self.open();
+                return without_gil([&] { return exec->enabled(node); });
+            },
+            py::arg("node"),
+            R"(Does a node do its work? See cudaGraphNodeGetEnabled.
+
+>>> import cuscope as cs
+>>> g = cs.Graph()
+>>> node = g.add_memset(cs.zeros(1), 1)
+>>> g.instantiate().is_enabled(node)
+True
+)")
+        .def_property_readonly(
+            "flags",
+            [](const GraphExecObject& self) {
+                const std::shared_ptr<core::GraphExec> exec = self.open();
+                return without_gil([&] { return exec->flags(); });
+            },
+            "What it was instantiated with: the bits of cudaGraphInstantiateFlags.")
+        .def_property_readonly(
+            "handle",
+            [](const GraphExecObject& self) {
+                return reinterpret_cast<std::uintptr_t>(self.open()->handle());
+            },
+            R"(The runtime's own handle, a cudaGraphExec_t, as an int.
+
+A kernel that gets the GraphExec itself keeps it until it has run; one that gets the number does not.
+
+>>> import cuscope as cs
+>>> exe = cs.Graph().instantiate()
+>>> exe.handle != 0
+True
+)")
+        .def_readonly("device", &GraphExecObject::device, "The device that it is for.")
+        .def_property_readonly(
+            "closed", [](const GraphExecObject& self) { return !self.exec; }, "Was it closed?")
+        .def(
+            "close", [](GraphExecObject& self) { self.exec.close(); },
+            R"(Let the executable go; launches go on. Closing twice is no error. See cudaGraphExecDestroy.
+
+>>> import cuscope as cs
+>>> exe = cs.Graph().instantiate()
+>>> exe.close()
+>>> exe.closed
+True
+)")
+        .def("__repr__", [](const GraphExecObject& self) {
+            return "<GraphExec of " + self.device->name() + (self.exec ? ">" : ", closed>");
+        });
+    bind_exec_batches(type);
+    bind_exec_semaphores(type);
+    remember_type<GraphExecObject>(type);
+    FastMethod<fast_launch>::put_before(type, "launch");
+
+    const py::object graph_type = m.attr("Graph");
+    graph_type.attr("instantiate") = py::cpp_function(
+        [](const GraphObject& self, bool auto_free_on_launch, bool device_launch, bool use_node_priority,
+           const StreamLike& upload) {
+            const std::shared_ptr<core::Graph> graph = self.open();
+            const StreamObjectPtr parsed = parse_stream(upload, self.device);
+            const core::StreamPtr stream = parsed ? parsed->open() : nullptr;
+            const unsigned long long flags = (auto_free_on_launch ? flags::graph_auto_free_on_launch : 0) |
+                                             (device_launch ? flags::graph_device_launch : 0) |
+                                             (use_node_priority ? flags::graph_use_node_priority : 0);
+            const auto made = without_gil([&] { return graph->instantiate(flags, stream); });
+            return ending_without_gil(std::make_shared<GraphExecObject>(made));
+        },
+        py::name("instantiate"), py::is_method(graph_type), py::kw_only(),
+        py::arg("auto_free_on_launch") = false, py::arg("device_launch") = false,
+        py::arg("use_node_priority") = false, py::arg("upload") = py::none(),
+        R"(Make the graph ready to run. Later changes of the graph do not change the executable.
+
+Parameters
+----------
+auto_free_on_launch : bool
+    A launch frees what alloc nodes of an earlier launch allocated and nobody freed.
+device_launch : bool
+    Kernels may launch it, once it was uploaded. It has kernels, memsets, copies of memory that is not pageable, and child
+    graphs of these.
+use_node_priority : bool
+    Kernels run with the priorities of their nodes, instead of the stream's.
+upload : Stream or None
+    Bring the executable to the device, in the order of this stream, as GraphExec.upload() does.
+
+Raises CudaError where the device refuses the graph. See cudaGraphInstantiate.
+
+>>> import cuscope as cs
+>>> cs.Graph().instantiate().launch()
+)");
+}
+
+}  // namespace cuscope::bindings

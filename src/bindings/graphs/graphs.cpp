@@ -1,0 +1,374 @@
+// Graphs and their nodes.
+#include "bindings/graphs/graphs.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+
+#include "bindings/streams/host_function.hpp"
+#include "runtime/compile/signature.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+using Node = core::GraphNode;
+
+py::tuple dim_tuple(const Dim3& dim) { return py::make_tuple(dim.x, dim.y, dim.z); }
+
+std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+std::string kernel_name(const Node& node, KernelHandle kernel) {
+    const char* name = nullptr;
+    core::Device& device = node.graph()->device();
+    if (device.runtime().func_get_name(&name, kernel) != Status::success) {
+        device.runtime().get_last_error();
+        return "";
+    }
+    return function_name(demangle(name));
+}
+
+AnswerDict params(const Node& self) {
+    const GraphNodeParameters p = self.parameters();
+    py::dict values;
+    switch (p.type) {
+        case GraphNodeType::kernel:
+            values["kernel"] = kernel_name(self, p.kernel.kernel);
+            values["grid"] = dim_tuple(p.kernel.grid);
+            values["block"] = dim_tuple(p.kernel.block);
+            values["shared"] = p.kernel.dynamic_shared_bytes;
+            break;
+        case GraphNodeType::memcpy: {
+            static constexpr const char* kinds[] = {"host to host", "host to device", "device to host",
+                                                    "device to device", "by address"};
+            values["destination"] = address(p.memcpy.destination_array != nullptr
+                                                ? static_cast<const void*>(p.memcpy.destination_array)
+                                                : p.memcpy.destination.pointer);
+            values["source"] =
+                address(p.memcpy.source_array != nullptr ? static_cast<const void*>(p.memcpy.source_array)
+                                                         : p.memcpy.source.pointer);
+            values["extent"] =
+                py::make_tuple(p.memcpy.extent.width, p.memcpy.extent.height, p.memcpy.extent.depth);
+            values["kind"] = kinds[std::clamp(static_cast<int>(p.memcpy.kind), 0, 4)];
+            break;
+        }
+        case GraphNodeType::memset:
+            values["pointer"] = address(p.memset.pointer);
+            values["value"] = p.memset.value;
+            values["element_bytes"] = p.memset.element_bytes;
+            values["width"] = p.memset.width;
+            values["height"] = p.memset.height;
+            values["pitch"] = p.memset.pitch;
+            break;
+        case GraphNodeType::wait_event:
+        case GraphNodeType::event_record:
+            values["event"] = address(p.event);
+            break;
+        case GraphNodeType::mem_alloc:
+            values["pointer"] = address(p.alloc.pointer);
+            values["nbytes"] = p.alloc.bytes;
+            break;
+        case GraphNodeType::mem_free:
+            values["pointer"] = address(p.free);
+            break;
+        case GraphNodeType::batch_mem_op:
+            values["operations"] = operations_of(p.batch);
+            break;
+        case GraphNodeType::external_semaphore_signal:
+        case GraphNodeType::external_semaphore_wait:
+            values["semaphores"] = semaphores_of(p.semaphores);
+            break;
+        case GraphNodeType::conditional: {
+            static constexpr const char* kinds[] = {"if", "while", "switch"};
+            values["kind"] = kinds[std::clamp(static_cast<int>(p.conditional.type), 0, 2)];
+            values["handle"] = p.conditional.handle;
+            break;
+        }
+        default:
+            break;
+    }
+    return AnswerDict(values);
+}
+
+NodeList list_of(const core::GraphNodes& nodes) {
+    py::list list;
+    for (const auto& node : nodes) list.append(py::cast(node));
+    return NodeList(list);
+}
+
+GraphEdgeData parse_edge(bool programmatic) {
+    if (!programmatic) return {};
+    return {ports::kernel_programmatic, 0, DependencyType::programmatic};
+}
+
+void bind_nodes(py::class_<Node, py::smart_holder>& node) {
+    node.def_property_readonly(
+            "type", [](const Node& self) { return core::name_of(self.type()); },
+            "What it does: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', "
+            "'event_record', "
+            "'alloc', 'free', 'batch_mem_op', 'external_semaphore_signal', 'external_semaphore_wait' or "
+            "'conditional'.")
+        .def_property_readonly(
+            "label", [](const Node& self) { return without_gil([&] { return self.graph()->label(self); }); },
+            "What a drawing says of it: a kernel's name and size, a copy's direction and bytes.")
+        .def_property_readonly("params", params, "What it does it with, a dictionary by its type.")
+        .def_property_readonly(
+            "graph", [](const Node& self) { return wrap(self.graph()); }, "The graph that it is of.")
+        .def_property_readonly(
+            "dependencies", [](const Node& self) { return list_of(self.dependencies()); },
+            "The nodes that it waits for.")
+        .def_property_readonly(
+            "dependents", [](const Node& self) { return list_of(self.dependents()); },
+            "The nodes that wait for it.")
+        .def_property_readonly(
+            "bodies",
+            [](const Node& self) {
+                std::vector<GraphObjectPtr> bodies;
+                for (const auto& body : self.bodies()) bodies.push_back(wrap(body));
+                return bodies;
+            },
+            "The graphs within it: a child's one, those that a conditional chooses from.")
+        .def(
+            "destroy", [](Node& self) { without_gil([&] { self.destroy(); }); },
+            R"(Take the node and its edges out of the graph. Executables keep theirs. See cudaGraphDestroyNode.
+
+>>> import cuscope as cs
+>>> g = cs.Graph()
+>>> g.add_empty().destroy()
+>>> g.nodes
+[]
+)")
+        .def("__eq__",
+             [](const Node& self, const py::object& other) {
+                 if (!py::isinstance<Node>(other)) return false;
+                 const auto& second = other.cast<const Node&>();
+                 return &self == &second ||
+                        (self.handle() == second.handle() && !self.destroyed() && !second.destroyed() &&
+                         &self.graph()->device().runtime() == &second.graph()->device().runtime());
+             })
+        .def("__hash__",
+             [](const Node& self) { return static_cast<py::ssize_t>(address(self.handle()) >> 4); })
+        .def("__repr__", [](const Node& self) {
+            return std::string("<GraphNode ") +
+                   (self.destroyed() ? "destroyed" : core::name_of(self.known_type())) + " of " +
+                   self.graph()->device().name() + ">";
+        });
+}
+
+}  // namespace
+
+GraphObjectPtr wrap(std::shared_ptr<core::Graph> graph) {
+    return ending_without_gil(std::make_shared<GraphObject>(std::move(graph)));
+}
+
+core::GraphNodes parse_after(const AfterLike& after) {
+    core::GraphNodes nodes;
+    if (after.is_none()) return nodes;
+    const auto take = [&](py::handle node) {
+        if (!py::isinstance<Node>(node)) {
+            throw core::WrongKind(std::string("after: takes GraphNodes, not ") +
+                                  Py_TYPE(node.ptr())->tp_name);
+        }
+        nodes.push_back(node.cast<std::shared_ptr<Node>>());
+    };
+    if (py::isinstance<Node>(after)) {
+        take(after);
+        return nodes;
+    }
+    if (!py::isinstance<py::iterable>(after)) take(after);
+    for (const py::handle node : py::reinterpret_borrow<py::iterable>(after)) take(node);
+    return nodes;
+}
+
+void bind_graphs(py::module_& m, Classes&) {
+    py::class_<Node, py::smart_holder> node(m, "GraphNode",
+                                            R"(A node of a graph, from Graph.add_... or Graph.nodes.
+
+See CUDA C++ Programming Guide, "CUDA Graphs".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> g = cs.Graph()
+>>> first = g.add_empty()
+>>> second = g.add_empty(after=first)
+>>> second.type, second.dependencies == [first]
+('empty', True)
+)");
+    py::class_<GraphObject, py::smart_holder> type(m, "Graph",
+                                                   R"(Work and its order, to be launched as often as wanted.
+
+Nodes are added one by one, each behind others (``after=``), or captured: Stream.capture(). What they use, arrays, kernels,
+events and Python callables, is kept by the graph, by its executables, and until every launch has ended.
+
+Parameters
+----------
+device : Device, optional
+    The current device unless given.
+
+See cudaGraphCreate: CUDA C++ Programming Guide, "CUDA Graphs".
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> mod = cs.Module("__global__ void add(int* x, int v) { x[threadIdx.x] += v; }")
+>>> x, host = cs.empty(4, np.int32), np.arange(4, dtype=np.int32)
+>>> g = cs.Graph()
+>>> copied = g.add_copy(x, host)
+>>> added = g.add_kernel(mod.add, grid=1, block=4, args=(x, 10), after=copied)
+>>> exe = g.instantiate()
+>>> exe.launch()
+>>> x.to_host()
+array([10, 11, 12, 13], dtype=int32)
+)");
+    bind_nodes(node);
+    bind_additions(type);
+    type.def(py::init([](const DeviceLike& device) {
+                 const core::DevicePtr on = device_or_current(device);
+                 return wrap(without_gil([&] { return core::Graph::create(on); }));
+             }),
+             py::kw_only(), py::arg("device") = py::none())
+        .def_property_readonly(
+            "nodes", [](const GraphObject& self) { return list_of(self.open()->nodes()); },
+            "All nodes, in the order in which they were made.")
+        .def_property_readonly(
+            "roots", [](const GraphObject& self) { return list_of(self.open()->roots()); },
+            "The nodes that wait for no other.")
+        .def_property_readonly(
+            "edges",
+            [](const GraphObject& self) {
+                std::vector<std::pair<core::GraphNodePtr, core::GraphNodePtr>> edges;
+                for (const auto& edge : self.open()->edges()) edges.emplace_back(edge.from, edge.to);
+                return edges;
+            },
+            "Pairs of nodes: the second waits for the first.")
+        .def_property_readonly(
+            "programmatic_edges",
+            [](const GraphObject& self) {
+                std::vector<std::pair<core::GraphNodePtr, core::GraphNodePtr>> edges;
+                for (const auto& edge : self.open()->edges()) {
+                    if (edge.data.type == DependencyType::programmatic)
+                        edges.emplace_back(edge.from, edge.to);
+                }
+                return edges;
+            },
+            "Those of the edges where the second waits only until the first kernel says that it may start.")
+        .def(
+            "add_dependency",
+            [](const GraphObject& self, const Node& from, const Node& to, bool programmatic) {
+                const std::shared_ptr<core::Graph> graph = self.open();
+                without_gil([&] { graph->connect(from, to, parse_edge(programmatic)); });
+            },
+            py::arg("before"), py::arg("later"), py::kw_only(), py::arg("programmatic") = false,
+            R"(Let a node wait for another.
+
+With ``programmatic``, between kernels, it waits only until the first has called cudaTriggerProgrammaticLaunchCompletion.
+Raises ValueError for an edge that would close a cycle, CudaError for one that is there already. See
+cudaGraphAddDependencies.
+
+>>> import cuscope as cs
+>>> g = cs.Graph()
+>>> a, b = g.add_empty(), g.add_empty()
+>>> g.add_dependency(a, b)
+>>> g.edges == [(a, b)]
+True
+)")
+        .def(
+            "remove_dependency",
+            [](const GraphObject& self, const Node& from, const Node& to, bool programmatic) {
+                const std::shared_ptr<core::Graph> graph = self.open();
+                without_gil([&] { graph->disconnect(from, to, parse_edge(programmatic)); });
+            },
+            py::arg("before"), py::arg("later"), py::kw_only(), py::arg("programmatic") = false,
+            R"(Take an edge away. Raises CudaError if there is none. See cudaGraphRemoveDependencies.
+
+>>> import cuscope as cs
+>>> g = cs.Graph()
+>>> a = g.add_empty()
+>>> b = g.add_empty(after=a)
+>>> g.remove_dependency(a, b)
+>>> g.edges
+[]
+)")
+        .def(
+            "clone",
+            [](const GraphObject& self) {
+                const std::shared_ptr<core::Graph> graph = self.open();
+                return wrap(without_gil([&] { return graph->clone(); }));
+            },
+            R"(A copy of the graph, with nodes of its own. See cudaGraphClone.
+
+>>> import cuscope as cs
+>>> g = cs.Graph()
+>>> node = g.add_empty()
+>>> copy = g.clone()
+>>> copy.find_clone(node) == copy.nodes[0]
+True
+)")
+        .def(
+            "find_clone",
+            [](const GraphObject& self, const Node& original) {
+                const std::shared_ptr<core::Graph> graph = self.open();
+                return without_gil([&] { return graph->find_clone(original); });
+            },
+            py::arg("original"),
+            R"(Of a clone: the node that stands for one of the graph that it was cloned from.
+
+Raises CudaError if there is none. See cudaGraphNodeFindInClone.
+
+>>> import cuscope as cs
+>>> g = cs.Graph()
+>>> node = g.add_empty()
+>>> g.clone().find_clone(node) == node
+False
+)")
+        .def(
+            "to_dot",
+            [](const GraphObject& self) {
+                const std::shared_ptr<core::Graph> graph = self.open();
+                return without_gil([&] { return graph->to_dot(); });
+            },
+            R"(The graph in the language of Graphviz: kernels by name, copies with direction and size, bodies as boxes.
+
+>>> import cuscope as cs
+>>> g = cs.Graph()
+>>> a = g.add_empty()
+>>> b = g.add_empty(after=a)
+>>> print(g.to_dot())
+digraph graph_ {
+  n0 [shape=circle, label="empty"];
+  n1 [shape=circle, label="empty"];
+  n0 -> n1;
+}
+<BLANKLINE>
+)")
+        .def("_repr_svg_",
+             [](const py::object& self) -> py::object {
+                 return py::module_::import("cuscope._drawing").attr("svg")(self);
+             })
+        .def_readonly("device", &GraphObject::device, "The device that it is for.")
+        .def_property_readonly(
+            "closed",
+            [](const GraphObject& self) { return !self.graph && self.state == GraphObject::State::made; },
+            "Was it closed?")
+        .def(
+            "close", [](GraphObject& self) { self.graph.close(); },
+            R"(Let the graph go; executables of it stay. Closing twice is no error. See cudaGraphDestroy.
+
+>>> import cuscope as cs
+>>> g = cs.Graph()
+>>> g.close()
+>>> g.closed
+True
+)")
+        .def("__repr__", [](const GraphObject& self) {
+            std::string text = "<Graph of " + self.device->name();
+            if (!self.graph) {
+                text += self.state == GraphObject::State::captured ? ", being captured"
+                        : self.state == GraphObject::State::failed ? ", its capture failed"
+                                                                   : ", closed";
+            }
+            return text + ">";
+        });
+}
+
+}  // namespace cuscope::bindings

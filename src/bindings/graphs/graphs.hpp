@@ -1,0 +1,75 @@
+// What Python's graph objects hold.
+#pragma once
+
+#include "bindings/support/objects.hpp"
+#include "core/graph/graph.hpp"
+
+namespace cuscope::bindings {
+
+struct GraphObject {
+    explicit GraphObject(std::shared_ptr<core::Graph> made)
+        : device(made->device().shared_from_this()), graph(std::move(made)) {}
+    // One that a capture will make.
+    explicit GraphObject(core::DevicePtr on)
+        : device(std::move(on)), graph(nullptr), state(State::captured) {}
+
+    const std::shared_ptr<core::Graph>& open() const {
+        if (!graph) refuse();
+        return graph.get();
+    }
+    [[noreturn]] void refuse() const {
+        throw std::invalid_argument(
+            state == State::captured ? "the graph is being captured: it is there when the capture has ended"
+            : state == State::failed ? "there is no graph: its capture failed"
+                                     : "Graph is closed");
+    }
+
+    enum class State { made, captured, failed };
+    core::DevicePtr device;
+    Closable<core::Graph> graph;
+    State state = State::made;
+};
+using GraphObjectPtr = std::shared_ptr<GraphObject>;
+
+struct GraphExecObject {
+    explicit GraphExecObject(std::shared_ptr<core::GraphExec> made)
+        : device(made->device().shared_from_this()), exec(std::move(made)) {}
+    const std::shared_ptr<core::GraphExec>& open() const {
+        if (!exec) throw std::invalid_argument("GraphExec is closed");
+        return exec.get();
+    }
+    core::DevicePtr device;
+    Closable<core::GraphExec> exec;
+};
+
+GraphObjectPtr wrap(std::shared_ptr<core::Graph> graph);
+using GraphType = py::class_<GraphObject, py::smart_holder>;
+void bind_additions(GraphType& type);
+void bind_graph_memory(GraphType& type);
+void bind_graph_batches(GraphType& type);
+using GraphExecType = py::class_<GraphExecObject, py::smart_holder>;
+void bind_exec_batches(GraphExecType& type);
+void bind_graph_semaphores(GraphType& type);
+void bind_exec_semaphores(GraphExecType& type);
+py::list semaphores_of(const ExternalSemaphoreNodeParameters& semaphores);
+py::list operations_of(const BatchMemOpNodeParameters& batch);
+core::GraphNodes parse_after(const AfterLike& after);
+
+// An executable as the argument of a kernel; false for anything else.
+bool set_graph_exec(core::Argument& argument, py::handle object);
+
+// Parameters of nodes from Python's values, and what they refer to.
+struct NodeUses {
+    std::vector<std::shared_ptr<core::Memory>> memory;
+    std::vector<std::shared_ptr<void>> things;
+};
+GraphNodeParameters parse_copy(py::handle destination, py::handle source, core::Device& device,
+                               NodeUses* uses);
+GraphNodeParameters parse_memset(const DeviceArray& array, py::handle value, core::Device& device,
+                                 NodeUses* uses);
+// Calls `use` with a kernel, its configuration, its packed arguments and their memory.
+using KernelUse = std::function<void(const core::Kernel&, const LaunchConfig&, core::PackedArguments&)>;
+void with_kernel(py::handle kernel, py::handle grid, py::handle block, py::handle shared, py::handle args,
+                 const KernelUse& use);
+
+}  // namespace cuscope::bindings

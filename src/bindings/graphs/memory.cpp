@@ -1,0 +1,158 @@
+// Nodes that allocate and free memory, added to graphs and captured.
+#include <pybind11/stl.h>
+
+#include "bindings/graphs/graphs.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+using Node = core::GraphNode;
+
+// An array over what a node allocates. Nobody owns the addresses but the graph and its executables.
+DeviceArray array_of(const Node& node, const ShapeLike& shape, const DTypeLike& dtype) {
+    const GraphNodeParameters parameters = node.parameters();
+    if (parameters.type != GraphNodeType::mem_alloc)
+        throw std::invalid_argument("array: only alloc nodes have memory");
+    const std::vector<py::ssize_t> extents = parse_shape(shape);
+    const py::dtype type = parse_dtype(dtype);
+    if (byte_count(extents, type) > parameters.alloc.bytes) {
+        throw std::invalid_argument("shape: " + describe(extents) + " of " + describe(type) +
+                                    " is more than the " + std::to_string(parameters.alloc.bytes) +
+                                    " bytes of the node");
+    }
+    auto memory = core::DeviceMemory::of_graph(node.graph()->device().shared_from_this(),
+                                               parameters.alloc.pointer, byte_count(extents, type));
+    return array_over(std::move(memory), extents, type);
+}
+
+DeviceArray malloc_async(const StreamObject& self, const ShapeLike& shape, const DTypeLike& dtype) {
+    const core::StreamPtr stream = self.open();
+    const std::vector<py::ssize_t> extents = parse_shape(shape);
+    const py::dtype type = parse_dtype(dtype);
+    const std::size_t bytes = byte_count(extents, type);
+    auto memory = without_gil([&] { return core::DeviceMemory::capture_allocation(stream, bytes); });
+    return array_over(std::move(memory), extents, type);
+}
+
+void free_async(const StreamObject& self, const DeviceArray& array) {
+    const core::StreamPtr stream = self.open();
+    const std::shared_ptr<core::DeviceMemory> memory = array.open();
+    if (array.pointer() != memory->pointer())
+        throw std::invalid_argument(
+            "array: a part of what was allocated; all of it is freed, from its start");
+    without_gil([&] { memory->free_of_graph(stream); });
+}
+
+}  // namespace
+
+void bind_graph_memory(GraphType& type) {
+    type.def(
+            "add_alloc",
+            [](const GraphObject& self, const ShapeLike& shape, const DTypeLike& dtype,
+               const AfterLike& after) {
+                const std::shared_ptr<core::Graph> graph = self.open();
+                const core::GraphNodes before = parse_after(after);
+                GraphNodeParameters parameters;
+                parameters.type = GraphNodeType::mem_alloc;
+                parameters.alloc.pool.location.id = self.device->ordinal();
+                parameters.alloc.bytes = byte_count(parse_shape(shape), parse_dtype(dtype));
+                const auto node =
+                    without_gil([&] { return graph->add(parameters, before, "cudaGraphAddMemAllocNode"); });
+                return std::pair(node, array_of(*node, shape, dtype));
+            },
+            py::arg("shape"),
+            py::arg_v("dtype", py::module_::import("numpy").attr("float32"), "numpy.float32"), py::kw_only(),
+            py::arg("after") = py::none(),
+            R"(Add a node that allocates memory when the graph runs; returns it and an array over that memory.
+
+The array is for nodes behind this one, and for the streams that the graph was launched in, until a node frees it, of this
+graph or another (add_free). A second launch before that is refused, unless the executable was instantiated with
+``auto_free_on_launch``. Nobody may use the array before the graph has run, or once it is freed, or the graph and its
+executables are gone.
+
+Raises CudaError where there is no room. See cudaGraphAddMemAllocNode: CUDA C++ Programming Guide, "Graph Memory Nodes".
+
+>>> import cuscope as cs
+>>> g = cs.Graph()
+>>> made, x = g.add_alloc(4)
+>>> filled = g.add_memset(x, 1, after=made)
+>>> y = cs.zeros(4)
+>>> copied = g.add_copy(y, x, after=filled)
+>>> freed = g.add_free(x, after=copied)
+>>> g.instantiate().launch()
+>>> y.to_host()
+array([1., 1., 1., 1.], dtype=float32)
+)")
+        .def(
+            "add_free",
+            [](const GraphObject& self, const DeviceArray& array, const AfterLike& after) {
+                const std::shared_ptr<core::Graph> graph = self.open();
+                const core::GraphNodes before = parse_after(after);
+                GraphNodeParameters parameters;
+                parameters.type = GraphNodeType::mem_free;
+                parameters.free = array.pointer();
+                return without_gil([&] { return graph->add(parameters, before, "cudaGraphAddMemFreeNode"); });
+            },
+            py::arg("array"), py::kw_only(), py::arg("after") = py::none(),
+            R"(Add a node that frees what a node of a graph allocated.
+
+Raises CudaError for memory that no node allocates, or that another node of the graph frees. See cudaGraphAddMemFreeNode.
+
+>>> import cuscope as cs
+>>> g = cs.Graph()
+>>> made, x = g.add_alloc(4)
+>>> g.add_free(x, after=made).type
+'free'
+)");
+}
+
+void bind_stream_memory(Classes& classes) {
+    classes.stream
+        .def(
+            "malloc_async", malloc_async, py::arg("shape"),
+            py::arg_v("dtype", py::module_::import("numpy").attr("float32"), "numpy.float32"),
+            R"(In a capture: a node that allocates memory whenever the graph runs; returns an array over that memory.
+
+As ``Graph.add_alloc``, behind what the stream was given so far. (``cs.empty`` in a capture makes no node: its memory is
+there from then on.) The array is for what is captured behind this, until ``free_async``, and for the streams that the
+graph was launched in. A second launch before it was freed is refused, unless the executable was instantiated with
+``auto_free_on_launch``.
+
+Raises ValueError for a stream that is not being captured, and for no bytes. See cudaMallocAsync: CUDA C++ Programming
+Guide, "Graph Memory Nodes".
+
+>>> import cuscope as cs
+>>> stream, y = cs.Stream(), cs.zeros(4)
+>>> with stream.capture() as g:
+...     x = stream.malloc_async(4)
+...     _ = x.fill(2)
+...     _ = y.copy_from(x)
+...     stream.free_async(x)
+>>> [node.type for node in g.nodes]
+['alloc', 'memset', 'copy', 'free']
+>>> exe = g.instantiate()
+>>> for i in range(3):
+...     exe.launch(stream)
+>>> y.to_host(stream=stream)
+array([2., 2., 2., 2.], dtype=float32)
+)")
+        .def(
+            "free_async", free_async, py::arg("array"),
+            R"(Free what a node of a graph allocates, behind what the stream was given so far; in a capture by a node.
+
+Outside of captures it is for memory that a launch allocated and no node freed. Other memory need not be freed.
+
+Raises ValueError for an array whose memory is not a graph's, or that is only a part of it; CudaError for memory that is
+not allocated then. See cudaFreeAsync: CUDA C++ Programming Guide, "Graph Memory Nodes".
+
+>>> import cuscope as cs
+>>> stream, g = cs.Stream(), cs.Graph()
+>>> made, x = g.add_alloc(4)
+>>> exe = g.instantiate()
+>>> for i in range(2):
+...     exe.launch(stream)
+...     stream.free_async(x)
+)");
+}
+
+}  // namespace cuscope::bindings

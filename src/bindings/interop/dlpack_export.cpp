@@ -1,0 +1,219 @@
+// Our arrays by DLPack.
+#include "bindings/interop/dlpack.hpp"
+#include "bindings/interop/import.hpp"
+#include "runtime/process.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+// What a capsule refers to, until its consumer calls the deleter.
+struct Exported {
+    std::vector<std::int64_t> shape, strides;
+    std::optional<SharedOwner<core::DeviceMemory>> memory;
+    std::shared_ptr<void> object;  // a NumPy array, of a copy on the host
+    dlpack::Managed plain{};
+    dlpack::ManagedVersioned versioned{};
+};
+
+template <class Managed>
+void end(Managed* managed) {
+    if (managed == nullptr || process_exiting()) return;  // what Python owned may be gone
+    delete static_cast<Exported*>(managed->context);
+}
+
+template <class Managed>
+void drop_unconsumed(PyObject* capsule) {
+    if (PyCapsule_IsValid(capsule, Managed::name) == 0) return;
+    auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, Managed::name));
+    managed->deleter(managed);
+}
+
+template <class Managed>
+py::object capsule_of(std::unique_ptr<Exported> exported, Managed& managed, const dlpack::Tensor& tensor) {
+    managed.tensor = tensor;
+    managed.context = exported.get();
+    managed.deleter = end<Managed>;
+    PyObject* const capsule = PyCapsule_New(&managed, Managed::name, drop_unconsumed<Managed>);
+    if (capsule == nullptr) throw py::error_already_set();
+    exported.release();  // NOLINT: the capsule's now
+    return py::reinterpret_steal<py::object>(capsule);
+}
+
+py::object make_capsule(std::unique_ptr<Exported> exported, dlpack::Tensor tensor, bool versioned,
+                        std::uint64_t flags) {
+    if (!versioned && (flags & dlpack::flag_read_only) != 0) {
+        throw py::buffer_error(
+            "the array is read-only, which DLPack can say from version 1.0 on: ask with "
+            "max_version=(1, 0), or pass .copy() of it");
+    }
+    tensor.axes = static_cast<std::int32_t>(exported->shape.size());
+    tensor.shape = exported->shape.data();
+    tensor.strides = exported->strides.data();
+    Exported& content = *exported;
+    if (!versioned) return capsule_of(std::move(exported), content.plain, tensor);
+    content.versioned.version = {dlpack::major_version, dlpack::minor_version};
+    content.versioned.flags = flags;
+    return capsule_of(std::move(exported), content.versioned, tensor);
+}
+
+std::unique_ptr<Exported> layout_of(const std::vector<py::ssize_t>& shape,
+                                    const std::vector<py::ssize_t>& strides, const py::dtype& dtype) {
+    auto exported = std::make_unique<Exported>();
+    exported->shape.assign(shape.begin(), shape.end());
+    for (const py::ssize_t stride : strides) {
+        if (stride % dtype.itemsize() != 0) {
+            throw py::buffer_error("a stride of " + std::to_string(stride) + " bytes is no multiple of the " +
+                                   std::to_string(dtype.itemsize()) +
+                                   " of an element, which DLPack cannot say: pass .copy() of the array");
+        }
+        exported->strides.push_back(stride / dtype.itemsize());
+    }
+    return exported;
+}
+
+std::pair<int, int> parse_device(const py::object& device) {
+    if (!py::isinstance<py::tuple>(device) || py::len(device) != 2) {
+        throw core::WrongKind("dl_device: takes None or a tuple (type, id), not " +
+                              py::repr(device).cast<std::string>());
+    }
+    const auto pair = py::reinterpret_borrow<py::tuple>(device);
+    const std::size_t type = parse_size(pair[0], "dl_device"), id = parse_size(pair[1], "dl_device");
+    constexpr std::size_t most = 1 << 20;
+    if (type > most || id > most) {
+        throw py::buffer_error("dl_device: " + py::repr(device).cast<std::string>() + " is no device");
+    }
+    return {static_cast<int>(type), static_cast<int>(id)};
+}
+
+bool parse_versioned(const py::object& version) {
+    if (version.is_none()) return false;
+    if (!py::isinstance<py::tuple>(version) || py::len(version) != 2) {
+        throw core::WrongKind("max_version: takes None or a tuple (major, minor), not " +
+                              py::repr(version).cast<std::string>());
+    }
+    const auto pair = py::reinterpret_borrow<py::tuple>(version);
+    parse_size(pair[1], "max_version");
+    return parse_size(pair[0], "max_version") >= 1;
+}
+
+std::optional<bool> parse_copy(const py::object& copy) {
+    if (copy.is_none()) return std::nullopt;
+    if (PyBool_Check(copy.ptr()) != 0) return copy.is(py::bool_(true));
+    throw core::WrongKind(std::string("copy: takes True, False or None, not ") +
+                          Py_TYPE(copy.ptr())->tp_name);
+}
+
+// The stream of a consumer; null if it asks for no order.
+core::StreamPtr consumer_stream(const py::object& stream, const core::DevicePtr& device) {
+    if (stream.is_none()) return device->legacy_stream();
+    if (PyLong_Check(stream.ptr()) != 0) {
+        int overflow = 0;
+        if (PyLong_AsLongLongAndOverflow(stream.ptr(), &overflow) == -1 && overflow == 0) return nullptr;
+    }
+    const std::size_t handle = parse_size(stream, "stream");
+    if (handle == 0) {
+        throw std::invalid_argument(
+            "stream: is 0, which DLPack does not allow: 1 is the legacy default stream, 2 the per-thread "
+            "one, "
+            "-1 asks for no order");
+    }
+    return without_gil(
+        [&] { return core::Stream::adopt(device, reinterpret_cast<StreamHandle>(handle), nullptr); });
+}
+
+// A copy of what the array holds once all that uses it is done.
+DeviceArray settled_copy(const DeviceArray& array) {
+    const auto memory = array.open();
+    const core::StreamPtr on = memory->stream();
+    without_gil([&] { memory->make_wait(on); });
+    return copy(array, on);
+}
+
+py::object export_to_host(const DeviceArray& array, bool versioned, std::optional<bool> copy) {
+    const auto memory = array.open();
+    const bool reachable = memory->host_pointer() != nullptr || array.bytes == 0;
+    if (copy == false && !reachable) {
+        throw py::buffer_error("the elements are in the memory of " + array.device->name() +
+                               ", which the host cannot read without a copy: leave out copy=False");
+    }
+    dlpack::Tensor tensor{};
+    tensor.device = {dlpack::cpu, 0};
+    tensor.dtype = dlpack::from_numpy(array.dtype);
+    if (reachable && copy != true) {
+        auto exported = layout_of(array.shape, strides_of(array), array.dtype);
+        exported->memory.emplace(memory);
+        without_gil([&] { memory->wait(); });
+        tensor.data =
+            array.bytes == 0 ? nullptr : static_cast<std::byte*>(memory->host_pointer()) + array.offset;
+        return make_capsule(std::move(exported), tensor, versioned,
+                            array.read_only ? dlpack::flag_read_only : 0);
+    }
+    const core::StreamPtr on = memory->stream();
+    py::array host(array.dtype, array.shape);
+    without_gil([&] { memory->make_wait(on); });
+    download(array, host, on);
+    without_gil([&] { on->synchronize(); });
+    auto exported =
+        layout_of(array.shape, contiguous_strides(array.shape, array.dtype.itemsize()), array.dtype);
+    exported->object = kept(host);
+    tensor.data = host.mutable_data();
+    return make_capsule(std::move(exported), tensor, versioned, dlpack::flag_is_copied);
+}
+
+}  // namespace
+
+std::pair<int, int> dlpack_device(const DeviceArray& array) {
+    if (array.device->simulated()) return {dlpack::extension, array.device->ordinal()};
+    const auto& memory = array.open();
+    if (memory->host_pointer() == nullptr) return {dlpack::cuda, array.device->ordinal()};
+    const MemoryType type =
+        without_gil([&] { return array.device->pointer_attributes(memory->pointer()).type; });
+    return {type == MemoryType::managed ? dlpack::cuda_managed : dlpack::cuda_host, 0};
+}
+
+py::object to_dlpack(const DeviceArray& array, const py::object& stream, const py::object& max_version,
+                     const py::object& dl_device, const py::object& copy_flag) {
+    const auto memory = array.open();
+    const bool versioned = parse_versioned(max_version);
+    const std::optional<bool> copied = parse_copy(copy_flag);
+    const std::pair<int, int> own = dlpack_device(array);
+    const std::pair<int, int> target = dl_device.is_none() ? own : parse_device(dl_device);
+    if (target.first == dlpack::cpu) {
+        if (!stream.is_none()) {
+            throw std::invalid_argument("stream: has to be None for the host, which the array waits for");
+        }
+        return export_to_host(array, versioned, copied);
+    }
+    const bool as_device = !array.device->simulated() && target.first == dlpack::cuda &&
+                           target.second == array.device->ordinal();
+    if (target != own && !as_device) {
+        throw py::buffer_error("dl_device: the array is on (" + std::to_string(own.first) + ", " +
+                               std::to_string(own.second) + ") and can go to the host, (1, 0), but not to (" +
+                               std::to_string(target.first) + ", " + std::to_string(target.second) + ")");
+    }
+    dlpack::Tensor tensor{};
+    tensor.device = {target.first, target.second};
+    tensor.dtype = dlpack::from_numpy(array.dtype);
+    const core::StreamPtr consumer = consumer_stream(stream, array.device);
+    const DeviceArray given = copied == true ? settled_copy(array) : array;
+    auto exported = layout_of(given.shape, strides_of(given), given.dtype);
+    const auto& shared = given.open();
+    shared->set_exported();
+    // Who names no stream may be about to read on the host.
+    const bool on_host =
+        stream.is_none() && target.first != dlpack::cuda && shared->host_pointer() != nullptr;
+    without_gil([&] {
+        if (consumer) shared->make_wait(consumer);
+        if (on_host) shared->wait();
+    });
+    exported->memory.emplace(shared);
+    // Page-locked memory is the host's: by its own address.
+    tensor.data = target.first == dlpack::cuda_host
+                      ? static_cast<std::byte*>(shared->host_pointer()) + given.offset
+                      : given.pointer();
+    const std::uint64_t flags =
+        (given.read_only ? dlpack::flag_read_only : 0) | (copied == true ? dlpack::flag_is_copied : 0);
+    return make_capsule(std::move(exported), tensor, versioned, flags);
+}
+
+}  // namespace cuscope::bindings

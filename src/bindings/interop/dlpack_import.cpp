@@ -1,0 +1,178 @@
+// Arrays of other libraries by DLPack.
+#include <limits>
+
+#include "bindings/interop/dlpack.hpp"
+#include "bindings/interop/import.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+constexpr std::int32_t most_axes = 64;
+
+// Whoever consumed a capsule owes its content the deleter, which may need the GIL; none is called once the
+// interpreter is gone.
+template <class Managed>
+std::shared_ptr<void> owned(Managed* managed) {
+    return {managed, [](void* held) {
+                auto* const tensor = static_cast<Managed*>(held);
+                if (tensor->deleter == nullptr) return;
+                if (const PythonEntry entry; entry) tensor->deleter(tensor);
+            }};
+}
+
+// The content of a capsule, which is no longer the capsule's.
+struct Content {
+    const dlpack::Tensor* tensor = nullptr;
+    std::shared_ptr<void> owner;
+    bool read_only = false;
+};
+
+template <class Managed>
+Managed* consume(const py::object& capsule) {
+    auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), Managed::name));
+    if (managed == nullptr || PyCapsule_SetName(capsule.ptr(), Managed::used) != 0) {
+        throw py::error_already_set();
+    }
+    return managed;
+}
+
+Content open_capsule(const py::object& capsule) {
+    if (PyCapsule_CheckExact(capsule.ptr()) == 0) {
+        throw core::WrongKind(std::string("__dlpack__() gave no capsule but ") +
+                              Py_TYPE(capsule.ptr())->tp_name);
+    }
+    if (PyCapsule_IsValid(capsule.ptr(), dlpack::ManagedVersioned::name) != 0) {
+        auto* const managed = consume<dlpack::ManagedVersioned>(capsule);
+        Content content{nullptr, owned(managed), false};
+        // Of another major version only the deleter is known.
+        if (managed->version.major != dlpack::major_version) {
+            throw py::buffer_error("the capsule is of DLPack " + std::to_string(managed->version.major) +
+                                   "." + std::to_string(managed->version.minor) +
+                                   "; understood is 1: ask for it with max_version=(1, 0)");
+        }
+        content.tensor = &managed->tensor;
+        content.read_only = (managed->flags & dlpack::flag_read_only) != 0;
+        return content;
+    }
+    if (PyCapsule_IsValid(capsule.ptr(), dlpack::Managed::name) != 0) {
+        auto* const managed = consume<dlpack::Managed>(capsule);
+        return {&managed->tensor, owned(managed), false};
+    }
+    const char* const name = PyCapsule_GetName(capsule.ptr());
+    if (name == nullptr) PyErr_Clear();
+    const std::string text = name == nullptr ? "" : name;
+    if (text == dlpack::Managed::used || text == dlpack::ManagedVersioned::used) {
+        throw std::invalid_argument("the capsule was consumed already: ask its array for another one");
+    }
+    throw core::WrongKind("the capsule '" + text + "' is none of DLPack's");
+}
+
+ForeignLayout layout_of(const dlpack::Tensor& tensor) {
+    ForeignLayout layout;
+    layout.dtype = dlpack::to_numpy(tensor.dtype);
+    if (tensor.axes < 0 || tensor.axes > most_axes || (tensor.axes > 0 && tensor.shape == nullptr)) {
+        throw py::buffer_error("the capsule's tensor has " + std::to_string(tensor.axes) +
+                               " axes; allowed are 0 to " + std::to_string(most_axes) + ", with a shape");
+    }
+    for (std::int32_t i = 0; i < tensor.axes; ++i) {
+        if (tensor.shape[i] < 0) {
+            throw py::buffer_error("the capsule's tensor has an extent of " +
+                                   std::to_string(tensor.shape[i]) + "; allowed is 0 or more");
+        }
+        layout.shape.push_back(tensor.shape[i]);
+        if (tensor.strides == nullptr) continue;
+        py::ssize_t bytes = 0;
+        if (__builtin_mul_overflow(static_cast<py::ssize_t>(tensor.strides[i]), layout.dtype.itemsize(),
+                                   &bytes)) {
+            throw py::buffer_error("the capsule's tensor has a stride of " +
+                                   std::to_string(tensor.strides[i]) +
+                                   " elements, which are more bytes than there are addresses");
+        }
+        layout.strides.push_back(bytes);
+    }
+    if (__builtin_add_overflow(reinterpret_cast<std::uintptr_t>(tensor.data), tensor.byte_offset,
+                               &layout.address)) {
+        throw py::buffer_error("the capsule's tensor begins behind the last address");
+    }
+    return layout;
+}
+
+std::string device_text(std::pair<int, int> device) {
+    return "(" + std::to_string(device.first) + ", " + std::to_string(device.second) + ")";
+}
+
+// The device of cuscope that another library means.
+core::DevicePtr find_device(std::pair<int, int> device, const core::DevicePtr& near) {
+    const auto [type, id] = device;
+    const bool simulated = type == dlpack::extension;
+    const bool any = type == dlpack::cuda_host || type == dlpack::cuda_managed;
+    if (simulated || any || type == dlpack::cuda) {
+        if (near->simulated() == simulated && (any || near->ordinal() == id)) return near;
+        for (const core::DevicePtr& known : core::devices()) {
+            if (known->simulated() == simulated && (any || known->ordinal() == id)) return known;
+        }
+    }
+    throw py::buffer_error("the array is on DLPack's device " + device_text(device) +
+                           ", which is none of cuscope.devices(): copy it to the host first");
+}
+
+}  // namespace
+
+std::pair<int, int> dlpack_device_of(const py::object& object) {
+    const py::object answer = object.attr("__dlpack_device__")();
+    if (!py::isinstance<py::tuple>(answer) || py::len(answer) != 2) {
+        throw core::WrongKind("__dlpack_device__() gives " + py::repr(answer).cast<std::string>() +
+                              "; the protocol has it return (type, id)");
+    }
+    const auto pair = py::reinterpret_borrow<py::tuple>(answer);
+    std::pair<int, int> device;
+    for (const int i : {0, 1}) {
+        const std::size_t number = parse_size(pair[static_cast<std::size_t>(i)], "__dlpack_device__()");
+        if (number > std::numeric_limits<int>::max()) {
+            throw std::invalid_argument("__dlpack_device__(): " + std::to_string(number) + " is no device");
+        }
+        (i == 0 ? device.first : device.second) = static_cast<int>(number);
+    }
+    return device;
+}
+
+DeviceArray from_dlpack_capsule(const py::object& capsule, const core::DevicePtr& near,
+                                const core::StreamPtr& ready) {
+    const Content content = open_capsule(capsule);
+    const dlpack::Device& on = content.tensor->device;
+    if (on.type == dlpack::cpu) {
+        throw py::buffer_error(
+            "the capsule's tensor is in the host's memory: pass the array itself, or "
+            "cuscope.to_device() of it");
+    }
+    const core::DevicePtr device = find_device({on.type, on.id}, near);
+    ForeignLayout layout = layout_of(*content.tensor);
+    layout.read_only = content.read_only;
+    return adopt(layout, device, content.owner, ready, false);
+}
+
+DeviceArray from_dlpack_object(const py::object& object, const core::StreamPtr& stream) {
+    const std::pair<int, int> on = dlpack_device_of(object);
+    const core::DevicePtr device = find_device(on, stream->device().shared_from_this());
+    core::StreamPtr ready = &stream->device() == device.get() ? stream : core::current_stream(device);
+    // The per-thread default stream means another one to a producer on a thread of its own, and some refuse
+    // it; it waits for the legacy one anyway.
+    if (ready->handle() == stream_per_thread) ready = device->legacy_stream();
+    ready->check_usable();
+    const py::object method = object.attr("__dlpack__");
+    const bool has_stream = on.first != dlpack::cuda_host;
+    py::dict arguments;
+    if (has_stream) arguments["stream"] = reinterpret_cast<std::uintptr_t>(ready->handle());
+    py::dict versioned = arguments.attr("copy")();
+    versioned["max_version"] = py::make_tuple(dlpack::major_version, dlpack::minor_version);
+    py::object capsule;
+    try {
+        capsule = method(**versioned);
+    } catch (py::error_already_set& error) {
+        if (!error.matches(PyExc_TypeError)) throw;
+        capsule = method(**arguments);  // of before versions were asked for
+    }
+    return from_dlpack_capsule(capsule, device, has_stream ? ready : nullptr);
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,314 @@
+// Kernels, what a launch is configured with, and the launch itself.
+#include <pybind11/stl.h>
+
+#include <cmath>
+#include <limits>
+
+#include "bindings/kernels/launch.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+std::int64_t parse_duration(const std::optional<double>& seconds) {
+    if (!seconds) return -1;
+    if (!(*seconds >= 0 && *seconds <= 1e6)) {
+        throw std::invalid_argument("duration: " + std::to_string(*seconds) +
+                                    " s is no duration; allowed is 0 to 1e6");
+    }
+    return std::llround(*seconds * 1e9);
+}
+
+void bind_descriptions(py::module_& m) {
+    py::class_<Parameter>(m, "Parameter", R"(One parameter of a kernel, from Kernel.parameters.
+
+See CUDA C++ Programming Guide, "Kernels".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> mod = cs.Module("__global__ void scale(float* x, double by) { x[threadIdx.x] *= by; }")
+>>> [(p.name, p.kind, p.element, p.size) for p in mod.scale.parameters]
+[('x', 'pointer', 'float32', 8), ('by', 'scalar', 'float64', 8)]
+)")
+        .def_readonly("name", &Parameter::name, "Its name in the source; '' where that is not known.")
+        .def_readonly("type", &Parameter::type, "Its type in the source; '' where that is not known.")
+        .def_property_readonly(
+            "kind",
+            [](const Parameter& self) {
+                return self.kind == ParameterKind::pointer  ? "pointer"
+                       : self.kind == ParameterKind::scalar ? "scalar"
+                                                            : "opaque";
+            },
+            "'pointer', 'scalar' or 'opaque': a structure, or one of which only the size is "
+            "known.")
+        .def_readonly("is_const", &Parameter::is_const, "Does it point to what the kernel only reads?")
+        .def_readonly("element", &Parameter::element,
+                      "NumPy's name of the scalar, or of what a pointer points to; '' where it has none.")
+        .def_readonly("size", &Parameter::size, "The bytes of the parameter itself.")
+        .def("__repr__", [](const Parameter& self) {
+            return "Parameter(name='" + self.name + "', type='" + self.type +
+                   "', size=" + std::to_string(self.size) + ")";
+        });
+}
+
+// Everything that a launch can say, by name: configure() and launch() take the same.
+#define LAUNCH_PARAMETERS                                                                         \
+    const GridLike &grid, const GridLike &block, const StreamLike &stream, const IntLike &shared, \
+        const std::optional<double>&duration, bool cooperative, const OptionalGrid &cluster,      \
+        const OptionalGrid &preferred_cluster, const OptionalText &cluster_scheduling_policy,     \
+        const OptionalInt &priority, bool programmatic, bool programmatic_stream_serialization,   \
+        const EventLike &programmatic_event, bool trigger_at_block_start,                         \
+        const EventLike &launch_completion_event, const OptionalText &mem_sync_domain,            \
+        const OptionalMap &mem_sync_domain_map, const WindowLike &access_policy_window,           \
+        const OptionalInt &preferred_shared_memory_carveout, bool nvlink_util_centric_scheduling
+#define LAUNCH_NAMES                                                                                       \
+    grid, block, stream, shared, duration, {                                                               \
+        cooperative, cluster, preferred_cluster, cluster_scheduling_policy, priority,                      \
+            programmatic || programmatic_stream_serialization, programmatic_event, trigger_at_block_start, \
+            launch_completion_event, mem_sync_domain, mem_sync_domain_map, access_policy_window,           \
+            preferred_shared_memory_carveout, nvlink_util_centric_scheduling                               \
+    }
+#define LAUNCH_ARGUMENTS                                                                                  \
+    py::kw_only(), py::arg("grid"), py::arg("block"),                                                     \
+        py::arg("stream") = py::none(), py::arg("shared") = 0, py::arg("duration") = py::none(),          \
+        py::arg("cooperative") = false, py::arg("cluster") = py::none(),                                  \
+        py::arg("preferred_cluster") = py::none(), py::arg("cluster_scheduling_policy") = py::none(),     \
+        py::arg("priority") = py::none(), py::arg("programmatic") = false,                                \
+        py::arg("programmatic_stream_serialization") = false, py::arg("programmatic_event") = py::none(), \
+        py::arg("trigger_at_block_start") = false, py::arg("launch_completion_event") = py::none(),       \
+        py::arg("mem_sync_domain") = py::none(), py::arg("mem_sync_domain_map") = py::none(),             \
+        py::arg("access_policy_window") = py::none(),                                                     \
+        py::arg("preferred_shared_memory_carveout") = py::none(),                                         \
+        py::arg("nvlink_util_centric_scheduling") = false
+
+KernelLaunch configure_by_name(const KernelPtr& kernel, const GridLike& grid, const GridLike& block,
+                               const StreamLike& stream, const IntLike& shared,
+                               const std::optional<double>& duration, const LaunchKeywords& keywords) {
+    KernelLaunch launch{
+        SharedOwner<core::Kernel>(kernel), {}, parse_stream(stream, kernel->device()), nullptr};
+    launch.config.grid = parse_dim(grid, "grid");
+    launch.config.block = parse_dim(block, "block");
+    launch.config.dynamic_shared_bytes = parse_shared(shared);
+    launch.config.duration_ns = parse_duration(duration);
+    launch.extras = parse_extras(keywords, kernel->device(), &launch.config);
+    return launch;
+}
+
+}  // namespace
+
+void bind_kernels(py::module_& m) {
+    bind_descriptions(m);
+    bind_counts(m);
+    bind_function_attributes(m);
+    py::class_<KernelLaunch, py::smart_holder> launch(
+        m, "KernelLaunch",
+        R"(A kernel with its grid and block: what kernel[grid, block] gives, to be called with the arguments.
+
+See cudaLaunchKernel: CUDA C++ Programming Guide, "Thread Hierarchy".
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> mod = cs.Module("__global__ void set(int* x) { x[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x; }")
+>>> x = cs.zeros(6, np.int32)
+>>> launch = mod.set[2, 3]
+>>> launch(x)
+>>> x.to_host().tolist()
+[0, 0, 0, 1, 1, 1]
+)");
+    launch
+        .def(
+            "__call__",
+            [](const KernelLaunch& self, const AnyArgs& arguments) {
+                run(*self.kernel.get(), self.config, self.stream, arguments);
+            },
+            R"(Launch the kernel with arguments in the order of its parameters; returns before it has run.
+
+Raises TypeError for a wrong count, kind or element type, OverflowError for a number that does not fit, ValueError for an
+array that is closed or elsewhere, CudaError for a grid or block that the device does not have. Nothing is launched then.
+What goes wrong in the kernel itself shows when it is waited for. See cudaLaunchKernel: CUDA C++ Programming Guide,
+"Kernels".)")
+        .def("__repr__", [](const KernelLaunch& self) {
+            const Dim3 &grid = self.config.grid, &block = self.config.block;
+            const auto text = [](const Dim3& dim) {
+                return "(" + std::to_string(dim.x) + ", " + std::to_string(dim.y) + ", " +
+                       std::to_string(dim.z) + ")";
+            };
+            return "<KernelLaunch " + self.kernel.get()->name() + " grid=" + text(grid) +
+                   " block=" + text(block) + (self.config.cooperative ? " cooperative" : "") +
+                   (self.config.cluster.x != 0 ? " cluster=" + text(self.config.cluster) : "") + ">";
+        });
+
+    py::class_<core::Kernel, py::smart_holder> kernel(
+        m, "Kernel",
+        R"(A __global__ function of a Module, by its name: mod.vec_add.
+
+``kernel[grid, block](*args)`` launches it in the current stream of its device; ``kernel[grid, block, stream,
+shared_bytes]`` says which stream, and how much dynamic shared memory. Arguments are checked against the kernel's
+own signature: pointers take a DeviceArray of their element type (or a page-locked array, or None), scalars a number
+that they can hold, structures one element of a structured dtype (or bytes of their size), vectors such as float4 a tuple
+or a NumPy array of their elements.
+
+``grid`` counts blocks and ``block`` threads: an int, or (x, y, z). The launch returns before the kernel has run.
+
+See cudaLaunchKernel: CUDA C++ Programming Guide, "Kernels" and "Thread Hierarchy".
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> mod = cs.Module("__global__ void twice(float* x, int n) {"
+...                 " int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }")
+>>> x = cs.to_device(np.ones(4, np.float32))
+>>> mod.twice[1, 32](x, 4)
+>>> x.to_host()
+array([2., 2., 2., 2.], dtype=float32)
+)");
+    kernel
+        .def("__getitem__", configure, py::arg("key"),
+             "The kernel with a grid and a block, to be called: kernel[grid, block, stream, shared_bytes], "
+             "of which "
+             "the last two may be left out.")
+        .def(
+            "__call__",
+            [](const core::Kernel& self, const AnyArgs&, const AnyKeywords&) -> py::typing::NoReturn {
+                throw core::WrongKind(self.name() + ": a launch needs a grid and a block: " + self.name() +
+                                      "[grid, block](...)");
+            },
+            "Refused: a launch is kernel[grid, block](...).")
+        .def(
+            "configure",
+            [](const KernelPtr& self, LAUNCH_PARAMETERS) {
+                return KernelLaunchObject(fast_object(configure_by_name(self, LAUNCH_NAMES)));
+            },
+            LAUNCH_ARGUMENTS,
+            R"(The kernel with all that a launch can say, to be called with the arguments, as often as wanted.
+
+Parameters
+----------
+grid, block : int or tuple of int
+    Blocks of the grid and threads of a block: an int, or (x, y, z).
+stream : Stream, optional
+    The current stream of the kernel's device at the time of the call unless given.
+shared : int
+    Dynamic shared memory of a block, in bytes; beyond 48 KiB, Kernel.max_dynamic_shared has to be set.
+duration : float, optional
+    How many seconds the kernel takes on a simulated device; a GPU takes no notice.
+cooperative : bool
+    All blocks run at once, and may wait for each other: cooperative_groups' grid.sync().
+cluster : int or tuple of int, optional
+    Blocks of a cluster, which run at once and see each other's shared memory. They divide the grid; 8 at most, or 16
+    with Kernel.non_portable_cluster_size_allowed.
+preferred_cluster : int or tuple of int, optional
+    A multiple of ``cluster`` that is taken where there is room.
+cluster_scheduling_policy : str, optional
+    'default', 'spread' or 'load_balancing'.
+priority : int, optional
+    Of this launch, instead of the stream's: smaller numbers go first, clamped to device.stream_priority_range.
+programmatic, programmatic_stream_serialization : bool
+    Two names of one thing: the kernel may start as soon as the kernel before it in the stream triggers, cudaTriggerProgrammaticLaunchCompletion,
+    and waits for it by itself, cudaGridDependencySynchronize.
+programmatic_event : Event, optional
+    Recorded when all blocks have triggered, or at the start of the last with ``trigger_at_block_start``. Without timing.
+launch_completion_event : Event, optional
+    Recorded when all blocks have started. Without timing.
+mem_sync_domain : str, optional
+    'default' or 'remote': which domain its fences are of.
+mem_sync_domain_map : (int, int), optional
+    The domains that these two stand for.
+access_policy_window : AccessPolicyWindow, optional
+    How the second-level cache treats a range of memory.
+preferred_shared_memory_carveout : int, optional
+    How much of the first-level cache is wanted as shared memory, in per cent; -1: no wish.
+nvlink_util_centric_scheduling : bool
+    Place blocks with NVLink's use in mind.
+
+Raises TypeError or ValueError that names the argument. What the device refuses, the launch raises as CudaError:
+KernelLaunch.__call__. See cudaLaunchKernelExC and cudaLaunchAttributeID: CUDA C++ Programming Guide, "Thread Block
+Clusters", "Grid Synchronization", "Programmatic Dependent Launch".
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> mod = cs.Module("__global__ void add(int* x, int v) { atomicAdd(x, v); }")
+>>> x = cs.zeros(1, np.int32)
+>>> add = mod.add.configure(grid=2, block=32, cooperative=True)
+>>> add(x, 1)
+>>> add(x, 2)
+>>> int(x.to_host()[0])
+192
+)")
+        .def(
+            "launch",
+            [](const KernelPtr& self, const AnyArgs& arguments, LAUNCH_PARAMETERS) {
+                const KernelLaunch configured = configure_by_name(self, LAUNCH_NAMES);
+                run(*self, configured.config, configured.stream, arguments);
+            },
+            LAUNCH_ARGUMENTS,
+            R"(Launch the kernel, as kernel[grid, block, stream, shared](*args) does.
+
+The keywords are those of configure(): grid and block, stream and shared, duration (seconds, on a simulated device), and
+the attributes of a launch, such as cooperative, cluster and priority.
+
+Errors are those of configure() and KernelLaunch.__call__. See cudaLaunchKernelExC: CUDA C++ Programming Guide, "Kernels".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> mod = cs.Module("__global__ void nothing() {}")
+>>> with cs.Device("host:0"):
+...     start = cs.Event().record()
+...     mod.nothing.launch(grid=1, block=32, duration=0.002, priority=-1)
+...     stop = cs.Event().record()
+...     stop.synchronize()
+...     stop - start >= 2
+True
+)")
+        .def(
+            "count",
+            [](const KernelPtr& self, const AnyArgs& arguments, LAUNCH_PARAMETERS) {
+                const KernelLaunch configured = configure_by_name(self, LAUNCH_NAMES);
+                return count(*self, configured.config, configured.stream, arguments);
+            },
+            LAUNCH_ARGUMENTS,
+            R"(Launch the kernel as launch() does, wait for it, and return what its threads did, as Counts.
+
+Only a simulated device counts, and only a kernel that was compiled from source: cs.Module(source) or
+cs.Module.from_file('kernel.cu'). The source is compiled a second time, with hooks where it accesses memory, when one of
+its module's kernels is first counted; the result is kept on disk as any compiled kernel is. The launch does its work,
+and takes as long on the simulated clock as one that is not counted.
+
+Raises what launch() raises, what the kernel does wrong as CudaError, CudaError (cudaErrorNotSupported) on a real GPU,
+ValueError for a kernel without source. See docs/counting.md for what is counted, and how; CUDA C++ Programming Guide,
+"Maximize Memory Throughput".
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> with cs.Device("host:0"):
+...     mod = cs.Module("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }")
+...     x = cs.to_device(np.ones(64, np.float32))
+...     counts = mod.twice.count(x, grid=1, block=64)
+>>> counts.global_loads, counts.global_load_requests, counts.global_load_sectors
+(64, 2, 8)
+)")
+        .def_property_readonly("name", &core::Kernel::name, "As its source calls it.")
+        .def_property_readonly(
+            "parameters",
+            [](const core::Kernel& self) -> py::typing::Tuple<Parameter, py::ellipsis> {
+                py::tuple parameters(self.parameters().size());
+                for (std::size_t i = 0; i < parameters.size(); ++i) {
+                    parameters[i] = py::cast(self.parameters()[i].parameter);
+                }
+                return parameters;
+            },
+            "What it takes, a Parameter each.")
+        .def_property_readonly("device", &core::Kernel::device, "The device that it was loaded on.")
+        .def("__repr__", [](const core::Kernel& self) {
+            return "<Kernel " + core::signature(self.name(), self.parameters()) + " on " +
+                   self.device()->name() + ">";
+        });
+    bind_kernel_attributes(kernel);
+    make_launches_fast(kernel, launch);
+}
+
+}  // namespace cuscope::bindings

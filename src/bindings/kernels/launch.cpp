@@ -1,0 +1,279 @@
+#include "bindings/kernels/launch.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <span>
+
+#include "bindings/support/fast_calls.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+unsigned parse_extent(py::handle value, const char* what) {
+    const py::object number = as_integer(value, what, "an int or a tuple of 1 to 3 ints");
+    int overflow = 0;
+    const long long extent = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow != 0 || extent < 0 || extent > std::numeric_limits<unsigned>::max()) {
+        throw std::invalid_argument(std::string(what) + ": " + py::str(number).cast<std::string>() +
+                                    " is no extent; allowed is 1 to what the device has (device.properties)");
+    }
+    return static_cast<unsigned>(extent);
+}
+
+}  // namespace
+
+Dim3 parse_dim(py::handle value, const char* what) {
+    if (is_integer(value)) return {parse_extent(value, what), 1, 1};
+    const bool several =
+        py::isinstance<py::tuple>(value) || py::isinstance<py::list>(value) ||
+        (py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() == 1);
+    if (!several) parse_extent(value, what);
+    const auto sequence = py::reinterpret_borrow<py::sequence>(value);
+    const std::size_t count = sequence.size();
+    if (count < 1 || count > 3) {
+        throw std::invalid_argument(std::string(what) + ": has " + std::to_string(count) +
+                                    " extents; allowed are 1 to 3");
+    }
+    Dim3 dim{parse_extent(sequence[0], what), 1, 1};
+    if (count > 1) dim.y = parse_extent(sequence[1], what);
+    if (count > 2) dim.z = parse_extent(sequence[2], what);
+    return dim;
+}
+
+std::size_t parse_shared(py::handle value) { return value.is_none() ? 0 : parse_size(value, "shared"); }
+
+KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key) {
+    const std::size_t count = py::isinstance<py::tuple>(key) ? py::len(key) : 0;
+    if (count < 2 || count > 4) {
+        throw core::WrongKind(kernel->name() +
+                              ": a launch is kernel[grid, block], kernel[grid, block, stream] or "
+                              "kernel[grid, block, stream, shared_bytes]");
+    }
+    const auto parts = py::reinterpret_borrow<py::tuple>(key);
+    KernelLaunch launch{SharedOwner<core::Kernel>(kernel), {}, nullptr, nullptr};
+    launch.config.grid = parse_dim(parts[0], "grid");
+    launch.config.block = parse_dim(parts[1], "block");
+    if (count > 2) launch.stream = parse_stream(parts[2], kernel->device());
+    if (count > 3) launch.config.dynamic_shared_bytes = parse_shared(parts[3]);
+    return launch;
+}
+
+namespace {
+
+// The values of a launch, as far as they can be compared with parameters. Few, which is most kernels, need no
+// allocation.
+class Values {
+  public:
+    Values(const py::tuple& values, const core::StreamPtr& stream) : count_(values.size()) {
+        if (count_ > few_.size()) many_.resize(count_);
+        for (std::size_t i = 0; i < count_; ++i) {
+            begin()[i] = to_argument(PyTuple_GET_ITEM(values.ptr(), static_cast<py::ssize_t>(i)), stream);
+        }
+    }
+
+    std::span<core::Argument> all() { return {begin(), count_}; }
+    // Where the GIL is let go, too: what they hold may be the last of its memory.
+    void release() {
+        for (core::Argument& argument : all()) argument.memory.reset();
+    }
+
+  private:
+    core::Argument* begin() { return count_ > few_.size() ? many_.data() : few_.data(); }
+
+    std::size_t count_;
+    std::array<core::Argument, 12> few_;
+    std::vector<core::Argument> many_;
+};
+
+core::StreamPtr stream_of(const core::Kernel& kernel, const StreamObjectPtr& stream) {
+    return stream ? stream->open() : core::current_stream(kernel.device());
+}
+
+}  // namespace
+
+void run(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
+         const py::tuple& values) {
+    const core::StreamPtr on = stream_of(kernel, stream);
+    Values arguments(values, on);
+    const WithoutGil released;
+    kernel.launch(config, on, arguments.all());
+    arguments.release();
+}
+
+Counts count(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
+             const py::tuple& values) {
+    const core::StreamPtr on = stream_of(kernel, stream);
+    Values arguments(values, on);
+    Counts result;
+    result.kernel = kernel.name();
+    for (const core::ParameterCheck& check : kernel.parameters())
+        result.names.push_back(check.parameter.name);
+    const WithoutGil released;
+    result.counts = kernel.count(config, on, arguments.all());
+    arguments.release();
+    return result;
+}
+
+namespace {
+
+// The arguments of a launch, packed on the stack.
+class FastArguments {
+  public:
+    static constexpr std::size_t most = 16;
+
+    FastArguments() {}  // nothing is written before it is needed
+    FastArguments(const FastArguments&) = delete;
+    FastArguments& operator=(const FastArguments&) = delete;
+    ~FastArguments() { release(); }
+
+    // False for anything that is not plain: an argument of another type than the parameter's own, a number
+    // that does not fit.
+    bool pack(const core::Kernel& kernel, PyObject* const* arguments, std::size_t count) {
+        const auto& parameters = kernel.parameters();
+        if (count != parameters.size() || count > most) return false;
+        for (std::size_t i = 0; i < count; ++i) {
+            const core::ParameterCheck& check = parameters[i];
+            values_[i] = 0;
+            pointers_[i] = &values_[i];
+            const bool packed =
+                check.parameter.kind == ParameterKind::pointer  ? pack_array(kernel, check, arguments[i], i)
+                : check.parameter.kind == ParameterKind::scalar ? pack_number(check.element, arguments[i], i)
+                                                                : false;
+            if (!packed) return false;
+        }
+        return true;
+    }
+
+    void** pointers() { return pointers_; }
+    std::span<core::Memory* const> memories() const { return {memories_, used_}; }
+    std::int64_t array_bytes() const { return array_bytes_; }
+    void release() {
+        while (used_ > 0) std::destroy_at(&held_[--used_]);
+    }
+
+  private:
+    bool pack_array(const core::Kernel& kernel, const core::ParameterCheck& check, PyObject* argument,
+                    std::size_t i) {
+        const auto* const array = exactly<DeviceArray>(argument);
+        if (array == nullptr || !array->memory.get() || array->read_only) return false;
+        if (check.element.known() && check.element != array->element) return false;
+        if (array->device != kernel.device() || !array->rows_contiguous()) return false;
+        const void* const address = array->pointer();
+        std::memcpy(&values_[i], &address, sizeof address);
+        memories_[used_] = std::construct_at(&held_[used_], array->memory.get())->get();
+        ++used_;
+        array_bytes_ += static_cast<std::int64_t>(array->bytes);
+        return true;
+    }
+
+    bool pack_number(core::ElementType type, PyObject* argument, std::size_t i) {
+        if (PyFloat_CheckExact(argument) != 0) return pack_real(type, PyFloat_AS_DOUBLE(argument), i);
+        if (PyLong_CheckExact(argument) == 0) return false;
+        int overflow = 0;
+        const long long value = PyLong_AsLongLongAndOverflow(argument, &overflow);
+        if (overflow != 0) return false;
+        if (type.kind == 'f') {
+            constexpr long long exact = 1LL << 53;
+            return value <= exact && value >= -exact && pack_real(type, static_cast<double>(value), i);
+        }
+        const unsigned bits = static_cast<unsigned>(type.size) * 8;
+        if (type.kind == 'i') {
+            if (bits < 64 && (value < -(1LL << (bits - 1)) || value >= 1LL << (bits - 1))) return false;
+        } else if (type.kind != 'u' || value < 0 || (bits < 64 && value >> bits != 0)) {
+            return false;
+        }
+        std::memcpy(&values_[i], &value, type.size);
+        return true;
+    }
+
+    bool pack_real(core::ElementType type, double value, std::size_t i) {
+        if (type.kind != 'f') return false;
+        if (type.size == sizeof(double)) {
+            std::memcpy(&values_[i], &value, sizeof value);
+            return true;
+        }
+        const auto narrow = static_cast<float>(value);
+        if (type.size != sizeof(float) || std::isinf(narrow) != std::isinf(value)) return false;
+        std::memcpy(&values_[i], &narrow, sizeof narrow);
+        return true;
+    }
+
+    std::uint64_t values_[most];
+    void* pointers_[most];
+    union {
+        std::shared_ptr<core::Memory> held_[most];
+    };
+    core::Memory* memories_[most];
+    std::size_t used_ = 0;
+    std::int64_t array_bytes_ = 0;
+};
+
+PyObject* slow_call = nullptr;
+binaryfunc slow_subscript = nullptr;
+Py_ssize_t vectorcall_offset = 0;
+
+PyObject* fast_launch(PyObject* self, PyObject* const* arguments, std::size_t count) {
+    const auto* const launch = exactly<KernelLaunch>(self);
+    if (launch == nullptr) return nullptr;
+    const core::Kernel& kernel = *launch->kernel.get();
+    FastArguments packed;
+    if (!packed.pack(kernel, arguments, count)) return nullptr;
+    const core::StreamPtr stream =
+        launch->stream ? launch->stream->open() : core::current_stream(kernel.device());
+    {
+        const WithoutGil released;
+        kernel.launch(launch->config, stream, packed.pointers(), packed.memories(), packed.array_bytes());
+        packed.release();  // here too: what they hold may be the last of its memory by now
+    }
+    Py_RETURN_NONE;
+}
+
+PyObject* call_launch(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* keywords) {
+    const Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (keywords == nullptr) {
+        PyObject* const result =
+            translated([&] { return fast_launch(self, arguments, static_cast<std::size_t>(count)); });
+        if (result != nullptr || PyErr_Occurred() != nullptr) return result;
+    }
+    return call_slowly(slow_call, self, arguments, count, keywords);
+}
+
+void make_fast(PyObject* launch) {
+    if (launch == nullptr || Py_TYPE(launch) != type_of<KernelLaunch>) return;
+    const vectorcallfunc call = call_launch;
+    std::memcpy(reinterpret_cast<char*>(launch) + vectorcall_offset, &call, sizeof call);
+}
+
+PyObject* subscript(PyObject* self, PyObject* key) {
+    PyObject* const launch = slow_subscript(self, key);
+    make_fast(launch);
+    return launch;
+}
+
+}  // namespace
+
+py::object fast_object(KernelLaunch&& launch) {
+    py::object object = py::cast(std::move(launch));
+    make_fast(object.ptr());
+    return object;
+}
+
+// The objects of pybind11 have no room for a vectorcall function, so this type's get some.
+void make_launches_fast(py::handle kernel_type, py::handle launch_type) {
+    remember_type<KernelLaunch>(launch_type);
+    auto* const launch = reinterpret_cast<PyTypeObject*>(launch_type.ptr());
+    slow_call = py::object(launch_type.attr("__call__")).release().ptr();
+    vectorcall_offset = launch->tp_basicsize;
+    launch->tp_basicsize += static_cast<Py_ssize_t>(sizeof(vectorcallfunc));
+    launch->tp_vectorcall_offset = vectorcall_offset;
+    launch->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+    PyType_Modified(launch);
+    auto* const kernel = reinterpret_cast<PyTypeObject*>(kernel_type.ptr());
+    slow_subscript = kernel->tp_as_mapping->mp_subscript;
+    kernel->tp_as_mapping->mp_subscript = subscript;
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,230 @@
+// Memory pools.
+#include <pybind11/stl.h>
+
+#include <limits>
+
+#include "bindings/support/objects.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+using Pool = core::MemPool;
+using PoolPtr = std::shared_ptr<Pool>;
+
+struct MemoryPool {
+    const PoolPtr& open() const {
+        if (!pool.get()) throw std::invalid_argument("MemoryPool is closed");
+        return pool.get();
+    }
+    core::DevicePtr device;
+    SharedOwner<Pool> pool;
+    std::uint64_t serial;  // which pool it is, or was
+};
+
+struct PoolStatistics {
+    std::uint64_t reserved, reserved_high, used, used_high;
+};
+
+MemoryPool wrap_pool(PoolPtr pool) {
+    core::DevicePtr device = pool->device();
+    const std::uint64_t serial = pool->serial();
+    return {std::move(device), SharedOwner<Pool>(std::move(pool)), serial};
+}
+
+std::uint64_t get(const MemoryPool& self, MemPoolAttribute attribute) {
+    const PoolPtr pool = self.open();
+    return without_gil([&] { return pool->attribute(attribute); });
+}
+
+void set(const MemoryPool& self, MemPoolAttribute attribute, std::uint64_t value) {
+    const PoolPtr pool = self.open();
+    without_gil([&] { pool->set_attribute(attribute, value); });
+}
+
+}  // namespace
+
+void bind_pools(py::module_& m, Classes& classes) {
+    py::class_<PoolStatistics>(m, "PoolStatistics",
+                               R"(What a memory pool holds, in bytes; made by MemoryPool.statistics.
+
+See cudaMemPoolGetAttribute.
+
+>>> import cuscope as cs
+>>> statistics = cs.MemoryPool().statistics
+>>> statistics.used, statistics.reserved
+(0, 0)
+)")
+        .def_readonly("reserved", &PoolStatistics::reserved, "What the pool has taken from the device.")
+        .def_readonly("reserved_high", &PoolStatistics::reserved_high, "The most it ever had.")
+        .def_readonly("used", &PoolStatistics::used, "What arrays use of it.")
+        .def_readonly("used_high", &PoolStatistics::used_high, "The most they ever used.")
+        .def("__repr__", [](const PoolStatistics& self) {
+            return "PoolStatistics(reserved=" + std::to_string(self.reserved) +
+                   ", reserved_high=" + std::to_string(self.reserved_high) +
+                   ", used=" + std::to_string(self.used) + ", used_high=" + std::to_string(self.used_high) +
+                   ")";
+        });
+
+    py::class_<MemoryPool> pool(m, "MemoryPool",
+                                R"(Device memory that arrays are allocated from in stream order.
+
+Arrays come from their device's current pool, `device.memory_pool`. What they give back stays in the pool for the next
+ones, until a synchronisation finds more than `release_threshold` bytes reserved.
+
+Parameters
+----------
+limit : int, optional
+    The most bytes it may reserve; as much as the device has unless given.
+release_threshold : int
+    The bytes it keeps when the host synchronizes.
+device : Device, optional
+    The current device unless given.
+
+See cudaMemPoolCreate: CUDA C++ Programming Guide, "Stream Ordered Memory Allocator".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> pool = cs.MemoryPool(limit=64 << 20)
+>>> x = pool.empty(1000)
+>>> pool.statistics.used >= x.nbytes
+True
+)");
+    pool.def(
+            py::init([](const Scalar& limit, const IntLike& release_threshold, const DeviceLike& device) {
+                const std::size_t most = limit.is_none() ? 0 : parse_size(limit, "limit");
+                if (!limit.is_none() && most == 0) {
+                    throw std::invalid_argument("limit: 0 bytes hold nothing; allowed is 1 or more, or None");
+                }
+                const std::size_t threshold = parse_size(release_threshold, "release_threshold");
+                const core::DevicePtr on = device_or_current(device);
+                return without_gil([&] {
+                    PoolPtr made = Pool::create(on, most);
+                    if (threshold != 0) made->set_attribute(MemPoolAttribute::release_threshold, threshold);
+                    return wrap_pool(std::move(made));
+                });
+            }),
+            py::kw_only(), py::arg("limit") = py::none(), py::arg("release_threshold") = 0,
+            py::arg("device") = py::none())
+        .def(
+            "empty",
+            [](const MemoryPool& self, const ShapeLike& shape, const OptionalDType& dtype,
+               const StreamLike& stream) {
+                const PoolPtr from = self.open();
+                std::vector<py::ssize_t> extents = parse_shape(shape);
+                const py::dtype type = parse_dtype(
+                    dtype.is_none() ? py::module_::import("numpy").attr("float32") : py::object(dtype));
+                const core::StreamPtr on = stream_or_current(stream, self.device);
+                if (&on->device() != self.device.get()) {
+                    throw std::invalid_argument("the pool is on " + self.device->name() + ", the stream on " +
+                                                on->device().name() + ": use a stream of the pool's device");
+                }
+                return new_array(on, std::move(extents), type, from);
+            },
+            py::arg("shape"), py::arg("dtype") = py::none(), py::kw_only(), py::arg("stream") = py::none(),
+            R"(A new array from this pool, with whatever the memory holds; the dtype is float32 unless given.
+
+Raises OutOfMemoryError beyond the pool's limit. See cudaMallocFromPoolAsync.
+
+>>> import cuscope as cs
+>>> cs.MemoryPool().empty((2, 3)).shape
+(2, 3)
+)")
+        .def(
+            "trim",
+            [](const MemoryPool& self, const IntLike& keep) {
+                const PoolPtr trimmed = self.open();
+                const std::size_t bytes = parse_size(keep, "keep");
+                without_gil([&] { trimmed->trim(bytes); });
+            },
+            py::arg("keep") = 0,
+            R"(Give back to the device what no array uses, until no more than `keep` bytes are reserved.
+
+See cudaMemPoolTrimTo.
+
+>>> import cuscope as cs
+>>> cs.current_device().memory_pool.trim()
+)")
+        .def(
+            "reset_high",
+            [](const MemoryPool& self) {
+                set(self, MemPoolAttribute::reserved_high, 0);
+                set(self, MemPoolAttribute::used_high, 0);
+            },
+            "Start to look for the highest values anew. See cudaMemPoolSetAttribute.")
+        .def_property(
+            "release_threshold",
+            [](const MemoryPool& self) { return get(self, MemPoolAttribute::release_threshold); },
+            [](const MemoryPool& self, const IntLike& bytes) {
+                set(self, MemPoolAttribute::release_threshold, parse_size(bytes, "release_threshold"));
+            },
+            "The bytes that the pool keeps when the host synchronizes.")
+        .def_property_readonly(
+            "statistics",
+            [](const MemoryPool& self) {
+                return PoolStatistics{
+                    get(self, MemPoolAttribute::reserved_current), get(self, MemPoolAttribute::reserved_high),
+                    get(self, MemPoolAttribute::used_current), get(self, MemPoolAttribute::used_high)};
+            },
+            "What it holds, as PoolStatistics.")
+        .def_property_readonly(
+            "limit",
+            [](const MemoryPool& self) -> std::optional<std::size_t> {
+                const std::size_t limit = self.open()->limit();
+                return limit == 0 ? std::nullopt : std::optional(limit);
+            },
+            "The most bytes it may reserve; None if only the device is the limit.")
+        .def_readonly("device", &MemoryPool::device, "The device whose memory it is.")
+        .def_property_readonly(
+            "is_default", [](const MemoryPool& self) { return self.open()->is_default(); },
+            "Is it the device's own pool, which cannot be destroyed?")
+        .def(
+            "close", [](MemoryPool& self) { self.pool.reset(); },
+            "Give the pool up; it goes with the last array from it. Closing twice is no error. See "
+            "cudaMemPoolDestroy.")
+        .def_property_readonly(
+            "closed", [](const MemoryPool& self) { return !self.pool.get(); }, "Was it closed?")
+        .def("__eq__",
+             [](const MemoryPool& self, const py::object& other) {
+                 if (!py::isinstance<MemoryPool>(other)) return false;
+                 const auto& second = other.cast<const MemoryPool&>();
+                 return self.device == second.device && self.serial == second.serial;
+             })
+        .def("__hash__", [](const MemoryPool& self) { return static_cast<py::ssize_t>(self.serial); })
+        .def("__repr__", [](const MemoryPool& self) {
+            std::string text = "<MemoryPool on " + self.device->name();
+            if (!self.pool.get()) return text + ", closed>";
+            if (self.pool.get()->is_default()) text += ", the default one";
+            if (self.pool.get()->limit() != 0) {
+                text += ", limited to " + std::to_string(self.pool.get()->limit()) + " bytes";
+            }
+            return text + ">";
+        });
+
+    classes.device.def_property(
+        "memory_pool",
+        [](const core::DevicePtr& self) {
+            return without_gil([&] { return wrap_pool(Pool::current_of(self)); });
+        },
+        [](const core::DevicePtr& self, const py::object& value) {
+            if (value.is_none()) {
+                without_gil([&] { Pool::make_current(Pool::default_of(self)); });
+                return;
+            }
+            if (!py::isinstance<MemoryPool>(value)) {
+                throw core::WrongKind(std::string("memory_pool: takes a MemoryPool or None, not ") +
+                                      Py_TYPE(value.ptr())->tp_name);
+            }
+            const PoolPtr made = value.cast<const MemoryPool&>().open();
+            if (made->device() != self) {
+                throw std::invalid_argument("memory_pool: the pool is on " + made->device()->name() +
+                                            ", not on " + self->name());
+            }
+            without_gil([&] { Pool::make_current(made); });
+        },
+        R"(The pool that arrays on this device come from; None sets the default one.
+
+See cudaDeviceGetMemPool, cudaDeviceSetMemPool.)");
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,167 @@
+// Events.
+#include <pybind11/stl.h>
+
+#include "bindings/support/fast_calls.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+std::string repr(const EventObject& self) {
+    std::string text = "<Event of " + self.device->name();
+    if ((self.flags & flags::event_disable_timing) != 0) text += ", no timing";
+    if ((self.flags & flags::event_blocking_sync) != 0) text += ", blocking sync";
+    if (!self.event) text += ", closed";
+    return text + ">";
+}
+
+EventSelf record(const py::object& self, const StreamLike& stream, bool external) {
+    const auto& object = self.cast<const EventObject&>();
+    const std::shared_ptr<core::Event> event = object.open();
+    const core::StreamPtr on = stream_or_current(stream, object.device);
+    without_gil([&] { event->record(*on, external); });
+    return self;
+}
+
+PyObject* fast_record(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+    auto* const object = exactly<EventObject>(self);
+    auto* const stream = count == 1 ? exactly<StreamObject>(arguments[0]) : nullptr;
+    if (object == nullptr || stream == nullptr || !object->event || !stream->stream) return nullptr;
+    const Closable<core::Event>::Borrowed event(object->event);
+    const Closable<core::Stream>::Borrowed on(stream->stream);
+    without_gil([&] { event->record(*on); });
+    return Py_NewRef(self);
+}
+
+PyObject* fast_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
+    auto* const object = exactly<EventObject>(self);
+    if (object == nullptr || count != 0 || !object->event) return nullptr;
+    const Closable<core::Event>::Borrowed event(object->event);
+    return PyBool_FromLong(without_gil([&] { return event->query(); }) ? 1 : 0);
+}
+
+}  // namespace
+
+EventObject::EventObject(const core::DevicePtr& on, unsigned with_flags)
+    : device(on), flags(with_flags), event(core::Event::create(on, with_flags)) {}
+
+void bind_events(Classes& classes) {
+    classes.event.attr("__doc__") = R"(A point in a stream: to wait for, and to take times between.
+
+``stop - start`` are milliseconds, as a float.
+
+Parameters
+----------
+timing : bool
+    Can times be taken? Without, recording and waiting are cheaper.
+blocking_sync : bool
+    Let synchronize() sleep instead of spin.
+device : Device, optional
+    The current device unless given. Only its streams can record the event; those of others can wait for it.
+
+See cudaEventCreateWithFlags: CUDA C++ Programming Guide, "Events" and "Elapsed Time".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> start, stop = cs.Event(), cs.Event()
+>>> with cs.Stream():
+...     start = start.record()
+...     x = cs.zeros(1 << 20)
+...     stop = stop.record()
+>>> stop.synchronize()
+>>> stop - start > 0
+True
+)";
+    classes.event
+        .def(py::init([](bool timing, bool blocking_sync, const DeviceLike& device) {
+                 const core::DevicePtr on = device_or_current(device);
+                 const unsigned flags = (timing ? flags::event_default : flags::event_disable_timing) |
+                                        (blocking_sync ? flags::event_blocking_sync : 0u);
+                 return ending_without_gil(
+                     without_gil([&] { return std::make_shared<EventObject>(on, flags); }));
+             }),
+             py::kw_only(), py::arg("timing") = true, py::arg("blocking_sync") = false,
+             py::arg("device") = py::none())
+        .def("record", record, py::arg("stream") = py::none(), py::kw_only(), py::arg("external") = false,
+             R"(Record the event behind what a stream was given so far; returns the event itself.
+
+The stream is the current one unless given. Recording again moves the event. Raises ValueError for a stream of another
+device. In a stream that is being captured the event stands for a place in the graph, which other streams may wait for to
+take part; with ``external`` it becomes a node that records the event whenever the graph runs. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
+
+>>> import cuscope as cs
+>>> event = cs.Event().record()
+)")
+        .def(
+            "query",
+            [](const EventObject& self) {
+                const std::shared_ptr<core::Event> event = self.open();
+                return without_gil([&] { return event->query(); });
+            },
+            R"(Has it happened? Does not wait. An event that was never recorded has happened. See cudaEventQuery.
+
+>>> import cuscope as cs
+>>> cs.Event().query()
+True
+)")
+        .def(
+            "synchronize",
+            [](const EventObject& self) {
+                const std::shared_ptr<core::Event> event = self.open();
+                without_gil([&] { event->synchronize(); });
+            },
+            R"(Wait until it has happened.
+
+Raises what a host function of the stream that it was recorded in raised, and errors of the work before it. Ctrl-C
+ends the wait. See cudaEventSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
+
+>>> import cuscope as cs
+>>> cs.Event().record().synchronize()
+)")
+        .def(
+            "__sub__",
+            [](const EventObject& self, const EventObject& start) -> double {
+                const std::shared_ptr<core::Event> stop = self.open(), begin = start.open();
+                return static_cast<double>(without_gil([&] { return core::elapsed_ms(*begin, *stop); }));
+            },
+            py::arg("start"), py::is_operator(),
+            R"(The milliseconds from another event to this one; negative if it came later.
+
+Raises CudaError if either has not happened (cudaErrorNotReady), was not recorded or takes no times
+(cudaErrorInvalidResourceHandle), ValueError if they belong to two devices. See cudaEventElapsedTime: CUDA C++
+Programming Guide, "Elapsed Time".
+
+>>> import cuscope as cs
+>>> start, stop = cs.Event().record(), cs.Event().record()
+>>> stop.synchronize()
+>>> stop - start >= 0, start - stop <= 0
+(True, True)
+)")
+        .def_readonly("device", &EventObject::device, "The device that the event belongs to.")
+        .def_property_readonly(
+            "timing", [](const EventObject& self) { return (self.flags & flags::event_disable_timing) == 0; },
+            "Can times be taken?")
+        .def_property_readonly(
+            "handle",
+            [](const EventObject& self) {
+                return self.event ? reinterpret_cast<std::uintptr_t>(self.event->handle()) : 0;
+            },
+            "The cudaEvent_t as an int; 0 for a closed event. Handles are used again for other events.")
+        .def_property_readonly(
+            "closed", [](const EventObject& self) { return !self.event; }, "Was it closed?")
+        .def(
+            "close", [](EventObject& self) { self.event.close(); },
+            R"(Let the event go. Closing twice is no error. See cudaEventDestroy.
+
+>>> import cuscope as cs
+>>> event = cs.Event()
+>>> event.close()
+>>> event.closed
+True
+)")
+        .def("__repr__", repr);
+    FastMethod<fast_record>::put_before(classes.event, "record");
+    FastMethod<fast_query>::put_before(classes.event, "query");
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,279 @@
+// Semaphores of other interfaces, in streams and in graphs.
+#include <pybind11/stl.h>
+
+#include "bindings/graphs/graphs.hpp"
+#include "core/stream/external_semaphore.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+struct SemaphoreObject {
+    const std::shared_ptr<core::ExternalSemaphore>& open() const {
+        if (!semaphore) throw std::invalid_argument("ExternalSemaphore is closed");
+        return semaphore.get();
+    }
+    bool timeline() const { return type == ExternalSemaphoreType::timeline_semaphore_fd; }
+    const char* type_name() const { return timeline() ? "timeline_semaphore_fd" : "opaque_fd"; }
+
+    core::DevicePtr device;
+    ExternalSemaphoreType type;
+    Closable<core::ExternalSemaphore> semaphore;
+};
+
+std::shared_ptr<SemaphoreObject> import_semaphore(const IntLike& fd, const std::string& type,
+                                                  const DeviceLike& device) {
+    const py::object index = as_integer(fd, "fd", "a file descriptor, an int");
+    int overflow = 0;
+    const long number = PyLong_AsLongAndOverflow(index.ptr(), &overflow);
+    if (overflow != 0 || number != static_cast<int>(number)) {
+        throw std::invalid_argument("fd: " + py::str(index).cast<std::string>() + " is no file descriptor");
+    }
+    const bool timeline = type == "timeline_semaphore_fd";
+    if (!timeline && type != "opaque_fd") {
+        throw std::invalid_argument("type: '" + type +
+                                    "'; allowed are 'opaque_fd' and 'timeline_semaphore_fd'");
+    }
+    const core::DevicePtr on = device_or_current(device);
+    const auto as =
+        timeline ? ExternalSemaphoreType::timeline_semaphore_fd : ExternalSemaphoreType::opaque_fd;
+    auto made =
+        without_gil([&] { return core::ExternalSemaphore::import(on, as, static_cast<int>(number)); });
+    return ending_without_gil(std::shared_ptr<SemaphoreObject>(
+        new SemaphoreObject{on, as, Closable<core::ExternalSemaphore>(std::move(made))}));
+}
+
+core::SemaphoreValue semaphore_value(py::handle semaphore, py::handle value) {
+    if (!py::isinstance<SemaphoreObject>(semaphore)) {
+        throw core::WrongKind(std::string("semaphores: takes ExternalSemaphores and pairs of one and its "
+                                          "value, not ") +
+                              Py_TYPE(semaphore.ptr())->tp_name);
+    }
+    const auto& object = semaphore.cast<const SemaphoreObject&>();
+    core::SemaphoreValue made{object.open(), 0};
+    if (object.timeline() == value.is_none()) {
+        throw std::invalid_argument(
+            object.timeline() ? "semaphores: a timeline semaphore needs its value: (semaphore, value)"
+                              : "semaphores: a binary semaphore has no value");
+    }
+    if (object.timeline()) made.value = parse_size(value, "value");
+    return made;
+}
+
+core::SemaphoreValues parse_semaphores(const SemaphoresLike& given) {
+    core::SemaphoreValues made;
+    const auto take = [&](py::handle one) {
+        if (!py::isinstance<py::tuple>(one)) {
+            made.push_back(semaphore_value(one, py::none()));
+            return;
+        }
+        const auto pair = py::reinterpret_borrow<py::tuple>(one);
+        if (pair.size() != 2) {
+            throw std::invalid_argument("semaphores: a pair is (semaphore, value), and this has " +
+                                        std::to_string(pair.size()) + " items");
+        }
+        made.push_back(semaphore_value(pair[0], pair[1]));
+    };
+    const bool one_pair = py::isinstance<py::tuple>(given) && py::len(given) == 2 &&
+                          is_integer(py::reinterpret_borrow<py::tuple>(given)[1]);
+    if (one_pair || !py::isinstance<py::iterable>(given)) {
+        take(given);
+        return made;
+    }
+    for (const py::handle one : py::reinterpret_borrow<py::iterable>(given)) take(one);
+    return made;
+}
+
+void enqueue_semaphores(const StreamObject& self, core::SemaphoreUse use, const SemaphoresLike& given) {
+    const core::StreamPtr stream = self.open();
+    const core::SemaphoreValues semaphores = parse_semaphores(given);
+    without_gil([&] { core::enqueue(stream, use, semaphores); });
+}
+
+core::GraphNodePtr add_semaphores(const GraphObject& self, core::SemaphoreUse use,
+                                  const SemaphoresLike& given, const AfterLike& after) {
+    const std::shared_ptr<core::Graph> graph = self.open();
+    const core::GraphNodes before = parse_after(after);
+    const core::SemaphoreValues semaphores = parse_semaphores(given);
+    return without_gil([&] { return core::add_semaphores(*graph, use, semaphores, before); });
+}
+
+}  // namespace
+
+py::list semaphores_of(const ExternalSemaphoreNodeParameters& semaphores) {
+    py::list list;
+    for (unsigned i = 0; i < semaphores.count; ++i) {
+        py::dict values;
+        values["semaphore"] = reinterpret_cast<std::uintptr_t>(semaphores.semaphores[i]);
+        values["value"] = semaphores.parameters[i].value;
+        list.append(values);
+    }
+    return list;
+}
+
+void bind_external_semaphores(py::module_& m, Classes& classes) {
+    py::class_<SemaphoreObject, py::smart_holder>(
+        m, "ExternalSemaphore",
+        R"(A semaphore of another interface, such as Vulkan's, that streams signal and wait for.
+
+Parameters
+----------
+fd : int
+    What the other interface exported, as a file descriptor. It is CUDA's from then on, and closed with the semaphore,
+    unless the import raises.
+type : str
+    'opaque_fd': binary; a wait takes the signal. 'timeline_semaphore_fd': a counter that signals set, and that waits
+    compare.
+device : Device, optional
+    The current device unless given.
+
+On a simulated device the other side is another process, or any Python program: an 'opaque_fd' is an eventfd (a signal adds
+one, a wait takes what is there), a 'timeline_semaphore_fd' a file in memory whose first 8 bytes are the counter.
+
+Raises CudaError (cudaErrorUnknown) for a file descriptor of another kind. See cudaImportExternalSemaphore: CUDA C++
+Programming Guide, "External Resource Interoperability".
+
+Examples
+--------
+>>> import os, cuscope as cs
+>>> with cs.Device("host:0"):
+...     ours = os.eventfd(0)
+...     semaphore, stream = cs.ExternalSemaphore(os.dup(ours)), cs.Stream()
+...     stream.signal_external(semaphore)
+...     stream.synchronize()
+>>> os.eventfd_read(ours)
+1
+>>> os.close(ours)
+)")
+        .def(py::init(&import_semaphore), py::arg("fd"), py::arg("type") = "opaque_fd", py::kw_only(),
+             py::arg("device") = py::none())
+        .def_property_readonly("type", &SemaphoreObject::type_name, "'opaque_fd' or 'timeline_semaphore_fd'.")
+        .def_readonly("device", &SemaphoreObject::device, "The device that it was imported for.")
+        .def_property_readonly(
+            "handle",
+            [](const SemaphoreObject& self) {
+                return self.semaphore ? reinterpret_cast<std::uintptr_t>(self.semaphore->handle()) : 0;
+            },
+            "The cudaExternalSemaphore_t as an int; 0 once it is closed.")
+        .def_property_readonly(
+            "closed", [](const SemaphoreObject& self) { return !self.semaphore; }, "Was it closed?")
+        .def(
+            "close", [](SemaphoreObject& self) { self.semaphore.close(); },
+            R"(Let the semaphore go: what uses it keeps it. Closing twice is no error. See cudaDestroyExternalSemaphore.
+
+>>> import os, cuscope as cs
+>>> with cs.Device("host:0"):
+...     semaphore = cs.ExternalSemaphore(os.eventfd(0))
+>>> semaphore.close()
+>>> semaphore.closed
+True
+)")
+        .def("__repr__", [](const SemaphoreObject& self) {
+            return std::string("<ExternalSemaphore ") + self.type_name() + " of " + self.device->name() +
+                   (self.semaphore ? ">" : ", closed>");
+        });
+
+    classes.stream
+        .def(
+            "signal_external",
+            [](const StreamObject& self, const SemaphoresLike& semaphores) {
+                enqueue_semaphores(self, core::SemaphoreUse::signal, semaphores);
+            },
+            py::arg("semaphores"),
+            R"(Signal semaphores of another interface when the stream gets here.
+
+Parameters
+----------
+semaphores : ExternalSemaphore, (ExternalSemaphore, int), or list of such
+    Timeline semaphores come with the value that they are set to.
+
+Raises ValueError for a value too many or too few. See cudaSignalExternalSemaphoresAsync: CUDA C++ Programming Guide,
+"External Resource Interoperability".
+
+>>> import os, cuscope as cs
+>>> with cs.Device("host:0"):
+...     counter = os.memfd_create("counter")
+...     os.truncate(counter, 8)
+...     timeline, stream = cs.ExternalSemaphore(os.dup(counter), "timeline_semaphore_fd"), cs.Stream()
+...     stream.signal_external((timeline, 7))
+...     stream.synchronize()
+>>> int.from_bytes(os.pread(counter, 8, 0), "little")
+7
+>>> os.close(counter)
+)")
+        .def(
+            "wait_external",
+            [](const StreamObject& self, const SemaphoresLike& semaphores) {
+                enqueue_semaphores(self, core::SemaphoreUse::wait, semaphores);
+            },
+            py::arg("semaphores"),
+            R"(Let the stream wait for semaphores of another interface: for the signal of binary ones, for a value of timelines.
+
+The calling thread does not wait. A semaphore that nobody signals holds the stream up for ever. Arguments are those of
+signal_external(). See cudaWaitExternalSemaphoresAsync: CUDA C++ Programming Guide, "External Resource Interoperability".
+
+>>> import os, cuscope as cs
+>>> with cs.Device("host:0"):
+...     ours = os.eventfd(0)
+...     semaphore, stream = cs.ExternalSemaphore(os.dup(ours)), cs.Stream()
+...     stream.wait_external(semaphore)
+...     os.eventfd_write(ours, 1)
+...     stream.synchronize()
+>>> os.close(ours)
+)");
+}
+
+void bind_graph_semaphores(GraphType& type) {
+    type.def(
+            "add_external_semaphore_signal",
+            [](const GraphObject& self, const SemaphoresLike& semaphores, const AfterLike& after) {
+                return add_semaphores(self, core::SemaphoreUse::signal, semaphores, after);
+            },
+            py::arg("semaphores"), py::kw_only(), py::arg("after") = py::none(),
+            R"(Add a node that signals semaphores, as Stream.signal_external() does.
+
+See cudaGraphAddExternalSemaphoresSignalNode.
+
+>>> import os, cuscope as cs
+>>> with cs.Device("host:0"):
+...     cs.Graph().add_external_semaphore_signal(cs.ExternalSemaphore(os.eventfd(0))).type
+'external_semaphore_signal'
+)")
+        .def(
+            "add_external_semaphore_wait",
+            [](const GraphObject& self, const SemaphoresLike& semaphores, const AfterLike& after) {
+                return add_semaphores(self, core::SemaphoreUse::wait, semaphores, after);
+            },
+            py::arg("semaphores"), py::kw_only(), py::arg("after") = py::none(),
+            R"(Add a node that waits for semaphores, as Stream.wait_external() does.
+
+See cudaGraphAddExternalSemaphoresWaitNode.
+
+>>> import os, cuscope as cs
+>>> with cs.Device("host:0"):
+...     cs.Graph().add_external_semaphore_wait(cs.ExternalSemaphore(os.eventfd(0))).type
+'external_semaphore_wait'
+)");
+}
+
+void bind_exec_semaphores(GraphExecType& type) {
+    type.def(
+        "set_external_semaphores",
+        [](const GraphExecObject& self, const core::GraphNode& node, const SemaphoresLike& given) {
+            const std::shared_ptr<core::GraphExec> exec = self.open();
+            const core::SemaphoreValues semaphores = parse_semaphores(given);
+            without_gil([&] { core::set_semaphores(*exec, node, semaphores); });
+        },
+        py::arg("node"), py::arg("semaphores"),
+        R"(Change the semaphores that a node of the executable signals or waits for, and their values; as many as before.
+
+See cudaGraphExecExternalSemaphoresSignalNodeSetParams and cudaGraphExecExternalSemaphoresWaitNodeSetParams.
+
+>>> import os, cuscope as cs
+>>> with cs.Device("host:0"):
+...     g = cs.Graph()
+...     node = g.add_external_semaphore_signal(cs.ExternalSemaphore(os.eventfd(0)))
+...     g.instantiate().set_external_semaphores(node, cs.ExternalSemaphore(os.eventfd(0)))
+)");
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,343 @@
+// Streams, and the current one of a thread.
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "bindings/interop/import.hpp"
+#include "bindings/streams/host_function.hpp"
+#include "bindings/support/fast_calls.hpp"
+#include "core/graph/graph.hpp"
+#include "ops/kernel_library.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+std::string repr(const StreamObject& self) {
+    std::string text = "<Stream ";
+    text += self.name.empty() ? "#" + std::to_string(self.id) : self.name;
+    text += " of " + self.device->name();
+    if (self.priority() != 0) text += ", priority " + std::to_string(self.priority());
+    if ((self.flags & flags::stream_non_blocking) != 0) text += ", non-blocking";
+    if (!self.stream) text += ", closed";
+    return text + ">";
+}
+
+// Any int: what no device has is clamped as a priority that it does not have.
+int parse_priority(py::handle value) {
+    const py::object number = as_integer(value, "priority");
+    int overflow = 0;
+    const long long priority = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    constexpr long long least = std::numeric_limits<int>::max(), greatest = std::numeric_limits<int>::min();
+    if (overflow != 0) return static_cast<int>(overflow > 0 ? least : greatest);
+    return static_cast<int>(std::clamp(priority, greatest, least));
+}
+
+void wait(const StreamObject& self, const EventOrStream& what, bool external) {
+    const core::StreamPtr stream = self.open();
+    if (py::isinstance<EventObject>(what)) {
+        const std::shared_ptr<core::Event> event = what.cast<const EventObject&>().open();
+        without_gil([&] { stream->wait(*event, external); });
+        return;
+    }
+    if (external) throw std::invalid_argument("external: only events are waited for like that");
+    const StreamObjectPtr foreign =
+        py::isinstance<StreamObject>(what) ? nullptr : foreign_stream(what, self.device);
+    if (!foreign && !py::isinstance<StreamObject>(what)) {
+        throw core::WrongKind(std::string("what: a stream waits for an Event or a Stream, not ") +
+                              Py_TYPE(what.ptr())->tp_name);
+    }
+    const core::StreamPtr other = (foreign ? *foreign : what.cast<const StreamObject&>()).open();
+    without_gil([&] { stream->wait(*other); });
+}
+
+PyObject* fast_wait(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+    auto* const object = exactly<StreamObject>(self);
+    auto* const event = count == 1 ? exactly<EventObject>(arguments[0]) : nullptr;
+    if (object == nullptr || event == nullptr || !object->stream || !event->event) return nullptr;
+    const Closable<core::Stream>::Borrowed stream(object->stream);
+    const Closable<core::Event>::Borrowed awaited(event->event);
+    without_gil([&] { stream->wait(*awaited); });
+    Py_RETURN_NONE;
+}
+
+PyObject* fast_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
+    auto* const object = exactly<StreamObject>(self);
+    if (object == nullptr || count != 0 || !object->stream) return nullptr;
+    const Closable<core::Stream>::Borrowed stream(object->stream);
+    return PyBool_FromLong(without_gil([&] { return stream->query(); }) ? 1 : 0);
+}
+
+EventObjectPtr record(const StreamObject& self, const EventLike& event) {
+    const core::StreamPtr stream = self.open();
+    if (!event.is_none() && !py::isinstance<EventObject>(event)) {
+        throw core::WrongKind(std::string("event: takes an Event or None, not ") +
+                              Py_TYPE(event.ptr())->tp_name);
+    }
+    EventObjectPtr recorded = event.is_none() ? nullptr : event.cast<EventObjectPtr>();
+    if (!recorded) {
+        recorded = without_gil(
+            [&] { return std::make_shared<EventObject>(stream->device().shared_from_this(), 0); });
+        recorded = ending_without_gil(std::move(recorded));
+    }
+    const std::shared_ptr<core::Event> open = recorded->open();
+    without_gil([&] { open->record(*stream); });
+    return recorded;
+}
+
+void host_function(const StreamObject& self, const AnyCallable& callable, const AnyArgs& arguments,
+                   const AnyKeywords& keywords) {
+    const core::StreamPtr stream = self.open();
+    if (PyCallable_Check(callable.ptr()) == 0) {
+        throw core::WrongKind(std::string("callable: takes something that can be called, not ") +
+                              Py_TYPE(callable.ptr())->tp_name);
+    }
+    auto task = std::make_unique<PythonTask>(callable, arguments, keywords);
+    without_gil([&] { stream->add_host_task(std::move(task)); });
+}
+
+}  // namespace
+
+StreamObject::StreamObject(const core::StreamPtr& made, std::shared_ptr<void> kept_alive)
+    : device(made->device().shared_from_this()),
+      flags(made->flags()),
+      made_priority(made->priority()),
+      id(made->id()),
+      serial(made->serial()),
+      name(!made->is_default()               ? ""
+           : made->handle() == stream_legacy ? "legacy default"
+                                             : "per-thread default"),
+      owner(std::move(kept_alive)),
+      stream(made) {
+    made->set_abandoned(false);
+}
+
+namespace {
+
+void abandon(const core::StreamPtr& stream) {
+    stream->set_abandoned(true);
+    if (stream->capturing() && !process_exiting()) core::Capture::leave_behind(stream);
+}
+
+}  // namespace
+
+StreamObject::~StreamObject() {
+    if (stream && name.empty() && !owner) abandon(stream.get());
+}
+
+void StreamObject::close() {
+    if (!name.empty()) throw std::invalid_argument("a default stream cannot be closed: nobody owns it");
+    if (stream && !owner) {
+        const core::StreamPtr last = stream.get();
+        without_gil([&] { abandon(last); });
+    }
+    stream.close();
+    owner.reset();
+}
+
+StreamObjectPtr wrap(const core::StreamPtr& stream) {
+    if (auto same = std::static_pointer_cast<StreamObject>(stream->wrapper.lock())) return same;
+    auto made = ending_without_gil(std::make_shared<StreamObject>(stream));
+    stream->wrapper = made;
+    return made;
+}
+
+StreamObjectPtr parse_stream(py::handle stream, const core::DevicePtr& near) {
+    if (stream.is_none()) return nullptr;
+    if (py::isinstance<StreamObject>(stream)) return stream.cast<StreamObjectPtr>();
+    if (StreamObjectPtr foreign = foreign_stream(stream, near ? near : current_device())) return foreign;
+    throw core::WrongKind(std::string("stream: takes a Stream, what has __cuda_stream__, or None, not ") +
+                          Py_TYPE(stream.ptr())->tp_name);
+}
+
+core::StreamPtr stream_or_current(py::handle stream, const core::DevicePtr& device) {
+    if (const StreamObjectPtr given = parse_stream(stream, device)) return given->open();
+    return core::current_stream(device);
+}
+
+void bind_streams(py::module_& m, Classes& classes) {
+    classes.stream.attr("__doc__") = R"(A queue of work for a device: what is put in runs in that order.
+
+``with stream:`` makes it the current stream of this thread, and its device the current device. Nothing of what a
+stream is given has to be done when the call returns; synchronize() waits for it.
+
+Parameters
+----------
+priority : int
+    Smaller numbers go first; clamped to device.stream_priority_range.
+non_blocking : bool
+    Do not wait for the legacy default stream, nor let it wait for this one.
+device : Device, optional
+    The current device unless given.
+
+See cudaStreamCreateWithPriority: CUDA C++ Programming Guide, "Streams", "Stream Priorities" and "Implicit
+Synchronization".
+
+Examples
+--------
+>>> import cuscope as cs
+>>> with cs.Stream() as stream:
+...     x = cs.zeros(4)
+>>> stream.synchronize()
+>>> stream.query()
+True
+)";
+    classes.stream
+        .def(py::init([](const IntLike& number, bool non_blocking, const DeviceLike& device) {
+                 const int priority = parse_priority(number);
+                 const core::DevicePtr on = device_or_current(device);
+                 const unsigned flags = non_blocking ? flags::stream_non_blocking : flags::stream_default;
+                 const auto made = without_gil([&] {
+                     ops::KernelLibrary::load_ahead(*on);
+                     return core::Stream::create(on, flags, priority);
+                 });
+                 return wrap(made);
+             }),
+             py::kw_only(), py::arg("priority") = 0, py::arg("non_blocking") = false,
+             py::arg("device") = py::none())
+        .def(
+            "synchronize",
+            [](const StreamObject& self) {
+                const core::StreamPtr stream = self.open();
+                without_gil([&] { stream->synchronize(); });
+            },
+            R"(Wait until everything in the stream is done.
+
+Raises what a host function of the stream raised (one exception a call, oldest first), and errors of the work
+itself. Ctrl-C ends the wait. See cudaStreamSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
+
+>>> import cuscope as cs
+>>> cs.current_stream().synchronize()
+)")
+        .def(
+            "query",
+            [](const StreamObject& self) {
+                const core::StreamPtr stream = self.open();
+                return without_gil([&] { return stream->query(); });
+            },
+            R"(Is everything in the stream done? Does not wait, nor raise what a host function raised.
+
+See cudaStreamQuery: CUDA C++ Programming Guide, "Explicit Synchronization".
+
+>>> import cuscope as cs
+>>> cs.Stream().query()
+True
+)")
+        .def("wait", wait, py::arg("what"), py::kw_only(), py::arg("external") = false,
+             R"(Let the stream wait for an event, or for all that another stream was given so far.
+
+The calling thread does not wait. An event that was never recorded is not waited for. The event may belong to another
+device. A stream that waits for what is being captured takes part in the capture from then on. With ``external``, which
+is for streams that are being captured, the wait is a node of the graph: it waits, whenever the graph runs, for what the
+event was recorded behind by then. See cudaStreamWaitEvent: CUDA C++ Programming Guide, "Explicit Synchronization".
+
+>>> import cuscope as cs
+>>> first, second = cs.Stream(), cs.Stream()
+>>> second.wait(first.record())
+>>> second.wait(first)
+)")
+        .def("record", record, py::arg("event") = py::none(),
+             R"(Record an event (a new one unless given) behind what the stream was given so far; returns it.
+
+Raises ValueError for an event of another device. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
+
+>>> import cuscope as cs
+>>> stream = cs.Stream()
+>>> start, stop = stream.record(), stream.record()
+>>> stop.synchronize()
+>>> stop - start >= 0
+True
+)")
+        .def("host_function", host_function, py::arg("callable"),
+             R"(Call something on the host when the stream gets here, on the runtime's own thread.
+
+The stream waits until it returns. What it raises is raised again by the next synchronisation of the stream. It
+may not call the runtime (cudaErrorNotPermitted). It and its arguments are kept until it has run. See
+cudaLaunchHostFunc: CUDA C++ Programming Guide, the section on host functions.
+
+>>> import cuscope as cs
+>>> seen = []
+>>> stream = cs.Stream()
+>>> stream.host_function(seen.append, 1)
+>>> stream.synchronize()
+>>> seen
+[1]
+)")
+        .def_readonly("device", &StreamObject::device, "The device that the stream belongs to.")
+        .def_property_readonly(
+            "non_blocking",
+            [](const StreamObject& self) { return (self.flags & flags::stream_non_blocking) != 0; },
+            "Is it independent of the legacy default stream?")
+        .def_readonly("id", &StreamObject::id, "The runtime's number for the stream, never used twice.")
+        .def_property_readonly(
+            "handle",
+            [](const StreamObject& self) {
+                return self.stream ? reinterpret_cast<std::uintptr_t>(self.stream->handle()) : 0;
+            },
+            "The cudaStream_t as an int: 1 and 2 for default streams, 0 for a closed one. Used again later.")
+        .def_property_readonly(
+            "closed", [](const StreamObject& self) { return !self.stream; }, "Was it closed?")
+        .def("close", &StreamObject::close,
+             R"(Let the stream go: what it was given still runs. Closing twice is no error.
+
+Raises ValueError for a default stream. See cudaStreamDestroy: CUDA C++ Programming Guide, "Creation and Destruction".
+
+>>> import cuscope as cs
+>>> stream = cs.Stream()
+>>> stream.close()
+>>> stream.closed
+True
+)")
+        .def("__enter__",
+             [](const py::object& self) -> StreamSelf {
+                 const core::StreamPtr stream = self.cast<const StreamObject&>().open();
+                 without_gil([&] { core::push_stream(stream); });
+                 return self;
+             })
+        .def("__exit__", [](const StreamObject& self, const Scalar&, const Scalar&,
+                            const Scalar&) { without_gil([&] { core::pop_stream(self.serial); }); })
+        .def("__eq__",
+             [](const StreamObject& self, const py::object& other) {
+                 return py::isinstance<StreamObject>(other) &&
+                        other.cast<const StreamObject&>().serial == self.serial;
+             })
+        .def("__hash__", [](const StreamObject& self) { return static_cast<py::ssize_t>(self.serial); })
+        .def("__repr__", repr);
+    bind_stream_attributes(classes);
+    bind_stream_memory(classes);
+    FastMethod<fast_wait>::put_before(classes.stream, "wait");
+    FastMethod<fast_query>::put_before(classes.stream, "query");
+
+    m.def(
+        "current_stream",
+        [] {
+            const core::DevicePtr device = current_device();
+            return wrap(core::current_stream(device));
+        },
+        R"(The current stream of this thread: that of the innermost ``with`` on the current device, else the
+device's legacy default stream.
+
+See CUDA C++ Programming Guide, "Default Stream".
+
+>>> import cuscope as cs
+>>> with cs.Stream() as stream:
+...     cs.current_stream() is stream
+True
+)");
+    m.def(
+        "synchronize",
+        [](const DeviceLike& device) {
+            const core::DevicePtr on = device_or_current(device);
+            without_gil([&] { on->synchronize(); });
+        },
+        py::arg("device") = py::none(),
+        R"(Wait until all work on a device (the current one unless given) is done.
+
+See Device.synchronize and cudaDeviceSynchronize.
+
+>>> import cuscope as cs
+>>> cs.synchronize()
+)");
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,132 @@
+// A way around pybind11's dispatch, which takes longer than the calls of the runtime that programs make
+// hundreds of thousands of times a second. A fast function takes only what is plain (exact types, positional)
+// and leaves all else, bad input included, to the method of pybind11 that it stands before, so that nothing
+// is said twice.
+#pragma once
+
+#include <array>
+#include <type_traits>
+#include <vector>
+
+#include "bindings/support/objects.hpp"
+
+namespace cuscope::bindings {
+
+// Returns null, with no exception set, for what it leaves to the method.
+using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count);
+// With the keyword `stream`: null if it is not there.
+using FastStreamFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                                         PyObject* stream);
+
+// The Python type of what pybind11 calls T; set when the module is made.
+template <class T>
+inline PyTypeObject* type_of = nullptr;
+template <class T>
+void remember_type(py::handle type) {
+    type_of<T> = reinterpret_cast<PyTypeObject*>(type.ptr());
+}
+
+// What a Python object of one of pybind11's types holds, if it is of exactly this type; null otherwise, also
+// for an object whose __init__ was never run.
+template <class T>
+T* exactly(PyObject* object) {
+    if (Py_TYPE(object) != type_of<T>) return nullptr;
+    auto* const instance = reinterpret_cast<py::detail::instance*>(object);
+    void* const value = instance->simple_layout ? instance->simple_value_holder[0]
+                                                : instance->nonsimple.values_and_holders[0];
+    return static_cast<T*>(value);
+}
+
+// Calls `function` as pybind11 would: C++ exceptions become Python's.
+template <class Function>
+PyObject* translated(Function&& function) {
+    try {
+        return function();
+    } catch (py::error_already_set& error) {
+        error.restore();
+    } catch (...) {
+        py::detail::try_translate_exceptions();
+    }
+    return nullptr;
+}
+
+// The method `slow` with self before the arguments.
+inline PyObject* call_slowly(PyObject* slow, PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                             PyObject* keywords) {
+    const Py_ssize_t all = count + (keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords));
+    std::array<PyObject*, 16> few;
+    std::vector<PyObject*> many;
+    PyObject** stack = few.data();
+    if (static_cast<std::size_t>(all) + 1 > few.size()) {
+        many.resize(static_cast<std::size_t>(all) + 1);
+        stack = many.data();
+    }
+    stack[0] = self;
+    for (Py_ssize_t i = 0; i < all; ++i) stack[i + 1] = arguments[i];
+    return PyObject_Vectorcall(slow, stack, static_cast<std::size_t>(count) + 1, keywords);
+}
+
+// Null, with no exception set, where the arguments are not for this function.
+template <auto fast>
+PyObject* call_fast(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+    if constexpr (std::is_same_v<decltype(fast), FastStreamFunction>) {
+        PyObject* stream = nullptr;
+        if (keywords != nullptr) {
+            if (PyTuple_GET_SIZE(keywords) != 1) return nullptr;
+            if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "stream") != 0)
+                return nullptr;
+            stream = arguments[count];
+        }
+        return translated([&] { return fast(self, arguments, count, stream); });
+    } else {
+        if (keywords != nullptr) return nullptr;
+        return translated([&] { return fast(self, arguments, count); });
+    }
+}
+
+// The methods of pybind11 that fast functions stand before: no type or module has them as attributes.
+inline std::vector<PyObject*> slow_functions;
+
+// A method of a type, or a function of a module, with a fast function before it.
+template <auto fast>
+class FastMethod {
+  public:
+    static void put_before(py::handle type, const char* name) {
+        define(type, name, call);
+        auto* const raw = reinterpret_cast<PyTypeObject*>(type.ptr());
+        type.attr(name) = py::reinterpret_steal<py::object>(PyDescr_NewMethod(raw, &definition));
+    }
+    static void put_before(const py::module_& module, const char* name) {
+        define(module, name, call_function);
+        const py::object module_name = module.attr("__name__");
+        module.attr(name) =
+            py::reinterpret_steal<py::object>(PyCFunction_NewEx(&definition, nullptr, module_name.ptr()));
+    }
+
+  private:
+    using Call = PyObject*(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+
+    static void define(py::handle scope, const char* name, Call* function) {
+        slow = py::object(scope.attr(name)).release().ptr();
+        slow_functions.push_back(slow);
+        static const std::string doc = py::str(scope.attr(name).attr("__doc__"));
+        definition = {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
+                      METH_FASTCALL | METH_KEYWORDS, doc.c_str()};
+    }
+    static PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+        PyObject* const result = call_fast<fast>(self, arguments, count, keywords);
+        if (result != nullptr || PyErr_Occurred() != nullptr) return result;
+        return call_slowly(slow, self, arguments, count, keywords);
+    }
+    static PyObject* call_function(PyObject*, PyObject* const* arguments, Py_ssize_t count,
+                                   PyObject* keywords) {
+        PyObject* const result = call_fast<fast>(nullptr, arguments, count, keywords);
+        if (result != nullptr || PyErr_Occurred() != nullptr) return result;
+        return PyObject_Vectorcall(slow, arguments, static_cast<std::size_t>(count), keywords);
+    }
+
+    static inline PyObject* slow = nullptr;
+    static inline PyMethodDef definition{};
+};
+
+}  // namespace cuscope::bindings

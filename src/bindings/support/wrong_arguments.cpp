@@ -1,0 +1,139 @@
+// What a function says when its arguments are of types that it does not take: pybind11's own message has the
+// names of private types and the values in full.
+#include <string>
+#include <string_view>
+
+#include "bindings/support/fast_calls.hpp"
+#include "bindings/support/objects.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+using Dispatcher = PyObject* (*)(PyObject*, PyObject* const*, std::size_t, PyObject*);
+Dispatcher dispatch = nullptr;  // pybind11's, which all functions share
+
+constexpr std::string_view mark = "(): incompatible ";
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
+}
+
+std::string short_name(const char* type) {
+    const std::string_view name = type;
+    return std::string(name.substr(name.rfind('.') + 1));
+}
+
+// "(self: cuscope._core.Event, stream: int) -> None" -> "(stream: int)"
+std::string readable(std::string signature) {
+    if (const auto end = signature.rfind(") -> "); end != std::string::npos) signature.resize(end + 1);
+    if (signature.starts_with("(self: ")) {
+        const auto end = signature.find(", ");
+        signature = end == std::string::npos ? "()" : "(" + signature.substr(end + 2);
+    }
+    replace_all(signature, "cuscope._core.", "");
+    replace_all(signature, "cuscope._protocols.", "");
+    replace_all(signature, "typing.SupportsIndex", "int");
+    replace_all(signature, "typing.SupportsFloat | int", "float");
+    replace_all(signature, "collections.abc.", "");
+    replace_all(signature, "typing.", "");
+    return signature;
+}
+
+// Every signature that the message lists.
+std::string allowed(std::string_view message, const std::string& name) {
+    std::string text;
+    for (std::size_t at = 0; at < message.size();) {
+        const std::size_t end = std::min(message.find('\n', at), message.size());
+        std::string_view line = message.substr(at, end - at);
+        at = end + 1;
+        if (line.starts_with("Invoked with")) break;
+        const std::size_t begin = line.find('(');
+        if (!line.starts_with("    ") || begin == std::string_view::npos) continue;
+        line.remove_prefix(begin);
+        text += (text.empty() ? "" : ", or ") + name + readable(std::string(line));
+    }
+    return text;
+}
+
+std::string given(PyObject* const* arguments, std::size_t first, std::size_t count, PyObject* names) {
+    std::string text;
+    for (std::size_t i = first; i < count; ++i) text += (i == first ? "" : ", ") + kind_of(arguments[i]);
+    const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+    for (Py_ssize_t i = 0; i < named; ++i) {
+        text += (text.empty() ? "" : ", ") + py::str(PyTuple_GET_ITEM(names, i)).cast<std::string>() + "=" +
+                kind_of(arguments[count + static_cast<std::size_t>(i)]);
+    }
+    return text.empty() ? "no arguments" : "(" + text + ")";
+}
+
+// Says it anew, if it is what pybind11 says.
+void explain(PyObject* const* arguments, std::size_t count, PyObject* names) {
+    py::error_already_set error;
+    const auto message = py::str(error.value()).cast<std::string>();
+    const std::size_t end = message.find(mark);
+    if (end == std::string::npos || message.find("argument types are supported") == std::string::npos) {
+        error.restore();
+        return;
+    }
+    std::string name = message.substr(0, end);
+    const bool constructor = name == "__init__";
+    const bool method = constructor || message.find("1. (self: ") != std::string::npos;
+    if (method && count > 0) {
+        const std::string type = short_name(Py_TYPE(arguments[0])->tp_name);
+        name = constructor ? type : type + "." + name;
+    }
+    const std::string text = name + "(): takes no such arguments as " +
+                             given(arguments, method && count > 0 ? 1 : 0, count, names) + "; allowed is " +
+                             allowed(message, name);
+    PyErr_SetString(PyExc_TypeError, text.c_str());
+}
+
+PyObject* dispatch_and_explain(PyObject* self, PyObject* const* arguments, std::size_t count,
+                               PyObject* names) {
+    PyObject* const result = dispatch(self, arguments, count, names);
+    if (result == nullptr && PyErr_ExceptionMatches(PyExc_TypeError) != 0) {
+        try {
+            explain(arguments, static_cast<std::size_t>(PyVectorcall_NARGS(count)), names);
+        } catch (py::error_already_set& error) {
+            error.restore();
+        }
+    }
+    return result;
+}
+
+void adopt_function(py::handle value) {
+    PyObject* raw = value.ptr();
+    if (PyInstanceMethod_Check(raw)) raw = PyInstanceMethod_GET_FUNCTION(raw);
+    py::object held;
+    if (Py_IS_TYPE(raw, &PyStaticMethod_Type)) {
+        held = py::handle(raw).attr("__func__");
+        raw = held.ptr();
+    } else if (PyObject_TypeCheck(raw, &PyProperty_Type) != 0) {
+        held = py::handle(raw).attr("fset");
+        raw = held.ptr();
+    }
+    if (PyInstanceMethod_Check(raw)) raw = PyInstanceMethod_GET_FUNCTION(raw);
+    if (PyCFunction_Check(raw) == 0) return;
+    PyMethodDef* const definition = reinterpret_cast<PyCFunctionObject*>(raw)->m_ml;
+    if (definition->ml_flags != (METH_FASTCALL | METH_KEYWORDS)) return;
+    const auto method = reinterpret_cast<Dispatcher>(reinterpret_cast<void*>(definition->ml_meth));
+    if (method != dispatch) return;
+    definition->ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(dispatch_and_explain));
+}
+
+}  // namespace
+
+void explain_wrong_arguments(const py::module_& m) {
+    const py::cpp_function any([] {});
+    dispatch = reinterpret_cast<Dispatcher>(
+        reinterpret_cast<void*>(reinterpret_cast<PyCFunctionObject*>(any.ptr())->m_ml->ml_meth));
+    for (const auto& [name, value] : py::dict(m.attr("__dict__"))) adopt_function(value);
+    for (PyObject* const function : slow_functions) adopt_function(function);
+    for (const py::type& type : own_types(m)) {
+        for (const auto& [name, value] : py::dict(type.attr("__dict__"))) adopt_function(value);
+    }
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,78 @@
+// What Python's CUDA arrays, textures and surfaces hold.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bindings/support/objects.hpp"
+#include "core/memory/mipmapped_array.hpp"
+#include "core/memory/texture.hpp"
+
+namespace cuscope::bindings {
+
+// What arrays of one level and of several are made of.
+struct ArrayLayout {
+    std::vector<py::ssize_t> shape;  // of level 0
+    py::dtype dtype;
+    int channels = 1;
+    bool layered = false, cubemap = false, surface = false;
+
+    // The axes that coordinates go along. Layers and faces are chosen by number or direction.
+    std::size_t axes() const { return shape.size() - (layered || cubemap ? 1 : 0); }
+    ChannelFormat format() const;
+    Extent extent() const;
+    unsigned flags() const;
+    // "shape=(2, 3), dtype=float32, channels=2, layered"
+    std::string text() const;
+};
+// Throws where no array is like that.
+ArrayLayout read_layout(const ShapeLike& shape, const OptionalDType& dtype, int channels, bool layered,
+                        bool cubemap, bool surface);
+
+struct CudaArray : ArrayLayout {
+    const std::shared_ptr<core::ArrayMemory>& open() const {
+        if (!memory.get()) throw std::invalid_argument("CudaArray is closed");
+        return memory.get();
+    }
+    core::DevicePtr device;
+    SharedOwner<core::ArrayMemory> memory;  // empty once closed
+};
+
+struct MipmappedArray : ArrayLayout {
+    const std::shared_ptr<core::MipmappedMemory>& open() const {
+        if (!memory.get()) throw std::invalid_argument("MipmappedArray is closed");
+        return memory.get();
+    }
+    core::DevicePtr device;
+    SharedOwner<core::MipmappedMemory> memory;  // empty once closed
+    unsigned levels = 1;
+};
+
+// Of elements with so many channels of NumPy's type; throws where no array has such elements.
+ChannelFormat format_of(const py::dtype& dtype, int channels);
+
+void bind_cuda_arrays(py::module_& m);
+void bind_mipmapped_arrays(py::module_& m);
+
+struct Texture {
+    const std::shared_ptr<core::TextureObject>& open() const {
+        if (!object.get()) throw std::invalid_argument("Texture is closed");
+        return object.get();
+    }
+    core::DevicePtr device;
+    SharedOwner<core::TextureObject> object;  // empty once closed
+};
+
+struct Surface {
+    const std::shared_ptr<core::TextureObject>& open() const {
+        if (!object.get()) throw std::invalid_argument("Surface is closed");
+        return object.get();
+    }
+    core::DevicePtr device;
+    SharedOwner<core::TextureObject> object;  // empty once closed
+};
+
+// A texture or surface as the argument of a kernel; false for anything else.
+bool set_texture(core::Argument& argument, py::handle object);
+
+}  // namespace cuscope::bindings

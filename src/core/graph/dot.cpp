@@ -1,0 +1,146 @@
+// A graph in the language of Graphviz.
+#include <map>
+#include <sstream>
+
+#include "core/graph/graph.hpp"
+#include "runtime/compile/signature.hpp"
+
+namespace cuscope::core {
+namespace {
+
+std::string escaped(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '"' || c == '\\') result += '\\';
+        result += c == '\n' ? std::string("\\n") : std::string(1, c);
+    }
+    return result;
+}
+
+std::string dims(const Dim3& d) {
+    std::string text = std::to_string(d.x);
+    if (d.y != 1 || d.z != 1) text += ", " + std::to_string(d.y);
+    if (d.z != 1) text += ", " + std::to_string(d.z);
+    return d.y != 1 || d.z != 1 ? "(" + text + ")" : text;
+}
+
+const char* direction(Device& device, const Memcpy3DParameters& copy) {
+    const auto on_device = [&](ArrayHandle array, const PitchedPointer& pitched) {
+        if (array != nullptr) return true;
+        PointerAttributes attributes;
+        if (device.runtime().pointer_get_attributes(&attributes, pitched.pointer) != Status::success) {
+            device.runtime().get_last_error();
+            return false;
+        }
+        return attributes.type == MemoryType::device || attributes.type == MemoryType::managed;
+    };
+    const bool from = on_device(copy.source_array, copy.source);
+    const bool to = on_device(copy.destination_array, copy.destination);
+    return from ? to ? "device to device" : "device to host" : to ? "host to device" : "host to host";
+}
+
+std::string text_of(Device& device, const GraphNode& node) {
+    const GraphNodeParameters p = node.parameters();
+    std::ostringstream text;
+    switch (p.type) {
+        case GraphNodeType::kernel: {
+            const char* name = nullptr;
+            if (device.runtime().func_get_name(&name, p.kernel.kernel) != Status::success) {
+                device.runtime().get_last_error();
+                name = "kernel";
+            }
+            std::string plain = demangle(name);
+            if (const auto end = plain.find('('); end != std::string::npos) plain.resize(end);
+            if (plain.starts_with("void ")) plain.erase(0, 5);
+            text << plain << "\n[" << dims(p.kernel.grid) << ", " << dims(p.kernel.block) << "]";
+            break;
+        }
+        case GraphNodeType::memcpy:
+            text << "copy " << direction(device, p.memcpy) << "\n"
+                 << p.memcpy.extent.width * p.memcpy.extent.height * p.memcpy.extent.depth
+                 << (p.memcpy.source_array != nullptr || p.memcpy.destination_array != nullptr ? " elements"
+                                                                                               : " bytes");
+            break;
+        case GraphNodeType::memset:
+            text << "memset\n" << p.memset.width * p.memset.height * p.memset.element_bytes << " bytes";
+            break;
+        case GraphNodeType::external_semaphore_signal:
+        case GraphNodeType::external_semaphore_wait:
+            text << name_of(p.type);
+            if (p.semaphores.count > 1) text << "\n" << p.semaphores.count << " semaphores";
+            break;
+        case GraphNodeType::batch_mem_op: {
+            text << name_of(p.type);
+            constexpr unsigned most_shown = 4;
+            if (p.batch.count > most_shown) {
+                text << "\n" << p.batch.count << " operations";
+                break;
+            }
+            for (unsigned i = 0; i < p.batch.count; ++i) {
+                const MemoryOperation& one = p.batch.operations[i];
+                text << (i == 0 ? "\n" : ", ") << (one.writes() ? "write" : one.waits() ? "wait" : "barrier");
+            }
+            break;
+        }
+        default:
+            text << name_of(p.type);
+            break;
+    }
+    return text.str();
+}
+
+struct Writer {
+    Device& device;
+    std::ostringstream text;
+    int next = 0;
+
+    void write(Graph& graph, const std::string& indent) {
+        std::map<const GraphNode*, int> numbers;
+        const GraphNodes nodes = graph.nodes();
+        for (const GraphNodePtr& node : nodes) {
+            const int number = numbers[node.get()] = next++;
+            const GraphNodeType type = node->type();
+            const char* const shape = type == GraphNodeType::kernel   ? "box"
+                                      : type == GraphNodeType::memcpy ? "cds"
+                                      : type == GraphNodeType::empty  ? "circle"
+                                                                      : "ellipse";
+            const std::string shown = escaped(graph.label(*node));
+            text << indent << "n" << number << " [shape=" << shape << ", label=\"" << shown << "\"];\n";
+            int body = 0;
+            for (const auto& inner : node->bodies()) {
+                text << indent << "subgraph cluster_" << number << "_" << body++ << " {\n";
+                text << indent << "  label=\"" << name_of(type) << "\"; style=dashed;\n";
+                write(*inner, indent + "  ");
+                text << indent << "}\n";
+            }
+        }
+        // Equal graphs have equal texts, whichever order the runtime names edges in.
+        std::map<std::pair<int, int>, DependencyType> edges;
+        for (const Graph::Edge& edge : graph.edges())
+            edges[{numbers[edge.from.get()], numbers[edge.to.get()]}] = edge.data.type;
+        for (const auto& [ends, type] : edges) {
+            text << indent << "n" << ends.first << " -> n" << ends.second;
+            if (type == DependencyType::programmatic) text << " [style=dashed]";
+            text << ";\n";
+        }
+    }
+};
+
+}  // namespace
+
+std::string Graph::label(const GraphNode& node) const {
+    check_of_here(node, "node");
+    return text_of(*device_, node);
+}
+
+std::string Graph::to_dot() {
+    check_usable();
+    const DeviceScope scope(*device_);
+    Writer writer{*device_, {}, 0};
+    writer.text << "digraph graph_ {\n";
+    writer.write(*this, "  ");
+    writer.text << "}\n";
+    return writer.text.str();
+}
+
+}  // namespace cuscope::core

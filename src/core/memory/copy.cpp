@@ -1,0 +1,177 @@
+#include "core/memory/copy.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "core/graph/capture.hpp"
+#include "core/memory/mem_pool.hpp"
+#include "core/memory/staging.hpp"
+#include "core/stream/mark.hpp"
+
+namespace cuscope::core {
+namespace {
+
+// A fill starts with this much copied from the host and doubles it on the device.
+constexpr std::size_t fill_seed_bytes = 64 << 10;
+
+void check_stream(const DeviceSpan& span, const Stream& stream) {
+    stream.check_usable();
+    span.memory->check_usable();
+    refuse_legacy_in_capture(stream, "cudaMemcpyAsync");
+    if (&stream.device() == &span.memory->device()) return;
+    throw std::invalid_argument("the array is on " + span.memory->device().name() + ", the stream on " +
+                                stream.device().name() + ": use a stream of the array's device");
+}
+
+// Host memory that the runtime knows in no way: neither page-locked, by whomever, nor managed.
+bool is_pageable(Runtime& runtime, const void* host) {
+    PointerAttributes attributes;
+    if (runtime.pointer_get_attributes(&attributes, host) != Status::success) {
+        runtime.get_last_error();
+        return false;
+    }
+    return attributes.type == MemoryType::unregistered;
+}
+
+// A simulated device models what the runtime's own copy takes.
+bool copy_staged(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
+                 const Stream& stream) {
+    Device& device = stream.device();
+    if (bytes < staging_threshold || device.simulated() || stream.capturing()) return false;
+    if (kind == MemcpyKind::host_to_device && is_pageable(device.runtime(), source)) {
+        return device.staging().to_device(destination, source, bytes, stream);
+    }
+    if (kind == MemcpyKind::device_to_host && is_pageable(device.runtime(), destination)) {
+        return device.staging().to_host(destination, source, bytes, stream);
+    }
+    return false;
+}
+
+void enqueue_copy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind, const void* host,
+                  const StreamPtr& stream, const KeepAlive& keep_alive) {
+    Device& device = stream->device();
+    const Enqueue enqueue(*stream);
+    const RelaxedCapture relaxed(device);  // of others: copies of pageable memory wait inside
+    if (!stream->capturing()) stream->note(Enqueued::copy, bytes, static_cast<std::uint64_t>(kind));
+    const auto pinned = PinnedMemory::find(device, host, bytes);
+    if (pinned) pinned->use(stream, enqueue);
+    try {
+        if (pinned || !copy_staged(destination, source, bytes, kind, *stream))
+            device.check_wait(
+                device.runtime().memcpy_async(destination, source, bytes, kind, stream->handle()),
+                "cudaMemcpyAsync");
+    } catch (const Interrupted&) {
+        if (!pinned && keep_alive) keep_until_done(stream, keep_alive());
+        throw;
+    }
+    if (stream->capturing()) keep_host(*stream, pinned != nullptr, keep_alive);
+    device.sweep();
+}
+
+}  // namespace
+
+MemcpyKind kind_for(const DeviceMemory& memory, MemcpyKind kind) {
+    return memory.host_pointer() != nullptr ? MemcpyKind::by_address : kind;
+}
+
+void copy_to_device(const DeviceSpan& destination, const void* host, const StreamPtr& stream,
+                    const KeepAlive& keep_alive) {
+    check_stream(destination, *stream);
+    if (destination.bytes == 0) return;
+    const DeviceScope scope(stream->device());
+    const Enqueue enqueue(*stream);
+    destination.memory->use(stream, enqueue);
+    enqueue_copy(destination.pointer(), host, destination.bytes,
+                 kind_for(*destination.memory, MemcpyKind::host_to_device), host, stream, keep_alive);
+}
+
+void copy_to_host(void* host, const DeviceSpan& source, const StreamPtr& stream,
+                  const KeepAlive& keep_alive) {
+    check_stream(source, *stream);
+    if (source.bytes == 0) return;
+    const DeviceScope scope(stream->device());
+    const Enqueue enqueue(*stream);
+    source.memory->use(stream, enqueue);
+    enqueue_copy(host, source.pointer(), source.bytes, kind_for(*source.memory, MemcpyKind::device_to_host),
+                 host, stream, keep_alive);
+}
+
+void check_copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, const Stream& stream) {
+    Device& to = destination.memory->device();
+    Device& from = source.memory->device();
+    if (&to.runtime() != &from.runtime()) {
+        throw std::invalid_argument("the arrays are on " + from.name() + " and " + to.name() +
+                                    ", which share no memory: copy source.to_host()");
+    }
+    stream.check_usable();
+    refuse_legacy_in_capture(stream, "cudaMemcpyAsync");
+    source.memory->check_usable();
+    destination.memory->check_usable();
+    if (&stream.device() != &to && &stream.device() != &from) {
+        throw std::invalid_argument("the arrays are on " + from.name() + " and " + to.name() +
+                                    ", the stream on " + stream.device().name() +
+                                    ": use a stream of one of the arrays' devices");
+    }
+}
+
+void copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, const StreamPtr& stream) {
+    check_copy_on_device(destination, source, *stream);
+    if (destination.bytes == 0) return;
+    Device& device = stream->device();
+    const Enqueue enqueue(*stream);
+    if (!stream->capturing()) {
+        stream->note(Enqueued::copy, destination.bytes,
+                     static_cast<std::uint64_t>(MemcpyKind::device_to_device));
+    }
+    const DeviceScope scope(device);
+    destination.memory->use(stream, enqueue);
+    source.memory->use(stream, enqueue);
+    Device& to = destination.memory->device();
+    Device& from = source.memory->device();
+    if (!MemPool::let_copy(device, *destination.memory) || !MemPool::let_copy(device, *source.memory)) {
+        device.check(device.runtime().memcpy_peer_async(destination.pointer(), to.ordinal(), source.pointer(),
+                                                        from.ordinal(), destination.bytes, stream->handle()),
+                     "cudaMemcpyPeerAsync");
+        return;
+    }
+    device.check(device.runtime().memcpy_async(destination.pointer(), source.pointer(), destination.bytes,
+                                               MemcpyKind::by_address, stream->handle()),
+                 "cudaMemcpyAsync");
+}
+
+void fill(const DeviceSpan& destination, std::span<const std::byte> value, const StreamPtr& stream) {
+    check_stream(destination, *stream);
+    if (destination.bytes == 0) return;
+    Device& device = stream->device();
+    const DeviceScope scope(device);
+    const Enqueue enqueue(*stream);
+    destination.memory->use(stream, enqueue);
+    Runtime& runtime = device.runtime();
+    if (std::all_of(value.begin(), value.end(), [&](std::byte byte) { return byte == value[0]; })) {
+        device.check(runtime.memset_async(destination.pointer(), std::to_integer<int>(value[0]),
+                                          destination.bytes, stream->handle()),
+                     "cudaMemsetAsync");
+        if (!stream->capturing()) stream->note(Enqueued::memset, destination.bytes);
+        return;
+    }
+    const std::size_t seed =
+        std::min(destination.bytes, fill_seed_bytes / value.size() * value.size() +
+                                        (value.size() > fill_seed_bytes ? value.size() : 0));
+    auto pattern = std::make_shared<std::vector<std::byte>>(seed);
+    for (std::size_t at = 0; at < seed; at += value.size()) {
+        std::memcpy(pattern->data() + at, value.data(), value.size());
+    }
+    enqueue_copy(destination.pointer(), pattern->data(), seed,
+                 kind_for(*destination.memory, MemcpyKind::host_to_device), pattern->data(), stream,
+                 [&] { return pattern; });
+    for (std::size_t done = seed; done < destination.bytes; done *= 2) {
+        device.check(runtime.memcpy_async(destination.pointer() + done, destination.pointer(),
+                                          std::min(done, destination.bytes - done),
+                                          kind_for(*destination.memory, MemcpyKind::device_to_device),
+                                          stream->handle()),
+                     "cudaMemcpyAsync");
+    }
+}
+
+}  // namespace cuscope::core

@@ -1,0 +1,629 @@
+#include "core/memory/memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <map>
+
+#include "core/graph/capture.hpp"
+#include "core/memory/mem_pool.hpp"
+#include "core/stream/mark.hpp"
+
+namespace cuscope::core {
+namespace {
+
+std::atomic<std::size_t> live_device_memory{0}, live_pinned_memory{0};
+
+// From here on streams that are given no more work are asked whether they are done, so that short-lived ones
+// do not pile up.
+constexpr std::size_t prune_at = 16;
+
+bool is_idle(const Stream& stream) {
+    Device& device = stream.device();
+    const DeviceScope scope(device);
+    const RelaxedCapture relaxed(device);
+    const Status status = device.runtime().stream_query(stream.handle());
+    if (status != Status::success && status != Status::not_ready) device.runtime().get_last_error();
+    return status == Status::success;
+}
+
+// Page-locked memory by address, for the views of it that come without their owner.
+struct Registry {
+    struct HostRange {
+        const Device* device;
+        std::size_t bytes;
+    };
+    std::mutex mutex;
+    std::map<const std::byte*, std::weak_ptr<PinnedMemory>> entries;
+    std::multimap<const void*, HostRange> host_ranges;  // of the runtime, page-locked or managed
+};
+
+Registry& registry() {
+    static Registry* const instance = new Registry;  // outlives static destructors
+    return *instance;
+}
+
+void note_host_range(const void* pointer, const Device& device, std::size_t bytes) {
+    const std::lock_guard lock(registry().mutex);
+    registry().host_ranges.insert({pointer, {&device, bytes}});
+}
+
+void forget_host_range(const void* pointer, const Device& device) {
+    auto& ranges = registry().host_ranges;
+    const std::lock_guard lock(registry().mutex);
+    const auto [first, last] = ranges.equal_range(pointer);
+    const auto found =
+        std::find_if(first, last, [&](const auto& range) { return range.second.device == &device; });
+    if (found != last) ranges.erase(found);
+}
+
+}  // namespace
+
+void keep_host_addresses(const Device& device) noexcept {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const std::lock_guard lock(registry().mutex);
+    for (const auto& [pointer, range] : registry().host_ranges) {
+        if (range.device != &device) continue;
+        const auto begin = reinterpret_cast<std::uintptr_t>(pointer) / page * page;
+        const auto end = (reinterpret_cast<std::uintptr_t>(pointer) + range.bytes + page - 1) / page * page;
+        // Fails where something lies there: another array of the same page, or a mapping that was made since.
+        ::mmap(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+}
+
+bool Uses::add(const StreamPtr& stream) {
+    if (last_.load(std::memory_order_relaxed) == stream.get()) return false;
+    std::vector<StreamPtr> candidates;
+    {
+        const std::lock_guard lock(mutex_);
+        last_.store(stream.get(), std::memory_order_relaxed);
+        if (std::find(streams_.begin(), streams_.end(), stream) != streams_.end()) return false;
+        streams_.push_back(stream);
+        if (streams_.size() < prune_at) return true;
+        candidates = streams_;
+    }
+    candidates.pop_back();
+    std::erase_if(candidates,
+                  [](const StreamPtr& candidate) { return !candidate->abandoned() || !is_idle(*candidate); });
+    const std::lock_guard lock(mutex_);
+    std::erase_if(streams_, [&](const StreamPtr& used) {
+        return std::find(candidates.begin(), candidates.end(), used) != candidates.end();
+    });
+    return true;
+}
+
+std::vector<StreamPtr> Uses::take() {
+    const std::lock_guard lock(mutex_);
+    last_.store(nullptr, std::memory_order_relaxed);
+    return std::move(streams_);
+}
+
+std::vector<StreamPtr> Uses::list() {
+    const std::lock_guard lock(mutex_);
+    return streams_;
+}
+
+void Memory::use_in_capture(const StreamPtr& stream) {
+    if (const auto capture = stream->capture()) capture->keep(shared_from_this());
+}
+
+LiveCounts live_counts() noexcept { return {live_device_memory.load(), live_pinned_memory.load()}; }
+
+std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, std::size_t bytes,
+                                                     const std::shared_ptr<MemPool>& pool) {
+    stream->check_usable();
+    Device& device = stream->device();
+    const Enqueue enqueue(*stream);
+    // What is allocated while a graph is made is there at once, and is the graph's too.
+    if (const auto capture = stream->capture()) {
+        auto memory = allocate_plain(device.shared_from_this(), bytes);
+        capture->keep(std::static_pointer_cast<Memory>(memory));
+        return memory;
+    }
+    refuse_legacy_in_capture(*stream, "cudaMallocAsync");
+    const DeviceScope scope(device);
+    device.sweep();
+    const RelaxedCapture relaxed(device);
+    Allocation allocation;
+    allocation.bytes = bytes;
+    allocation.stream = stream;
+    const unsigned generation = device.generation();
+    if (bytes == 0) return std::make_shared<DeviceMemory>(allocation, generation);
+    const auto from = pool ? pool : std::static_pointer_cast<MemPool>(device.current_pool());
+    allocation.owner = from;
+    Runtime& runtime = device.runtime();
+    const Status status = device.allocate([&] {
+        return from ? runtime.malloc_from_pool_async(&allocation.pointer, bytes, from->handle(),
+                                                     stream->handle())
+                    : runtime.malloc_async(&allocation.pointer, bytes, stream->handle());
+    });
+    if (status != Status::success) {
+        device.fail(status, from ? "cudaMallocFromPoolAsync" : "cudaMallocAsync",
+                    std::to_string(bytes) + " bytes on " + device.name(), {});
+    }
+    auto memory = std::make_shared<DeviceMemory>(allocation, generation);
+    device.check(device.take_event(&memory->allocation_.allocated), "cudaEventCreateWithFlags");
+    device.check(runtime.event_record_with_flags(memory->allocation_.allocated, stream->handle(), 0),
+                 "cudaEventRecord");
+    return memory;
+}
+
+namespace {
+
+template <class Call>
+std::shared_ptr<DeviceMemory> make_memory(const DevicePtr& device, std::size_t bytes, DeviceMemory::Kind kind,
+                                          const char* name, Call&& call) {
+    const DeviceScope scope(*device);
+    device->sweep();
+    const RelaxedCapture relaxed(*device);
+    DeviceMemory::Allocation allocation;
+    allocation.bytes = bytes;
+    allocation.stream = device->legacy_stream();
+    allocation.kind = kind;
+    const unsigned generation = device->generation();
+    if (bytes > 0) {
+        if (kind == DeviceMemory::Kind::managed) device->limit_put_off();
+        const Status status = device->allocate([&] { return call(device->runtime(), &allocation.pointer); });
+        if (status != Status::success) {
+            device->fail(status, name, std::to_string(bytes) + " bytes on " + device->name(), {});
+        }
+    }
+    if (kind == DeviceMemory::Kind::managed) {
+        allocation.host_pointer = allocation.pointer;
+        if (bytes > 0) note_host_range(allocation.pointer, *device, bytes);
+    }
+    return std::make_shared<DeviceMemory>(std::move(allocation), generation);
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceMemory> DeviceMemory::allocate_plain(const DevicePtr& device, std::size_t bytes) {
+    return make_memory(device, bytes, Kind::plain, "cudaMalloc",
+                       [&](Runtime& runtime, void** pointer) { return runtime.malloc(pointer, bytes); });
+}
+
+std::shared_ptr<DeviceMemory> DeviceMemory::allocate_pitched(const DevicePtr& device, const Extent& extent,
+                                                             std::size_t* pitch) {
+    PitchedPointer made;
+    const bool volume = extent.depth != 1;
+    auto memory =
+        make_memory(device, extent.width * extent.height * extent.depth, Kind::plain,
+                    volume ? "cudaMalloc3D" : "cudaMallocPitch", [&](Runtime& runtime, void** pointer) {
+                        const Status status = volume ? runtime.malloc_3d(&made, extent)
+                                                     : runtime.malloc_pitch(&made.pointer, &made.pitch,
+                                                                            extent.width, extent.height);
+                        *pointer = made.pointer;
+                        return status;
+                    });
+    memory->allocation_.bytes = made.pitch * extent.height * extent.depth;
+    *pitch = made.pitch;
+    return memory;
+}
+
+std::shared_ptr<DeviceMemory> DeviceMemory::allocate_managed(const DevicePtr& device, std::size_t bytes,
+                                                             unsigned flags) {
+    return make_memory(
+        device, bytes, Kind::managed, "cudaMallocManaged",
+        [&](Runtime& runtime, void** pointer) { return runtime.malloc_managed(pointer, bytes, flags); });
+}
+
+std::shared_ptr<DeviceMemory> DeviceMemory::borrow(const DevicePtr& device, void* pointer, void* host_pointer,
+                                                   std::size_t bytes, std::shared_ptr<void> owner,
+                                                   Memory* used) {
+    Allocation allocation;
+    allocation.pointer = pointer;
+    allocation.bytes = bytes;
+    allocation.stream = device->legacy_stream();
+    allocation.kind = Kind::borrowed;
+    allocation.host_pointer = host_pointer;
+    allocation.owner = std::move(owner);
+    allocation.used = used;
+    return std::make_shared<DeviceMemory>(std::move(allocation), device->generation());
+}
+
+std::shared_ptr<DeviceMemory> DeviceMemory::adopt(const DevicePtr& device, void* pointer, void* host_pointer,
+                                                  std::size_t bytes, std::shared_ptr<void> owner,
+                                                  const StreamPtr& ready, bool in_order) {
+    Allocation allocation;
+    allocation.pointer = pointer;
+    allocation.bytes = bytes;
+    allocation.stream = ready ? ready : device->legacy_stream();
+    allocation.ready = ready;
+    allocation.kind = Kind::foreign;
+    allocation.host_pointer = host_pointer;
+    allocation.owner = std::move(owner);
+    allocation.device = device;
+    allocation.in_order = in_order;
+    auto memory = std::make_shared<DeviceMemory>(std::move(allocation), device->generation());
+    if (!ready) return memory;
+    ready->check_usable();
+    // A record in a stream of others could spoil a capture: what uses the memory waits for that stream then,
+    // if it is still to be had.
+    if (captures_underway() > 0) {
+        if (!ready->lasts()) memory->allocation_.ready = nullptr;
+        return memory;
+    }
+    Device& from = ready->device();
+    const DeviceScope scope(from);
+    EventHandle& event = memory->allocation_.allocated;
+    memory->allocation_.event_generation = from.generation();
+    from.check(from.take_event(&event), "cudaEventCreateWithFlags");
+    from.check(from.runtime().event_record_with_flags(event, ready->handle(), 0), "cudaEventRecord");
+    return memory;
+}
+
+DeviceMemory::DeviceMemory(Allocation allocation, unsigned generation)
+    : allocation_(std::move(allocation)), generation_(generation) {
+    ++live_device_memory;
+}
+
+void DeviceMemory::used_in(const StreamPtr& stream) {
+    check_usable();
+    if (allocation_.used != nullptr) {
+        allocation_.used->used_in(stream);
+        return;
+    }
+    if (allocation_.kind == Kind::pooled && stream == allocation_.stream) return;
+    if (!uses_.add(stream)) return;
+    if (allocation_.allocated == nullptr) {
+        if (allocation_.ready && !stream->implicitly_ordered_with(*allocation_.ready))
+            stream->device().check(order(*stream, *allocation_.ready), "cudaStreamWaitEvent");
+        return;
+    }
+    if (stream->implicitly_ordered_with(first_stream())) return;
+    Device& device = stream->device();
+    device.check(device.runtime().stream_wait_event(stream->handle(), allocation_.allocated, 0),
+                 "cudaStreamWaitEvent");
+}
+
+std::vector<StreamPtr> DeviceMemory::users() {
+    if (allocation_.used != nullptr) return allocation_.used->users();
+    std::vector<StreamPtr> users = uses_.list();
+    if (allocation_.kind == Kind::pooled) users.push_back(allocation_.stream);
+    return users;
+}
+
+void DeviceMemory::make_wait(const StreamPtr& later) {
+    check_usable();
+    later->check_usable();
+    Device& device = later->device();
+    const DeviceScope scope(device);
+    for (const StreamPtr& user : users()) {
+        if (later->implicitly_ordered_with(*user)) continue;
+        device.check(order(*later, *user), "cudaStreamWaitEvent");
+    }
+    if (allocation_.kind != Kind::foreign || allocation_.allocated == nullptr) return;
+    if (later->implicitly_ordered_with(first_stream())) return;
+    device.check(device.runtime().stream_wait_event(later->handle(), allocation_.allocated, 0),
+                 "cudaStreamWaitEvent");
+}
+
+void DeviceMemory::outlast_call() {
+    if (!allocation_.ready || allocation_.ready->lasts()) return;
+    allocation_.stream = device().legacy_stream();
+    allocation_.in_order = false;
+}
+
+void DeviceMemory::wait() {
+    check_usable();
+    for (const StreamPtr& user : users()) user->synchronize();
+    if (allocation_.kind != Kind::foreign || allocation_.allocated == nullptr) return;
+    Device& from = first_stream().device();
+    const DeviceScope scope(from);
+    from.check_wait(from.runtime().event_synchronize(allocation_.allocated), "cudaEventSynchronize");
+}
+
+namespace {
+
+// Frees in the order of its stream. If that is refused, which a capture does for a while and a stream that
+// went with its library for good, frees as other memory is freed: once the device is idle.
+Status free_in_order(const DeviceMemory::Allocation& allocation) {
+    Runtime& runtime = allocation.stream->device().runtime();
+    const Status status = runtime.free_async(allocation.pointer, allocation.stream->handle());
+    if (status == Status::success && allocation.owner)
+        std::static_pointer_cast<MemPool>(allocation.owner)->freed_in(allocation.stream);
+    if (status == Status::success || is_sticky(status) || is_put_off(status)) return status;
+    runtime.get_last_error();
+    return runtime.free(allocation.pointer);
+}
+
+// Memory that other streams use: freed in the order of its stream once they are past that, so that its stream
+// never waits for them, unless somebody needs the memory.
+void free_after_uses(const DevicePtr& device, unsigned generation, const DeviceMemory::Allocation& allocation,
+                     const std::vector<StreamPtr>& used) noexcept {
+    constexpr const char* call = "cudaFreeAsync";
+    device->release(generation, call, [device, generation, allocation, used](Runtime&) {
+        const auto marks = std::make_shared<std::vector<StreamMark>>();
+        for (const StreamPtr& stream : used) marks->push_back(mark(stream));
+        auto attempt = [raw = device.get(), generation, allocation, marks] {
+            const NoWait::Again again;
+            std::erase_if(*marks, [](const StreamMark& mark) { return is_past(mark); });
+            if (!marks->empty()) return false;
+            raw->release(generation, call, [allocation](Runtime&) { return free_in_order(allocation); });
+            return true;
+        };
+        if (attempt()) return Status::success;
+        device->retire(std::move(attempt), [stream = allocation.stream, marks] {
+            std::erase_if(*marks, [&](const StreamMark& mark) { return make_wait(*stream, mark); });
+        });
+        return Status::success;
+    });
+}
+
+void give_back_foreign(DeviceMemory::Allocation allocation, unsigned generation,
+                       const std::vector<StreamPtr>& used) {
+    const DevicePtr device = allocation.device;
+    if (allocation.allocated != nullptr) {
+        allocation.ready->device().give_event(allocation.allocated, allocation.event_generation);
+    }
+    if (allocation.in_order) {
+        device->release(generation, "cudaStreamWaitEvent", [stream = allocation.stream, used](Runtime&) {
+            Status status = Status::success;
+            for (const StreamPtr& user : used) {
+                if (status == Status::success && !stream->implicitly_ordered_with(*user)) {
+                    status = order(*stream, *user);
+                }
+            }
+            return status;
+        });
+    }
+    // What is done with the last copy of this: letting the owner go.
+    release_after_uses(device, generation, "cudaEventQuery", used,
+                       [owner = std::move(allocation.owner)](Runtime&) { return Status::success; });
+}
+
+}  // namespace
+
+DeviceMemory::~DeviceMemory() {
+    --live_device_memory;
+    if (allocation_.kind == Kind::foreign) {
+        give_back_foreign(std::move(allocation_), generation_, uses_.take());
+        return;
+    }
+    if (allocation_.pointer == nullptr || allocation_.kind == Kind::borrowed ||
+        allocation_.kind == Kind::graph) {
+        return;
+    }
+    const DevicePtr owner = device().shared_from_this();
+    if (allocation_.kind == Kind::managed) forget_host_range(allocation_.pointer, *owner);
+    if (allocation_.kind != Kind::pooled) {
+        release_after_uses(
+            owner, generation_, "cudaFree", uses_.take(),
+            [pointer = allocation_.pointer](Runtime& runtime) { return runtime.free(pointer); },
+            allocation_.kind == Kind::managed ? allocation_.bytes : 0);
+        return;
+    }
+    owner->give_event(allocation_.allocated, generation_);
+    std::vector<StreamPtr> others = uses_.take();
+    // The legacy default stream is where others work unless they were told otherwise, and waits for all
+    // streams that are not non-blocking.
+    if (exported_) others.push_back(owner->legacy_stream());
+    std::erase_if(others, [&](const StreamPtr& stream) {
+        return allocation_.stream->implicitly_ordered_with(*stream);
+    });
+    if (!others.empty()) {
+        free_after_uses(owner, generation_, allocation_, others);
+        return;
+    }
+    owner->release(generation_, "cudaFreeAsync",
+                   [allocation = std::move(allocation_)](Runtime&) { return free_in_order(allocation); });
+}
+
+namespace {
+
+[[noreturn]] void not_managed() {
+    throw std::invalid_argument("the array is no managed memory: make it with cuscope.empty_managed()");
+}
+
+}  // namespace
+
+void DeviceMemory::prefetch(std::size_t offset, std::size_t bytes, const MemLocation& location,
+                            const StreamPtr& stream) {
+    if (kind() != Kind::managed) not_managed();
+    if (bytes == 0) return;
+    stream->check_usable();
+    refuse_legacy_in_capture(*stream, "cudaMemPrefetchAsync");
+    Device& on = stream->device();
+    const DeviceScope scope(on);
+    const Enqueue enqueue(*stream);
+    use(stream, enqueue);
+    on.check(on.runtime().mem_prefetch_async(static_cast<std::byte*>(pointer()) + offset, bytes, location, 0,
+                                             stream->handle()),
+             "cudaMemPrefetchAsync");
+}
+
+void DeviceMemory::advise(std::size_t offset, std::size_t bytes, MemoryAdvice advice,
+                          const MemLocation& location) {
+    check_usable();
+    if (kind() != Kind::managed) not_managed();
+    if (bytes == 0) return;
+    const DeviceScope scope(device());
+    device().check(
+        device().runtime().mem_advise(static_cast<std::byte*>(pointer()) + offset, bytes, advice, location),
+        "cudaMemAdvise");
+}
+
+std::vector<int> DeviceMemory::range_attribute(std::size_t offset, std::size_t bytes,
+                                               MemRangeAttribute attribute) {
+    check_usable();
+    if (kind() != Kind::managed) not_managed();
+    constexpr std::size_t most_places = 64;
+    std::vector<int> data(attribute == MemRangeAttribute::accessed_by ? most_places : 1, invalid_device_id);
+    if (bytes == 0) return data;
+    const DeviceScope scope(device());
+    device().check(
+        device().runtime().mem_range_get_attribute(data.data(), data.size() * sizeof(int), attribute,
+                                                   static_cast<std::byte*>(pointer()) + offset, bytes),
+        "cudaMemRangeGetAttribute");
+    return data;
+}
+
+namespace {
+
+// Null: not mapped, for copies only.
+void* device_view(Runtime& runtime, void* pointer) {
+    void* view = nullptr;
+    if (runtime.host_get_device_pointer(&view, pointer, 0) == Status::success) return view;
+    runtime.get_last_error();
+    return nullptr;
+}
+
+void leave(const PinnedMemory* memory) {
+    std::shared_ptr<PinnedMemory> entered;  // goes without the lock
+    const std::lock_guard lock(registry().mutex);
+    const auto entry = registry().entries.find(static_cast<std::byte*>(memory->pointer()));
+    if (entry == registry().entries.end()) return;
+    entered = entry->second.lock();
+    if (!entered || entered.get() == memory) registry().entries.erase(entry);
+}
+
+}  // namespace
+
+std::shared_ptr<PinnedMemory> PinnedMemory::allocate(const DevicePtr& device, std::size_t bytes,
+                                                     unsigned flags) {
+    const DeviceScope scope(*device);
+    device->sweep();
+    const RelaxedCapture relaxed(*device);
+    Runtime& runtime = device->runtime();
+    void* pointer = nullptr;
+    device->limit_put_off();
+    const Status status = device->allocate([&] { return runtime.host_alloc(&pointer, bytes, flags); });
+    if (status != Status::success) {
+        device->fail(status, "cudaHostAlloc", std::to_string(bytes) + " bytes of page-locked memory", {});
+    }
+    note_host_range(pointer, *device, bytes);
+    return enter(std::make_shared<PinnedMemory>(device, pointer, bytes, device_view(runtime, pointer)));
+}
+
+std::shared_ptr<PinnedMemory> PinnedMemory::register_memory(const DevicePtr& device, void* pointer,
+                                                            std::size_t bytes, unsigned flags,
+                                                            std::shared_ptr<void> owner) {
+    const DeviceScope scope(*device);
+    device->sweep();
+    const RelaxedCapture relaxed(*device);
+    Runtime& runtime = device->runtime();
+    const Status status = runtime.host_register(pointer, bytes, flags);
+    if (status != Status::success) {
+        device->fail(status, "cudaHostRegister", std::to_string(bytes) + " bytes of host memory", {});
+    }
+    return enter(std::make_shared<PinnedMemory>(device, pointer, bytes, device_view(runtime, pointer),
+                                                std::move(owner)));
+}
+
+std::shared_ptr<PinnedMemory> PinnedMemory::enter(const std::shared_ptr<PinnedMemory>& memory) {
+    const std::lock_guard lock(registry().mutex);
+    registry().entries[static_cast<std::byte*>(memory->pointer_)] = memory;
+    return memory;
+}
+
+namespace {
+
+std::shared_mutex& registration_mutex() {
+    static auto* const mutex = new std::shared_mutex;  // outlives static destructors
+    return *mutex;
+}
+
+}  // namespace
+
+std::shared_lock<std::shared_mutex> PinnedMemory::stay_registered() {
+    return locked<std::shared_lock<std::shared_mutex>>(registration_mutex());
+}
+
+void PinnedMemory::unregister() {
+    {
+        const auto lock = locked<std::unique_lock<std::shared_mutex>>(registration_mutex());
+        if (closed_.exchange(true)) return;
+    }
+    try {
+        if (device_->generation() == generation_) {
+            for (const StreamPtr& stream : uses_.list()) {
+                Device& on = stream->device();
+                const DeviceScope scope(on);
+                on.check_wait(on.runtime().stream_synchronize(stream->handle()), "cudaStreamSynchronize");
+            }
+            const DeviceScope scope(*device_);
+            device_->check_wait(device_->runtime().host_unregister(pointer_), "cudaHostUnregister");
+        }
+    } catch (...) {
+        closed_ = false;  // it is still locked, and may be closed again
+        throw;
+    }
+    uses_.take();
+    leave(this);
+}
+
+std::shared_ptr<PinnedMemory> PinnedMemory::find(const Device& device, const void* address,
+                                                 std::size_t bytes) {
+    const auto* first = static_cast<const std::byte*>(address);
+    std::shared_ptr<PinnedMemory> found;
+    const std::lock_guard lock(registry().mutex);
+    auto entry = registry().entries.upper_bound(first);
+    if (entry == registry().entries.begin()) return nullptr;
+    found = std::prev(entry)->second.lock();
+    if (!found || found->closed_ || &found->device().runtime() != &device.runtime()) return nullptr;
+    const auto offset = static_cast<std::size_t>(first - static_cast<std::byte*>(found->pointer_));
+    return offset + bytes <= found->bytes_ ? found : nullptr;
+}
+
+PinnedMemory::PinnedMemory(const DevicePtr& device, void* pointer, std::size_t bytes, void* device_pointer,
+                           std::shared_ptr<void> owner)
+    : device_(device),
+      pointer_(pointer),
+      bytes_(bytes),
+      device_pointer_(device_pointer),
+      generation_(device->generation()),
+      owner_(std::move(owner)) {
+    ++live_pinned_memory;
+}
+
+void PinnedMemory::used_in(const StreamPtr& stream) {
+    check_usable();
+    uses_.add(stream);
+}
+
+void* PinnedMemory::device_address(const void* address) const {
+    if (device_pointer_ == nullptr) return nullptr;
+    const auto offset = static_cast<const std::byte*>(address) - static_cast<std::byte*>(pointer_);
+    return static_cast<std::byte*>(device_pointer_) + offset;
+}
+
+void release_after_uses(const DevicePtr& device, unsigned generation, const char* call,
+                        const std::vector<StreamPtr>& used, Destroy destroy,
+                        std::size_t host_bytes) noexcept {
+    // The marks are made where the runtime may be called, which a destructor cannot know.
+    device->release(generation, call,
+                    [device, generation, call, used, destroy = std::move(destroy), host_bytes](Runtime&) {
+                        std::vector<StreamMark> marks;
+                        for (const StreamPtr& stream : used) marks.push_back(mark(stream));
+                        auto attempt = [raw = device.get(), generation, call, destroy, host_bytes,
+                                        marks = std::move(marks)]() mutable {
+                            const NoWait::Again again(!marks.empty());
+                            std::erase_if(marks, [](const StreamMark& mark) { return is_past(mark); });
+                            if (!marks.empty()) return false;
+                            raw->release(generation, call, destroy, host_bytes);
+                            return true;
+                        };
+                        if (!attempt()) device->retire(std::move(attempt));
+                        return Status::success;
+                    });
+}
+
+// The host owns the pages, so no stream can free them: they go when every stream is past its uses.
+PinnedMemory::~PinnedMemory() {
+    --live_pinned_memory;
+    if (!owner_) forget_host_range(pointer_, *device_);
+    if (closed_) return;
+    leave(this);
+    release_after_uses(
+        device_, generation_, owner_ ? "cudaHostUnregister" : "cudaFreeHost", uses_.take(),
+        [pointer = pointer_, owner = owner_](Runtime& runtime) {
+            return owner ? runtime.host_unregister(pointer) : runtime.free_host(pointer);
+        },
+        owner_ ? 0 : bytes_);
+}
+
+}  // namespace cuscope::core

@@ -1,0 +1,77 @@
+// CUDA arrays, and the texture and surface objects through which kernels read and write them. All outlive
+// whatever was enqueued on them, as other memory does.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "core/memory/copy.hpp"
+
+namespace cuscope::core {
+
+class ArrayMemory final : public Memory {
+  public:
+    // The extent is in elements; height and depth are 0 where the array has fewer axes.
+    static std::shared_ptr<ArrayMemory> allocate(const DevicePtr& device, const ChannelFormat& format,
+                                                 const Extent& extent, unsigned flags);
+
+    Device& device() const override { return *device_; }
+    std::size_t bytes() const override { return bytes_; }
+    void used_in(const StreamPtr& stream) override;
+    std::vector<StreamPtr> users() override { return whole_ ? whole_->users() : uses_.list(); }
+    void check_usable() const { device_->check_generation(generation_, "CudaArray"); }
+    ArrayHandle handle() const { return handle_; }
+    const DevicePtr& device_pointer() const { return device_; }
+    const Extent& extent() const { return extent_; }
+    std::size_t element_bytes() const;
+
+    // Copies all elements from, or to, pitched memory of the host or of the device (`memory`, null for the
+    // host's).
+    void copy(bool from_array, const PitchedPointer& other, const std::shared_ptr<DeviceMemory>& memory,
+              const StreamPtr& stream, const KeepAlive& keep_alive);
+
+    // `whole`: of a level of a mipmapped array, which has the memory.
+    ArrayMemory(const DevicePtr& device, ArrayHandle handle, const ChannelFormat& format,
+                const Extent& extent, std::shared_ptr<Memory> whole = nullptr);
+    ~ArrayMemory() override;
+
+  private:
+    DevicePtr device_;
+    ArrayHandle handle_;
+    ChannelFormat format_;
+    Extent extent_;
+    std::size_t bytes_;
+    unsigned generation_;
+    std::shared_ptr<Memory> whole_;
+    Uses uses_;
+};
+
+// A texture or surface object; what it reads stays alive with it.
+class TextureObject final : public Memory {
+  public:
+    static std::shared_ptr<TextureObject> texture(const DevicePtr& device,
+                                                  const ResourceDescription& resource,
+                                                  const TextureDescription& description,
+                                                  std::shared_ptr<Memory> source);
+    static std::shared_ptr<TextureObject> surface(const std::shared_ptr<ArrayMemory>& array);
+
+    Device& device() const override { return *device_; }
+    std::size_t bytes() const override { return source_->bytes(); }
+    void used_in(const StreamPtr& stream) override;
+    std::vector<StreamPtr> users() override { return uses_.list(); }
+    unsigned long long handle() const { return handle_; }
+
+    TextureObject(const DevicePtr& device, unsigned long long handle, bool is_surface,
+                  std::shared_ptr<Memory> source);
+    ~TextureObject() override;
+
+  private:
+    DevicePtr device_;
+    unsigned long long handle_;
+    bool is_surface_;
+    std::shared_ptr<Memory> source_;
+    unsigned generation_;
+    Uses uses_;
+};
+
+}  // namespace cuscope::core

@@ -1,0 +1,281 @@
+#include "core/module/module.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+#include "core/graph/capture.hpp"
+#include "runtime/compile/signature.hpp"
+
+namespace cuscope::core {
+namespace {
+
+std::string without_spaces(std::string text) {
+    std::erase_if(text, [](unsigned char c) { return c == ' ' || c == '\t' || c == '\n'; });
+    return text;
+}
+
+std::shared_ptr<Library> load_library(const DevicePtr& device, const std::string& image,
+                                      const std::string& origin) {
+    LibraryHandle handle = nullptr;
+    const RelaxedCapture relaxed(*device);
+    const Status status = device->allocate(
+        [&] { return device->runtime().library_load_data(&handle, image.data(), image.size()); });
+    if (status == Status::not_ready) {
+        device->runtime().get_last_error();
+        throw Interrupted();
+    }
+    if (status != Status::success) device->fail(status, "cudaLibraryLoadData", origin, {});
+    return std::make_shared<Library>(device, handle);
+}
+
+[[noreturn]] void fail_compile(Device& device, Status status, const CompileRequest& request,
+                               const std::string& log) {
+    if (status == Status::not_ready) {
+        device.runtime().get_last_error();
+        throw Interrupted();
+    }
+    const bool timed_out = status == Status::timeout;
+    if (log.empty() || (status != Status::invalid_source && status != Status::invalid_value && !timed_out)) {
+        device.fail(status, "compiling " + request.file_name, log, {});
+    }
+    device.runtime().get_last_error();
+    throw CompileFailure(status, "compiling " + request.file_name, log,
+                         request.file_name +
+                             (timed_out ? " was not compiled for " : " does not compile for ") +
+                             device.name() + "\n" + log);
+}
+
+// "f(int*, float)" of "_Z1fPif".
+std::string name_with_parameters(const std::string& lowered) {
+    std::string name = demangle(lowered.c_str());
+    if (name.starts_with("void ")) name.erase(0, 5);
+    return name;
+}
+
+// Kernels that share a name have their parameters in it.
+void name_overloads(std::vector<KernelDescription>& kernels) {
+    std::map<std::string, int> count;
+    for (const KernelDescription& kernel : kernels) ++count[kernel.name];
+    for (KernelDescription& kernel : kernels) {
+        if (count[kernel.name] > 1) kernel.name = name_with_parameters(kernel.lowered);
+    }
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    if (!stream.is_open() || stream.bad()) {
+        throw Error(Status::file_not_found, "reading " + path.string(), std::strerror(errno));
+    }
+    return bytes;
+}
+
+std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRequest& request) {
+    const DeviceScope scope(*device);
+    device->sweep();
+    CompileResult result;
+    Status status = Status::invalid_source;
+    if (const std::size_t nul = request.source.find('\0'); nul != std::string::npos) {
+        result.log =
+            request.file_name + ": error: character " + std::to_string(nul) + " of the source is null";
+    } else {
+        status = device->runtime().compile(request, &result);
+    }
+    if (status != Status::success) fail_compile(*device, status, request, result.log);
+    auto module = std::make_shared<Module>(device);
+    module->library_ = load_library(device, result.image, request.file_name);
+    name_overloads(result.kernels);
+    const auto counting =
+        device->runtime().simulated() ? std::make_shared<CountingImage>(device, request) : nullptr;
+    for (const KernelDescription& description : result.kernels) {
+        module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, description));
+        module->kernels_.back()->count_with(counting);
+    }
+    std::string missing;
+    for (const KernelNames& found : find_kernels(request.source)) {
+        if (found.is_template) {
+            module->templates_.push_back(found.name);
+        } else {
+            missing += (missing.empty() ? "'" : ", '") + found.name + "'";
+        }
+    }
+    module->image_ = std::move(result.image);
+    module->log_ = std::move(result.log);
+    if (module->kernels_.empty() && !missing.empty()) {
+        module->log_ += request.file_name + ": note: the module has no kernels, but the source has " +
+                        missing +
+                        ": look at the #if around each of them, which the preprocessor may find false\n";
+    }
+    module->cached_ = result.cached;
+    return module;
+}
+
+std::shared_ptr<Module> Module::load(const DevicePtr& device, std::string image, const std::string& origin) {
+    const DeviceScope scope(*device);
+    device->sweep();
+    auto module = std::make_shared<Module>(device);
+    module->library_ = load_library(device, image, origin);
+    Runtime& runtime = device->runtime();
+    unsigned count = 0;
+    device->check(runtime.library_get_kernel_count(&count, module->library_->get()),
+                  "cudaLibraryGetKernelCount");
+    std::vector<KernelHandle> handles(count);
+    device->check(runtime.library_enumerate_kernels(handles.data(), count, module->library_->get()),
+                  "cudaLibraryEnumerateKernels");
+    for (KernelHandle handle : handles) {
+        module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, handle));
+    }
+    for (const auto& kernel : module->kernels_) {
+        const bool overloaded =
+            std::count_if(module->kernels_.begin(), module->kernels_.end(), [&](const auto& other) {
+                return other->name() == kernel->name() || other->name().starts_with(kernel->name() + "(");
+            }) > 1;
+        if (overloaded) kernel->name_by_parameters();
+    }
+    module->image_ = std::move(image);
+    return module;
+}
+
+std::shared_ptr<Kernel> Module::kernel(const std::string& name) const {
+    const std::string wanted = without_spaces(name);
+    std::vector<std::shared_ptr<Kernel>> overloads;
+    for (const auto& kernel : kernels_) {
+        const std::string known = without_spaces(kernel->name());
+        if (known == wanted || kernel->lowered() == name) return kernel;
+        if (known.substr(0, known.find('(')) == wanted) overloads.push_back(kernel);
+    }
+    std::ostringstream message;
+    if (!overloads.empty()) {
+        message << "there are " << overloads.size() << " kernels '" << name
+                << "' in this module; name one by its "
+                << "parameters, or by what the compiler calls it: ";
+        for (std::size_t i = 0; i < overloads.size(); ++i) {
+            message << (i ? ", " : "") << "'" << overloads[i]->name() << "' (" << overloads[i]->lowered()
+                    << ")";
+        }
+        throw std::out_of_range(message.str());
+    }
+    message << "there is no kernel '" << name << "' in this module; ";
+    if (kernels_.empty()) {
+        message << "it has none (kernels are declared __global__)";
+        if (!log_.empty()) message << ". The compiler said:\n" << log_;
+    } else {
+        message << "it has: ";
+        for (std::size_t i = 0; i < kernels_.size(); ++i) message << (i ? ", " : "") << kernels_[i]->name();
+    }
+    const std::string base = wanted.substr(0, wanted.find('<'));
+    if (std::find(templates_.begin(), templates_.end(), base) != templates_.end()) {
+        message << ". " << base << " is a template: name its instances, name_expressions=['"
+                << (base == wanted ? base + "<float>" : name) << "']";
+    }
+    throw std::out_of_range(message.str());
+}
+
+std::shared_ptr<DeviceMemory> Module::symbol(const std::string& name) const {
+    device_->check_generation(library_->generation(), "Module");
+    const DeviceScope scope(*device_);
+    void* pointer = nullptr;
+    std::size_t bytes = 0;
+    const Status status =
+        device_->runtime().library_get_global(&pointer, &bytes, library_->get(), name.c_str());
+    if (status == Status::symbol_not_found) {
+        device_->runtime().get_last_error();
+        throw std::out_of_range("there is no variable '" + name +
+                                "' in this module: variables are declared __device__ or __constant__, and "
+                                "used by a kernel");
+    }
+    device_->check(status, "cudaLibraryGetGlobal");
+    return DeviceMemory::borrow(device_, pointer, nullptr, bytes, library_, nullptr);
+}
+
+Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, const KernelDescription& description)
+    : device_(std::move(device)),
+      library_(std::move(library)),
+      name_(description.name),
+      lowered_(description.lowered) {
+    device_->check(device_->runtime().library_get_kernel(&handle_, library_->get(), lowered_.c_str()),
+                   "cudaLibraryGetKernel");
+    label_ = interned(name_);
+    load_parameters(description.parameters);
+}
+
+Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle handle)
+    : device_(std::move(device)), library_(std::move(library)), handle_(handle) {
+    const char* mangled = nullptr;
+    device_->check(device_->runtime().func_get_name(&mangled, handle_), "cudaFuncGetName");
+    lowered_ = mangled;
+    const std::string demangled = demangle(mangled);
+    name_ = demangled.substr(0, demangled.find('('));
+    // "void scale<float>(float*)": an instance of a template says what it returns.
+    if (name_.starts_with("void ")) name_.erase(0, 5);
+    label_ = interned(name_);
+    load_parameters(demangled == lowered_ ? std::vector<Parameter>{} : parse_parameters(demangled));
+}
+
+CountingImage::CountingImage(DevicePtr device, CompileRequest request)
+    : device_(std::move(device)), request_(std::move(request)) {
+    request_.counted = true;
+}
+
+KernelHandle CountingImage::kernel(const std::string& lowered) {
+    const DeviceScope scope(*device_);
+    // The first of several threads keeps its own; null asks for what is kept.
+    const auto keep = [this](const std::shared_ptr<Library>& made) {
+        const std::scoped_lock lock(mutex_);
+        if (!library_) library_ = made;
+        return library_;
+    };
+    std::shared_ptr<Library> library = keep(nullptr);
+    if (!library) {
+        // Without the lock: this takes a while, and may be interrupted.
+        CompileResult result;
+        const Status status = device_->runtime().compile(request_, &result);
+        if (status != Status::success) fail_compile(*device_, status, request_, result.log);
+        library = keep(load_library(device_, result.image, request_.file_name));
+    }
+    KernelHandle handle = nullptr;
+    device_->check(device_->runtime().library_get_kernel(&handle, library->get(), lowered.c_str()),
+                   "cudaLibraryGetKernel");
+    return handle;
+}
+
+void Kernel::name_by_parameters() {
+    name_ = name_with_parameters(lowered_);
+    label_ = interned(name_);
+}
+
+void Kernel::load_parameters(std::vector<Parameter> known) {
+    const bool complete = !known.empty() && std::all_of(known.begin(), known.end(),
+                                                        [](const Parameter& p) { return p.size != 0; });
+    if (!complete) {
+        // The image knows how many there are and how large; a signature that disagrees is not believed.
+        std::vector<std::size_t> sizes;
+        std::size_t offset = 0, size = 0;
+        Runtime& runtime = device_->runtime();
+        while (runtime.func_get_param_info(handle_, sizes.size(), &offset, &size) == Status::success) {
+            sizes.push_back(size);
+        }
+        runtime.get_last_error();  // asking for one too many is how their count is learnt
+        if (known.size() != sizes.size()) known.assign(sizes.size(), Parameter{});
+        for (std::size_t i = 0; i < sizes.size(); ++i) known[i].size = sizes[i];
+    }
+    for (Parameter& parameter : known) {
+        ElementType element = element_type(parameter.element);
+        // NumPy alone has no bfloat16: a pointer to it takes arrays of any other type that has the bits.
+        if (parameter.kind == ParameterKind::pointer && element == bfloat16) element = {};
+        VectorType vector;
+        if (parameter.kind == ParameterKind::opaque) vector = vector_type(parameter.type);
+        if (vector.bytes() != parameter.size) vector = {};
+        parameters_.push_back({std::move(parameter), element, vector});
+    }
+}
+
+}  // namespace cuscope::core

@@ -1,0 +1,111 @@
+#include "cuda/driver/idle.hpp"
+
+#include <algorithm>
+
+#include "cuda/driver/capture_use.hpp"
+#include "cuda/driver/context.hpp"
+#include "cuda/driver/wait.hpp"
+
+namespace cuscope::cuda {
+namespace {
+
+// A question that fails for another reason than work that is not done is the next call's to report.
+bool has_work(cudaError_t answer) {
+    if (answer != cudaSuccess && answer != cudaErrorNotReady) cudaGetLastError();
+    return answer == cudaErrorNotReady;
+}
+
+// The legacy default stream, which cannot be captured, answers with an error while a stream is that it waits
+// for.
+bool is_captured(cudaStream_t stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (const cudaError_t answer = cudaStreamIsCapturing(stream, &status); answer != cudaSuccess) {
+        cudaGetLastError();
+        return answer == cudaErrorStreamCaptureImplicit;
+    }
+    return status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace
+
+void KnownStreams::made(cudaStream_t stream) {
+    const int device = current_device();
+    note_device(device);
+    const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
+    books_[device].streams.push_back(stream);
+}
+
+void KnownStreams::leaving(cudaStream_t stream) {
+    const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
+    for (auto& [device, book] : books_) {
+        const auto found = std::find(book.streams.begin(), book.streams.end(), stream);
+        if (found == book.streams.end()) continue;
+        book.streams.erase(found);
+        const RelaxedThread relaxed;
+        const StreamUse use(stream);
+        if (is_captured(stream) || !has_work(cudaStreamQuery(stream))) return;
+        cudaEvent_t behind = nullptr;
+        if (cudaEventCreateWithFlags(&behind, cudaEventDisableTiming) == cudaSuccess &&
+            cudaEventRecord(behind, stream) == cudaSuccess) {
+            book.left.push_back(behind);
+            return;
+        }
+        // Nobody knows of its work then: what is given back may wait for it.
+        if (behind != nullptr) cudaEventDestroy(behind);
+        cudaGetLastError();
+        return;
+    }
+}
+
+void KnownStreams::forget() {
+    const int device = current_device();
+    const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
+    books_.erase(device);
+}
+
+bool KnownStreams::captured() {
+    if (captures_underway > 0) return true;
+    // Others may capture, too.
+    for (const auto& [device, book] : books_) {
+        if (std::any_of(book.streams.begin(), book.streams.end(), is_captured)) return true;
+    }
+    return false;
+}
+
+bool KnownStreams::is_idle(Book& book) {
+    while (!book.left.empty()) {
+        if (has_work(cudaEventQuery(book.left.back()))) return false;
+        cudaEventDestroy(book.left.back());
+        book.left.pop_back();
+    }
+    if (is_captured(cudaStreamLegacy) || has_work(cudaStreamQuery(cudaStreamLegacy))) return false;
+    const auto busy = std::find_if(book.streams.begin(), book.streams.end(),
+                                   [](cudaStream_t stream) { return has_work(cudaStreamQuery(stream)); });
+    if (busy == book.streams.end()) return true;
+    // The next question begins with this one: while one stream is held, a question asks one stream.
+    std::swap(*busy, book.streams.front());
+    return false;
+}
+
+bool KnownStreams::idle(bool all_devices) {
+    const int current = current_device();
+    const RelaxedThread relaxed;
+    const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
+    const InsideDriver inside;
+    // Before any of them is asked: what one captured stream leads to may be another.
+    if (captured()) return false;
+    if (!all_devices) return is_idle(books_[current]);
+    note_device(current);
+    bool all_idle = true;
+    int left_at = current;
+    for (int device = 0; all_idle && device < 64; ++device) {
+        if ((used_.load(std::memory_order_relaxed) & bit_of(device)) == 0) continue;
+        if (device != left_at && cudaSetDevice(device) != cudaSuccess) continue;
+        left_at = device;
+        all_idle = is_idle(books_[device]);
+    }
+    if (left_at != current) cudaSetDevice(current);
+    return all_idle;
+}
+
+}  // namespace cuscope::cuda

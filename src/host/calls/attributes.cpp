@@ -1,0 +1,223 @@
+// The host runtime's attributes of launches and streams: what each may hold, and what a launch makes of it.
+#include <algorithm>
+
+#include "host/runtime/call.hpp"
+#include "host/runtime/host_runtime.hpp"
+
+namespace cuscope::host {
+namespace {
+
+std::string number(int value) { return std::to_string(value); }
+
+}  // namespace
+
+// An event that a launch records by itself may not be one with timing: there is no time of its own.
+Status HostRuntime::check_event(const LaunchAttribute& attribute, Event** event) {
+    *event = find_event(attribute.event).get();
+    if (*event == nullptr) return invalid_handle("event");
+    if (((*event)->flags & flags::event_disable_timing) == 0) {
+        return fail(Status::not_supported, "an event with timing: a launch records one made without only");
+    }
+    if (((*event)->flags & flags::event_interprocess) != 0)
+        return fail(Status::not_supported, "an event that processes share, which no launch records");
+    if ((attribute.event_flags & flags::event_record_external) != 0)
+        return fail(Status::illegal_state, "an external record, outside of a capture");
+    if (attribute.event_flags != 0) return fail(Status::invalid_value, "record flags that are none");
+    return Status::success;
+}
+
+// Of streams and launches alike.
+Status HostRuntime::check_attribute(const LaunchAttribute& attribute, LaunchAttributeId id) {
+    const auto within = [&](const char* what, int least, int most) {
+        if (attribute.value >= least && attribute.value <= most) return Status::success;
+        return fail(Status::invalid_value, std::string(what) + " " + number(attribute.value) +
+                                               "; allowed is " + number(least) + " to " + number(most));
+    };
+    const DeviceModel& model = *device().model;
+    switch (id) {
+        case LaunchAttributeId::access_policy_window: {
+            const AccessPolicyWindow& window = attribute.window;
+            int most = 0;
+            device_attribute(model, static_cast<DeviceAttribute>(109), device().memory, &most);
+            if (window.bytes > static_cast<std::size_t>(most)) {
+                return fail(Status::invalid_value, "an access policy window of " +
+                                                       std::to_string(window.bytes) +
+                                                       " bytes; allowed is 0 to " + number(most));
+            }
+            if (!(window.hit_ratio >= 0.0F && window.hit_ratio <= 1.0F))
+                return fail(Status::invalid_value, "a hit ratio outside of 0 to 1");
+            if (window.miss < AccessProperty::normal || window.miss > AccessProperty::streaming)
+                return fail(Status::invalid_value, "a miss property that is neither normal nor streaming");
+            return Status::success;
+        }
+        case LaunchAttributeId::synchronization_policy:
+            return within("a synchronization policy of", 1, 4);
+        case LaunchAttributeId::priority:
+            return Status::success;  // clamped, as a stream's is
+        case LaunchAttributeId::mem_sync_domain:
+            return within("a memory synchronization domain of", 0, 1);
+        case LaunchAttributeId::mem_sync_domain_map: {
+            int domains = 1;
+            device_attribute(model, static_cast<DeviceAttribute>(126), device().memory, &domains);
+            if (attribute.default_domain < domains && attribute.remote_domain < domains)
+                return Status::success;
+            return fail(Status::invalid_value, "a map to the memory synchronization domains " +
+                                                   number(attribute.default_domain) + " and " +
+                                                   number(attribute.remote_domain) + "; the device has " +
+                                                   number(domains));
+        }
+        case LaunchAttributeId::cluster_scheduling_policy_preference:
+            return within("a cluster scheduling policy of", 0, 2);
+        case LaunchAttributeId::preferred_shared_memory_carveout:
+            return within("a shared memory carveout of", 0, 100);
+        case LaunchAttributeId::nvlink_util_centric_scheduling:
+            return within("NVLink-centric scheduling of", 0, 1);
+        default:
+            return fail(Status::invalid_value, "attribute " + number(static_cast<int>(id)) +
+                                                   " of cudaLaunchAttributeID is none here");
+    }
+}
+
+Status HostRuntime::read_attributes(const LaunchConfig& config, LaunchRequest* request) {
+    request->cooperative = config.cooperative;
+    if (config.cluster.x != 0) request->cluster = config.cluster;
+    for (const LaunchAttribute& attribute : config.attributes) {
+        Status status = Status::success;
+        switch (attribute.id) {
+            case LaunchAttributeId::ignore:
+                break;
+            case LaunchAttributeId::cooperative:
+                request->cooperative = attribute.value != 0;
+                break;
+            case LaunchAttributeId::cluster_dimension:
+                request->cluster = attribute.cluster;
+                if (attribute.cluster.x == 0 || attribute.cluster.y == 0 || attribute.cluster.z == 0)
+                    status = fail(Status::invalid_cluster_size, "a cluster of no blocks");
+                break;
+            case LaunchAttributeId::preferred_cluster_dimension:
+                request->preferred_cluster = attribute.cluster;
+                break;
+            case LaunchAttributeId::programmatic_stream_serialization:
+                request->overlaps = attribute.value != 0;
+                break;
+            case LaunchAttributeId::programmatic_event:
+                status = check_event(attribute, &request->programmatic_event);
+                request->trigger_at_block_start = attribute.trigger_at_block_start;
+                break;
+            case LaunchAttributeId::launch_completion_event:
+                status = check_event(attribute, &request->completion_event);
+                break;
+            case LaunchAttributeId::priority:
+                request->priority = std::clamp(attribute.value, device().model->greatest_priority,
+                                               device().model->least_priority);
+                break;
+            case LaunchAttributeId::synchronization_policy:
+                status = fail(Status::invalid_value, "a synchronization policy, which only streams have");
+                break;
+            case LaunchAttributeId::device_updatable_kernel_node:
+                status = fail(Status::not_supported,
+                              "a kernel node that the device updates, outside of a capture");
+                break;
+            default:
+                status = check_attribute(attribute, attribute.id);
+        }
+        if (status != Status::success) return status;
+    }
+    return Status::success;
+}
+
+void HostRuntime::record_beside(Event* event, Stream& stream, Command* kernel, Timeline::Moment moment) {
+    Command* record = begin(stream, Engine::none, Role::event_record);
+    event->record = CommandRef(timeline_.pool(), record);
+    timeline_.enqueue_beside(record, kernel, moment);
+}
+
+// ---- streams
+
+Status HostRuntime::stream_set_attribute(StreamHandle stream, LaunchAttributeId id,
+                                         const LaunchAttribute* value) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const Found<Stream> found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    if (value == nullptr) return fail(Status::invalid_value);
+    if (Status status = check_attribute(*value, id); status != Status::success) return status;
+    switch (id) {
+        case LaunchAttributeId::access_policy_window:
+            found->window = value->window;
+            return Status::success;
+        case LaunchAttributeId::synchronization_policy:
+            found->synchronization_policy = value->value;
+            return Status::success;
+        case LaunchAttributeId::priority:
+            found->priority =
+                std::clamp(value->value, device().model->greatest_priority, device().model->least_priority);
+            return Status::success;
+        case LaunchAttributeId::mem_sync_domain:
+            found->domain = value->value;
+            return Status::success;
+        case LaunchAttributeId::mem_sync_domain_map:
+            found->default_domain = value->default_domain;
+            found->remote_domain = value->remote_domain;
+            return Status::success;
+        default:
+            return fail(Status::invalid_value, "an attribute that streams do not have");
+    }
+}
+
+Status HostRuntime::stream_get_attribute(StreamHandle stream, LaunchAttributeId id, LaunchAttribute* value) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const Found<const Stream> found = find_stream(stream);
+    if (found == nullptr) return invalid_handle("stream");
+    if (value == nullptr) return fail(Status::invalid_value);
+    if (Status status = admit(*found); status != Status::success) return status;
+    LaunchAttribute answer;
+    answer.id = id;
+    switch (id) {
+        case LaunchAttributeId::access_policy_window:
+            answer.window = found->window;
+            break;
+        case LaunchAttributeId::synchronization_policy:
+            answer.value = found->synchronization_policy;
+            break;
+        case LaunchAttributeId::priority:
+            answer.value = found->priority;
+            break;
+        case LaunchAttributeId::mem_sync_domain:
+            answer.value = found->domain;
+            break;
+        case LaunchAttributeId::mem_sync_domain_map:
+            answer.default_domain = found->default_domain;
+            answer.remote_domain = found->remote_domain;
+            break;
+        default:
+            return fail(Status::invalid_value, "an attribute that streams do not have");
+    }
+    *value = answer;
+    return Status::success;
+}
+
+Status HostRuntime::stream_copy_attributes(StreamHandle destination, StreamHandle source) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const Found<Stream> to = find_stream(destination);
+    const Found<const Stream> from = find_stream(source);
+    if (to == nullptr || from == nullptr) return invalid_handle("stream");
+    to->window = from->window;
+    to->synchronization_policy = from->synchronization_policy;
+    to->domain = from->domain;
+    to->default_domain = from->default_domain;
+    to->remote_domain = from->remote_domain;
+    to->priority = from->priority;
+    return Status::success;
+}
+
+// No lines of a cache are simulated, so none persist.
+Status HostRuntime::ctx_reset_persisting_l2_cache() {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    return Status::success;
+}
+
+}  // namespace cuscope::host

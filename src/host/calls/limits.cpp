@@ -1,0 +1,102 @@
+// The host runtime's limits of a device.
+#include <algorithm>
+
+#include "host/runtime/call.hpp"
+#include "host/runtime/host_runtime.hpp"
+
+namespace cuscope::host {
+namespace {
+
+constexpr int shared_memory_limit = 7;
+
+std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+std::map<int, std::size_t> HostRuntime::first_limits(const DeviceModel& model) {
+    std::map<int, std::size_t> limits{{static_cast<int>(Limit::stack_size), 1024},
+                                      {static_cast<int>(Limit::printf_fifo_size), 8650752},
+                                      {static_cast<int>(Limit::malloc_heap_size), 8388608}};
+    const int major = model.properties.compute_capability_major;
+    // Where kernels could wait for kernels that they launched.
+    if (major * 10 + model.properties.compute_capability_minor >= 35) {
+        limits[static_cast<int>(Limit::dev_runtime_pending_launch_count)] = 2048;
+        if (major < 9) limits[static_cast<int>(Limit::dev_runtime_sync_depth)] = 2;
+    }
+    if (major >= 8) {
+        limits[static_cast<int>(Limit::max_l2_fetch_granularity)] = 64;
+        limits[static_cast<int>(Limit::persisting_l2_cache_size)] = 3 * persisting_l2_unit(model);
+    }
+    // A driver's own, which cudaLimit does not name: the shared memory that a block may have.
+    if (major >= 9) limits[shared_memory_limit] = model.properties.shared_memory_per_block_optin;
+    return limits;
+}
+
+Status HostRuntime::device_get_limit(std::size_t* value, Limit limit) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    const auto found = device().limits.find(static_cast<int>(limit));
+    if (found == device().limits.end()) return unknown_limit(limit);
+    if (value == nullptr) return fail(Status::invalid_value);
+    *value = found->second;
+    return Status::success;
+}
+
+Status HostRuntime::unknown_limit(Limit limit) {
+    const auto number = static_cast<int>(limit);
+    const bool exists = number >= 0 && number <= static_cast<int>(Limit::persisting_l2_cache_size);
+    return fail(exists ? Status::unsupported_limit : Status::invalid_value,
+                "this device has no limit " + std::to_string(number) + " of cudaLimit");
+}
+
+Status HostRuntime::device_set_limit(Limit limit, std::size_t value) {
+    Call call(*this, &CallCosts::other);
+    if (call.refused()) return call.status();
+    Device& owner = device();
+    const auto found = owner.limits.find(static_cast<int>(limit));
+    if (found == owner.limits.end()) return unknown_limit(limit);
+    if (Status status = forbidden(); status != Status::success) return status;
+    const auto refuse = [&](const std::string& allowed) {
+        return fail(Status::invalid_value, std::to_string(value) + "; allowed is " + allowed);
+    };
+    constexpr std::size_t most_stack = std::size_t{512} << 10;
+    constexpr std::size_t least_fifo = std::size_t{512} << 10, most_fifo = std::size_t{2} << 30;
+    constexpr std::size_t least_heap = std::size_t{4} << 20;
+    switch (limit) {
+        case Limit::stack_size:
+            if (value > most_stack) return refuse("up to " + std::to_string(most_stack) + " bytes");
+            value = round_up(value, 16);
+            break;
+        case Limit::printf_fifo_size:
+            if (owner.has_printed)
+                return fail(Status::invalid_value, "a kernel that prints was launched: it is fixed now");
+            value = round_up(std::clamp(value, least_fifo, most_fifo), 256);
+            break;
+        case Limit::malloc_heap_size:
+            if (owner.has_allocated)
+                return fail(Status::invalid_value, "a kernel that allocates was launched: it is fixed now");
+            value = round_up(std::clamp(value, least_heap, std::max(least_heap, owner.memory / 8)), 64 << 10);
+            break;
+        case Limit::dev_runtime_sync_depth:
+            break;
+        case Limit::dev_runtime_pending_launch_count:
+            value = std::max<std::size_t>(value, 32);
+            break;
+        case Limit::max_l2_fetch_granularity:
+            if (value > 128) return refuse("0 to 128 bytes");
+            break;
+        case Limit::persisting_l2_cache_size: {
+            const std::size_t most = persisting_l2_bytes(*owner.model);
+            if (value > most) return refuse("up to " + std::to_string(most) + " bytes");
+            value = round_up(value, persisting_l2_unit(*owner.model));
+            break;
+        }
+        default:
+            return fail(Status::not_permitted, "the shared memory of a block is the device's own");
+    }
+    found->second = value;
+    if (limit == Limit::malloc_heap_size) owner.heap->set_limit(value);
+    return Status::success;
+}
+
+}  // namespace cuscope::host

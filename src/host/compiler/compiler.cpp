@@ -1,0 +1,667 @@
+#include "host/compiler/compiler.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "host/compiler/diagnostics.hpp"
+#include "host/compiler/host_compiler.hpp"
+#include "host/compiler/include_dir.hpp"
+#include "host/compiler/options.hpp"
+#include "host/compiler/registration.hpp"
+#include "host/compiler/rewrite.hpp"
+#include "host/compiler/run_command.hpp"
+#include "host/compiler/source_lines.hpp"
+#include "host/compiler/temporary_directory.hpp"
+#include "host/executor/image.hpp"
+#include "runtime/compile/cache.hpp"
+#include "runtime/compile/claim.hpp"
+#include "runtime/compile/device_part.hpp"
+#include "runtime/compile/host_headers.hpp"
+#include "runtime/compile/linkage.hpp"
+#include "runtime/compile/sha256.hpp"
+#include "runtime/compile/signature.hpp"
+#include "runtime/compile/source_tokens.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+// What the parameters of a kernel may take, all together.
+constexpr unsigned most_parameter_bytes = 32764;
+// What the __shared__ variables of a kernel may take, all together: the limit of every GPU.
+constexpr std::uint64_t most_shared_bytes = 48 << 10;
+
+// Folders in the directory of a compilation, of headers that stand in for the headers of host libraries.
+constexpr const char* library_folder = "/libraries/";
+constexpr const char* missing_folder = "/missing/";
+
+// The text of our own headers decides what a compilation gives as much as the source does.
+std::string headers_digest(const std::string& directory) {
+    static std::mutex mutex;
+    static std::map<std::string, std::string> known;
+    const std::lock_guard lock(mutex);
+    std::string& digest = known[directory];
+    if (!digest.empty()) return digest;
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (auto entry = std::filesystem::recursive_directory_iterator(directory, error);
+         !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error))
+        if (entry->is_regular_file(error)) paths.push_back(entry->path().string());
+    std::sort(paths.begin(), paths.end());
+    std::string all;
+    for (const std::string& path : paths) {
+        std::string text;
+        if (read_file(path, &text)) all += path.substr(directory.size()) + '\n' + text;
+    }
+    return digest = hex(sha256(all));
+}
+
+KernelDescription describe(const cuscope_simt::KernelEntry& entry) {
+    KernelDescription description;
+    description.name = entry.name;
+    description.lowered = entry.lowered;
+    description.parameters = parse_parameters(demangle(entry.signature));
+    std::string_view names = entry.parameter_names;
+    for (unsigned i = 0; i < entry.parameter_count && i < description.parameters.size(); ++i) {
+        const std::size_t comma = std::min(names.find(','), names.size());
+        description.parameters[i].name = names.substr(0, comma);
+        names.remove_prefix(std::min(comma + 1, names.size()));
+        description.parameters[i].size = entry.parameters[i].size;
+    }
+    return description;
+}
+
+// What is wrong with the __shared__ variables of an image; empty if nothing is. Which kernels call a function
+// that has such variables is not known here, so each function is looked at for itself.
+std::string shared_problem(const Image& image) {
+    std::map<std::string, std::uint64_t> bytes;
+    for (const SharedVariable& variable : image.shared_variables())
+        bytes[variable.function] += variable.bytes;
+    for (const SharedVariable& variable : image.shared_variables()) {
+        const std::uint64_t taken = bytes[variable.function];
+        if (taken <= most_shared_bytes) continue;
+        char numbers[64];
+        std::snprintf(numbers, sizeof numbers, "(0x%llx bytes, 0x%llx max)",
+                      static_cast<unsigned long long>(taken),
+                      static_cast<unsigned long long>(most_shared_bytes));
+        return (variable.of_kernel ? "kernel '" : "'") + variable.function + "' uses too much shared data " +
+               numbers +
+               ": the __shared__ variables of a kernel may take 48 KiB; a launch can give it more as dynamic "
+               "shared memory: extern __shared__ float name[];";
+    }
+    return "";
+}
+
+std::string without_spaces(std::string_view text) {
+    std::string result;
+    for (const char c : text)
+        if (c != ' ' && c != '\t' && c != '\n') result += c;
+    return result;
+}
+
+// "&ns::scale<float>" as the source would call it.
+std::string expression_name(std::string_view expression) {
+    const std::size_t begin = expression.find_first_not_of(" \t\n&");
+    const std::size_t end = expression.find_last_not_of(" \t\n");
+    if (begin == std::string_view::npos) return "";
+    std::string_view name = expression.substr(begin, end + 1 - begin);
+    if (name.substr(0, 2) == "::") name.remove_prefix(2);
+    return std::string(name);
+}
+
+// Can a source of this name lie in a directory of ours, so that the compiler finds its lines?
+bool is_inside(const std::string& name) {
+    const std::filesystem::path path(name);
+    return !name.empty() && name[0] != '-' && name.find_first_of("\"\\\n\r") == std::string::npos &&
+           path.is_relative() && path.has_filename() && path.filename() != "." &&
+           std::find(path.begin(), path.end(), "..") == path.end();
+}
+
+// One compilation, in a directory of its own.
+class Compilation {
+  public:
+    Compilation(const CompileRequest& request, const Target& target, HostOptions options,
+                HostCompiler compiler, std::string headers, const CompileLimit& limit)
+        : request_(request),
+          target_(target),
+          options_(std::move(options)),
+          compiler_(std::move(compiler)),
+          headers_(std::move(headers)),
+          limit_(limit) {}
+
+    Status run(CompileResult* result);
+
+  private:
+    // What decides the result, but for the source and what it includes.
+    std::string key() const;
+    Status prepare();
+    Status preprocess(std::string* text);
+    Status build(const Rewritten& rewritten, const std::vector<std::string>& instances, std::string* image);
+    Status build_hooks(std::string* object);
+    std::vector<std::string> file_name_flags(const std::string& preprocessed) const;
+    std::vector<Registration> registrations(const Rewritten& rewritten,
+                                            const std::vector<std::string>& instances) const;
+    Status build_part(const std::string& preprocessed, std::string* image);
+    Status diagnose(const std::string& registration, const std::string& log);
+    Status finish(const std::string& image, CompileResult* result) const;
+
+    std::vector<std::string> command(bool diagnose) const;
+    CommandResult execute(const std::vector<std::string>& arguments) const {
+        return run_command(arguments, source_directory_, *watcher_, limit_);
+    }
+    // The status of a command that did not come to an end.
+    Status unfinished(const CommandResult& answer);
+    Status fail(Status status, std::string log) {
+        log_ = std::move(log);
+        return status;
+    }
+
+    const CompileRequest& request_;
+    const Target& target_;
+    HostOptions options_;
+    HostCompiler compiler_;
+    std::string headers_;
+    CompileLimit limit_;
+    std::unique_ptr<Watcher> watcher_;  // until the directory is gone
+    std::unique_ptr<TemporaryDirectory> directory_;
+    std::string source_directory_;  // source and headers, and nothing of ours
+    std::string source_name_;       // in it
+    std::string log_;
+    bool lacks_functions_ = false;  // the last build: some that it calls are declared and not defined
+};
+
+std::string Compilation::key() const {
+    // The number goes up when the same request gives another result.
+    std::string key = "host image 2, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
+                      headers_digest(headers_) + "\n" + compiler_.path + "\n" + compiler_.version + "\n" +
+                      std::to_string(target_.compute_capability_major) + "." +
+                      std::to_string(target_.compute_capability_minor) + "\n";
+    const auto add = [&key](std::string_view what, std::string_view text) {
+        key += std::string(what) + " " + std::to_string(text.size()) + " " + std::string(text) + "\n";
+    };
+    add("file", request_.file_name);
+    for (const std::string& flag : compiler_flags(compiler_)) add("flag", flag);
+    for (const std::string& flag : line_flags(compiler_)) add("flag", flag);
+    for (const std::string& flag : link_flags(compiler_)) add("flag", flag);
+    if (request_.counted)
+        for (const std::string& flag : counting_flags(compiler_)) add("counting flag", flag);
+    add("flag", options_.standard);
+    for (const std::string& option : options_.preprocessor) add("option", option);
+    add("warnings", options_.warnings ? "1" : "0");
+    for (const std::string& expression : request_.name_expressions) add("expression", expression);
+    return key;
+}
+
+Status Compilation::prepare() {
+    remove_abandoned_directories();
+    directory_ = std::make_unique<TemporaryDirectory>();
+    if (directory_->path().empty())
+        return fail(Status::operating_system, "no temporary directory could be made (set TMPDIR)");
+    watcher_ = std::make_unique<Watcher>(directory_->path());
+    source_directory_ = directory_->path() + "/source";
+    for (const auto& [name, text] : request_.headers) {
+        if (!is_inside(name))
+            return fail(Status::invalid_value,
+                        "header name '" + name + "': only relative names without '..' are allowed");
+        if (!write_file(source_directory_ + "/" + name, text))
+            return fail(Status::operating_system, "cannot write the header '" + name + "'");
+    }
+    for (const auto& [folder, headers] : {std::pair(library_folder, &host_library_headers()),
+                                          std::pair(missing_folder, &missing_host_headers())}) {
+        for (const auto& [name, text] : *headers) {
+            if (!write_file(directory_->path() + folder + name, text))
+                return fail(Status::operating_system, "cannot write to " + directory_->path());
+        }
+    }
+    // The compiler shows the lines of a file of this name; of another one it is only told the name.
+    std::string text = with_space_behind_linkage(request_.source);
+    source_name_ = request_.file_name;
+    std::error_code error;
+    if (!is_inside(source_name_) ||
+        std::filesystem::exists(std::filesystem::path(source_directory_) / source_name_, error)) {
+        source_name_ = "cuscope_source.cu";
+        std::string quoted;
+        for (const char c : request_.file_name) {
+            if (c == '"' || c == '\\') quoted += '\\';
+            quoted += c == '\n' ? ' ' : c;
+        }
+        text = "#line 1 \"" + quoted + "\"\n" + text;
+    }
+    if (!write_file(source_directory_ + "/" + source_name_, text))
+        return fail(Status::operating_system, "cannot write to " + source_directory_);
+    return Status::success;
+}
+
+std::vector<std::string> Compilation::command(bool diagnose) const {
+    const std::string architecture =
+        std::to_string(target_.compute_capability_major * 100 + target_.compute_capability_minor * 10);
+    std::vector<std::string> arguments{compiler_.path, options_.standard, "-x", "c++"};
+    if (diagnose) arguments.push_back("-DCUSCOPE_DIAGNOSE");
+    for (const char* definition : {"-D__CUDACC__=1", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=13",
+                                   "-D__CUDACC_VER_MINOR__=0", "-D__CUSCOPE_HOST__=1"})
+        arguments.push_back(definition);
+    arguments.push_back("-D__CUDA_ARCH__=" + architecture);
+    if (request_.counted) arguments.push_back("-DCUSCOPE_COUNTED");
+    arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
+    arguments.push_back("-I" + headers_ + "/cuscope_simt/compat");
+    arguments.push_back("-I" + directory_->path() + library_folder);
+    arguments.insert(arguments.end(), options_.preprocessor.begin(), options_.preprocessor.end());
+    for (const std::string& path : request_.include_paths) {
+        std::error_code error;
+        arguments.push_back("-I" + std::filesystem::absolute(path, error).string());
+    }
+    if (const std::filesystem::path path(request_.file_name); path.is_absolute())
+        arguments.insert(arguments.end(), {"-iquote", path.parent_path().string()});
+    arguments.insert(arguments.end(), {"-I.", "-isystem", headers_});
+    // What stands in for the toolkit's headers comes first.
+    const Toolkit toolkit = find_toolkit();
+    if (!toolkit.standard_library.empty())
+        arguments.insert(arguments.end(), {"-isystem", toolkit.standard_library});
+    arguments.insert(arguments.end(), {"-idirafter", directory_->path() + missing_folder});
+    if (!toolkit.curand_kernel.empty())
+        arguments.push_back("-DCUSCOPE_CURAND_KERNEL=\"" + toolkit.curand_kernel + "\"");
+    if (!options_.warnings) arguments.push_back("-w");
+    for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
+    return arguments;
+}
+
+Status Compilation::unfinished(const CommandResult& answer) {
+    switch (answer.end) {
+        case CommandResult::End::interrupted:
+            return Status::not_ready;
+        case CommandResult::End::timed_out:
+            return fail(Status::timeout, limit_.message(compiler_.path, "was stopped"));
+        case CommandResult::End::not_started:
+            return fail(Status::jit_compiler_not_found, answer.output);
+        case CommandResult::End::exited:
+            break;
+    }
+    return Status::success;
+}
+
+// GCC writes letters beyond ASCII in names as \U000000f6. Names have to be those that the user wrote.
+std::string with_letters(const std::string& text) {
+    if (text.find("\\U000") == std::string::npos) return text;
+    std::string result;
+    const std::vector<SourceToken> tokens = source_tokens(text).list;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        const std::size_t offset = tokens[i].offset;
+        if (tokens[i].text != "\\" || offset + 10 > text.size() || text[offset + 1] != 'U') continue;
+        const auto code =
+            static_cast<unsigned>(std::strtoul(text.substr(offset + 2, 8).c_str(), nullptr, 16));
+        result += text.substr(at, offset - at);
+        at = offset + 10;
+        const auto add = [&result](unsigned byte) { result += static_cast<char>(byte); };
+        if (code < 0x800) {
+            add(0xc0 | code >> 6);
+        } else {
+            if (code < 0x10000) {
+                add(0xe0 | code >> 12);
+            } else {
+                add(0xf0 | code >> 18);
+                add(0x80 | (code >> 12 & 0x3f));
+            }
+            add(0x80 | (code >> 6 & 0x3f));
+        }
+        add(0x80 | (code & 0x3f));
+    }
+    return result + text.substr(at);
+}
+
+Status Compilation::preprocess(std::string* text) {
+    const std::string output = directory_->path() + "/preprocessed.ii";
+    std::vector<std::string> arguments = command(false);
+    arguments.insert(arguments.end(), {"-E", source_name_, "-o", output});
+    const CommandResult answer = execute(arguments);
+    if (const Status status = unfinished(answer); status != Status::success) return status;
+    if (!answer.ok() || !read_file(output, text))
+        return fail(Status::invalid_source, clean_log(answer.output, headers_));
+    *text = with_letters(*text);
+    log_ = clean_log(answer.output, headers_);
+    return Status::success;
+}
+
+std::vector<Registration> Compilation::registrations(const Rewritten& rewritten,
+                                                     const std::vector<std::string>& instances) const {
+    std::vector<Registration> result;
+    const auto add = [&result](Registration registration) {
+        const std::string bare = without_spaces(registration.name);
+        for (const Registration& known : result) {
+            const bool overloads =
+                known.by_type && registration.by_type &&
+                without_spaces(known.parameters) != without_spaces(registration.parameters);
+            if (without_spaces(known.name) == bare && !overloads) return;
+        }
+        result.push_back(std::move(registration));
+    };
+    // An instance, named by the user or in the source, takes what is known of its template.
+    const auto add_instance = [&](std::string name, bool optional) {
+        Registration registration;
+        registration.optional = optional;
+        registration.name = std::move(name);
+        const std::size_t angle = std::min(registration.name.find('<'), registration.name.size());
+        const std::string function = without_spaces(registration.name.substr(0, angle));
+        for (const KernelSource& kernel : rewritten.kernels) {
+            if (!kernel.is_template || without_spaces(kernel.name) != function) continue;
+            registration.parameter_names = kernel.parameter_names;
+            registration.launches_graphs = kernel.launches_graphs;
+            if (!kernel.launch_bounds.empty())
+                registration.launch_bounds = kernel.launch_bounds + registration.name.substr(angle);
+        }
+        add(std::move(registration));
+    };
+    // Of several kernels of one name, each is named by its type.
+    const auto is_overloaded = [&](const KernelSource& kernel) {
+        return std::count_if(rewritten.kernels.begin(), rewritten.kernels.end(),
+                             [&](const KernelSource& other) {
+                                 return !other.is_template && other.name == kernel.name;
+                             }) > 1;
+    };
+    for (const KernelSource& kernel : rewritten.kernels) {
+        if (kernel.name.back() == '>') {
+            add_instance(kernel.name, false);
+        } else if (!kernel.is_template) {
+            add({kernel.name, kernel.parameter_names, kernel.launch_bounds, true, kernel.scope,
+                 kernel.parameters, is_overloaded(kernel), kernel.launches_graphs});
+        }
+    }
+    for (const std::string& expression : request_.name_expressions)
+        add_instance(expression_name(expression), false);
+    for (const std::string& instance : instances) add_instance(instance, true);
+    return result;
+}
+
+// Is there an alignas(...) behind a __shared__, where the compilers have none?
+bool aligns_shared(const std::string& source) {
+    for (std::size_t at = source.find("__shared__"); at != std::string::npos;
+         at = source.find("__shared__", at + 1))
+        if (source.find("alignas", at) < source.find(';', at)) return true;
+    return false;
+}
+
+// "kernel.cu:12:" of the first error in a log; or empty.
+std::string first_error_place(const std::string& log) {
+    const std::size_t error = log.find(": error: ");
+    if (error == std::string::npos) return "";
+    const std::size_t begin = log.rfind('\n', error) + 1;
+    const std::size_t column = log.rfind(':', error - 1);
+    return column == std::string::npos || column < begin ? "" : log.substr(begin, column + 1 - begin);
+}
+
+// The user's own text, as it stands, tells best what is wrong with it. If it is right, a name expression is
+// not.
+Status Compilation::diagnose(const std::string& registration, const std::string& log) {
+    std::vector<std::string> arguments = command(true);
+    if (aligns_shared(request_.source)) arguments.push_back("-DCUSCOPE_NO_ALIGNAS");
+    arguments.insert(arguments.end(), {"-fsyntax-only", source_name_});
+    // But for its host code, of which the compiler knows nothing.
+    if (std::string text; read_file(source_directory_ + "/" + source_name_, &text))
+        write_file(source_directory_ + "/" + source_name_,
+                   device_part({text}, request_.name_expressions, HostCode::keep_called).texts[0]);
+    CommandResult answer = execute(arguments);
+    if (const Status status = unfinished(answer); status != Status::success) return status;
+    if (answer.ok()) {
+        const std::string whole = "cuscope_registered.cu";
+        std::string text;
+        if (read_file(source_directory_ + "/" + source_name_, &text)) {
+            const std::string marker = "#line 1 \"" + source_name_ + "\"\n";
+            write_file(source_directory_ + "/" + whole, marker + text + registration);
+            arguments.back() = whole;
+            answer = execute(arguments);
+            if (const Status status = unfinished(answer); status != Status::success) return status;
+        }
+    }
+    // Headers still have their host code: an error that only they show is none.
+    const std::string place = first_error_place(answer.output);
+    const bool known = place.find(source_name_) != std::string::npos ||
+                       place.find(request_.file_name) != std::string::npos ||
+                       log.find(place) != std::string::npos;
+    return fail(Status::invalid_source, clean_log(answer.ok() || !known ? log : answer.output, headers_));
+}
+
+// What the compiler's instrumentation calls.
+Status Compilation::build_hooks(std::string* object) {
+    *object = directory_->path() + "/hooks.o";
+    std::vector<std::string> arguments{compiler_.path, "-std=c++17", "-DCUSCOPE_COUNTED", "-I" + headers_};
+    for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
+    arguments.insert(arguments.end(), {"-c", headers_ + "/cuscope_simt/counting/hooks.cpp", "-o", *object});
+    const CommandResult answer = execute(arguments);
+    if (const Status status = unfinished(answer); status != Status::success) return status;
+    return answer.ok() ? Status::success : fail(Status::invalid_source, answer.output);
+}
+
+// The names of files in the image's table of lines. A folder that has only system headers, as the
+// preprocessor says, gets another name: an instruction of such a header is told by the user's line that led
+// to it. The folder of this compilation is of no use later, and would make two equal compilations differ.
+std::vector<std::string> Compilation::file_name_flags(const std::string& preprocessed) const {
+    std::map<std::string, bool> folders;  // is there a file of the user's?
+    std::map<std::string, bool> files;    // is it a system header?
+    for (std::size_t at = 0; at < preprocessed.size(); at = preprocessed.find('\n', at) + 1) {
+        std::string_view line = std::string_view(preprocessed).substr(at);
+        line = line.substr(0, line.find('\n'));
+        const std::size_t open = line.find('"'), close = line.rfind('"');
+        if (line.starts_with("# ") && open < close && line.find('\\') == std::string_view::npos) {
+            bool& system = files[std::string(line.substr(open + 1, close - open - 1))];
+            system = system || line.find(" 3", close) != std::string_view::npos;
+        }
+        if (preprocessed.find('\n', at) == std::string::npos) break;
+    }
+    for (const auto& [file, system] : files)
+        if (file.starts_with('/')) {
+            bool& users = folders[file.substr(0, file.rfind('/'))];
+            users = users || !system;
+        }
+    folders[headers_] = false;
+    std::vector<std::string> flags{"-fdebug-prefix-map=" + directory_->path() + "=/cuscope"};
+    for (const auto& [folder, users] : folders)
+        if (!users && !folder.empty() && folder.find('=') == std::string::npos)
+            flags.push_back("-fdebug-prefix-map=" + folder + "=" + std::string(foreign_folder));
+    return flags;
+}
+
+Status Compilation::build(const Rewritten& rewritten, const std::vector<std::string>& instances,
+                          std::string* image) {
+    std::vector<Registration> kernels = registrations(rewritten, instances);
+    std::string hooks;
+    unsigned flags = rewritten.flags;
+    if (request_.counted) {
+        flags |= cuscope_simt::counts_accesses;
+        if (const Status status = build_hooks(&hooks); status != Status::success) return status;
+    }
+    // A thread that counts may have to wait for others to catch up.
+    const bool waits = rewritten.waits || request_.counted;
+    const std::vector<std::string> file_names = file_name_flags(rewritten.text);
+    const std::string input = directory_->path() + "/image.ii", output = directory_->path() + "/image.so";
+    for (;;) {
+        const std::string registration = registration_code(kernels, rewritten.globals, flags, waits);
+        if (!write_file(input, rewritten.text + registration))
+            return fail(Status::operating_system, "cannot write to " + directory_->path());
+        std::vector<std::string> arguments{compiler_.path, options_.standard, "-x", "c++-cpp-output"};
+        if (!options_.warnings) arguments.push_back("-w");
+        for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
+        for (const std::string& flag : line_flags(compiler_)) arguments.push_back(flag);
+        arguments.insert(arguments.end(), file_names.begin(), file_names.end());
+        if (request_.counted)
+            for (const std::string& flag : counting_flags(compiler_)) arguments.push_back(flag);
+        arguments.insert(arguments.end(), {input, "-x", "none", "-o", output});
+        if (!hooks.empty()) arguments.push_back(hooks);
+        for (const std::string& flag : link_flags(compiler_)) arguments.push_back(flag);
+        const CommandResult answer = execute(arguments);
+        if (const Status status = unfinished(answer); status != Status::success) return status;
+        if (answer.ok()) {
+            log_ += clean_log(answer.output, headers_);
+            break;
+        }
+        // A kernel that was found in the source and shares its name with another function (exp) is named by
+        // its type as well; what cannot even so be named is left out.
+        const RegistrationErrors errors = registration_errors(answer.output);
+        bool changed = false;
+        for (std::size_t i = kernels.size(); errors.only && i-- > 0;) {
+            const bool wrong = std::find(errors.kernels.begin(), errors.kernels.end(), kernels[i].name) !=
+                               errors.kernels.end();
+            if (!wrong || !(kernels[i].found || kernels[i].optional)) continue;
+            changed = true;
+            if (kernels[i].by_type || kernels[i].optional) {
+                kernels.erase(kernels.begin() + static_cast<std::ptrdiff_t>(i));
+            } else {
+                kernels[i].by_type = true;
+            }
+        }
+        if (!changed) {
+            lacks_functions_ = answer.output.find("undefined reference to `") != std::string::npos;
+            for (Registration& kernel : kernels) kernel.launch_bounds.clear();  // not in the user's own text
+            return diagnose(registration_code(kernels, {}, 0, false), answer.output);
+        }
+    }
+    std::string object;
+    if (!read_file(output, &object)) return fail(Status::operating_system, "the compiler left no image");
+    *image = seal_image(std::move(object));
+    return Status::success;
+}
+
+Status Compilation::build_part(const std::string& preprocessed, std::string* image) {
+    const auto build_with = [&](const DevicePart& part) {
+        const Rewritten rewritten = rewrite(part.texts[0]);
+        if (!rewritten.problems.empty())
+            return fail(Status::invalid_source,
+                        format_problems(rewritten.problems, request_.source, request_.file_name));
+        return build(rewritten, part.instances, image);
+    };
+    const auto part_with = [&](HostCode host_code) {
+        return device_part({preprocessed}, request_.name_expressions, host_code);
+    };
+    const DevicePart part = part_with(HostCode::keep_called);
+    const std::string log_before = log_;
+    const Status status = build_with(part);
+    if (status != Status::invalid_source || !lacks_functions_) return status;
+    // Functions that no kernel calls may call those of another file of their program.
+    const DevicePart called = part_with(HostCode::drop_uncalled);
+    if (called.texts == part.texts) return status;
+    log_ = log_before;
+    return build_with(called);
+}
+
+Status Compilation::finish(const std::string& image, CompileResult* result) const {
+    std::shared_ptr<Image> loaded;
+    std::string detail;
+    const Status status = Image::load(image, &loaded, &detail);
+    if (status != Status::success) {
+        result->log = log_ + detail + "\n";
+        return status;
+    }
+    for (const cuscope_simt::KernelEntry& entry : loaded->kernels()) {
+        if (entry.parameter_count == 0) continue;
+        const auto& last = entry.parameters[entry.parameter_count - 1];
+        if (last.offset + last.size <= most_parameter_bytes) continue;
+        result->log = log_ + request_.file_name + ": error: the parameters of the kernel '" + entry.name +
+                      "' take " + std::to_string(last.offset + last.size) + " bytes; allowed are " +
+                      std::to_string(most_parameter_bytes) +
+                      ": pass a pointer to what is large, or keep it in a __constant__ variable\n";
+        return Status::invalid_source;
+    }
+    if (const std::string problem = shared_problem(*loaded); !problem.empty()) {
+        result->log = log_ + request_.file_name + ": error: " + problem + "\n";
+        return Status::invalid_source;
+    }
+    result->image = image;
+    result->kernels.clear();
+    for (const cuscope_simt::KernelEntry& entry : loaded->kernels())
+        result->kernels.push_back(describe(entry));
+    result->log = log_;
+    result->cached = false;
+    return Status::success;
+}
+
+Status Compilation::run(CompileResult* result) {
+    // A source that includes nothing is known by its own text; any other by what the preprocessor makes of
+    // it.
+    std::string cache_key = key();
+    const bool includes = request_.source.find("include") != std::string::npos ||
+                          std::find(options_.preprocessor.begin(), options_.preprocessor.end(), "-include") !=
+                              options_.preprocessor.end();
+    const auto look_up = [&] {
+        if (!request_.use_cache) return false;
+        std::optional<CompileResult> found = cache_load(cache_key);
+        if (!found) return false;
+        *result = std::move(*found);
+        result->cached = true;
+        return true;
+    };
+    // Another process or thread may be compiling the same: then this one waits for the result.
+    CompileClaim claim;
+    const auto look_up_or_claim = [&]() -> Status {
+        if (!request_.use_cache || look_up()) return Status::success;
+        const Status status = claim.wait(cache_key, limit_);
+        limit_.start_again();
+        if (status == Status::success) look_up();
+        return status;
+    };
+    const auto failed = [&](Status status) {
+        result->log = log_;
+        return status;
+    };
+    if (!includes) {
+        cache_key += "source " + request_.source;
+        const Status status = look_up_or_claim();
+        if (status != Status::success || result->cached) return status;
+    }
+    if (const Status status = prepare(); status != Status::success) return failed(status);
+    std::string preprocessed;
+    if (const Status status = preprocess(&preprocessed); status != Status::success) return failed(status);
+    if (includes) {
+        cache_key += "preprocessed " + hex(sha256(preprocessed));
+        const Status status = look_up_or_claim();
+        if (status != Status::success || result->cached) return status;
+    }
+    std::string image;
+    if (const Status status = build_part(preprocessed, &image); status != Status::success)
+        return failed(status);
+    if (const Status status = finish(image, result); status != Status::success) return status;
+    if (request_.use_cache) cache_store(cache_key, *result);
+    return Status::success;
+}
+
+}  // namespace
+
+Status compile(const CompileRequest& request, const Target& target, CompileResult* result) {
+    *result = {};
+    HostOptions options = translate_options(request.options);
+    if (!options.problem.empty()) {
+        result->log = options.problem + "\n";
+        return Status::invalid_value;
+    }
+    std::string problem;
+    const std::optional<CompileLimit> limit = CompileLimit::from_environment(&problem);
+    if (!limit) {
+        result->log = problem + "\n";
+        return Status::invalid_value;
+    }
+    HostCompiler compiler;
+    if (const Status status = find_host_compiler(*limit, &compiler); status != Status::success) {
+        result->log = compiler.problem + "\n";
+        return status;
+    }
+    if (problem = counting_problem(compiler); request.counted && !problem.empty()) {
+        result->log = problem + "\n";
+        return Status::jit_compiler_not_found;
+    }
+    const std::string headers = include_dir();
+    if (headers.empty()) {
+        result->log =
+            "the headers that kernels are compiled with are not beside the extension; install cuscope again, "
+            "or "
+            "set CUSCOPE_SIMT_INCLUDE to the folder that holds cuscope_simt/\n";
+        return Status::jit_compiler_not_found;
+    }
+    return Compilation(request, target, std::move(options), std::move(compiler), headers, *limit).run(result);
+}
+
+}  // namespace cuscope::simt

@@ -1,0 +1,179 @@
+#include "host/compiler/host_compiler.hpp"
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "host/compiler/run_command.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+// Of "g++ (Debian 12.2.0-14) 12.2.0" and "Debian clang version 14.0.6": the number before the first point
+// that no parenthesis holds.
+int major_version(const std::string& version) {
+    int depth = 0;
+    for (std::size_t at = 0; at < version.size(); ++at) {
+        depth += version[at] == '(' ? 1 : version[at] == ')' ? -1 : 0;
+        if (depth != 0 || version[at] != '.' || at == 0) continue;
+        std::size_t begin = at;
+        while (begin > 0 && version[begin - 1] >= '0' && version[begin - 1] <= '9') --begin;
+        if (begin != at && at - begin < 4) return std::stoi(version.substr(begin, at - begin));
+    }
+    return 0;
+}
+
+// "" if it is a compiler, else why not.
+std::string try_compiler(const std::string& path, const CompileLimit& limit, HostCompiler* compiler,
+                         bool* interrupted) {
+    const Watcher watcher("");
+    const CommandResult answer = run_command({path, "--version"}, "/", watcher, limit);
+    *interrupted = answer.end == CommandResult::End::interrupted;
+    if (answer.end == CommandResult::End::not_started) return answer.output;
+    if (answer.end == CommandResult::End::timed_out) return limit.message(path + " --version", "was stopped");
+    if (!answer.ok()) return path + " --version failed (exit code " + std::to_string(answer.exit_code) + ")";
+    std::istringstream lines(answer.output);
+    std::getline(lines, compiler->version);
+    compiler->is_clang = answer.output.find("clang") != std::string::npos;
+    compiler->major = major_version(compiler->version);
+    if (!compiler->is_clang && answer.output.find("Free Software Foundation") == std::string::npos)
+        return path + " is neither GCC nor Clang: " + compiler->version;
+    compiler->path = path;
+    return "";
+}
+
+Status search(const std::string& chosen, const std::string& usual, const CompileLimit& limit,
+              HostCompiler* compiler) {
+    std::vector<std::pair<std::string, std::string>> candidates;  // path, where it comes from
+    if (!chosen.empty()) {
+        candidates = {{chosen, "CUSCOPE_CXX: "}};
+    } else {
+        // $CXX may hold options ("ccache g++"), which a path does not.
+        if (!usual.empty() && usual.find(' ') == std::string::npos) candidates.push_back({usual, "CXX: "});
+        for (const char* name : {"c++", "g++", "clang++"}) candidates.push_back({name, ""});
+    }
+    std::string tried;
+    for (const auto& [path, origin] : candidates) {
+        bool interrupted = false;
+        const std::string problem = try_compiler(path, limit, compiler, &interrupted);
+        if (interrupted) return Status::not_ready;
+        if (problem.empty()) return Status::success;
+        tried += "  " + origin + problem + "\n";
+    }
+    *compiler = {};
+    compiler->problem =
+        "no C++ compiler to compile kernels with; tried:\n" + tried +
+        (chosen.empty() ? "install one (apt install g++, dnf install gcc-c++, conda install gxx) or set "
+                          "CUSCOPE_CXX to the path of one"
+                        : "set CUSCOPE_CXX to the path of g++ or clang++, or unset it");
+    return Status::jit_compiler_not_found;
+}
+
+}  // namespace
+
+Status find_host_compiler(const CompileLimit& limit, HostCompiler* compiler) {
+    static std::mutex mutex;
+    static std::map<std::string, HostCompiler> known;
+    const std::string chosen = variable("CUSCOPE_CXX"), usual = variable("CXX");
+    const std::string key = chosen + '\n' + usual + '\n' + variable("PATH");
+    {
+        const std::lock_guard lock(mutex);
+        if (const auto found = known.find(key); found != known.end()) {
+            *compiler = found->second;
+            return Status::success;
+        }
+    }
+    const Status status = search(chosen, usual, limit, compiler);
+    if (status == Status::success) {
+        const std::lock_guard lock(mutex);
+        known[key] = *compiler;
+    }
+    return status;
+}
+
+std::vector<std::string> compiler_flags(const HostCompiler& compiler) {
+    std::vector<std::string> flags{
+        "-O2",
+        "-fPIC",
+        // Each image has its own everything, and can be unloaded.
+        "-fvisibility=hidden",
+        "-fvisibility-inlines-hidden",
+        "-fno-exceptions",
+        // A frame that a kernel has written over is noticed before its function returns; see guards.h.
+        "-fstack-protector-strong",
+        // What a device does where C++ leaves it open: integers wrap, a float's bits are read through an int
+        // pointer, a loop that never ends is one, an access through null faults.
+        "-fno-strict-aliasing",
+        "-fwrapv",
+        "-fno-finite-loops",
+        "-fno-delete-null-pointer-checks",
+        // A large frame touches the guard page of its stack instead of stepping over it.
+        "-fstack-clash-protection",
+        // a * b + c gives what NumPy gives for it.
+        "-ffp-contract=off",
+        "-fno-math-errno",
+        // printf is ours, which puts and putchar are not.
+        "-fno-builtin-printf",
+        "-fno-builtin-clock",
+        "-U_FORTIFY_SOURCE",
+        // A misaligned access is an error on a device; the hook is in device_functions.h.
+        "-fsanitize=alignment",
+        "-fno-sanitize-recover=alignment",
+        "-fdiagnostics-color=never",
+        "-Wno-attributes",
+        "-Wno-unknown-pragmas",
+        "-Wno-register",
+    };
+    if (compiler.is_clang) {
+        flags.insert(flags.end(), {"-Wno-unknown-warning-option", "-Wno-ignored-attributes",
+                                   "-Wno-unused-command-line-argument",
+                                   "-fvisibility-global-new-delete-hidden", "-Wno-return-type-c-linkage"});
+    } else {
+        flags.insert(flags.end(), {"-fno-gnu-unique", "-fno-extern-tls-init"});
+    }
+    return flags;
+}
+
+std::vector<std::string> line_flags(const HostCompiler& compiler) {
+    // In this order: -gdwarf-4 alone asks for all that a debugger would like to know.
+    return {"-gdwarf-4", compiler.is_clang ? "-gline-tables-only" : "-g1", "-gz=none"};
+}
+
+std::vector<std::string> counting_flags(const HostCompiler& compiler) {
+    std::vector<std::string> flags{"-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize"};
+    if (compiler.is_clang) {
+        flags.insert(flags.end(), {"-fsanitize-coverage=bb,trace-pc,no-prune", "-fno-slp-vectorize",
+                                   "-fno-unroll-loops", "-mllvm", "-tsan-instrument-func-entry-exit=0",
+                                   "-mllvm", "-tsan-instrument-read-before-write=1"});
+    } else {
+        // A vector of four floats is loaded at once.
+        flags.insert(flags.end(), {"-fsanitize-coverage=trace-pc", "-fno-tree-sra", "-Wno-tsan"});
+    }
+    return flags;
+}
+
+std::string counting_problem(const HostCompiler& compiler) {
+    // Older ones cannot leave a function out.
+    const int least = compiler.is_clang ? 14 : 12;
+    if (compiler.major == 0 || compiler.major >= least) return "";
+    return "to count what a kernel does takes GCC 12 or Clang 14, or a newer one; the compiler is " +
+           compiler.version + " (" + compiler.path + "): set CUSCOPE_CXX to the path of another";
+}
+
+std::vector<std::string> link_flags(const HostCompiler&) {
+    // The libraries by name: with -fsanitize the compiler would add its own runtime.
+    return {"-shared", "-Wl,-z,defs",
+            // No start files: their part is done by guards.h.
+            "-nostartfiles",
+            // Nothing that can be written is the linker's: all of it is closed once it is filled in.
+            "-Wl,-z,relro,-z,now", "-Wl,--as-needed", "-nodefaultlibs", "-lstdc++", "-lm", "-lc", "-lgcc_s",
+            "-lgcc"};
+}
+
+}  // namespace cuscope::simt

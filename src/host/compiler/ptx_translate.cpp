@@ -1,0 +1,476 @@
+// Inline PTX of whole instructions, without registers, labels and predicates of its own: each becomes a call
+// of a function of cuscope_simt::ptx with the statement's operands.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include "host/compiler/ptx.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+// Opcodes whose function has their name, with '_' for what a name cannot hold.
+constexpr std::array<std::string_view, 47> plain{"ex2.approx.f32",
+                                                 "ex2.approx.ftz.f32",
+                                                 "lg2.approx.f32",
+                                                 "lg2.approx.ftz.f32",
+                                                 "rcp.approx.f32",
+                                                 "rcp.approx.ftz.f32",
+                                                 "sqrt.approx.f32",
+                                                 "sqrt.approx.ftz.f32",
+                                                 "rsqrt.approx.f32",
+                                                 "rsqrt.approx.ftz.f32",
+                                                 "sin.approx.f32",
+                                                 "sin.approx.ftz.f32",
+                                                 "cos.approx.f32",
+                                                 "cos.approx.ftz.f32",
+                                                 "tanh.approx.f32",
+                                                 "fma.rn.f32",
+                                                 "lop3.b32",
+                                                 "prmt.b32",
+                                                 "bfe.u32",
+                                                 "bfe.s32",
+                                                 "bfi.b32",
+                                                 "shf.l.wrap.b32",
+                                                 "shf.r.wrap.b32",
+                                                 "shf.l.clamp.b32",
+                                                 "shf.r.clamp.b32",
+                                                 "mul.wide.u32",
+                                                 "mul.wide.s32",
+                                                 "mad.wide.u32",
+                                                 "mad.lo.u32",
+                                                 "mad.lo.s32",
+                                                 "mul.hi.u32",
+                                                 "mul.hi.s32",
+                                                 "popc.b32",
+                                                 "brev.b32",
+                                                 "clz.b32",
+                                                 "vabsdiff4.u32.u32.u32.add",
+                                                 "cvt.rn.f16x2.f32",
+                                                 "cvt.rn.bf16x2.f32",
+                                                 "cvt.rna.tf32.f32",
+                                                 "cvta.to.shared.u64",
+                                                 "cvta.to.global.u64",
+                                                 "cvt.u32.u64",
+                                                 "mov.b32",
+                                                 "mov.u32",
+                                                 "mov.f32",
+                                                 "mov.b64",
+                                                 "mov.u64"};
+
+// Opcodes that only say when something is done that has been done already, or that it may be done soon.
+constexpr std::array<std::string_view, 12> idle{"cp.async.commit_group",
+                                                "cp.async.wait_group",
+                                                "cp.async.wait_all",
+                                                "cp.async.bulk.commit_group",
+                                                "cp.async.bulk.wait_group",
+                                                "prefetch.global.L1",
+                                                "prefetch.global.L2",
+                                                "prefetchu.L1",
+                                                "fence.proxy.async",
+                                                "fence.proxy.async.shared::cta",
+                                                "fence.mbarrier_init.release.cluster",
+                                                "setmaxnreg"};
+
+constexpr std::array<std::string_view, 10> fences{
+    "membar.cta",        "membar.gl",    "membar.sys",   "fence.acq_rel.cta", "fence.acq_rel.gpu",
+    "fence.acq_rel.sys", "fence.sc.cta", "fence.sc.gpu", "fence.sc.sys",      "fence.acq_rel.cluster"};
+
+constexpr std::array<std::string_view, 11> barriers{
+    "bar.sync",         "bar.arrive",         "bar.cta.sync",         "bar.cta.arrive",
+    "barrier.sync",     "barrier.arrive",     "barrier.sync.aligned", "barrier.arrive.aligned",
+    "barrier.cta.sync", "barrier.cta.arrive", "bar.warp.sync"};
+
+template <std::size_t n>
+bool holds(const std::array<std::string_view, n>& list, std::string_view word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+std::string trimmed(std::string_view text) {
+    const std::size_t from = text.find_first_not_of(" \t\n\r"), to = text.find_last_not_of(" \t\n\r");
+    return from == std::string_view::npos ? "" : std::string(text.substr(from, to + 1 - from));
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> parts;
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        if (i < text.size() && (text[i] == '{' || text[i] == '[' || text[i] == '(')) ++depth;
+        if (i < text.size() && (text[i] == '}' || text[i] == ']' || text[i] == ')')) --depth;
+        if (i == text.size() || (text[i] == separator && depth == 0)) {
+            parts.push_back(trimmed(text.substr(begin, i - begin)));
+            begin = i + 1;
+        }
+    }
+    return parts;
+}
+
+std::vector<std::string> parts_of(const std::string& opcode) {
+    std::vector<std::string> parts;
+    std::size_t begin = 0;
+    while (begin <= opcode.size()) {
+        const std::size_t end = std::min(opcode.find('.', begin), opcode.size());
+        parts.push_back(opcode.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return parts;
+}
+
+bool is_number(std::string_view text) {
+    if (!text.empty() && text[0] == '-') text.remove_prefix(1);
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0;
+}
+
+const char* type_of(std::string_view name) {
+    static constexpr std::array<std::pair<std::string_view, const char*>, 13> types{{
+        {"f32", "float"},
+        {"f64", "double"},
+        {"u32", "unsigned"},
+        {"b32", "unsigned"},
+        {"s32", "int"},
+        {"u64", "unsigned long long"},
+        {"b64", "unsigned long long"},
+        {"s64", "long long"},
+        {"u16", "unsigned short"},
+        {"b16", "unsigned short"},
+        {"s16", "short"},
+        {"u8", "unsigned char"},
+        {"s8", "signed char"},
+    }};
+    for (const auto& [ptx, type] : types)
+        if (ptx == name) return type;
+    return nullptr;
+}
+
+class Translation {
+  public:
+    Translation(const std::vector<std::string>& names, std::string site, PtxCode* out)
+        : names_(names), site_(std::move(site)), out_(*out) {}
+
+    bool instruction(const std::string& text) {
+        if (text[0] != '@') return unconditional(text);
+        // @p, @!p: only where the predicate holds, or does not.
+        const std::size_t space = std::min(text.find_first_of(" \t\n"), text.size());
+        const bool negated = text.size() > 1 && text[1] == '!';
+        const std::string predicate = expression(text.substr(negated ? 2 : 1, space - (negated ? 2 : 1)));
+        if (predicate.find("r_") != 0) return false;
+        out_.body += std::string("if (") + (negated ? "!" : "") + predicate + ") { ";
+        if (!unconditional(trimmed(text.substr(space)))) return false;
+        out_.body += "} ";
+        return !out_.uses_warp && !out_.uses_barriers;
+    }
+
+  private:
+    bool unconditional(const std::string& text) {
+        if (text.empty()) return false;
+        const std::size_t space = std::min(text.find_first_of(" \t\n"), text.size());
+        opcode_ = text.substr(0, space);
+        operands_ = space == text.size() ? std::vector<std::string>{} : split(text.substr(space), ',');
+        if (opcode_ == ".reg") return registers(text.substr(space));
+        if (opcode_.find(':') == opcode_.size() - 1 || opcode_[0] == '.') return false;
+        if (holds(idle, opcode_)) return true;
+        if (holds(fences, opcode_)) return call("::__threadfence", {}, "");
+        if (opcode_ == "trap") return call("::__trap", {}, "");
+        if (opcode_ == "nanosleep.u32") return call("::__nanosleep", operands_, "");
+        if (holds(plain, opcode_)) return call("::cuscope_simt::ptx::" + named(opcode_), operands_, "");
+        const std::vector<std::string> parts = parts_of(opcode_);
+        if (opcode_.find("cp.async.c") == 0) return asynchronous_copy(parts);
+        if (holds(barriers, opcode_)) return barrier();
+        if (parts[0] == "red" || parts[0] == "atom") return atomic(parts);
+        if (parts[0] == "ldmatrix") return matrix(parts);
+        if (parts[0] == "mma") return multiplication(parts);
+        if (parts[0] == "ld" || parts[0] == "st") return access(parts);
+        if (parts[0] == "setp" || parts[0] == "selp") return choice(parts);
+        return false;
+    }
+
+    static std::string named(const std::string& opcode) {
+        std::string name = opcode;
+        std::replace(name.begin(), name.end(), '.', '_');
+        return name;
+    }
+
+    // .reg .u64 address, other;
+    bool registers(const std::string& declaration) {
+        const std::string text = trimmed(declaration);
+        const std::size_t space = std::min(text.find_first_of(" \t\n"), text.size());
+        const std::string name_of_type = text[0] == '.' ? text.substr(1, space - 1) : "";
+        const char* const type = name_of_type == "pred" ? "bool" : type_of(name_of_type);
+        if (type == nullptr || space == text.size()) return false;
+        for (const std::string& name : split(text.substr(space), ',')) {
+            const bool simple = std::all_of(name.begin(), name.end(),
+                                            [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+            if (name.empty() || !simple) return false;
+            out_.registers.push_back(name);
+            out_.variables += std::string(type) + " r_" + name + " = 0; ";
+        }
+        return true;
+    }
+
+    // The C++ of an operand; empty if it is none that is known here.
+    std::string expression(const std::string& text) const {
+        if (text.size() == 10 && text[0] == '0' && (text[1] == 'f' || text[1] == 'F'))  // the bits of a float
+            return "::cuscope_simt::bit_copy<float>(0x" + text.substr(2) + "u)";
+        if (is_number(text)) return text;
+        if (std::find(out_.registers.begin(), out_.registers.end(), text) != out_.registers.end())
+            return "r_" + text;
+        if (text.empty() || text[0] != '%') return "";
+        if (text.size() > 1 && text[1] == '[') {
+            const auto found = std::find(names_.begin(), names_.end(), text.substr(2, text.size() - 3));
+            return found == names_.end() ? "" : "o" + std::to_string(found - names_.begin());
+        }
+        if (!is_number(text.substr(1)) || std::stoul(text.substr(1)) >= names_.size()) return "";
+        return "o" + text.substr(1);
+    }
+
+    // "[%1+16]" in a space of addresses.
+    std::string address(const std::string& text, bool shared) const {
+        if (text.size() < 3 || text.front() != '[' || text.back() != ']') return "";
+        const std::string inner = text.substr(1, text.size() - 2);
+        const std::size_t plus = inner.find('+');
+        const std::string base = expression(trimmed(inner.substr(0, plus)));
+        if (base.empty()) return "";
+        const std::string offset =
+            plus == std::string::npos ? "0" : expression(trimmed(inner.substr(plus + 1)));
+        if (offset.empty()) return "";
+        return std::string("::cuscope_simt::ptx::") + (shared ? "shared_at(" : "at(") + base + ", " + offset +
+               ")";
+    }
+
+    // The operands in braces, or the one that is in none.
+    std::vector<std::string> list(const std::string& text) const {
+        std::vector<std::string> result;
+        const bool braces = text.size() > 1 && text.front() == '{' && text.back() == '}';
+        for (const std::string& part : split(braces ? text.substr(1, text.size() - 2) : text, ',')) {
+            result.push_back(expression(part));
+            if (result.back().empty()) return {};
+        }
+        return result;
+    }
+
+    bool call(const std::string& function, const std::vector<std::string>& operands,
+              const std::string& first) {
+        std::string arguments = first;
+        for (const std::string& operand : operands) {
+            const std::string text = expression(operand);
+            if (text.empty()) return false;
+            arguments += (arguments.empty() ? "" : ", ") + text;
+        }
+        out_.body += function + "(" + arguments + "); ";
+        return true;
+    }
+
+    // cp.async.ca.shared.global [to], [from], bytes, bytes that are not zeroes;
+    bool asynchronous_copy(const std::vector<std::string>& parts) {
+        if (std::find(parts.begin(), parts.end(), "global") == parts.end() || operands_.size() < 3 ||
+            operands_.size() > 4)
+            return false;
+        const std::string to = address(operands_[0], true), from = address(operands_[1], false);
+        if (to.empty() || from.empty()) return false;
+        return call("::cuscope_simt::ptx::cp_async", {operands_.begin() + 2, operands_.end()},
+                    to + ", " + from);
+    }
+
+    // setp.ne.s32 p, a, b;  selp.b32 d, a, b, p;
+    bool choice(const std::vector<std::string>& parts) {
+        static constexpr std::array<std::pair<std::string_view, const char*>, 6> comparisons{
+            {{"eq", " == "}, {"ne", " != "}, {"lt", " < "}, {"le", " <= "}, {"gt", " > "}, {"ge", " >= "}}};
+        const char* const type = type_of(parts.back());
+        std::vector<std::string> values;
+        for (const std::string& operand : operands_) values.push_back(expression(operand));
+        if (type == nullptr || std::find(values.begin(), values.end(), "") != values.end()) return false;
+        if (parts.size() == 2 && parts[0] == "selp" && values.size() == 4) {
+            out_.body += std::string(type) + " v; if (" + values[3] + ") ::cuscope_simt::ptx::put(v, " +
+                         values[1] + "); else ::cuscope_simt::ptx::put(v, " + values[2] +
+                         "); ::cuscope_simt::ptx::put(" + values[0] + ", v); ";
+            return true;
+        }
+        if (parts.size() != 3 || parts[0] != "setp" || values.size() != 3 || values[0].find("r_") != 0)
+            return false;
+        for (const auto& [ptx, op] : comparisons) {
+            if (ptx != parts[1]) continue;
+            out_.body += values[0] + " = static_cast<" + type + ">(" + values[1] + ")" + op + "static_cast<" +
+                         type + ">(" + values[2] + "); ";
+            return true;
+        }
+        return false;
+    }
+
+    // The block's one barrier, or that of a warp's lanes.
+    // bar.sync number, threads;  bar.arrive number, threads;  bar.warp.sync mask;
+    bool barrier() {
+        const bool arrives = opcode_.find(".arrive") != std::string::npos;
+        if (operands_.empty() || operands_.size() > 2 || (arrives && operands_.size() != 2)) return false;
+        const std::string first = expression(operands_[0]);
+        const std::string threads = operands_.size() == 2 ? expression(operands_[1]) : "0";
+        if (first.empty() || threads.empty()) return false;
+        out_.body += "const auto site = " + site_ + "; ";
+        if (opcode_ == "bar.warp.sync") {
+            if (operands_.size() != 1) return false;
+            out_.uses_warp = true;
+            out_.body += "::cuscope_simt::rendezvous(::cuscope_simt::WarpKind::sync, " + first +
+                         ", 0, 0, nullptr, &site); ";
+            return true;
+        }
+        out_.uses_barriers = true;
+        if (first == "0" && operands_.size() == 1) {
+            out_.body += "::cuscope_simt::barrier(::cuscope_simt::BarrierKind::plain, 0, &site); ";
+        } else {
+            out_.body += "::cuscope_simt::named_barrier(static_cast<unsigned>(" + first +
+                         "), static_cast<unsigned>(" + threads + "), " + (arrives ? "false" : "true") +
+                         ", &site); ";
+        }
+        return true;
+    }
+
+    // red.global.add.f32 [to], value;  atom.global.add.u32 old, [to], value;
+    bool atomic(const std::vector<std::string>& parts) {
+        const std::size_t first = parts[0] == "red" ? 0 : 1;
+        const char* const type = type_of(parts.back());
+        if (type == nullptr || operands_.size() != first + 2 || parts[parts.size() - 2] != "add")
+            return false;
+        bool shared = false;
+        for (std::size_t i = 1; i + 2 < parts.size(); ++i) {
+            static constexpr std::array<std::string_view, 10> known{
+                "global",  "shared",  "shared::cta", "relaxed", "acquire",
+                "release", "acq_rel", "cta",         "gpu",     "sys"};
+            if (!holds(known, parts[i])) return false;
+            shared = shared || parts[i].find("shared") == 0;
+        }
+        const std::string where = address(operands_[first], shared), value = expression(operands_[first + 1]);
+        const std::string old = first == 0 ? "v" : expression(operands_[0]);
+        if (where.empty() || value.empty() || old.empty()) return false;
+        out_.body += std::string(type) + " v; ::cuscope_simt::ptx::put(v, " + value +
+                     "); v = ::atomicAdd(reinterpret_cast<" + type + "*>(" + where + "), v); ";
+        if (first != 0) out_.body += "::cuscope_simt::ptx::put(" + old + ", v); ";
+        out_.sees_others = true;
+        return true;
+    }
+
+    // ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {d...}, [row];
+    bool matrix(const std::vector<std::string>& parts) {
+        if (operands_.size() != 2 || std::find(parts.begin(), parts.end(), "m8n8") == parts.end())
+            return false;
+        const bool transposed = std::find(parts.begin(), parts.end(), "trans") != parts.end();
+        const std::vector<std::string> to = list(operands_[0]);
+        const std::string from = address(operands_[1], true);
+        if ((to.size() != 1 && to.size() != 2 && to.size() != 4) || from.empty()) return false;
+        const std::string count = std::to_string(to.size());
+        if (std::find(parts.begin(), parts.end(), "x" + count) == parts.end()) return false;
+        out_.body += "unsigned d[" + count + "]; ::cuscope_simt::ptx::ldmatrix<" + count + ", " +
+                     (transposed ? "true" : "false") + ">(d, " + from + ", " + site_ + "); ";
+        for (std::size_t i = 0; i < to.size(); ++i)
+            out_.body += "::cuscope_simt::ptx::put(" + to[i] + ", d[" + std::to_string(i) + "]); ";
+        out_.uses_warp = true;
+        return true;
+    }
+
+    // mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d...}, {a...}, {b...}, {c...};
+    bool multiplication(const std::vector<std::string>& parts) {
+        std::size_t at = 1;
+        for (const char* word : {"sync", "aligned"})
+            if (at < parts.size() && parts[at] == word) ++at;
+        if (at + 7 != parts.size() || operands_.size() != 4 || parts[at + 1] != "row" ||
+            parts[at + 2] != "col")
+            return false;
+        const std::string &shape = parts[at], &d = parts[at + 3], &a = parts[at + 4], &b = parts[at + 5],
+                          &c = parts[at + 6];
+        if (shape.find("m16n8k") != 0 || a != b || c != d) return false;
+        const std::string depth = shape.substr(6);
+        std::string kind;
+        if ((a == "f16" || a == "bf16") && (depth == "8" || depth == "16") &&
+            (d == "f32" || (a == "f16" && d == "f16")))
+            kind = a == "f16" ? "Half" : "Bfloat";
+        if (a == "tf32" && (depth == "4" || depth == "8") && d == "f32") kind = "Tf32";
+        if ((a == "s8" || a == "u8") && (depth == "16" || depth == "32") && d == "s32")
+            kind = a == "s8" ? "Signed" : "Unsigned";
+        if (kind.empty()) return false;
+        const char* const sum = d == "f16" ? "unsigned" : d == "f32" ? "float" : "int";
+        out_.body += "struct { unsigned a[4], b[2]; " + std::string(sum) + " c[4], d[4]; } m = {}; ";
+        const char member[] = {'d', 'a', 'b', 'c'};
+        for (int i = 1; i < 4; ++i) {
+            const std::vector<std::string> from = list(operands_[static_cast<std::size_t>(i)]);
+            if (from.empty() || from.size() > (i == 2 ? 2u : 4u)) return false;
+            for (std::size_t k = 0; k < from.size(); ++k)
+                out_.body += std::string("::cuscope_simt::ptx::put(m.") + member[i] + "[" +
+                             std::to_string(k) + "], " + from[k] + "); ";
+        }
+        out_.body += "::cuscope_simt::ptx::mma<" + depth + ", ::cuscope_simt::ptx::" + kind + ", " +
+                     (d == "f16" ? "true" : "false") + ">(m.d, m.a, m.b, m.c, " + site_ + "); ";
+        const std::vector<std::string> to = list(operands_[0]);
+        if (to.empty() || to.size() > 4) return false;
+        for (std::size_t k = 0; k < to.size(); ++k)
+            out_.body += "::cuscope_simt::ptx::put(" + to[k] + ", m.d[" + std::to_string(k) + "]); ";
+        out_.uses_warp = true;
+        return true;
+    }
+
+    // ld.global.nc.v4.f32 {d...}, [from];  st.shared.u32 [to], value;
+    bool access(const std::vector<std::string>& parts) {
+        const bool load = parts[0] == "ld";
+        if (operands_.size() != 2) return false;
+        bool shared = false, waits = false;
+        for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
+            static constexpr std::array<std::string_view, 27> known{
+                "global",   "shared",   "shared::cta", "const",   "local",
+                "nc",       "ca",       "cg",          "cs",      "cv",
+                "lu",       "wb",       "wt",          "v2",      "v4",
+                "weak",     "volatile", "relaxed",     "acquire", "release",
+                "cta",      "gpu",      "sys",         "cluster", "L1::no_allocate",
+                "L2::128B", "L2::256B"};
+            if (!holds(known, parts[i])) return false;
+            shared = shared || parts[i] == "shared" || parts[i] == "shared::cta";
+            waits = waits || parts[i] == "volatile" || parts[i] == "relaxed" || parts[i] == "acquire" ||
+                    parts[i] == "release";
+        }
+        const char* const type = type_of(parts.back());
+        const std::string where = address(operands_[load ? 1 : 0], shared);
+        const std::vector<std::string> values = list(operands_[load ? 0 : 1]);
+        if (type == nullptr || where.empty() || values.empty()) return false;
+        const std::string order = waits ? "::cuscope_simt::ptx::visible(); " : "";
+        if (load) out_.body += order;
+        if (load) {
+            const std::string count = std::to_string(values.size());
+            out_.body +=
+                std::string(type) + " v[" + count + "]; ::cuscope_simt::ptx::read(v, " + where + "); ";
+            for (std::size_t k = 0; k < values.size(); ++k)
+                out_.body += "::cuscope_simt::ptx::put(" + values[k] + ", v[" + std::to_string(k) + "]); ";
+        } else {
+            out_.body += std::string(type) + " v[" + std::to_string(values.size()) + "]; ";
+            for (std::size_t k = 0; k < values.size(); ++k)
+                out_.body += "::cuscope_simt::ptx::put(v[" + std::to_string(k) + "], " + values[k] + "); ";
+            out_.body += "::cuscope_simt::ptx::write(" + where + ", v); " + order;
+        }
+        out_.sees_others = out_.sees_others || waits;
+        return true;
+    }
+
+    const std::vector<std::string>& names_;
+    std::string site_;
+    PtxCode& out_;
+    std::string opcode_;
+    std::vector<std::string> operands_;
+};
+
+}  // namespace
+
+std::optional<PtxCode> translate_ptx(std::string_view assembly, const std::vector<std::string>& names,
+                                     const std::string& site) {
+    PtxCode code;
+    std::string text = trimmed(assembly);
+    if (text.size() > 1 && text.front() == '{' && text.back() == '}')
+        text = trimmed(text.substr(1, text.size() - 2));
+    for (const std::string& statement : split(text, ';')) {
+        if (statement.empty()) continue;
+        code.body += "{ ";
+        if (!Translation(names, site, &code).instruction(statement)) return std::nullopt;
+        code.body += "} ";
+    }
+    code.body = code.variables + code.body;
+    return code;
+}
+
+}  // namespace cuscope::simt

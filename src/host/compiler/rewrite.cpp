@@ -1,0 +1,600 @@
+#include "host/compiler/rewrite.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "cuscope_simt/abi.h"
+#include "host/compiler/declarations.hpp"
+#include "host/compiler/find_graph_launchers.hpp"
+#include "host/compiler/keywords.hpp"
+#include "host/compiler/ptx.hpp"
+#include "host/compiler/registration.hpp"
+#include "host/compiler/shifts.hpp"
+#include "host/compiler/tokens.hpp"
+#include "runtime/compile/signature.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+class Rewriter {
+  public:
+    explicit Rewriter(std::string_view text)
+        : text_(text), source_(tokenize(text)), tokens_(source_.list), declarations_(tokens_) {}
+
+    Rewritten run() {
+        for (const Declaration& declaration : declarations_.list()) declare(declaration);
+        polls_ = sees_other_threads();
+        for (std::size_t i = 0; i < tokens_.size(); i = visit(i)) {
+        }
+        for (const ShiftOperator& shift : find_shifts(tokens_)) rewrite_shift(shift);
+        std::string files = "namespace cuscope_simt { constexpr const char* source_files[] = {";
+        for (const std::string& file : source_.files) files += quoted(file) + ", ";
+        result_.text = files + "\"\"}; }\n" + edited();
+        result_.waits |= (result_.flags & (cuscope_simt::uses_barriers | cuscope_simt::uses_warp |
+                                           cuscope_simt::uses_atomics | cuscope_simt::uses_clock)) != 0;
+        if ((result_.flags & cuscope_simt::uses_atomics) == 0) result_.flags |= cuscope_simt::lanes_descend;
+        return std::move(result_);
+    }
+
+  private:
+    struct Edit {
+        std::size_t offset, length;
+        std::string text;
+    };
+
+    bool is(std::size_t i, std::string_view text) const { return i < tokens_.size() && tokens_[i].is(text); }
+    std::size_t partner(std::size_t i) const {
+        return i < tokens_.size() ? declarations_.partner(i) : no_token;
+    }
+    std::size_t end_of(std::size_t i) const { return tokens_[i].offset + tokens_[i].text.size(); }
+
+    void insert(std::size_t offset, std::string text) { edits_.push_back({offset, 0, std::move(text)}); }
+    // Replaces tokens [first, last] and what is between them; line ends stay.
+    void replace(std::size_t first, std::size_t last, std::string text) {
+        const std::size_t offset = tokens_[first].offset, length = end_of(last) - offset;
+        const std::string_view old = text_.substr(offset, length);
+        // `n%blockDim.x`: "%:" is another way to write "#", "<:" one to write "[".
+        if (text[0] == ':' && offset > 0 &&
+            std::string_view("%<:").find(text_[offset - 1]) != std::string_view::npos)
+            text.insert(0, 1, ' ');
+        text.append(static_cast<std::size_t>(std::count(old.begin(), old.end(), '\n')), '\n');
+        edits_.push_back({offset, length, std::move(text)});
+    }
+    void problem(std::size_t i, std::string message) {
+        result_.problems.push_back(
+            {source_.files[static_cast<std::size_t>(tokens_[i].file)], tokens_[i].line, std::move(message)});
+    }
+
+    // Kernels and variables at namespace scope.
+    void declare(const Declaration& declaration) {
+        const std::size_t begin = declaration.begin, end = declaration.end;
+        const std::size_t head = declaration.body != no_token ? declaration.body
+                                 : declaration.parameters != no_token
+                                     ? std::min(partner(declaration.parameters), end - 1) + 1
+                                     : end;
+        if (declaration.parameters != no_token && declaration.name_end > declaration.name_begin)
+            own_functions_.insert(tokens_[declaration.name_end - 1].text);
+        if (declaration.parameters != no_token && declarations_.has(begin, head, "__global__")) {
+            declare_kernel(declaration, head);
+        } else if (declaration.parameters == no_token && declaration.template_begin == no_token) {
+            const bool constant = declarations_.has(begin, end, "__constant__");
+            if (!constant && !declarations_.has(begin, end, "__device__")) return;
+            if (declarations_.has(begin, end, "__shared__") || is(begin, "using") || is(begin, "typedef"))
+                return;
+            const bool external = declarations_.has(begin, end, "extern");
+            for (const Declared& found : declarations_.declared(begin, end)) {
+                if (external && !found.has_initializer) continue;
+                result_.globals.push_back(
+                    {declaration.scope + std::string(tokens_[found.name].text), constant});
+            }
+        }
+    }
+
+    void declare_kernel(const Declaration& declaration, std::size_t head) {
+        if (!declarations_.has(declaration.begin, declaration.name_begin, "void") &&
+            !declarations_.has(declaration.begin, declaration.name_begin, "auto"))
+            return problem(declaration.name_begin, "a __global__ function must have a void return type");
+        if (declaration.body == no_token && !declaration.is_explicit_instantiation) return;
+        if (declaration.is_specialization) return;
+        KernelSource kernel;
+        kernel.scope = declaration.scope;
+        kernel.name = kernel.scope + declarations_.text(declaration.name_begin, declaration.name_end);
+        kernel.parameters = parameters(declaration.parameters);
+        if (declaration.body != no_token)
+            kernel.launches_graphs = launching_.count(tokens_[declaration.name_end - 1].text) != 0;
+        if (declaration.is_explicit_instantiation) {
+            if (!is(declaration.name_end - 1, ">")) return;
+        } else {
+            kernel.is_template = declaration.template_begin != no_token;
+        }
+        const std::string text = declarations_.text(declaration.begin, head) + ";";
+        const std::vector<KernelNames> names = find_kernels(text);
+        if (!names.empty()) {
+            for (std::size_t i = 0; i < names[0].parameters.size(); ++i)
+                kernel.parameter_names += (i == 0 ? "" : ",") + names[0].parameters[i];
+        }
+        declare_launch_bounds(declaration, head, kernel);
+        result_.kernels.push_back(std::move(kernel));
+    }
+
+    // What is in the parentheses at `open`, without default arguments and keywords of ours.
+    std::string parameters(std::size_t open) const {
+        std::string result;
+        bool shown = true;
+        for (std::size_t i = open + 1; i < partner(open); ++i) {
+            if (is(i, ",")) shown = true;
+            if (is(i, "=")) shown = false;
+            const auto found = words().find(tokens_[i].text);
+            if (!shown || (found != words().end() && found->second == Word::dropped)) continue;
+            const bool group = is(i, "(") || is(i, "[") || is(i, "{");
+            const std::size_t last = group && partner(i) != no_token ? partner(i) : i;
+            result += declarations_.text(i, last + 1) + " ";
+            i = last;
+        }
+        return result;
+    }
+
+    // The bounds may depend on template parameters and on names in scope, so the constants that hold them
+    // are declared just before the kernel.
+    void declare_launch_bounds(const Declaration& declaration, std::size_t head, KernelSource& kernel) {
+        if (declaration.is_explicit_instantiation) return;
+        std::vector<std::string> bounds, dimensions;
+        for (std::size_t i = declaration.begin; i < head; ++i) {
+            if (is(i + 1, "(") && partner(i + 1) != no_token) {
+                if (is(i, "__launch_bounds__")) bounds = constants(i + 1, 2);
+                if (is(i, "__cluster_dims__")) {
+                    dimensions = constants(i + 1, 3);
+                    dimensions.resize(3, "1u");
+                }
+            }
+            if (partner(i) != no_token && partner(i) > i) i = partner(i);
+        }
+        if (bounds.empty() && dimensions.empty()) return;
+        bounds.resize(2, "0u");
+        dimensions.resize(3, "0u");
+        const std::string name = "cuscope_launch_bounds_" + std::to_string(++unique_);
+        std::string header, values;
+        if (declaration.template_begin != no_token)
+            header = declarations_.text(declaration.template_begin, declaration.template_end) + " ";
+        for (const auto* list : {&bounds, &dimensions})
+            for (const std::string& value : *list) values += value + ", ";
+        insert(tokens_[declaration.begin].offset,
+               header + "constexpr unsigned " + name + "[5] = {" + values + "}; ");
+        kernel.launch_bounds = declaration.scope + name;
+    }
+
+    // The first expressions of the list in the parentheses at `open`, `most` of them at most.
+    std::vector<std::string> constants(std::size_t open, std::size_t most) const {
+        std::vector<std::string> result;
+        std::size_t begin = open + 1;
+        for (std::size_t i = begin; i <= partner(open) && result.size() < most; ++i) {
+            if (is(i, ",") || i == partner(open)) {
+                if (i > begin)
+                    result.push_back("static_cast<unsigned>(" + declarations_.text(begin, i) + ")");
+                begin = i + 1;
+            } else if (is(i, "(") && partner(i) != no_token) {
+                i = partner(i);
+            }
+        }
+        return result;
+    }
+
+    void rewrite_shift(const ShiftOperator& shift) {
+        const std::string symbol = shift.left ? "<<" : ">>", object = " ::cuscope_simt::shift ";
+        if (!shift.assigns) {
+            replace(shift.token, shift.token + 1, symbol + object + symbol + " ");
+        } else if (shift.operand == shift.token) {
+            replace(shift.token, shift.token + 2, symbol + "=" + object + "|= ");
+        } else {
+            replace(shift.token, shift.token + 2,
+                    "= " + rewritten(shift.operand, shift.token) + " " + symbol + object + "|= ");
+        }
+    }
+
+    // Tokens [begin, end) on one line, with what has been replaced in them so far.
+    std::string rewritten(std::size_t begin, std::size_t end) const {
+        std::string result;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i > begin && end_of(i - 1) != tokens_[i].offset) result += ' ';
+            const std::size_t offset = tokens_[i].offset;
+            const auto edit = std::find_if(edits_.begin(), edits_.end(), [offset](const Edit& made) {
+                return made.offset == offset && made.length != 0;
+            });
+            result += edit == edits_.end() ? std::string(tokens_[i].text) : edit->text;
+            while (edit != edits_.end() && i + 1 < end && tokens_[i + 1].offset < offset + edit->length) ++i;
+        }
+        std::replace(result.begin(), result.end(), '\n', ' ');
+        return result;
+    }
+
+    // Does the source read memory in a way that only makes sense if another thread writes it meanwhile? Its
+    // loops may be waiting for that.
+    bool sees_other_threads() const {
+        for (std::size_t i = 0; i < tokens_.size(); ++i) {
+            if (is(i, "__ldcg") || is(i, "__ldcv")) return true;
+            if (is(i, "volatile") && i > 0 && !is(i - 1, "asm") && !is(i - 1, "__asm__")) return true;
+        }
+        return false;
+    }
+
+    // Handles token i; answers the next one to look at.
+    std::size_t visit(std::size_t i) {
+        const Token& token = tokens_[i];
+        if (token.is("<<<")) {
+            if (i > 0 && !is(i - 1, "operator"))
+                problem(i,
+                        "a kernel launch (<<<...>>>) in device code, which cuscope's host runtime does not "
+                        "support; kernels are launched from outside: module.kernel[grid, block](...)");
+            return i + 1;
+        }
+        if (token.kind != TokenKind::identifier) return i + 1;
+        if (polls_) poll_in_loop(i);
+        if (const auto found = words().find(token.text); found != words().end())
+            return visit_word(i, found->second);
+        if (token.text.substr(0, 6) == "atomic") {
+            result_.flags |= cuscope_simt::uses_atomics;
+        } else if (const auto alias = dynamic_shared_.find(token.text); alias != dynamic_shared_.end()) {
+            if (!is_member_or_declared(i)) replace(i, i, dynamic_shared(alias->second));
+        }
+        return i + 1;
+    }
+
+    std::size_t visit_word(std::size_t i, Word word) {
+        switch (word) {
+            case Word::dropped:
+                replace(i, i, "");
+                return i + 1;
+            case Word::kernel:
+                replace(i, i, is(i - 1, "template") && i > 0 ? "" : "__attribute__((always_inline))");
+                return i + 1;
+            case Word::force_inline:
+                replace(i, i, has_inline_near(i) ? "" : "inline");
+                return i + 1;
+            case Word::no_inline:
+                if (!(i > 0 && (is(i - 1, "(") || is(i - 1, ","))))
+                    replace(i, i, "__attribute__((noinline))");
+                return i + 1;
+            case Word::launch_bounds:
+                if (!is(i + 1, "(") || partner(i + 1) == no_token) return i + 1;
+                replace(i, partner(i + 1), "");
+                return partner(i + 1) + 1;
+            case Word::unsupported:
+                problem(i, std::string(tokens_[i].text) + " is not supported by cuscope's host runtime");
+                return i + 1;
+            case Word::shared:
+                return visit_shared(i);
+            case Word::built_in:
+                if (!is_member_or_declared(i))
+                    replace(i, i,
+                            "::cuscope_simt::" + std::string(built_in_function(tokens_[i].text)) + "()");
+                return i + 1;
+            case Word::barrier:
+            case Word::warp:
+                return visit_operation(i, word);
+            case Word::inline_asm:
+                return visit_asm(i);
+            case Word::fence:
+                result_.flags |= cuscope_simt::uses_atomics;
+                return i + 1;
+            case Word::clock:
+                if (is(i + 1, "(")) result_.flags |= cuscope_simt::uses_clock;
+                return i + 1;
+            case Word::print:
+                result_.flags |= cuscope_simt::uses_print;
+                return i + 1;
+            case Word::groups:
+                result_.flags |= cuscope_simt::uses_barriers | cuscope_simt::uses_warp;
+                return i + 1;
+            case Word::trigger:
+                result_.flags |= cuscope_simt::uses_trigger;
+                return i + 1;
+            case Word::graph:
+                result_.flags |= cuscope_simt::launches_graphs;
+                return i + 1;
+            case Word::heap:
+                return visit_heap(i);
+            case Word::uncached:
+                return i + 1;
+        }
+        return i + 1;
+    }
+
+    // Is token i the name of a member, or that of a declaration: `s.blockDim`, `dim3 gridDim, blockDim;`?
+    bool is_member_or_declared(std::size_t i) const {
+        if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return true;
+        while (i >= 2 && is(i - 1, ",") && tokens_[i - 2].kind == TokenKind::identifier) i -= 2;
+        if (i == 0) return false;
+        const Token& before = tokens_[i - 1];
+        return before.kind == TokenKind::identifier && !is_statement_word(before.text);
+    }
+
+    bool has_inline_near(std::size_t i) const {
+        const auto is_inline = [this](std::size_t j) {
+            return is(j, "inline") || is(j, "__inline__") || is(j, "__inline");
+        };
+        for (std::size_t j = i; j-- > 0 && tokens_[j].kind == TokenKind::identifier;)
+            if (is_inline(j) || is(j, "__forceinline__")) return true;
+        for (std::size_t j = i + 1; j < tokens_.size() && tokens_[j].kind == TokenKind::identifier; ++j)
+            if (is_inline(j)) return true;
+        return false;
+    }
+
+    // __syncthreads() becomes ::cuscope_simt::At<file, line>::__syncthreads().
+    std::size_t visit_operation(std::size_t i, Word word) {
+        result_.flags |= word == Word::barrier ? cuscope_simt::uses_barriers : cuscope_simt::uses_warp;
+        if (!(is(i + 1, "(") || is(i + 1, "<")) || is_member_or_declared(i)) return i + 1;
+        const bool global = i > 0 && is(i - 1, "::") &&
+                            !(i > 1 && tokens_[i - 2].kind == TokenKind::identifier &&
+                              !is_statement_word(tokens_[i - 2].text));
+        if (i > 0 && is(i - 1, "::") && !global) return i + 1;
+        if (global) replace(i - 1, i - 1, "");
+        insert(tokens_[i].offset, "::cuscope_simt::At<" + std::to_string(tokens_[i].file) + ", " +
+                                      std::to_string(tokens_[i].line) + ">::");
+        return i + 1;
+    }
+
+    // malloc(...) and free(...), also of std, unless the source has functions of its own by these names.
+    std::size_t visit_heap(std::size_t i) {
+        if (!is(i + 1, "(") || is_member_or_declared(i) || own_functions_.count(tokens_[i].text) != 0)
+            return i + 1;
+        std::size_t first = i;
+        if (i > 0 && is(i - 1, "::")) {
+            const bool qualified = i > 1 && tokens_[i - 2].kind == TokenKind::identifier &&
+                                   !is_statement_word(tokens_[i - 2].text);
+            if (qualified && !is(i - 2, "std")) return i + 1;
+            first = qualified ? i - 2 : i - 1;
+        }
+        // In order: which of several threads finds the heap full must not depend on the host's.
+        result_.flags |= cuscope_simt::uses_atomics | cuscope_simt::uses_heap;
+        replace(first, i, "::cuscope_simt::heap_" + std::string(tokens_[i].text));
+        return i + 1;
+    }
+
+    std::string dynamic_shared(const std::string& alias) const {
+        return "::cuscope_simt::dynamic_shared<" + alias + ">()";
+    }
+
+    // Of the declaration that token i is a specifier of.
+    std::size_t first_specifier(std::size_t i) const {
+        for (; i > 0; --i) {
+            if (is(i - 1, ")") && partner(i - 1) != no_token && is(partner(i - 1) - 1, "alignas")) {
+                i = partner(i - 1);
+            } else if (!is(i - 1, "static") && !is(i - 1, "const") && !is(i - 1, "volatile") &&
+                       !is(i - 1, "__device__")) {
+                break;
+            }
+        }
+        return i;
+    }
+    // Removes every alignas(...) of a declaration of shared memory: CUDA C++ has it among the specifiers,
+    // where C++ does not. Answers them.
+    std::string taken_alignment(std::size_t begin, std::size_t end) {
+        std::string result;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (!is(i, "alignas") || !is(i + 1, "(") || partner(i + 1) == no_token) continue;
+            result += declarations_.text(i, partner(i + 1) + 1) + " ";
+            replace(i, partner(i + 1), "");
+            i = partner(i + 1);
+        }
+        return result;
+    }
+
+    std::size_t visit_shared(std::size_t i) {
+        std::size_t end = i;
+        while (end < tokens_.size() && !is(end, ";")) {
+            if (is(end, "}") || is(end, ")") || is(end, "]")) return i + 1;
+            end = partner(end) != no_token ? partner(end) + 1 : end + 1;
+        }
+        if (end == tokens_.size()) return i + 1;
+        std::size_t external = no_token;
+        for (std::size_t j = i; j-- > 0 && !is(j, ";") && !is(j, "{") && !is(j, "}");)
+            if (is(j, "extern")) external = j;
+        const std::vector<Declared> names = declarations_.declared(i + 1, end + 1);
+        const std::string alignment =
+            taken_alignment(first_specifier(external == no_token ? i : external), end);
+        if (external == no_token) {
+            replace(i, i, "thread_local");
+            insert(tokens_[first_specifier(i)].offset, alignment);
+            std::string checks;
+            for (const Declared& found : names) {
+                const std::string name(tokens_[found.name].text);
+                if (found.has_initializer)
+                    problem(found.name, "an initializer is not allowed for a __shared__ variable: " + name);
+                checks += " static_assert(::cuscope_simt::is_shared_type<decltype(" + name +
+                          ")>, \"a __shared__ variable cannot have a type with a constructor: " + name +
+                          "\");";
+            }
+            insert(end_of(end), checks);
+            return i + 1;
+        }
+        if (names.size() != 1 || !names[0].is_array) {
+            problem(i, "extern __shared__ has to declare one array: extern __shared__ float name[];");
+            return i + 1;
+        }
+        // The array becomes a pointer to the block's dynamic shared memory. The declaration stays, as that of
+        // a type, and gives the pointer its own.
+        const std::string name(tokens_[names[0].name].text);
+        const std::string alias = name + "_cuscope_" + std::to_string(++unique_);
+        replace(external, external, "typedef");
+        replace(i, i, "");
+        replace(names[0].name, names[0].name, alias);
+        if (declarations_.at_namespace_scope(i)) {
+            dynamic_shared_[tokens_[names[0].name].text] = alias;
+        } else {
+            insert(end_of(end), " auto* const " + name + " = " + dynamic_shared(alias) + ";");
+        }
+        for (std::size_t j = i + 1; j < names[0].name; ++j) {  // __align__ is a macro, __device__ a keyword
+            if (const auto found = words().find(tokens_[j].text); found != words().end())
+                visit_word(j, found->second);
+        }
+        return names[0].name + 1;
+    }
+
+    // An asm statement of instructions that have a meaning here becomes the call of a lambda: the expressions
+    // of its operands stay where they are, as the arguments.
+    std::optional<std::size_t> translate(std::size_t i, std::size_t open, std::size_t close,
+                                         const std::string& assembly) {
+        std::vector<std::string> names;
+        std::vector<std::size_t> parentheses;
+        int section = 0;
+        for (std::size_t j = open + 1; j < close && section < 3; ++j) {
+            if (is(j, ":")) {
+                ++section;
+            } else if (is(j, "::")) {
+                section += 2;
+            } else if (section > 0 && is(j, "(") && partner(j) != no_token) {
+                const bool named = is(j - 2, "]") && is(j - 4, "[");
+                names.emplace_back(named ? tokens_[j - 3].text : std::string_view());
+                parentheses.push_back(j);
+                j = partner(j);
+            }
+        }
+        const std::string site = "::cuscope_simt::Site{::cuscope_simt::source_files[" +
+                                 std::to_string(tokens_[i].file) + "], " + std::to_string(tokens_[i].line) +
+                                 ", \"asm\"}";
+        const std::optional<PtxCode> code = translate_ptx(assembly, names, site);
+        if (!code) return std::nullopt;
+        if (code->uses_warp) result_.flags |= cuscope_simt::uses_warp;
+        if (code->uses_barriers) result_.flags |= cuscope_simt::uses_barriers;
+        if (code->sees_others) result_.flags |= cuscope_simt::uses_atomics;
+        std::string head = "[](";
+        for (std::size_t k = 0; k < names.size(); ++k)
+            head +=
+                (k == 0 ? "[[maybe_unused]] auto&& o" : ", [[maybe_unused]] auto&& o") + std::to_string(k);
+        head += ") { " + code->body + "}(";
+        if (parentheses.empty()) {
+            replace(i, close, head + ")");
+            return close + 1;
+        }
+        replace(i, parentheses[0], head + "(");
+        for (std::size_t k = 1; k < parentheses.size(); ++k)
+            replace(partner(parentheses[k - 1]), parentheses[k], "), (");
+        replace(partner(parentheses.back()), close, "))");
+        return parentheses[0] + 1;
+    }
+
+    std::size_t visit_asm(std::size_t i) {
+        std::size_t open = i + 1;
+        while (is(open, "volatile") || is(open, "__volatile__") || is(open, "__volatile") ||
+               is(open, "goto") || is(open, "inline"))
+            ++open;
+        if (!is(open, "(") || partner(open) == no_token) return i + 1;
+        const std::size_t close = partner(open);
+        std::string assembly;
+        std::size_t j = open + 1;
+        for (; j < close && tokens_[j].kind == TokenKind::string; ++j)
+            assembly += literal_text(tokens_[j].text);
+        const bool empty = assembly.find_first_not_of(" \t\n") == std::string::npos;
+        const bool label =  // int f() asm("name");
+            !empty && assembly.find_first_of(" \t\n;%{") == std::string::npos && j == close && is(i - 1, ")");
+        if (empty || label) return close + 1;
+        if (const char* call = dependent_launch(assembly); call != nullptr) {
+            if (std::string_view(call).find("Trigger") != std::string_view::npos)
+                result_.flags |= cuscope_simt::uses_trigger;
+            replace(i, close, std::string("::") + call + "()");
+            return close + 1;
+        }
+        // One output, no input: ( [name] "=r" (expression) ).
+        if (is(j, ":")) {
+            std::string operand;
+            ++j;
+            if (is(j, "[") && partner(j) == j + 2) {
+                operand = tokens_[j + 1].text;
+                j += 3;
+            }
+            if (j < close && tokens_[j].kind == TokenKind::string && is(j + 1, "(") &&
+                partner(j + 1) != no_token) {
+                const std::size_t first = j + 1, last = partner(j + 1);
+                const bool alone = last + 1 == close || is(last + 1, "::") ||
+                                   (is(last + 1, ":") && (last + 2 == close || is(last + 2, ":")));
+                const std::optional<std::string> name = special_register(assembly, operand);
+                if (alone && name && tokens_[j].text.find('=') != std::string_view::npos) {
+                    if (name->find("clock") == 0 || name->find("globaltimer") == 0)
+                        result_.flags |= cuscope_simt::uses_clock;
+                    replace(i, first, "((");
+                    replace(last, close, ") = ::cuscope_simt::special::" + *name + "())");
+                    return first + 1;
+                }
+            }
+        }
+        if (const std::optional<std::size_t> next = translate(i, open, close, assembly)) return *next;
+        const std::size_t from = assembly.find_first_not_of(" \t\n");
+        std::string shown = assembly.substr(from, assembly.find_last_not_of(" \t\n") + 1 - from);
+        std::replace(shown.begin(), shown.end(), '\n', ' ');
+        problem(i,
+                "inline PTX `" + shown +
+                    "` is not supported by cuscope's host runtime; an asm statement there can read one "
+                    "special register (%clock64, %globaltimer, %laneid, %smid, %lanemask_lt, %tid.x, ...), "
+                    "or be of whole instructions among griddepcontrol, cp.async, ldmatrix, mma.sync.m16n8, "
+                    "ld, st, red, atom, bar.sync 0, membar, fence, and some of arithmetic");
+        return close + 1;
+    }
+
+    // Loops get a poll at the start of their body, so that what they wait for can happen.
+    void poll_in_loop(std::size_t i) {
+        std::size_t body = no_token;
+        if (is(i, "do")) {
+            body = i + 1;
+            const std::size_t close = partner(body);
+            if (!is(body, "{") || close == no_token) {
+                ++open_do_;
+                return;
+            }
+            ends_do_.insert(close + 1);
+            if (is(close + 3, "0") || is(close + 3, "false")) return;  // a block, as macros have them
+        } else if (is(i, "while") && (ends_do_.count(i) != 0 || open_do_ > 0)) {
+            if (ends_do_.count(i) == 0) --open_do_;
+            return;
+        } else if ((is(i, "while") || is(i, "for")) && is(i + 1, "(") && partner(i + 1) != no_token) {
+            body = partner(i + 1) + 1;
+        }
+        if (body == no_token) return;
+        if (is(body, "{")) {
+            insert(end_of(body), " ::cuscope_simt::poll();");
+        } else if (is(body, ";")) {
+            insert(tokens_[body].offset, " ::cuscope_simt::poll()");
+        } else {
+            return;
+        }
+        result_.waits = true;
+        result_.flags |= cuscope_simt::uses_atomics;
+    }
+
+    std::string edited() {
+        std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) {
+            return a.offset != b.offset ? a.offset < b.offset : a.length == 0 && b.length != 0;
+        });
+        std::string result;
+        result.reserve(text_.size() + 64 * edits_.size());
+        std::size_t at = 0;
+        for (const Edit& edit : edits_) {
+            if (edit.offset < at) continue;
+            result += text_.substr(at, edit.offset - at);
+            result += edit.text;
+            at = edit.offset + edit.length;
+        }
+        result += text_.substr(at);
+        return result;
+    }
+
+    std::string_view text_;
+    Tokens source_;
+    const std::vector<Token>& tokens_;
+    Declarations declarations_;
+    std::vector<Edit> edits_;
+    const std::set<std::string_view> launching_ = functions_launching_graphs(tokens_, declarations_);
+    std::map<std::string_view, std::string> dynamic_shared_;  // at namespace scope: name, type
+    Rewritten result_;
+    std::set<std::string_view> own_functions_;  // the last part of their names
+    std::set<std::size_t> ends_do_;             // the `while` behind a braced `do`
+    int open_do_ = 0;                           // of a `do` without braces, whose `while` is yet to come
+    int unique_ = 0;
+    bool polls_ = false;
+};
+
+}  // namespace
+
+Rewritten rewrite(std::string_view preprocessed) { return Rewriter(preprocessed).run(); }
+
+}  // namespace cuscope::simt

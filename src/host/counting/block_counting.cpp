@@ -1,0 +1,101 @@
+// What a block does in a counted launch.
+#include <algorithm>
+#include <bit>
+#include <new>
+#include <utility>
+
+#include "host/counting/recorder.hpp"
+#include "host/executor/block.hpp"
+#include "host/executor/grid.hpp"
+
+namespace cuscope_simt {
+
+using cuscope::simt::Recorder;
+using cuscope::simt::Stretch;
+
+void Block::attach_recorder() {
+    const cuscope::simt::Launch& launch = grid->launch();
+    const cuscope::simt::ImageFacts& facts = grid->facts();
+    const auto between = [](const char* begin, const char* end) {
+        return Stretch(begin, static_cast<std::size_t>(end - begin));
+    };
+    Recorder::Setting setting;
+    setting.counting = launch.counting.get();
+    setting.image_object = launch.image.get();
+    setting.code = between(facts.code_begin, facts.code_end);
+    setting.image = between(facts.image_begin, facts.image_end);
+    if (static_shared_bytes_ != 0) setting.static_shared = {static_shared_, static_shared_bytes_};
+    setting.dynamic_shared = {prototype_.dynamic_shared, prototype_.dynamic_shared_bytes};
+    setting.threads = thread_count_;
+    recorder_ = std::make_unique<Recorder>();
+    recorder_->begin(std::move(setting));
+}
+
+void Block::detach_recorder() {
+    grid->launch().counting->add(recorder_->sums());
+    recorder_.reset();
+}
+
+CUSCOPE_ON_FIBER void Block::leave_without_memory(Strand* self) {
+    failure_ = {Status::memory_allocation, "no memory for the counts of a kernel"};
+    leave(self);
+}
+
+CUSCOPE_ON_FIBER void Block::access(Strand* self, const void* address, unsigned bytes, Access access,
+                                    const void* instruction) {
+    bool recorded = true;
+    try {
+        recorder_->access(self->linear_thread, static_cast<const char*>(instruction),
+                          reinterpret_cast<std::uintptr_t>(address), bytes, access);
+    } catch (const std::bad_alloc&) {
+        recorded = false;
+    }
+    if (!recorded) leave_without_memory(self);
+    if (recorder_->far_ahead(self->linear_thread)) let_catch_up(self);
+}
+
+CUSCOPE_ON_FIBER void Block::step(Strand* self, const void* instruction) {
+    bool recorded = true;
+    try {
+        recorder_->step(self->linear_thread, static_cast<const char*>(instruction));
+    } catch (const std::bad_alloc&) {
+        recorded = false;
+    }
+    if (!recorded) leave_without_memory(self);
+}
+
+CUSCOPE_ON_FIBER void Block::let_catch_up(Strand* self) {
+    if (grid->must_leave()) leave(self);
+    recorder_->caught_up(self->linear_thread);
+    if (next_thread_ < thread_count_) {
+        ready_.push(self);
+        switch_to(self, fresh());
+    } else if (!ready_.empty()) {
+        ready_.push(self);
+        switch_to(self, ready_.pop());
+    }
+    const unsigned warp = self->warp_index();
+    if (recorder_->crowded(warp)) recorder_->settle_common(warp, going_on(warp));
+}
+
+// The lanes that may still do something before the block's threads meet.
+unsigned Block::going_on(unsigned warp) const {
+    unsigned lanes = 0;
+    for (unsigned i = 0; i < used_; ++i) {
+        const Strand& strand = *strands_[i];
+        if (strand.warp_index() != warp || strand.wait == Strand::Wait::ended ||
+            strand.wait == Strand::Wait::barrier)
+            continue;
+        lanes |= 1u << strand.lane();
+    }
+    return lanes;
+}
+
+// Lanes of a warp have met. If those that are not there have ended, the warp is together.
+void Block::record_meeting(unsigned warp, unsigned mask) {
+    const unsigned end = std::min(thread_count_, warp * 32 + 32);
+    const bool all = static_cast<unsigned>(std::popcount(mask)) == end - warp * 32;
+    if (all || (next_thread_ >= end && (going_on(warp) & ~mask) == 0)) recorder_->meet(warp);
+}
+
+}  // namespace cuscope_simt

@@ -1,0 +1,270 @@
+#include "host/counting/recorder.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace cuscope::simt {
+namespace {
+
+constexpr std::uintptr_t sector_bytes = 32;
+constexpr unsigned bank_bytes = 4;
+
+// Calls function(lane) for each lane of a mask, in order.
+template <class Function>
+void each_lane(unsigned mask, Function function) {
+    for (; mask != 0; mask &= mask - 1) function(static_cast<unsigned>(std::countr_zero(mask)));
+}
+
+// Numbers of which there may be as many as lanes have pieces; most come in order.
+class Distinct {
+  public:
+    void add(std::uintptr_t number) {
+        if (count_ != 0 && number == numbers_[count_ - 1]) return;
+        if (count_ == numbers_.size()) reduce();
+        if (count_ != 0 && number < numbers_[count_ - 1]) ordered_ = false;
+        numbers_[count_++] = number;
+    }
+    std::size_t count() {
+        if (!ordered_) reduce();
+        return count_;
+    }
+
+  private:
+    void reduce() {
+        std::sort(numbers_.begin(), numbers_.begin() + count_);
+        count_ = static_cast<std::size_t>(std::unique(numbers_.begin(), numbers_.begin() + count_) -
+                                          numbers_.begin());
+        ordered_ = true;
+    }
+
+    std::array<std::uintptr_t, 128> numbers_;
+    std::size_t count_ = 0;
+    bool ordered_ = true;
+};
+
+}  // namespace
+
+void Recorder::begin(Setting setting) {
+    setting_ = std::move(setting);
+    sites_.assign(setting_.code.end - setting_.code.begin + 1, 0);
+    kinds_.clear();
+    variables_.clear();
+    for (const auto& variable : setting_.image_object->globals()) {
+        if (!variable.constant) variables_.emplace_back(variable.address, variable.bytes);
+    }
+    warps_.clear();
+    warps_.resize((setting_.threads + 31) / 32);
+    last_ = {};
+    sums_ = {};
+    sums_.ranges.resize(setting_.counting->ranges().size());
+}
+
+Recorder::Sequence& Recorder::sequence(Warp& warp, const char* instruction, Kind kind) {
+    std::uint32_t& known = sites_[reinterpret_cast<std::uintptr_t>(instruction) - setting_.code.begin];
+    if (known == 0) {
+        kinds_.push_back(kind);
+        known = static_cast<std::uint32_t>(kinds_.size());
+    }
+    const std::uint32_t site = known - 1;
+    if (warp.sequences.size() <= site) warp.sequences.resize(kinds_.size());
+    Sequence& sequence = warp.sequences[site];
+    if (!sequence.touched) {
+        sequence.touched = true;
+        warp.touched.push_back(site);
+    }
+    return sequence;
+}
+
+void Recorder::access(unsigned thread, const char* instruction, std::uintptr_t address, unsigned bytes,
+                      cuscope_simt::Access access) {
+    const unsigned lane = thread % 32;
+    Warp& warp = warps_[thread / 32];
+    Sequence& its = sequence(warp, instruction, static_cast<Kind>(access));
+    std::uint32_t& executed = its.executed[lane];
+    executed = std::max(executed, its.first);
+    const std::size_t index = executed++ - its.first;
+    if (index == its.requests.size()) {
+        its.requests.emplace_back();
+        ++warp.open;
+    }
+    Request& request = its.requests[index];
+    request.mask |= 1u << lane;
+    request.bytes = bytes;
+    request.address[lane] = address;
+    ++warp.pending[lane];
+}
+
+void Recorder::step(unsigned thread, const char* instruction) {
+    ++sequence(warps_[thread / 32], instruction, Kind::step).executed[thread % 32];
+}
+
+void Recorder::meet(unsigned index) {
+    Warp& warp = warps_[index];
+    for (const std::uint32_t site : warp.touched) finish(warp, site);
+    warp.touched.clear();
+    warp.pending.fill(0);
+    warp.open = 0;
+}
+
+void Recorder::meet_all() {
+    for (unsigned i = 0; i < warps_.size(); ++i) meet(i);
+}
+
+void Recorder::finish(Warp& warp, std::uint32_t site) {
+    Sequence& its = warp.sequences[site];
+    if (kinds_[site] == Kind::step) {
+        for (const std::uint32_t count : its.executed) sums_.thread_steps += count;
+        sums_.warp_steps += *std::max_element(its.executed.begin(), its.executed.end());
+    } else {
+        settle(warp, its, kinds_[site], its.requests.size());
+    }
+    its.executed.fill(0);
+    its.first = 0;
+    its.touched = false;
+}
+
+void Recorder::settle(Warp& warp, Sequence& its, Kind kind, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) settle(its.requests[i], kind);
+    its.requests.erase(its.requests.begin(), its.requests.begin() + static_cast<std::ptrdiff_t>(count));
+    its.first += static_cast<std::uint32_t>(count);
+    warp.open -= count;
+}
+
+void Recorder::settle_common(unsigned index, unsigned lanes) {
+    Warp& warp = warps_[index];
+    for (const std::uint32_t site : warp.touched) {
+        if (kinds_[site] == Kind::step) continue;
+        Sequence& its = warp.sequences[site];
+        std::uint32_t left_behind = its.first + static_cast<std::uint32_t>(its.requests.size());
+        each_lane(lanes, [&](unsigned lane) { left_behind = std::min(left_behind, its.executed[lane]); });
+        if (left_behind > its.first) settle(warp, its, kinds_[site], left_behind - its.first);
+    }
+    if (warp.open < most_open) return;
+    // The lanes are in different branches, and will hardly come to the same instructions.
+    for (const std::uint32_t site : warp.touched) {
+        Sequence& its = warp.sequences[site];
+        if (kinds_[site] != Kind::step) settle(warp, its, kinds_[site], its.requests.size());
+    }
+}
+
+void Recorder::forget() {
+    for (Warp& warp : warps_) warp = {};
+}
+
+Recorder::Place Recorder::find(std::uintptr_t address) const {
+    for (const Stretch& shared : {setting_.static_shared, setting_.dynamic_shared})
+        if (shared.holds(address)) return {Place::Kind::shared, shared};
+    if (setting_.image.holds(address)) {
+        for (const Stretch& variable : variables_)
+            if (variable.holds(address)) return {Place::Kind::variable, variable};
+    }
+    const std::vector<CountedRange>& ranges = setting_.counting->ranges();
+    const auto after =
+        std::upper_bound(ranges.begin(), ranges.end(), address,
+                         [](std::uintptr_t at, const CountedRange& range) { return at < range.begin; });
+    Place place;
+    if (after != ranges.begin() && address < after[-1].end) {
+        place.kind = Place::Kind::range;
+        place.range = static_cast<std::size_t>(after - ranges.begin()) - 1;
+        place.stretch.begin = after[-1].begin;
+        place.stretch.end = after[-1].end;
+    } else {
+        place.stretch.begin = address;
+        place.stretch.end = address + 1;
+    }
+    return place;
+}
+
+void Recorder::settle(const Request& request, Kind kind) {
+    const auto count_global = [&](unsigned lanes) {
+        GlobalCounts counts;
+        const auto threads = static_cast<std::uint64_t>(std::popcount(lanes));
+        if (kind == Kind::atomic) {
+            counts.atomics = threads;
+            return counts;
+        }
+        Distinct sectors;
+        each_lane(lanes, [&](unsigned lane) {
+            const std::uintptr_t address = request.address[lane];
+            sectors.add(address / sector_bytes);
+            sectors.add((address + request.bytes - 1) / sector_bytes);
+        });
+        const bool is_load = kind == Kind::load;
+        (is_load ? counts.loads : counts.stores) = threads;
+        (is_load ? counts.load_requests : counts.store_requests) = 1;
+        (is_load ? counts.load_sectors : counts.store_sectors) = sectors.count();
+        (is_load ? counts.load_bytes : counts.store_bytes) = threads * request.bytes;
+        return counts;
+    };
+    unsigned left = request.mask, global = 0;
+    bool whole = false;
+    while (left != 0) {
+        const std::uintptr_t address = request.address[std::countr_zero(left)];
+        if (!last_.stretch.holds(address)) last_ = find(address);
+        unsigned here = 0;
+        each_lane(left, [&](unsigned lane) {
+            if (last_.stretch.holds(request.address[lane])) here |= 1u << lane;
+        });
+        left &= ~here;
+        if (last_.kind == Place::Kind::uncounted) continue;
+        if (last_.kind == Place::Kind::shared) {
+            count_shared(request, here, kind);
+            continue;
+        }
+        global |= here;
+        if (last_.kind != Place::Kind::range) continue;
+        const GlobalCounts counts = count_global(here);
+        sums_.ranges[last_.range] += counts;
+        if (here == request.mask) {
+            sums_.global += counts;
+            whole = true;
+        }
+    }
+    if (global != 0 && !whole) sums_.global += count_global(global);
+}
+
+// What the banks serve at once: of each, one word, for as many lanes as want it. Accesses of 8 and 16 bytes
+// are served to half a warp, and to a quarter, at a time.
+void Recorder::count_shared(const Request& request, unsigned lanes, Kind kind) {
+    SharedCounts& counts = sums_.shared;
+    const auto threads = static_cast<std::uint64_t>(std::popcount(lanes));
+    if (kind == Kind::atomic) {
+        counts.atomics += threads;
+        return;
+    }
+    const unsigned width = request.bytes <= 4 ? 32 : request.bytes <= 8 ? 16 : 8;
+    std::uint64_t wavefronts = 0, least = 0;
+    for (unsigned first = 0; first < 32; first += width) {
+        const unsigned phase = lanes & ((width == 32 ? ~0u : (1u << width) - 1) << first);
+        if (phase == 0) continue;
+        std::array<unsigned, banks> count{};
+        unsigned most = 1;
+        each_lane(phase, [&](unsigned lane) {
+            const std::uintptr_t begin = request.address[lane] / bank_bytes;
+            const std::uintptr_t end = (request.address[lane] + request.bytes - 1) / bank_bytes;
+            for (std::uintptr_t word = begin; word <= end; ++word) {
+                auto& known = in_bank_[word % banks];
+                unsigned& size = count[word % banks];
+                if (std::find(known.begin(), known.begin() + size, word) != known.begin() + size) continue;
+                known[size++] = word;
+                most = std::max(most, size);
+            }
+        });
+        wavefronts += most;
+        ++least;
+    }
+    if (kind == Kind::load) {
+        counts.loads += threads;
+        ++counts.load_requests;
+        counts.load_wavefronts += wavefronts;
+        counts.load_bank_conflicts += wavefronts - least;
+    } else {
+        counts.stores += threads;
+        ++counts.store_requests;
+        counts.store_wavefronts += wavefronts;
+        counts.store_bank_conflicts += wavefronts - least;
+    }
+}
+
+}  // namespace cuscope::simt

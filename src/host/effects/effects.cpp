@@ -1,0 +1,259 @@
+#include "host/effects/effects.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <unordered_set>
+
+namespace cuscope::host {
+
+Effects::Effects(std::mutex& mutex, std::condition_variable& changed, CommandPool& pool, Hooks hooks)
+    : mutex_(mutex), changed_(changed), pool_(pool), hooks_(std::move(hooks)) {}
+
+void Effects::add(Command* command) {
+    command->effect_done = false;
+    if (queue_.empty() && command->effect->quick() && ready(command)) {
+        if (begin(command)) command->effect->run();
+        command->effect_done = true;
+        return;
+    }
+    if (command->engine == Engine::host) {
+        callbacks_.push_back(command);
+    } else {
+        queue_.push_back(command);
+    }
+    start_threads();
+    (command->engine == Engine::host ? callback_work_ : work_).notify_one();
+}
+
+// Threads live as long as the process; they are detached, so that nothing waits for one at exit.
+void Effects::start_threads() {
+    while (!queue_.empty() && threads_ < threads_wanted_) {
+        ++threads_;
+        std::thread([this] { work(); }).detach();
+    }
+    if (!callbacks_.empty() && !callback_thread_) {
+        callback_thread_ = true;
+        std::thread([this] { call_back(); }).detach();
+    }
+}
+
+void Effects::work() {
+    Lock lock(mutex_);
+    while (threads_ <= threads_wanted_) {
+        Command* command = next_runnable();
+        if (command == nullptr) {
+            work_.wait(lock);
+            continue;
+        }
+        ++running_;
+        run(lock, command);
+        --running_;
+        // A passed one is at the front of the queue, with nothing but passed ones before it; so is this one,
+        // unless it passed some itself. The queue may be long.
+        if (queue_.front() == command) {
+            queue_.pop_front();
+        } else {
+            queue_.erase(std::find(queue_.begin(), queue_.end(), command));
+        }
+        if (queue_.empty() || !queue_.front()->passed) threads_wanted_ = 1;
+        if (queue_.empty()) idle_.notify_all();
+        if (threads_ > 1) work_.notify_all();
+    }
+    --threads_;
+}
+
+void Effects::let_run(Lock& lock) {
+    note_unlock();
+    idle_.wait_for(lock, std::chrono::milliseconds(1), [&] { return queue_.empty(); });
+}
+
+// The first that has not started, if all before it are done; where some are stalled, the first that does not
+// need them.
+Command* Effects::next_runnable() {
+    bool passing = false;
+    for (Command* command : queue_) {
+        if (command->passed) {
+            passing = true;
+        } else if (command->running) {
+            return nullptr;
+        } else if (ready(command)) {
+            return command;
+        } else if (!passing) {
+            return nullptr;
+        }
+    }
+    return nullptr;
+}
+
+void Effects::call_back() {
+    Lock lock(mutex_);
+    for (;;) {
+        Command* const command = next_callback();
+        if (command == nullptr) {
+            callback_work_.wait(lock);
+            continue;
+        }
+        std::erase(callbacks_, command);
+        run(lock, command);
+    }
+}
+
+// The first, once it is ready. One that waits for a stalled kernel is passed, since a later one may do what
+// the kernel waits for.
+Command* Effects::next_callback() {
+    for (Command* command : callbacks_) {
+        if (ready(command)) return command;
+        if (!behind_stalled(command)) return nullptr;
+    }
+    return nullptr;
+}
+
+bool Effects::behind_stalled(const Command* command) const {
+    if (command->running || command->effect_done) return false;
+    return std::any_of(queue_.begin(), queue_.end(), [&](const Command* other) {
+        return other->passed && other != command && depends_on(command, other);
+    });
+}
+
+// All that it waits for is done. False: it is not to be run.
+bool Effects::begin(Command* command) {
+    if (!hooks_.starts(command)) return false;
+    command->effect->starting(command->started);
+    if (command->primary != nullptr) command->effect->primary_ended(command->primary->ended);
+    return true;
+}
+
+void Effects::run(Lock& lock, Command* command) {
+    command->running = true;
+    if (begin(command)) {
+        lock.unlock();
+        command->effect->run();
+        take(lock);
+    }
+    command->running = false;
+    command->effect_done = true;
+    hooks_.done(command);
+    // This may be the work that the other thread's next piece waits for.
+    if (!callbacks_.empty()) callback_work_.notify_one();
+    if (command->engine == Engine::host && !queue_.empty()) work_.notify_all();
+    if (!command->awaited && !any_awaited_) return;
+    any_awaited_ = false;
+    changed_.notify_all();
+}
+
+bool Effects::ready(const Command* command) {
+    return std::all_of(command->dependencies.begin(), command->dependencies.end(),
+                       [&](Command* dependency) { return functional(dependency); });
+}
+
+void Effects::ended(Command* command) {
+    ended_.push_back(command);
+    reap();
+}
+
+Command* Effects::last_to_do(std::uint64_t count) {
+    reap();
+    return count <= reaped_ ? nullptr : ended_[count - reaped_ - 1];
+}
+
+void Effects::await(Command* command) {
+    if (command == nullptr || command->effect_done) {
+        any_awaited_ = true;
+    } else {
+        command->awaited = true;
+    }
+}
+
+Command* Effects::before_last(std::size_t count) const {
+    return queue_.size() > count ? queue_[queue_.size() - count - 1] : nullptr;
+}
+
+Command* Effects::undone() {
+    reap();
+    for (Command* command : ended_) {
+        if (!command->effect_done && !command->stalled && ready(command)) return command;
+    }
+    return nullptr;
+}
+
+// Not called by the threads that do the work: what a caller allocated is better freed by a caller.
+// Commands end in the order in which their effects are done, unless one is stalled: so looking at the front
+// is enough.
+void Effects::reap() {
+    while (!ended_.empty()) {
+        Command* command = ended_.front();
+        if (!command->functional) {
+            if (!command->effect_done) return;
+            for (const Command* dependency : command->dependencies) {
+                if (!dependency->functional) return;
+            }
+            command->functional = true;
+        }
+        for (Command* dependency : command->dependencies) pool_.release(dependency);
+        command->dependencies.clear();
+        command->effect.reset();
+        ended_.pop_front();
+        ++reaped_;
+        pool_.release(command);
+    }
+}
+
+Command* Effects::holding_up(Command* command) {
+    if (command->functional) return nullptr;
+    if (command->ended < 0 || !command->effect_done) return command;
+    // Something before it is stalled, or still runs: look at just what it waited for.
+    std::vector<Command*> stack{command};
+    while (!stack.empty()) {
+        Command* top = stack.back();
+        bool pushed = false;
+        for (Command* dependency : top->dependencies) {
+            if (dependency->functional) continue;
+            if (dependency->ended < 0 || !dependency->effect_done) return dependency;
+            stack.push_back(dependency);
+            pushed = true;
+            break;
+        }
+        if (pushed) continue;
+        top->functional = true;
+        stack.pop_back();
+    }
+    return nullptr;
+}
+
+bool Effects::depends_on(const Command* command, const Command* other) const {
+    std::unordered_set<const Command*> seen;
+    std::vector<const Command*> stack{command};
+    while (!stack.empty()) {
+        const Command* top = stack.back();
+        stack.pop_back();
+        if (top == other) return true;
+        for (const Command* dependency : top->dependencies) {
+            if (!dependency->functional && seen.insert(dependency).second) stack.push_back(dependency);
+        }
+    }
+    return false;
+}
+
+bool Effects::pass_stalled() {
+    bool any = false;
+    int left = running_;  // the queue may be long, and few of it run
+    for (Command* command : queue_) {
+        if (left == 0) break;
+        if (!command->running) continue;
+        --left;
+        if (!command->effect->stalled()) continue;
+        any = true;
+        if (command->passed) continue;
+        command->passed = true;
+        ++threads_wanted_;
+    }
+    if (any) {
+        start_threads();
+        work_.notify_all();
+        if (!callbacks_.empty()) callback_work_.notify_one();
+    }
+    return any;
+}
+
+}  // namespace cuscope::host

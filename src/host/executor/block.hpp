@@ -1,0 +1,367 @@
+// One block at a time on one OS thread: the fibers of its threads, the order in which they run, the barrier,
+// the warps' rendezvous and the simulated clocks. Which block comes next, and other blocks, are the grid's.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuscope_simt/abi.h"
+#include "host/executor/clock.hpp"
+#include "host/executor/fault_handler.hpp"
+#include "host/executor/fiber.hpp"
+#include "runtime/status.hpp"
+
+// Of functions that are left by a switch to another fiber. ThreadSanitizer takes the fibers of an OS thread
+// for that thread, which is how they run; only the record of calls that it keeps would not survive the
+// switches.
+#define CUSCOPE_ON_FIBER __attribute__((no_sanitize("thread")))
+
+namespace cuscope::simt {
+
+class Grid;
+class Recorder;
+
+// The engine's view of a fiber. It lies apart from the fiber's stack, which a kernel may overwrite.
+struct alignas(64) Strand : cuscope_simt::Fiber {
+    enum class Wait : unsigned char { none, barrier, warp, active_mask, group, outside, ended };
+
+    Context context;
+    Strand* next = nullptr;  // in the queue in which it stands
+    Wait wait = Wait::none;
+    const cuscope_simt::Site* site = nullptr;  // where it waits
+    // What it brought to a rendezvous and took from it.
+    cuscope_simt::WarpKind kind{};
+    cuscope_simt::BarrierKind barrier_kind{};
+    unsigned mask = 0;
+    int operand = 0;
+    int predicate = 0;
+    unsigned long long value = 0, result = 0;
+    ThreadClock clock;
+    unsigned hint_thread = ~0u;  // whose spin hint came last
+    // While it waits outside: until *word is no longer value.
+    const std::atomic<unsigned>* word = nullptr;
+    unsigned word_value = 0;
+    cuscope_simt::Scope scope{};
+    // Its stack: what the engine needs of it when kernel code calls, what kernels may use, and, above
+    // Fiber::stack_end, the canary.
+    char* memory_begin = nullptr;
+    char* memory_end = nullptr;
+    char* kernel_floor = nullptr;
+    void* fake_stack = nullptr;  // AddressSanitizer's
+
+    unsigned lane() const { return linear_thread % 32; }
+    unsigned warp_index() const { return linear_thread / 32; }
+    std::int64_t now() const { return clock.now(linear_thread); }
+};
+
+class StrandQueue {
+  public:
+    bool empty() const { return first_ == nullptr; }
+    Strand* first() const { return first_; }
+    void push(Strand* strand) {
+        strand->next = nullptr;
+        (first_ == nullptr ? first_ : last_->next) = strand;
+        last_ = strand;
+    }
+    Strand* pop() {
+        Strand* strand = first_;
+        first_ = strand->next;
+        return strand;
+    }
+    void append(StrandQueue& other) {
+        if (other.first_ == nullptr) return;
+        (first_ == nullptr ? first_ : last_->next) = other.first_;
+        last_ = other.last_;
+        other.first_ = nullptr;
+    }
+    void clear() { first_ = nullptr; }
+
+  private:
+    Strand* first_ = nullptr;
+    Strand* last_ = nullptr;
+};
+
+// A barrier in two steps: it counts arrivals, and `generation` how often all have come.
+struct Phase {
+    unsigned expected = 0, arrived = 0;
+    std::atomic<unsigned> generation{0};
+
+    void complete_if_all() {
+        if (arrived != 0 && arrived >= expected) complete();
+    }
+    void complete() {
+        arrived = 0;
+        generation.fetch_add(1, std::memory_order_release);
+    }
+};
+
+// The blocks of a cluster while they run. All but the atomics is under the grid's lock.
+struct Cluster {
+    static constexpr unsigned most_blocks = 16;
+
+    Phase phase;  // counts blocks
+    std::atomic<unsigned> started[most_blocks] = {};
+    cuscope_simt::Block* blocks[most_blocks] = {};
+    unsigned ended = 0;
+};
+
+struct Failure {
+    Status status = Status::success;
+    std::string text;  // where and what
+};
+
+}  // namespace cuscope::simt
+
+struct cuscope_simt::Block {
+    using Strand = cuscope::simt::Strand;
+    using Status = cuscope::Status;
+
+    Block();
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+    ~Block();
+
+    // Of the calling OS thread; made when first asked for.
+    static Block& of_this_thread();
+
+    // What follows runs blocks of this grid, until detach.
+    void attach(cuscope::simt::Grid& grid);
+    void detach();
+    // Runs a block to its end. False if the block failed (then *failure says how) or was told to leave
+    // (Status::success).
+    bool run(std::uint64_t index, cuscope::simt::Failure* failure);
+
+    // Called by kernel code, on its fiber.
+    int barrier(Strand* self, BarrierKind kind, int predicate, const Site* site);
+    unsigned long long warp(Strand* self, WarpKind kind, unsigned mask, unsigned long long value, int operand,
+                            int* extra, const Site* site);
+    unsigned active_mask(Strand* self, const Site* site);
+    std::int64_t read_clock(Strand* self, const void* call_site);
+    void sleep(Strand* self, unsigned nanoseconds);
+    void spin(Strand* self);
+    void print(const Strand* self, const char* text, std::size_t bytes);
+    void trigger(Strand* self);
+    void wait_for_primary(Strand* self);
+    const unsigned long long* gather(Strand* self, unsigned first, unsigned count, unsigned long long value,
+                                     const Site* site);
+    unsigned arrive(Scope scope);
+    void wait(Strand* self, Scope scope, unsigned token, const Site* site);
+    void wait_word(Strand* self, const unsigned* word, unsigned value, const Site* site);
+    void named_barrier(Strand* self, unsigned id, unsigned count, bool waits, const Site* site);
+    void* map_shared(Strand* self, const void* address, unsigned rank, const Site* site);
+    int shared_rank(const void* address) const;
+    // `caller`: without a site, an address of the image behind the call that led here; may be null.
+    [[noreturn]] void fault(Strand* self, Fault kind, const char* message, const Site* site,
+                            const void* caller);
+    void access(Strand* self, const void* address, unsigned bytes, Access access, const void* instruction);
+    void step(Strand* self, const void* instruction);
+    [[noreturn]] void finish(Strand* self);
+    // Kernel code calls with so little left of its stack that the engine could not do what it wants.
+    [[noreturn]] void stack_full(Strand* self, const void* caller);
+
+    cuscope::simt::Grid* grid = nullptr;
+    std::string printed;             // by the block that runs, or ran last
+    std::int64_t latest_ns = 0;      // the latest time that any of its threads saw
+    std::int64_t triggered_ns = -1;  // when the first of its threads let dependents start
+    cuscope::simt::SpinProfile spin_profile;
+    pthread_t os_thread;
+    cuscope::simt::FaultTarget target;
+
+    // Blocks of the grid that are this OS thread's to run next. Any thread may take one; giving, and asking
+    // for more than one's own, are done under the grid's lock.
+    void give(std::uint64_t begin, std::uint64_t end) {
+        range_next_.store(begin, std::memory_order_relaxed);
+        range_end_ = end;
+    }
+    bool take(std::uint64_t* index) {
+        *index = range_next_.fetch_add(1, std::memory_order_relaxed);
+        return *index < range_end_;
+    }
+    std::uint64_t range_begins() const { return range_next_.load(std::memory_order_relaxed); }
+    std::uint64_t left() const {
+        const std::uint64_t next = range_begins();
+        return next < range_end_ ? range_end_ - next : 0;
+    }
+
+    // The grid's, under its lock.
+    Block* next_participant = nullptr;
+    std::condition_variable turn;
+    bool parked = false;  // none of its threads can go on before another block has
+    // Can a thread of a parked block go on?
+    bool released() const;
+    // "2 of 4 blocks" are such as wait here.
+    const Site* parked_site() const;
+    cuscope::simt::Cluster* cluster = nullptr;
+    unsigned cluster_rank = 0;
+
+  private:
+    struct Warp {
+        Strand* waiting[32];
+        unsigned arrived = 0;    // lanes that wait in a rendezvous
+        unsigned going_on = 0;   // lanes that have not ended, when that was last asked
+        unsigned converged = 0;  // lanes that asked who else is there, at converged_site
+        const Site* converged_site = nullptr;
+        unsigned long long table[32];  // of the last gather
+    };
+    // Threads of the block that have to meet, and those that have come.
+    struct Group {
+        unsigned first, count, arrived;
+        cuscope::simt::StrandQueue waiting;
+    };
+
+    static void strand_main(void* strand);
+
+    // The scheduler. `next` is what runs when the running strand cannot go on.
+    Strand* next();
+    // Where a thread stands in the order in which threads start.
+    unsigned place_of_thread(unsigned thread) const {
+        return thread_in_order(thread, thread_count_, lanes_descend_);
+    }
+    void sort_barrier();
+    Strand* fresh();
+    Strand* idle();
+    void switch_to(Strand* from, Strand* to);
+    // Gives the block up; what failure_ says, if anything, was the reason.
+    [[noreturn]] void leave(Strand* self);
+    bool add_strand();
+    void begin_strand(Strand* strand);
+    void place_static_shared();
+    void place_dynamic_shared();
+    void fill_shared();
+    // Was nothing written beside shared memory? Else failure_ says so.
+    bool shared_is_intact();
+    // Parks the strand until *word is no longer value.
+    void wait_outside(Strand* self, Scope scope, const std::atomic<unsigned>& word, unsigned value,
+                      const Site* site);
+    bool release_parked();
+    bool count_exited();
+    char* shared_base(const void* address, std::size_t* offset) const;
+    void reset_strands();
+
+    // What a counted launch needs; recorder_ is null in any other.
+    void attach_recorder();
+    void detach_recorder();
+    void let_catch_up(Strand* self);
+    unsigned going_on(unsigned warp) const;
+    void record_meeting(unsigned warp, unsigned mask);
+    [[noreturn]] void leave_without_memory(Strand* self);
+
+    void release_barrier();
+    bool release_active_mask();
+    bool release_past_ended();
+    bool release_warps_past_ended();
+    void complete_warp(Warp& warp, unsigned mask, WarpKind kind);
+    void make_ready(const Warp& warp, unsigned lanes);
+
+    // These fill failure_. They are called on a fiber that will not go on, so they leave nothing to destroy.
+    void describe_deadlock(const Strand* first = nullptr);
+    void describe_mixed_barrier();
+    void describe_foreign_lane(const Strand* self);
+    void describe_fault(const Strand* self, Fault kind, const char* message, const Site* site,
+                        const void* caller);
+    std::string describe_smashed(const void* noticed) const;
+    std::string line_of_call(const void* return_address) const;
+    std::string line_of_fault() const;
+    void describe_signal();
+    void describe_overrun(const std::string& where);
+    std::string place_of(const Strand* strand, std::uintptr_t address) const;
+    std::string describe_absent(const std::vector<bool>& asked, const Strand* like) const;
+    std::string block_name() const;
+    std::string thread_name(const Strand* strand) const;
+
+    std::atomic<std::uint64_t> range_next_{0};
+    std::uint64_t range_end_ = 0;
+
+    cuscope::simt::StrandQueue ready_;
+    // The barrier that threads wait at.
+    cuscope::simt::StrandQueue at_barrier_;
+    unsigned arrived_ = 0;
+    unsigned predicates_ = 0;
+    cuscope_simt::BarrierKind barrier_kind_{};  // of the first that came
+    // A thread's number in which the lanes of each warp come in the order in which they run.
+    unsigned order(const Strand* strand) const { return strand->linear_thread ^ (lanes_descend_ ? 31u : 0u); }
+    unsigned latest_order_ = 0;  // of the last that came to the barrier
+    bool out_of_order_ = false;  // some did not come in that order
+    std::vector<Strand*> sorted_;
+    bool mixed_ = false;  // some came to one of another kind
+    unsigned released_threads_ = 0, released_predicates_ = 0;
+    std::int64_t barrier_ns_ = 0, released_ns_ = 0;
+
+    std::vector<Group> groups_;
+    std::vector<unsigned long long> table_;  // of the last gathers
+    // Barriers in two steps: of this block's threads, and the arrivals of its threads at those of its cluster
+    // and grid.
+    cuscope::simt::Phase phase_;
+    cuscope::simt::Phase named_[cuscope_simt::named_barriers];
+    unsigned arrived_at_[3] = {};
+    unsigned exited_ = 0;  // threads that the cluster's barrier no longer waits for
+    cuscope::simt::StrandQueue parked_;
+
+    unsigned next_thread_ = 0;
+    bool lanes_descend_ = false;
+    // Since threads last met: whose text came last, in which part of `printed` it stands among that of the
+    // other lanes, which stays in the order of the lanes.
+    unsigned meetings_ = 0, printed_meetings_ = 0, printed_thread_ = 0;
+    std::size_t printed_begin_ = 0, printed_end_ = 0;
+    unsigned thread_count_ = 0;
+    unsigned used_ = 0;         // strands of this block
+    unsigned live_ = 0;         // of these, those whose `run` has not returned
+    unsigned idle_hints_ = 0;   // spin hints since a thread last got on
+    unsigned hint_thread_ = 0;  // next_thread_ at the last spin hint
+    Strand* running_ = nullptr;
+    void (*kernel_)(Fiber*, void**) = nullptr;
+    void** arguments_ = nullptr;
+    Fiber prototype_{};
+    std::vector<Warp> warps_;
+
+    char* static_shared_ = nullptr;
+    std::size_t static_shared_bytes_ = 0;
+    cuscope::simt::GuardedMemory static_memory_, dynamic_memory_;
+    // Bytes beside shared memory that are no variable's, and are looked at when a block ends.
+    struct Margin {
+        static constexpr int pattern = 0xc5;
+
+        char* begin = nullptr;
+        std::size_t bytes = 0;
+
+        void fill() {
+            for (std::size_t i = 0; i < bytes; ++i) begin[i] = static_cast<char>(pattern);
+        }
+        // Without a branch a byte: this is asked after every block.
+        bool intact() const {
+            unsigned char difference = 0;
+            for (std::size_t i = 0; i < bytes; ++i)
+                difference |= static_cast<unsigned char>(begin[i]) ^ static_cast<unsigned char>(pattern);
+            return difference == 0;
+        }
+    };
+    Margin static_below_, static_above_, dynamic_above_;
+
+    Strand host_;  // the OS thread's own stack
+    std::vector<Strand*> strands_;
+    std::vector<std::unique_ptr<Strand[]>> strand_chunks_;
+    std::vector<cuscope::simt::GuardedMemory> stacks_;
+    cuscope::simt::Failure failure_;
+    cuscope::simt::FaultScope fault_scope_;
+    std::unique_ptr<cuscope::simt::Recorder> recorder_;
+};
+
+namespace cuscope::simt {
+
+using Block = cuscope_simt::Block;
+using cuscope_simt::Site;
+
+extern const cuscope_simt::Api engine_api;
+
+// "__syncthreads() in kernel.cu:12"
+std::string operation_at(const Site* site);
+bool same_site(const Site* a, const Site* b);
+std::string coordinates(const cuscope_simt::Index3& index);
+
+}  // namespace cuscope::simt

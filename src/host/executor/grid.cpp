@@ -1,0 +1,319 @@
+#include "host/executor/grid.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "host/executor/worker_pool.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Real time decides only when to try something, never what a kernel computes.
+constexpr auto help_after = 20us;  // a grid that lasts longer than this is worth waking threads for
+constexpr auto more_after = 50ms;  // no block has ended for this long: it may wait for another one
+constexpr auto more_every = 10ms;
+constexpr auto free_turns_after = 3s;  // one block has kept its turn for this long
+constexpr auto stalled_after = 200ms;
+constexpr auto leave_after = 200ms;  // after a failure, nothing ends for this long
+constexpr unsigned most_threads = 8192;
+
+}  // namespace
+
+Grid::Grid(const Launch& its_launch, RunControl& control)
+    : launch_(its_launch),
+      control_(control),
+      facts_(its_launch.image->facts()),
+      block_count_(std::uint64_t{its_launch.grid.x} * its_launch.grid.y * its_launch.grid.z),
+      limit_(std::clamp(its_launch.resident_blocks, 1u, most_threads)),
+      in_order_((its_launch.image->table().flags & (cuscope_simt::uses_atomics | cuscope_simt::uses_print |
+                                                    cuscope_simt::launches_graphs)) != 0 ||
+                its_launch.cooperative ||
+                its_launch.cluster.x * its_launch.cluster.y * its_launch.cluster.z > 1),
+      clocked_((its_launch.image->table().flags & cuscope_simt::uses_clock) != 0),
+      triggers_((its_launch.image->table().flags & cuscope_simt::uses_trigger) != 0),
+      in_turns_(in_order_),
+      cluster_size_(its_launch.cluster.x * its_launch.cluster.y * its_launch.cluster.z) {
+    phase_.expected = static_cast<unsigned>(block_count_);
+    if (!in_order_)
+        range_ = std::clamp<std::uint64_t>(block_count_ / (16 * WorkerPool::instance().width()), 1, 64);
+    const cuscope_simt::KernelEntry& kernel = *launch_.kernel;
+    arguments_ = few_arguments_;
+    if (kernel.parameter_count > std::size(few_arguments_)) {
+        many_arguments_.resize(kernel.parameter_count);
+        arguments_ = many_arguments_.data();
+    }
+    for (unsigned i = 0; i < kernel.parameter_count; ++i)
+        arguments_[i] = const_cast<std::byte*>(launch_.arguments.data()) + kernel.parameters[i].offset;
+}
+
+Outcome Grid::run() {
+    WorkerPool& pool = WorkerPool::instance();
+    pool.watch(*this);
+    const std::uint64_t threads = block_count_ * launch_.block.x * launch_.block.y * launch_.block.z;
+    if (threads >= 32 << 10 && !clocked_) ask_for_help();
+    participate();
+    if (helped_.load()) pool.recall(*this);
+    pool.unwatch(*this);
+    // The monitor may have sent threads while the last block ended.
+    if (helped_.load()) pool.recall(*this);
+    control_.stalled.store(false);
+    return outcome();
+}
+
+void Grid::participate() {
+    Block& block = Block::of_this_thread();
+    block.attach(*this);
+    block.target.interruptible_begin.store(facts_.code_begin, std::memory_order_relaxed);
+    block.target.interruptible_end.store(facts_.code_end, std::memory_order_relaxed);
+    {
+        std::unique_lock lock(mutex_);
+        block.next_participant = participants_;
+        participants_ = &block;
+        if (in_order_) {
+            ring_.push_back(&block);
+            if (turn_ == nullptr) turn_ = &block;
+            while (waits_for_turn(block)) block.turn.wait(lock);
+        }
+    }
+    Time began{};
+    std::uint64_t index = 0;
+    while (claim(block, &index)) {
+        run_block(block, index);
+        help_a_long_grid(&began);
+    }
+    {
+        const std::scoped_lock lock(mutex_);
+        Block** link = &participants_;
+        while (*link != &block) link = &(*link)->next_participant;
+        *link = block.next_participant;
+        ++gone_;
+        // Only a grid that has been stopped leaves blocks behind.
+        if (block.left() != 0) left_ = true;
+        block.give(0, 0);
+        if (in_order_) {
+            block.parked = true;  // without a thread that could go on
+            if (turn_ == &block) pass_turn(block);
+            block.parked = false;
+            std::erase(ring_, &block);
+            if (in_turns_ && turn_ == nullptr && !ring_.empty() && sent_ - gone_ == ring_.size())
+                give_up_waiting();
+        }
+    }
+    block.detach();
+}
+
+// OS threads take ranges of blocks, because neighbours work on neighbouring memory; what is left of a range
+// is anybody's. After a failure, the blocks before it still run: the first of the grid that fails is
+// reported.
+bool Grid::claim(Block& block, std::uint64_t* index) {
+    const bool taken = block.take(index);
+    if (taken && *index < end_.load(std::memory_order_relaxed)) return true;
+    const std::scoped_lock lock(mutex_);
+    if (stopped()) {
+        left_ = left_ || taken;
+        return false;
+    }
+    if (escalated_ && take_from_others(index)) return true;
+    if (next_block_ < block_count_) {
+        const std::uint64_t end = std::min(block_count_, next_block_ + (escalated_ ? 1 : range_));
+        *index = next_block_;
+        block.give(next_block_ + 1, end);
+        next_block_ = end;
+        return true;
+    }
+    return take_from_others(index);
+}
+
+// The first block that has not started of all that somebody has taken but may not get to.
+bool Grid::take_from_others(std::uint64_t* index) {
+    for (;;) {
+        Block* first = nullptr;
+        for (Block* block = participants_; block != nullptr; block = block->next_participant)
+            if (block->left() != 0 && (first == nullptr || block->range_begins() < first->range_begins()))
+                first = block;
+        if (first == nullptr) return false;
+        if (first->take(index)) return true;
+    }
+}
+
+void Grid::run_block(Block& block, std::uint64_t index) {
+    block.spin_profile.count = 0;
+    if (clocked_ && first_done_.load(std::memory_order_acquire)) block.spin_profile = profile_;
+    Failure failure;
+    const bool ended = block.run(index, &failure);
+    const bool is_first = clocked_ && index == 0;
+    if (ended && block.latest_ns == 0 && block.printed.empty() && !is_first && !triggers_) return;
+
+    const std::scoped_lock lock(mutex_);
+    elapsed_ns_ = std::max(elapsed_ns_, block.latest_ns);
+    triggered_ns_ = std::max(triggered_ns_, block.triggered_ns);
+    all_triggered_ = all_triggered_ && block.triggered_ns >= 0;
+    if (!block.printed.empty()) printed_.emplace_back(index, std::move(block.printed));
+    block.printed.clear();
+    if (is_first && ended) {
+        profile_ = block.spin_profile;
+        first_done_.store(true, std::memory_order_release);
+    }
+    if (ended) return;
+    left_ = true;
+    if (failure.status == Status::success || index >= end_.load()) return;
+    end_.store(index);
+    failure_ = std::move(failure);
+    if (in_turns_) leave_.store(true);
+}
+
+std::uint64_t Grid::unclaimed() const {
+    std::uint64_t blocks = block_count_ - next_block_;
+    for (const Block* block = participants_; block != nullptr; block = block->next_participant)
+        blocks += block->left();
+    return blocks;
+}
+
+void Grid::ask_for_help() {
+    const std::uint64_t others = WorkerPool::instance().width() - 1;
+    if (in_order_ || others == 0 || helped_.load(std::memory_order_relaxed)) return;
+    const std::scoped_lock lock(mutex_);
+    if (!helped_.load()) send(static_cast<unsigned>(std::min(others, unclaimed())));
+}
+
+void Grid::help_a_long_grid(Time* began) {
+    if (in_order_ || block_count_ == 1 || helped_.load(std::memory_order_relaxed)) return;
+    const Time now = std::chrono::steady_clock::now();
+    if (*began == Time{}) *began = now;
+    // Blocks after the first one spin as long as that did: it has ended here.
+    if (clocked_ || now - *began > help_after) ask_for_help();
+}
+
+unsigned Grid::send(unsigned threads) {
+    threads = std::min(threads, limit_ - std::min(limit_, sent_));
+    if (threads == 0) return 0;
+    helped_.store(true);
+    const unsigned sent = WorkerPool::instance().send(*this, threads);
+    sent_ += sent;
+    return sent;
+}
+
+// The blocks that run may wait for some that do not: from now on, blocks start in their order, on twice as
+// many OS threads.
+void Grid::escalate() {
+    escalated_ = true;
+    send(sent_);
+}
+
+bool Grid::more_may_start() const { return !stopped() && unclaimed() != 0 && sent_ < limit_; }
+
+bool Grid::waits_for_turn(const Block& block) const {
+    return in_turns_ && turn_ != &block && !leave_.load(std::memory_order_relaxed);
+}
+
+// To the next block that can go on: perhaps this one again. If there is none, to whoever comes.
+void Grid::pass_turn(Block& block) {
+    turn_ = nullptr;
+    const auto self = std::find(ring_.begin(), ring_.end(), &block) - ring_.begin();
+    const auto count = static_cast<std::ptrdiff_t>(ring_.size());
+    for (std::ptrdiff_t i = 1; i <= count; ++i) {
+        Block* next = ring_[static_cast<std::size_t>((self + i) % count)];
+        if (next->parked && !next->released()) continue;
+        turn_ = next;
+        next->turn.notify_one();
+        return;
+    }
+}
+
+// To a block that has not started, while the device has room for it; else to the next that has.
+void Grid::hand_over(Block& block) {
+    ++turns_;
+    turn_ = nullptr;
+    if (!more_may_start() || send(1) == 0) pass_turn(block);
+}
+
+void Grid::let_others_run(Block& block) {
+    std::unique_lock lock(mutex_);
+    if (in_turns_) {
+        hand_over(block);
+        while (waits_for_turn(block)) block.turn.wait(lock);
+        return;
+    }
+    if (++spins_ % 16 == 0 && more_may_start()) escalate();
+    lock.unlock();
+    sched_yield();
+}
+
+void Grid::wake_all() {
+    for (Block* block : ring_) block->turn.notify_one();
+}
+
+void Grid::interrupt_all() {
+    for (Block* block = participants_; block != nullptr; block = block->next_participant)
+        if (block->target.armed.load(std::memory_order_relaxed)) interrupt_kernel(block->os_thread);
+}
+
+void Grid::watch(Time now) {
+    const std::scoped_lock lock(mutex_);
+    if (control_.abort.load()) {
+        end_.store(0);
+        leave_.store(true);
+    }
+    if (leave_.load()) {
+        wake_all();
+        interrupt_all();
+        return;
+    }
+    const std::uint64_t progress = block_count_ - unclaimed() + gone_;
+    if (!watched_ || progress != seen_progress_) {
+        watched_ = true;
+        seen_progress_ = progress;
+        moved_ = turn_moved_ = now;
+        control_.stalled.store(false);
+        return;
+    }
+    if (stopped()) {
+        if (now - moved_ > leave_after) leave_.store(true);
+        return;
+    }
+    if (in_turns_) {
+        if (turns_ != seen_turns_) {
+            seen_turns_ = turns_;
+            turn_moved_ = now;
+        }
+        if (now - turn_moved_ > free_turns_after && (more_may_start() || ring_.size() > 1)) {
+            in_turns_ = false;
+            wake_all();
+        }
+    } else if (more_may_start()) {
+        // A long block is no reason to run more than the machine has processors; nothing ending for a while
+        // is.
+        const unsigned width = WorkerPool::instance().width();
+        if (sent_ < width && !clocked_) send(width - sent_);
+        if (now - moved_ > more_after && now - started_more_ > more_every) {
+            started_more_ = now;
+            escalate();
+        }
+    }
+    if (now - moved_ > stalled_after && !more_may_start()) control_.stalled.store(true);
+}
+
+Outcome Grid::outcome() {
+    Outcome outcome;
+    outcome.elapsed_ns = elapsed_ns_;
+    if (triggers_ && all_triggered_) outcome.triggered_ns = triggered_ns_;
+    if (!printed_.empty()) {
+        std::sort(printed_.begin(), printed_.end());
+        for (const auto& [index, text] : printed_)
+            outcome.printed.append(text, 0, std::min(text.size(), print_limit - outcome.printed.size()));
+    }
+    if (failure_.status != Status::success) {
+        outcome.status = failure_.status;
+        outcome.detail = std::move(failure_.text);
+    } else if (left_ || next_block_ < block_count_) {
+        outcome.status = Status::launch_timeout;
+        outcome.detail = std::string("kernel '") + launch_.kernel->name + "' was ended before it was done";
+    }
+    return outcome;
+}
+
+}  // namespace cuscope::simt

@@ -1,0 +1,186 @@
+// Threads of a block that meet in other ways than at its barrier and in its warps: tiles of several warps,
+// barriers in two steps, and waiting for other blocks.
+#include <algorithm>
+
+#include "host/executor/block.hpp"
+#include "host/executor/grid.hpp"
+
+namespace cuscope_simt {
+
+using cuscope::simt::Cluster;
+using cuscope::simt::Phase;
+
+CUSCOPE_ON_FIBER const unsigned long long* Block::gather(Strand* self, unsigned first, unsigned count,
+                                                         unsigned long long value, const Site* site) {
+    self->site = site;
+    if (table_.size() < thread_count_) table_.resize(thread_count_);
+    // The others of an earlier meeting may still read: they come here before anything is written.
+    self->value = value;
+    auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& other) {
+        return other.first == first && other.count == count;
+    });
+    if (group == groups_.end()) group = groups_.insert(groups_.end(), {first, count, 0, {}});
+    self->wait = Strand::Wait::group;
+    group->waiting.push(self);
+    if (++group->arrived == std::min(count, thread_count_ - first)) {
+        for (const Strand* strand = group->waiting.first(); strand != nullptr; strand = strand->next)
+            table_[strand->linear_thread] = strand->value;
+        group->arrived = 0;
+        idle_hints_ = 0;
+        ++meetings_;
+        ready_.append(group->waiting);
+        if (grid->must_leave()) leave(self);
+    }
+    switch_to(self, next());
+    self->wait = Strand::Wait::none;
+    return table_.data();
+}
+
+unsigned Block::arrive(Scope scope) {
+    if (scope == Scope::block) {
+        const unsigned token = phase_.generation.load(std::memory_order_relaxed);
+        ++phase_.arrived;
+        phase_.complete_if_all();
+        return token;
+    }
+    const Phase& phase = scope == Scope::grid ? grid->phase() : cluster != nullptr ? cluster->phase : phase_;
+    if (&phase == &phase_) return arrive(Scope::block);  // a cluster of one block
+    const unsigned token = phase.generation.load(std::memory_order_acquire);
+    unsigned& arrived = arrived_at_[static_cast<int>(scope)];
+    if (++arrived + exited_ == thread_count_) {
+        arrived = 0;
+        grid->arrive(*this, scope);
+    }
+    return token;
+}
+
+CUSCOPE_ON_FIBER void Block::wait(Strand* self, Scope scope, unsigned token, const Site* site) {
+    if (scope == Scope::cluster && cluster == nullptr) scope = Scope::block;
+    const Phase& phase = scope == Scope::block  ? phase_
+                         : scope == Scope::grid ? grid->phase()
+                                                : cluster->phase;
+    if (grid->must_leave()) leave(self);
+    wait_outside(self, scope, phase.generation, token, site);
+}
+
+CUSCOPE_ON_FIBER void Block::wait_word(Strand* self, const unsigned* word, unsigned value, const Site* site) {
+    if (grid->must_leave()) leave(self);
+    static_assert(sizeof(std::atomic<unsigned>) == sizeof(unsigned));
+    wait_outside(self, Scope::block, *reinterpret_cast<const std::atomic<unsigned>*>(word), value, site);
+}
+
+CUSCOPE_ON_FIBER void Block::named_barrier(Strand* self, unsigned id, unsigned count, bool waits,
+                                           const Site* site) {
+    if (id >= cuscope_simt::named_barriers)
+        fault(self, Fault::trap, "a barrier's number is from 0 to 15", site, nullptr);
+    if (count % 32 != 0)
+        fault(self, Fault::trap, "a barrier's number of threads is a multiple of 32", site, nullptr);
+    Phase& phase = named_[id];
+    const unsigned token = phase.generation.load(std::memory_order_relaxed);
+    phase.expected = count == 0 ? thread_count_ : count;
+    ++phase.arrived;
+    phase.complete_if_all();
+    if (grid->must_leave()) leave(self);
+    if (waits) wait_outside(self, Scope::block, phase.generation, token, site);
+}
+
+CUSCOPE_ON_FIBER void Block::wait_outside(Strand* self, Scope scope, const std::atomic<unsigned>& word,
+                                          unsigned value, const Site* site) {
+    if (word.load(std::memory_order_acquire) != value) return;
+    self->site = site;
+    self->scope = scope;
+    self->word = &word;
+    self->word_value = value;
+    self->wait = Strand::Wait::outside;
+    parked_.push(self);
+    switch_to(self, next());
+    self->wait = Strand::Wait::none;
+}
+
+bool Block::released() const {
+    for (const Strand* strand = parked_.first(); strand != nullptr; strand = strand->next)
+        if (strand->word->load(std::memory_order_acquire) != strand->word_value) return true;
+    return false;
+}
+
+const Site* Block::parked_site() const { return parked_.empty() ? nullptr : parked_.first()->site; }
+
+// Makes those threads ready that need not wait any longer. False if there are none.
+bool Block::release_parked() {
+    cuscope::simt::StrandQueue still;
+    while (!parked_.empty()) {
+        Strand* strand = parked_.pop();
+        const bool waits = strand->word->load(std::memory_order_acquire) == strand->word_value;
+        (waits ? still : ready_).push(strand);
+    }
+    parked_.append(still);
+    ++meetings_;
+    return !ready_.empty();
+}
+
+// Nothing can run. Does some thread wait for another block, rather than for one of this? What has ended is
+// told to the cluster.
+bool Block::count_exited() {
+    if (parked_.empty()) return false;
+    unsigned waiting[3] = {};
+    for (const Strand* strand = parked_.first(); strand != nullptr; strand = strand->next)
+        ++waiting[static_cast<int>(strand->scope)];
+    // Who has arrived at nothing waits for a block of the cluster to start.
+    if (waiting[static_cast<int>(Scope::cluster)] != 0) {
+        unsigned& arrived = arrived_at_[static_cast<int>(Scope::cluster)];
+        exited_ = thread_count_ - live_;
+        if (arrived == 0) return true;
+        if (arrived + exited_ < thread_count_) return false;
+        arrived = 0;
+        grid->arrive(*this, Scope::cluster);
+        return true;
+    }
+    if (waiting[static_cast<int>(Scope::grid)] == 0) return false;
+    // Those who wait for the grid wait for others of this block unless all have arrived that have not ended.
+    // It is a block's first thread that tells the others: as on a GPU, it has to come.
+    unsigned& arrived = arrived_at_[static_cast<int>(Scope::grid)];
+    if (arrived == 0) return true;
+    bool first_came = false;
+    for (const Strand* strand = parked_.first(); strand != nullptr; strand = strand->next)
+        first_came = first_came || strand->linear_thread == 0;
+    if (waiting[static_cast<int>(Scope::grid)] != live_ || !first_came) return false;
+    arrived = 0;
+    grid->arrive(*this, Scope::grid);
+    return true;
+}
+
+// Where in a block's shared memory an address is; null if it is not there.
+char* Block::shared_base(const void* address, std::size_t* offset) const {
+    const auto* place = static_cast<const char*>(address);
+    const auto within = [&](char* begin, std::size_t bytes) {
+        if (begin == nullptr || place < begin || place >= begin + bytes) return false;
+        *offset = static_cast<std::size_t>(place - begin);
+        return true;
+    };
+    if (static_shared_bytes_ != 0 && within(static_shared_, static_shared_bytes_)) return static_shared_;
+    if (within(prototype_.dynamic_shared, prototype_.dynamic_shared_bytes)) return prototype_.dynamic_shared;
+    return nullptr;
+}
+
+CUSCOPE_ON_FIBER void* Block::map_shared(Strand* self, const void* address, unsigned rank, const Site* site) {
+    const Index3& size = prototype_.cluster_dim;
+    std::size_t offset = 0;
+    const char* base = shared_base(address, &offset);
+    if (base == nullptr || rank >= size.x * size.y * size.z) return nullptr;
+    if (cluster == nullptr || rank == cluster_rank) return const_cast<void*>(address);
+    wait_outside(self, Scope::cluster, cluster->started[rank], 0, site);
+    const Block& other = *cluster->blocks[rank];
+    return (base == static_shared_ ? other.static_shared_ : other.prototype_.dynamic_shared) + offset;
+}
+
+int Block::shared_rank(const void* address) const {
+    std::size_t offset = 0;
+    if (shared_base(address, &offset) != nullptr) return static_cast<int>(cluster_rank);
+    for (unsigned rank = 0; cluster != nullptr && rank < Cluster::most_blocks; ++rank) {
+        if (cluster->started[rank].load(std::memory_order_acquire) == 0) continue;
+        if (cluster->blocks[rank]->shared_base(address, &offset) != nullptr) return static_cast<int>(rank);
+    }
+    return -1;
+}
+
+}  // namespace cuscope_simt

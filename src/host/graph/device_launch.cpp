@@ -1,0 +1,145 @@
+// The host runtime's launches of graphs from kernels: what is refused, and what runs when.
+#include "host/graph/device_launch.hpp"
+
+#include <span>
+#include <utility>
+
+#include "host/runtime/call.hpp"
+
+namespace cuscope::host {
+namespace {
+
+// Streams that say how a kernel launches a graph.
+constexpr std::uintptr_t tail = 0x0100000000000000, fire_and_forget = 0x0200000000000000,
+                         sibling = 0x0300000000000000;
+// As an H200 counts them: of one graph's launch, whether they have ended or not.
+constexpr int most_launched = 120;
+constexpr std::size_t most_tails = 255;
+
+}  // namespace
+
+void* HostRuntime::KernelLauncher::current() const {
+    return graph_->by_device() ? reinterpret_cast<void*>(graph_->handle) : nullptr;
+}
+
+Status HostRuntime::KernelLauncher::launch(void* exec, void* stream) {
+    Lock lock(runtime_.mutex_, std::defer_lock);
+    take(lock);
+    const auto how = reinterpret_cast<std::uintptr_t>(stream);
+    if (exec == nullptr || (how != tail && how != fire_and_forget && how != sibling))
+        return Status::invalid_value;
+    const Found<const GraphExec> found = runtime_.find_exec(static_cast<GraphExecHandle>(exec));
+    // The device has nothing where it would look.
+    if (found == nullptr || !found->on_device->by_device()) return Status::illegal_address;
+    const std::shared_ptr<DeviceGraph>& graph = found->on_device;
+    if (graph->plan == nullptr || graph->queued) return Status::invalid_value;
+    if (how == tail) {
+        if (graph->running > 0 && graph != graph_) return Status::invalid_value;
+        if (environment_->tails.size() == most_tails) return Status::invalid_value;
+        graph->queued = true;
+        environment_->tails.push_back(graph);
+        return Status::success;
+    }
+    const auto& to = how == sibling ? environment_->parent : environment_;
+    if (graph->running > 0 || to->launched == most_launched) return Status::invalid_value;
+    ++graph->running;
+    ++to->launched;
+    launched_.push_back({graph, to});
+    return Status::success;
+}
+
+void HostRuntime::KernelLauncher::begin_launched(Command* kernel) {
+    for (const Launched& launched : launched_) {
+        const auto environment = std::make_shared<LaunchEnvironment>();
+        environment->parent = launched.environment;
+        environment->stream = environment_->stream;
+        ++launched.environment->unended;
+        runtime_.begin_device_graph(environment, launched.graph, {&kernel, 1});
+    }
+    launched_.clear();
+}
+
+// The host's launch of a graph whose kernels launch others.
+std::shared_ptr<HostRuntime::LaunchEnvironment> HostRuntime::outermost_environment(
+    Stream& stream, const std::shared_ptr<DeviceGraph>& graph) {
+    auto whole = std::make_shared<LaunchEnvironment>();
+    whole->stream = &stream;
+    whole->unended = 1;
+    auto environment = std::make_shared<LaunchEnvironment>();
+    environment->parent = std::move(whole);
+    environment->stream = &stream;
+    environment->current = graph;
+    environment->unended = 1;
+    return environment;
+}
+
+void HostRuntime::let_launch(const std::shared_ptr<LaunchEnvironment>& environment, Command* command) {
+    if (command->engine != Engine::compute) return;
+    const auto& model = static_cast<const KernelEffect&>(*command->effect);
+    if (!model.may_launch_graphs()) return;
+    command->effect = model.copy();  // this one knows the launch
+    auto* const kernel = static_cast<KernelEffect*>(command->effect.get());
+    auto launcher = std::make_shared<KernelLauncher>(*this, environment);
+    kernel->launch.graphs = launcher;
+    // What it launches is known when it was run; how long it takes may be, too.
+    kernel->tells_time = command->duration_from_effect;
+    command->duration_from_effect = true;
+    command->next = [launcher = std::move(launcher)](Command* ended) { launcher->begin_launched(ended); };
+}
+
+// `graph` is counted as running already.
+void HostRuntime::begin_device_graph(const std::shared_ptr<LaunchEnvironment>& environment,
+                                     std::shared_ptr<DeviceGraph> graph, std::span<Command* const> after) {
+    environment->current = std::move(graph);
+    environment->unended = 1;
+    environment->launched = 0;
+    const std::shared_ptr<GraphPlan> plan = environment->current->plan;
+    Stream& stream = *environment->stream;
+    const bool whole = check_plan(*plan, stream.device, false) == Status::success;
+
+    Command* const begin = timeline_.make(stream);
+    begin->role = Role::graph_begin;
+    begin->duration = devices_[stream.device]->model->graph_start_ns;
+    timeline_.enqueue_now(begin, after);
+    std::vector<Command*> ends{begin};
+    if (whole) {
+        ends.clear();
+        const bool node_priority = (environment->current->flags & flags::graph_use_node_priority) != 0;
+        enqueue_steps({plan, &stream, node_priority, environment}, plan->whole, begin, true, &ends);
+    }
+    Command* const end = timeline_.make(stream);
+    end->role = Role::graph_end;
+    end->next = [this, environment](Command* ended) {
+        environment->ends.emplace_back(timeline_.pool(), ended);
+        leave(environment);
+    };
+    timeline_.enqueue_now(end, ends);
+}
+
+// One of the things has ended that the next graph waits for.
+void HostRuntime::leave(const std::shared_ptr<LaunchEnvironment>& environment) {
+    if (--environment->unended > 0) return;
+    if (environment->current) --environment->current->running;
+    auto& next = environment->next;
+    next.insert(next.begin(), environment->tails.begin(), environment->tails.end());
+    environment->tails.clear();
+    const std::vector<CommandRef> ends = std::exchange(environment->ends, {});
+    std::vector<Command*> after;
+    for (const CommandRef& end : ends) after.push_back(end.get());
+    if (!next.empty()) {
+        std::shared_ptr<DeviceGraph> graph = std::move(next.front());
+        next.pop_front();
+        graph->queued = false;
+        ++graph->running;
+        begin_device_graph(environment, std::move(graph), after);
+    } else if (environment->parent) {
+        auto& outer = environment->parent->ends;
+        outer.insert(outer.end(), ends.begin(), ends.end());
+        leave(environment->parent);
+    } else {
+        timeline_.release_hold(environment->join.get(), after);
+        environment->join = {};
+    }
+}
+
+}  // namespace cuscope::host

@@ -1,0 +1,463 @@
+// The contract with no GPU: a simulated host with simulated devices, whose memory is real and whose kernels
+// run on the CPU. What happens when is the timeline's; what work is done, and when in real time, is the
+// effects'. This class keeps the rules of the runtime's calls: handles, errors, checks, who waits for what.
+//
+// One lock guards everything. It is never held while an effect runs, or while the interrupt check is asked.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "cuscope_simt/texture_object.h"
+#include "host/counting/counting.hpp"
+#include "host/effects/effects.hpp"
+#include "host/executor/heap.hpp"
+#include "host/executor/image.hpp"
+#include "host/memory/allocations.hpp"
+#include "host/memory/managed.hpp"
+#include "host/memory/page_locked_chunks.hpp"
+#include "host/memory/pool.hpp"
+#include "host/runtime/lock.hpp"
+#include "host/sim/timeline.hpp"
+#include "runtime/runtime.hpp"
+
+namespace cuscope::host {
+
+struct Box;
+
+constexpr unsigned lmem_resize_to_max = 0x10;  // of the flags of a device: cudaDeviceLmemResizeToMax
+
+class HostRuntime final : public Runtime {
+  public:
+    HostRuntime();
+    ~HostRuntime() override;  // where Graphs is complete
+
+    std::string kind() const override { return "host"; }
+    bool simulated() const override { return true; }
+
+#define CUSCOPE_METHOD(method, parameters, arguments) Status method parameters override;
+#include "runtime/runtime_methods.inc"
+#undef CUSCOPE_METHOD
+
+    std::int64_t clock_ns() override;
+    void host_work(std::int64_t nanoseconds) override;
+    std::string error_detail() override;
+    PendingList pending() override;
+    void shut_down() noexcept override;
+
+  private:
+    // Graphs, and captures under way: graph.hpp.
+    struct Capture;
+    struct Graph;
+    struct GraphNode;
+    struct GraphExec;
+    struct GraphCondition;
+    struct GraphStep;
+    struct GraphSteps;
+    struct GraphPlan;
+    struct GraphMemory;
+    struct Graphs;
+    // Graphs that kernels launch: graph_device_launch.hpp.
+    struct DeviceGraph;
+    struct LaunchEnvironment;
+    class KernelLauncher;
+
+    struct Stream : SimStream {
+        unsigned flags = 0;
+        unsigned long long id = 0;
+        unsigned long long thread = 0;  // whose per-thread default stream it is; 0: nobody's
+        // Attributes; the priority is SimStream's.
+        AccessPolicyWindow window;
+        int synchronization_policy = -1;  // never set: automatic
+        int domain = 0;
+        unsigned char default_domain = 0, remote_domain = 1;
+        // What the next captured node depends on, while the stream is being captured.
+        Capture* capture = nullptr;
+        std::vector<GraphNode*> tips;
+        std::vector<GraphEdgeData> tip_edges;
+    };
+    struct Event {
+        unsigned flags = 0;
+        int device = 0;
+        bool reset = false;  // its device was, since it was made
+        CommandRef record;
+        unsigned long long capture = 0;  // in which it was last recorded; 0: in none
+        std::vector<GraphNode*> tips;
+        std::vector<GraphEdgeData> tip_edges;
+    };
+    struct Kernel;
+    // What the attributes of a launch ask for.
+    struct LaunchRequest {
+        bool cooperative = false;
+        Dim3 cluster{0, 0, 0}, preferred_cluster{0, 0, 0};  // zeroes: not given
+        std::optional<int> priority;
+        bool overlaps = false;  // programmatic stream serialization
+        Event* programmatic_event = nullptr;
+        bool trigger_at_block_start = false;
+        bool node = false;  // of a graph
+        Event* completion_event = nullptr;
+        Kernel* counted = nullptr;  // of an image that counts, for `counting`
+        std::shared_ptr<simt::Counting> counting;
+    };
+    struct Library;
+    // What func_set_attribute changes.
+    struct FunctionSettings {
+        int max_dynamic_shared = -1;  // not set
+        int carveout = -1;            // per cent; no wish
+        Dim3 cluster{0, 0, 0};        // required; zeroes: none
+        int cluster_scheduling_policy = 0;
+        bool non_portable_cluster = false;
+    };
+    struct Kernel {
+        Library* library;
+        std::string lowered;
+        std::map<int, FunctionSettings> settings;  // by device, where any was set
+    };
+    struct Library {
+        std::string image;
+        std::map<int, std::shared_ptr<simt::Image>> instances;  // one for each device that uses it
+        std::vector<std::unique_ptr<Kernel>> kernels;
+    };
+    // A CUDA array: its elements in row-major order, packed.
+    struct Array {
+        ChannelFormat format;
+        Extent extent;  // elements; height and depth are 0 where it has fewer axes
+        unsigned flags = 0;
+        int device = 0;
+        std::size_t element = 0;  // bytes
+        std::byte* base = nullptr;
+        bool is_level = false;  // of a mipmapped array, whose memory it is
+    };
+    struct MipmappedArray {
+        int device = 0;
+        std::byte* base = nullptr;
+        std::vector<ArrayHandle> levels;
+    };
+    // The object behind the handle of a texture or a surface.
+    struct TextureObject : cuscope_simt::Texture {
+        std::vector<cuscope_simt::Level> own_levels;
+    };
+    struct Device {
+        const DeviceModel* model = nullptr;
+        std::size_t memory = 0;
+        std::unique_ptr<DeviceArena> arena;
+        Stream* legacy = nullptr;
+        std::vector<std::unique_ptr<Stream>> streams;
+        std::vector<std::unique_ptr<Stream>> destroyed;  // with work pending
+        std::vector<std::unique_ptr<Pool>> pools;        // the default one first
+        Pool* pool = nullptr;                            // the current one
+        Status lost = Status::success;                   // what every call answers from now on
+        std::string lost_detail;
+        unsigned flags = flags::device_map_host;
+        std::map<int, std::size_t> limits;
+        std::shared_ptr<simt::Heap> heap;
+        int resets = 0;  // calls of device_reset under way: kernels and watches end
+        bool has_printed = false, has_allocated = false;  // a kernel that prints, or allocates, was launched
+        std::vector<int> peers;
+    };
+    class KernelEffect;
+    class HostFunctionEffect;
+    class CopyEffect;
+    class SetEffect;
+    class MemoryOperationsEffect;
+    class SemaphoresEffect;
+    class ExternalSemaphore;
+    // The beginning of every call: lock, cost, and whether the call is refused.
+    class Call;
+    class LastErrorKept;
+    class OnDevice;
+
+    // One thread's view.
+    struct ThreadState {
+        int device = 0;
+        Status last = Status::success;
+        std::string detail;
+        unsigned long long id = 0;
+        CaptureMode capture_mode = CaptureMode::global;
+        bool in_host_function = false;
+        Time host_function_time = 0;
+        // What linger() knows of the thread's last NoWait.
+        unsigned long long moment_of = 0;
+        std::chrono::steady_clock::time_point moment_ends;
+    };
+    static ThreadState& thread();
+
+    Status fail(Status status, std::string detail = {});
+    Device& device() { return *devices_[thread().device]; }
+    Status add_model(const DeviceModel& model, int* ordinal);
+
+    Found<Stream> find_stream(StreamHandle handle);  // null: invalid
+    Found<Event> find_event(EventHandle handle);
+    Found<Kernel> find_kernel(KernelHandle handle);
+    Found<Library> find_library(LibraryHandle handle);
+    Status invalid_handle(const char* what);
+    void sweep(Device& device);
+    void release_unloaded();
+
+    // Waits
+    bool pass_stalled();
+    Status wait_for(Lock& lock, Command* command);
+    bool waits_outside(const Command* command, const Command* next,
+                       std::chrono::steady_clock::duration real) const;
+    Status wait_for_device(Lock& lock, int device);
+    bool is_idle(int device);
+    // For calls that give memory back, in place of wait_for_device(): of one device, or of all with -1.
+    Status wait_to_free(Lock& lock, int device);
+    std::vector<CommandRef> last_of_device(int device);
+    std::vector<CommandRef> last_of_stream(const Stream& stream);
+    void catch_up(Lock& lock);
+    bool drain(Lock& lock);
+    bool is_done(Lock& lock, Command* command);
+    Effect::Progress look(Command* command);  // of one that watches
+    bool is_ahead(const void* address) const;
+    bool wait_slice(Lock& lock, Command* awaited);
+    bool asked_to_end(Lock& lock);
+    bool linger(Lock& lock, Command* awaited);
+    void relieve(Lock& lock);
+    void flush_printed(Lock& lock);
+    void trim_pools(Device& device);
+    void start_background();
+    void background();
+    bool starts(const Command* command);
+    class PendingWalk;  // makes the list of what is in flight
+    void done(Command* command);
+    void abort_kernels(int device);
+    void lose(int device, Status status, std::string detail);
+
+    // Commands
+    Command* begin(Stream& stream, Engine engine, Role role = Role::effect);
+    void commit(Command* command, Command* after = nullptr);
+    Status check_box(const Box& box, const Extent& extent, const char* what, const Allocation** allocation);
+    Status check_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
+                      const Allocation** to, const Allocation** from);
+    // The command of a copy, and whether the call that makes it waits. `parameters` are for a graph's node;
+    // they are made up of the boxes where there are none.
+    struct CopyRequest {
+        bool synchronous = false, stage = false, node = false;
+        bool peer = false;  // names both devices
+        const Memcpy3DParameters* parameters = nullptr;
+    };
+    // Does a device use this memory where it lies? Its own, the host's, managed memory; what a peer lets it
+    // use.
+    bool reaches(int device, const Allocation& allocation) const;
+    Status check_access(int device, const Allocation* to, const Allocation* from);
+    Status make_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
+                     Stream& stream, const CopyRequest& request, Command** made, bool* wait);
+    Status copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
+                Found<Stream> stream, const CopyRequest& request);
+    // What the parameters of a three-dimensional copy mean; an extent of no bytes has no boxes.
+    Status boxes_of(const Memcpy3DParameters* parameters, Box* destination, Box* source, Extent* extent);
+    Status copy_2d(Lock& lock, void* destination, std::size_t destination_pitch, const void* source,
+                   std::size_t source_pitch, std::size_t width, std::size_t height, MemcpyKind kind,
+                   Found<Stream> stream, bool synchronous);
+    Status copy_3d(Lock& lock, const Memcpy3DParameters* parameters, Found<Stream> stream, bool synchronous);
+    Status copy_peer(Lock& lock, void* destination, int destination_device, const void* source,
+                     int source_device, std::size_t bytes, Found<Stream> stream, bool synchronous);
+    Status make_set(const Box& box, std::uint32_t value, std::size_t element, const Extent& extent,
+                    Stream& stream, Command** made);
+    Status set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element, const Extent& extent,
+               Found<Stream> stream, bool synchronous = false);
+    Status check_set_2d(const void* pointer, std::size_t pitch, std::size_t element, std::size_t width,
+                        std::size_t height);
+    Status set_2d(Lock& lock, void* pointer, std::size_t pitch, std::uint32_t value, std::size_t element,
+                  std::size_t width, std::size_t height, Found<Stream> stream, bool synchronous = false);
+    Status set_3d(Lock& lock, const PitchedPointer& pitched, int value, const Extent& extent,
+                  Found<Stream> stream, bool synchronous);
+    Status find_entry(KernelHandle handle, Kernel** kernel, std::shared_ptr<simt::Image>* image,
+                      const cuscope_simt::KernelEntry** entry);
+    FunctionSettings settings_of(const Kernel& kernel) const;  // on the current device
+    int max_cluster_blocks(const Kernel& kernel) const;
+    static std::map<int, std::size_t> first_limits(const DeviceModel& model);
+    Status unknown_limit(Limit limit);
+    Status check_attribute(const LaunchAttribute& attribute, LaunchAttributeId id);
+    Status check_event(const LaunchAttribute& attribute, Event** event);
+    void record_beside(Event* event, Stream& stream, Command* kernel, Timeline::Moment moment);
+    Status read_attributes(const LaunchConfig& config, LaunchRequest* request);
+    Status cluster_of(const LaunchConfig& config, const LaunchRequest& request, const Kernel& kernel,
+                      const cuscope_simt::KernelEntry& entry, Dim3* cluster);
+    Status check_launch(const LaunchConfig& config, Kernel& kernel, const cuscope_simt::KernelEntry& entry);
+    // A launch in a stream. One that counts runs an image that does, and is waited for.
+    Status launch(Lock& lock, const LaunchConfig& config, KernelHandle kernel, void** arguments,
+                  LaunchRequest request);
+    void point(simt::Counting& counting, unsigned parameter, const void* value, std::size_t bytes);
+    // The command of a launch in a stream, or of a graph's node.
+    Status make_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments, Stream& stream,
+                       LaunchRequest* request, Command** made);
+    Status instance(Library& library, int device, std::shared_ptr<simt::Image>* image, Lock* lock = nullptr);
+    int max_dynamic_shared(const Kernel& kernel, const cuscope_simt::KernelEntry& entry) const;
+    Status out_of_memory(std::size_t bytes);
+    static std::size_t held(const Allocation& allocation);  // of the device's arena
+    std::byte* allocate(Device& device, std::size_t bytes);
+    // Waits, and takes from the pools, if it has to.
+    Status allocate(Lock& lock, int device, std::size_t bytes, std::byte** base);
+    Status malloc_from(Lock& lock, void** pointer, std::size_t bytes, Found<Pool> pool, Found<Stream> stream);
+    Pool& pool_for_plain(int device, std::size_t bytes);
+    Found<Pool> find_pool(MemPoolHandle handle);
+    Found<Array> find_array(ArrayHandle handle);
+    Found<MipmappedArray> find_mipmapped_array(MipmappedArrayHandle handle);
+    Status check_array(const ChannelFormat& format, const Extent& extent, unsigned flags);
+    Status allocate_array(Lock& lock, std::size_t bytes, std::byte** base);
+    // `base_of` gives null once another thread has freed the array.
+    Status free_array_memory(Lock& lock, const char* what, const std::function<std::byte*()>& base_of);
+    Status make_array(Lock& lock, ArrayHandle* array, const ChannelFormat* format, const Extent& extent,
+                      unsigned flags);
+    Status check_resource(const ResourceDescription& resource, ChannelFormat* format);
+
+    // Capture. Calls that a capture refuses spoil it.
+    Status spoil(Capture& capture, Status status, const std::string& detail);
+    Status forbidden();  // of calls that may not be safe while something is captured
+    // Calls that name a stream look at captures before they look at their other arguments. A call that is
+    // refused in the legacy default stream spoils the captures of the device's blocking streams.
+    Status admit_legacy(const Stream& stream);
+    Status admit(const Stream& stream);  // of calls that a capture takes, or that leave it alone
+    Status admit_uncaptured(const Stream& stream, const char* detail);  // of what no capture takes
+    Status admit_pooled(const Stream& stream);  // of the stream-ordered allocator's calls
+    Status inquire(const Stream& stream);       // of what asks a stream whether it is done, or waits for it
+    Status inquire(const Event& event);
+    Status captured_event(const Event& event);  // the answer of an event whose last record is captured
+    Status admit_awaited(Stream& stream, const Event* event, bool external);
+    Status begin_capture(StreamHandle stream, CaptureMode mode, Graph* into,
+                         const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
+                         std::size_t count);
+    void leave_capture(Capture& capture);
+    bool destroy_unless_captured(const void* graph);
+    void join(Stream& stream, const std::vector<GraphNode*>& tips, const std::vector<GraphEdgeData>& edges);
+    GraphNode& add_captured(Stream& stream, GraphNodeParameters parameters, Command* command);
+    Status capture_wait(Stream& stream, Event& event, bool external);
+    Status capture_record(Stream& stream, Event& event, EventHandle handle, bool external);
+    Status capture_copy(Stream& stream, const Box& destination, const Box& source, const Extent& extent,
+                        MemcpyKind kind, const Memcpy3DParameters* parameters, Command* command);
+    Status capture_set(Stream& stream, const Box& box, std::uint32_t value, std::size_t element,
+                       const Extent& extent, Command* command);
+    Status capture_kernel(Stream& stream, const LaunchConfig& config, KernelHandle kernel,
+                          const LaunchRequest& request, Command* command);
+    Status make_semaphores(const ExternalSemaphoreNodeParameters& parameters, bool wait, Stream& stream,
+                           Command** made);
+    Status enqueue_semaphores(Lock& lock, const ExternalSemaphoreNodeParameters& parameters, bool wait,
+                              StreamHandle stream);
+    static void keep_semaphores(GraphNode& node);
+    Status capture_batch(Stream& stream, const BatchMemOpNodeParameters& parameters, Command* command);
+    Status capture_host(Stream& stream, HostFunction function, void* data, Command* command);
+    Status capture_alloc(Stream& stream, void** pointer, std::size_t bytes, int device);
+    Status capture_free(Stream& stream, void* pointer);
+
+    // Graphs
+    Found<Graph> find_graph(GraphHandle handle);
+    Found<GraphNode> find_node(GraphNodeHandle handle);
+    Found<GraphExec> find_exec(GraphExecHandle handle);
+    CommandRef adopt(Command* command);
+    void take_command(GraphNode& node, const CommandRef& from);
+    std::unique_ptr<Graph> new_graph();
+    std::unique_ptr<Graph> copy_graph(const Graph& graph, bool hidden);
+    void forget_nodes(Graph& graph);
+    // The command of a node's parameters; null for those that have none.
+    Status make_node_command(const GraphNodeParameters& parameters,
+                             const std::vector<LaunchAttribute>& attributes, Command** made);
+    Status check_memory_operation(const MemoryOperation& operation, bool of_node);
+    Status make_memory_operations(const BatchMemOpNodeParameters& parameters, Stream& stream, bool of_node,
+                                  Command** made);
+    Status enqueue_memory_operations(Lock& lock, StreamHandle stream,
+                                     const BatchMemOpNodeParameters& parameters);
+    Status make_host_command(const HostNodeParameters& parameters, Stream& stream, Command** made);
+    struct NewEdge {
+        GraphNode *from, *to;
+        GraphEdgeData data;
+    };
+    // Those of a call; refused where one of them makes no sense.
+    Status read_edges(GraphHandle graph, const GraphNodeHandle* from, const GraphNodeHandle* to,
+                      const GraphEdgeData* edge_data, std::size_t count, std::vector<NewEdge>* edges);
+    Status check_edge(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data);
+    static GraphNode& append(Graph& graph, std::unique_ptr<GraphNode> node);
+    static void connect(GraphNode& from, GraphNode& to, const GraphEdgeData& data);
+    static Status give_nodes(HostRuntime& runtime, const std::vector<GraphNode*>& found,
+                             GraphNodeHandle* nodes, std::size_t* count);
+    Status give_edges(const std::vector<NewEdge>& edges, bool from_side, bool to_side, GraphNodeHandle* from,
+                      GraphNodeHandle* to, GraphEdgeData* edge_data, std::size_t* count);
+    void forget_node(const GraphNode& node);
+    Status check_kinds(const GraphNodeParameters& parameters);
+    Status fill_node(GraphNode& node, GraphNodeParameters& parameters);
+    Status set_node(GraphNode& node, GraphNodeParameters& parameters);
+    void keep_arguments(GraphNode& node);
+    void note_memory(GraphNode& node);
+    Status make_graph_memory(AllocNodeParameters& parameters, std::shared_ptr<GraphMemory>* made);
+    Status fill_conditional(GraphNode& node, ConditionalNodeParameters& parameters);
+    void make_plan(GraphPlan& plan);
+    std::shared_ptr<GraphPlan> plan_of(const Graph& graph);
+    GraphPlan& changeable(GraphExec& exec);
+    bool device_copies(const GraphNode& node);
+    Status check_unique(const Graph& graph, const GraphExec* exec);
+    Status check_executable(const Graph& graph, bool by_device, bool device_launch,
+                            GraphInstantiateParameters* out);
+    static void plan_graph(Graph& graph, GraphSteps& steps, const std::vector<int>& begins,
+                           std::vector<int>* ends);
+    Status check_plan(const GraphPlan& plan, int device, bool frees);
+    static bool may_launch_graphs(const GraphNode& node);
+    void note_launching(GraphPlan& plan);
+    void upload(const GraphExec& exec, Stream& stream);
+    GraphExecUpdateInfo difference(const Graph& have, const Graph& want);
+    void take_parameters(Graph& have, const Graph& want);
+    // Where a launch is enqueued.
+    struct GraphRun;
+    void enqueue_steps(const GraphRun& run, const GraphSteps& steps, Command* begin, bool now,
+                       std::vector<Command*>* ends);
+    void decide(const GraphRun& run, const GraphStep& step, Command* join, std::vector<Command*> after,
+                bool now);
+    std::shared_ptr<LaunchEnvironment> outermost_environment(Stream& stream,
+                                                             const std::shared_ptr<DeviceGraph>& graph);
+    // If the command is a kernel that launches graphs: lets it.
+    void let_launch(const std::shared_ptr<LaunchEnvironment>& environment, Command* command);
+    void begin_device_graph(const std::shared_ptr<LaunchEnvironment>& environment,
+                            std::shared_ptr<DeviceGraph> graph, std::span<Command* const> after);
+    void leave(const std::shared_ptr<LaunchEnvironment>& environment);
+    void retire_graph_memory(const GraphMemory& memory);
+    void sweep_graph_memory();
+
+    std::mutex mutex_;
+    std::condition_variable changed_;     // an effect is done
+    std::condition_variable background_;  // there is something pending
+    Timeline timeline_;
+    Effects effects_;
+    MemoryRegistry memory_;
+    PageLockedChunks page_locked_;
+    std::vector<std::unique_ptr<Device>> devices_;
+    std::atomic<int> device_count_{0};
+    std::unordered_set<const void*> live_;           // handles
+    std::unordered_set<const void*> reset_streams_;  // handles of streams that went with a reset
+    std::map<const void*, std::unique_ptr<Event>> events_;
+    std::map<const void*, std::unique_ptr<Library>> libraries_;
+    struct Unloaded {
+        std::unique_ptr<Library> library;
+        std::vector<CommandRef> last;  // what may still use it
+    };
+    std::vector<Unloaded> unloaded_;
+    std::map<const void*, std::unique_ptr<Array>> arrays_;  // and levels of mipmapped ones
+    std::map<const void*, std::unique_ptr<MipmappedArray>> mipmapped_arrays_;
+    std::map<const void*, std::shared_ptr<ExternalSemaphore>> semaphores_;
+    std::map<unsigned long long, std::unique_ptr<TextureObject>> textures_;  // and surfaces
+    std::map<const void*, ManagedRanges> managed_;                           // by address
+    std::unique_ptr<Graphs> graphs_;
+    std::string printed_;
+    std::vector<const Command*> running_kernels_;
+    const Command* running_callback_ = nullptr;
+    unsigned long long next_stream_id_ = 1;
+    bool stalled_ = false;  // some effect waits for the program, and since when
+    std::chrono::steady_clock::time_point stalled_since_;
+    std::chrono::steady_clock::time_point next_moment_;  // of linger()
+    std::size_t unobserved_ = 0;  // commands issued since the devices were last simulated
+    unsigned long long calls_ = 0;
+    int waiting_ = 0;
+    bool background_started_ = false;
+    bool launch_blocking_ = false;
+    bool stopping_ = false;
+};
+
+}  // namespace cuscope::host

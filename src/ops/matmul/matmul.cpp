@@ -1,0 +1,345 @@
+#include "ops/matmul/matmul.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <stdexcept>
+
+#include "core/error.hpp"
+#include "core/memory/strided.hpp"
+#include "cuda_kernels/matmul/plan.hpp"
+#include "ops/launch.hpp"
+#include "ops/matmul/cpu.hpp"
+#include "ops/prediction.hpp"
+
+namespace cuscope::ops {
+namespace {
+
+namespace plan = matmul;
+
+constexpr const char* native = "native";
+constexpr int most_matrices = plan::largest_batch;
+constexpr int plan_of_all = 90;    // the compute capability that every rung runs on
+constexpr std::int64_t pack = 16;  // bytes
+
+struct Idea {
+    const char *name, *needs, *does;
+};
+
+constexpr std::array ideas{
+    Idea{"naive", "any dtype", "one thread an element, which reads a row of A and a column of B"},
+    Idea{"coalesced", "any dtype", "neighbouring threads compute neighbouring columns: their loads are one"},
+    Idea{"shared_tiles", "any dtype", "16 x 16 tiles in shared memory: a sixteenth of the loads"},
+    Idea{"thread_tile_1d", "float32 or float64", "a thread computes a column of 8 elements"},
+    Idea{"thread_tile_2d", "float32 or float64", "a thread computes 8 x 8 elements from registers"},
+    Idea{"vectorised", "float32", "loads of 16 bytes; A is transposed on its way to shared memory"},
+    Idea{"double_buffered", "float32", "the next tile is loaded while this one is multiplied"},
+    Idea{"warp_tiles", "float32 or float64", "tiles for blocks, warps and threads; several tiles under way"},
+    Idea{"tensor_cores",
+         "float16, bfloat16, int8, or float32 rounded to tf32; compute capability 8.0 (7.5: some)",
+         "matrix instructions of a warp"},
+};
+
+// A B over matrices that all lie alike.
+struct Batched {
+    Problem problem;
+    std::int64_t batch = 1;
+};
+
+// The batch dimensions, merged where one stride serves; those that are left over are walked one index after
+// the other.
+struct Dimensions {
+    std::vector<std::int64_t> extent, a, b, c;
+};
+
+Dimensions batch_dimensions(const Array& a, const Array& b, const Array& c) {
+    Dimensions merged;
+    const std::size_t count = c.dimensions() - 2;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (c.shape[i] == 1) continue;
+        if (!merged.extent.empty() && merged.a.back() == a.strides[i] * c.shape[i] &&
+            merged.b.back() == b.strides[i] * c.shape[i] && merged.c.back() == c.strides[i] * c.shape[i]) {
+            merged.extent.back() *= c.shape[i];
+            merged.a.back() = a.strides[i];
+            merged.b.back() = b.strides[i];
+            merged.c.back() = c.strides[i];
+            continue;
+        }
+        merged.extent.push_back(c.shape[i]);
+        merged.a.push_back(a.strides[i]);
+        merged.b.push_back(b.strides[i]);
+        merged.c.push_back(c.strides[i]);
+    }
+    return merged;
+}
+
+// The last two dimensions are rows that lie one after the other, as the kernels read them.
+bool has_rows(const Array& array) {
+    const auto size = static_cast<std::int64_t>(size_of(array.type));
+    const std::int64_t rows = array.shape[array.dimensions() - 2], columns = array.shape.back();
+    const std::int64_t row = array.strides[array.dimensions() - 2];
+    return (columns == 1 || array.strides.back() == size) &&
+           (rows == 1 || (row >= columns * size && row % size == 0));
+}
+
+// Of this type, and in rows.
+Array in_rows(const Array& array, Type type, const core::StreamPtr& stream) {
+    return array.type == type && has_rows(array) ? array : packed(array, type, stream);
+}
+
+// With the number of dimensions of the product; what is broadcast has a stride of 0.
+Array broadcast(Array array, const Array& product) {
+    const std::size_t missing = product.dimensions() - array.dimensions();
+    array.shape.insert(array.shape.begin(), missing, 1);
+    array.strides.insert(array.strides.begin(), missing, 0);
+    for (std::size_t i = 0; i + 2 < product.dimensions(); ++i) {
+        if (array.shape[i] != product.shape[i]) array.strides[i] = 0;
+    }
+    return array;
+}
+
+// Can the kernels read it 16 bytes at a time, up to the end of the last row?
+bool in_packs(const Array& array) {
+    const auto size = static_cast<std::int64_t>(size_of(array.type));
+    if (reinterpret_cast<std::uintptr_t>(array.pointer) % pack != 0 || array.shape.back() * size % pack != 0)
+        return false;
+    for (std::size_t i = 0; i + 1 < array.dimensions(); ++i) {
+        if (array.shape[i] != 1 && array.strides[i] % pack != 0) return false;
+    }
+    return true;
+}
+
+// A copy of rows that the kernels can read so.
+Array to_packs(const Array& array, const core::StreamPtr& stream) {
+    const auto size = static_cast<std::int64_t>(size_of(array.type));
+    std::vector<std::int64_t> shape = array.shape;
+    shape.back() = (shape.back() * size + pack - 1) / pack * pack / size;
+    Array copy = allocate(stream, array.type, shape);
+    // What is read beside the rows adds nothing, whatever it is; but it is read.
+    if (shape.back() != array.shape.back()) fill_with(copy, 0, stream);
+    copy.shape = array.shape;
+    const std::vector<std::size_t> extents(array.shape.begin(), array.shape.end());
+    const std::vector<std::ptrdiff_t> to(copy.strides.begin(), copy.strides.end()),
+        from(array.strides.begin(), array.strides.end());
+    core::copy_strided({copy.pointer, to}, {array.pointer, from},
+                       core::plan_copy(extents, static_cast<std::size_t>(size), to, from),
+                       MemcpyKind::device_to_device, {copy.memory, array.memory}, nullptr, 0, stream, {});
+    return copy;
+}
+
+// Of a matrix with one row the distance means nothing; kernels that read 16 bytes at a time want a multiple
+// of them.
+std::int64_t row_distance(const Array& array) {
+    const auto size = static_cast<std::int64_t>(size_of(array.type));
+    const std::size_t rows = array.dimensions() - 2;
+    if (array.shape[rows] == 1) return (array.shape.back() * size + pack - 1) / pack * pack / size;
+    return array.strides[rows] / size;
+}
+
+// Calls `run` for each set of matrices that one launch can take.
+template <class Run>
+void for_each_batch(const Array& a, const Array& b, const Array& c, Run run) {
+    const Dimensions batch = batch_dimensions(a, b, c);
+    const auto size = static_cast<std::int64_t>(size_of(c.type));
+    const std::size_t last = c.dimensions() - 1;
+    Problem problem{static_cast<int>(c.shape[last - 1]),
+                    static_cast<int>(c.shape[last]),
+                    static_cast<int>(a.shape[last]),
+                    row_distance(a),
+                    row_distance(b),
+                    c.shape[last],
+                    0,
+                    0,
+                    0};
+    // The innermost batch dimension is a launch's own; the others are walked.
+    std::int64_t count = 1;
+    std::size_t outer = batch.extent.size();
+    if (outer > 0) {
+        --outer;
+        count = batch.extent[outer];
+        problem.a_batch = batch.a[outer] / size;
+        problem.b_batch = batch.b[outer] / size;
+        problem.c_batch = batch.c[outer] / size;
+    }
+    std::vector<std::int64_t> index(outer, 0);
+    for (;;) {
+        std::int64_t of_a = 0, of_b = 0, of_c = 0;
+        for (std::size_t i = 0; i < outer; ++i) {
+            of_a += index[i] * batch.a[i];
+            of_b += index[i] * batch.b[i];
+            of_c += index[i] * batch.c[i];
+        }
+        for (std::int64_t first = 0; first < count; first += most_matrices) {
+            Array left = a, right = b, product = c;
+            left.pointer += of_a + first * problem.a_batch * size;
+            right.pointer += of_b + first * problem.b_batch * size;
+            product.pointer += of_c + first * problem.c_batch * size;
+            run(left, right, product, problem,
+                static_cast<int>(std::min<std::int64_t>(most_matrices, count - first)));
+        }
+        std::size_t i = outer;
+        while (i > 0 && ++index[i - 1] == batch.extent[i - 1]) index[--i] = 0;
+        if (i == 0) return;
+    }
+}
+
+std::string without_number(const std::string& rung) { return rung.substr(rung.find('_') + 1); }
+
+plan::Device device_of(const core::Device& device) {
+    const DeviceProperties& properties = device.properties();
+    plan::Device known;
+    known.capability = 10 * properties.compute_capability_major + properties.compute_capability_minor;
+    // A simulated device runs what any does, however old its model is.
+    if (device.simulated()) known.capability = std::max(known.capability, plan_of_all);
+    known.multiprocessors = std::max(1, properties.multiprocessor_count);
+    known.shared_bytes = static_cast<int>(
+        std::max(properties.shared_memory_per_block, properties.shared_memory_per_block_optin));
+    return known;
+}
+
+plan::Shape shape_of(const Array& c, std::int64_t k) {
+    plan::Shape shape{c.shape[c.dimensions() - 2], c.shape.back(), k, 1};
+    for (std::size_t i = 0; i + 2 < c.dimensions(); ++i) shape.batch *= c.shape[i];
+    return shape;
+}
+
+// The instance of a rung that suits best, among those that read operands as they lie if there is one.
+const plan::Instance& instance_of(const std::string& variant, const plan::Shape& shape, Type type, bool packs,
+                                  const core::Device& device) {
+    const plan::ElementName* const element = plan::element(name(type));
+    const plan::Device on = device_of(device);
+    const plan::Instance* best = nullptr;
+    bool known = false, for_device = true;
+    for (const plan::Instance& instance : plan::instances()) {
+        if (without_number(instance.rung) != variant) continue;
+        known = true;
+        if (plan::element(instance.in)->cpp != element->cpp ||
+            plan::element(instance.out)->cpp != element->cpp)
+            continue;
+        for_device = plan::runs_on(instance, on);
+        if (!for_device) continue;
+        const auto better = [&](const plan::Instance& a, const plan::Instance& b) {
+            const auto copies = [&](const plan::Instance& i) {
+                return !packs && (i.aligned_a || i.aligned_b);
+            };
+            if (copies(a) != copies(b)) return copies(b);
+            return a.efficiency > 0 && plan::cost(a, shape, on) < plan::cost(b, shape, on);
+        };
+        if (best == nullptr || better(instance, *best)) best = &instance;
+    }
+    if (best != nullptr) return *best;
+    if (!known) {
+        std::string message = "variant: there is no '" + variant + "'; there are auto";
+        for (const Variant& there : matmul_variants(device)) message += ", " + there.name;
+        throw std::invalid_argument(message);
+    }
+    std::string message = "variant: " + variant + " does not multiply " + name(type) + " on " + device.name();
+    if (!for_device)
+        message += ", which has compute capability " + std::to_string(on.capability / 10) + "." +
+                   std::to_string(on.capability % 10);
+    throw core::WrongKind(message + ": see matmul.variants(), or pass variant=\"auto\"");
+}
+
+plan::Choice choose(const core::Device& device, Type type, const plan::Shape& shape, bool packs) {
+    // Tensor cores are worth a copy of operands that they cannot read as they lie.
+    const bool small = type == Type::float16 || type == Type::bfloat16 || size_of(type) == 1;
+    return plan::choose(shape, name(type), name(type), device_of(device), packs || small);
+}
+
+void run_instance(const plan::Instance& instance, Array a, Array b, const Array& c,
+                  const core::StreamPtr& stream) {
+    if (instance.aligned_a && !in_packs(a)) a = to_packs(a, stream);
+    if (instance.aligned_b && !in_packs(b)) b = to_packs(b, stream);
+    const auto kernel = KernelLibrary::of(stream->device())
+                            .kernel("matmul/" + instance.rung, instance.kernel,
+                                    static_cast<std::size_t>(instance.shared_bytes));
+    const Array left = broadcast(a, c), right = broadcast(b, c);
+    for_each_batch(
+        left, right, c, [&](const Array& x, const Array& y, const Array& z, const Problem& p, int count) {
+            const std::int64_t blocks = instance.blocks(p.m, p.n);
+            if (blocks > std::numeric_limits<std::int32_t>::max())
+                throw std::invalid_argument("matmul: the product takes " + std::to_string(blocks) +
+                                            " blocks; a grid has at most 2147483647: multiply parts of it");
+            const Launch launch{
+                {static_cast<unsigned>(blocks), 1, static_cast<unsigned>(count)},
+                {static_cast<unsigned>(instance.block_x), static_cast<unsigned>(instance.block_y), 1},
+                static_cast<std::size_t>(instance.shared_bytes),
+                predict_matmul(stream->device(), instance, {p.m, p.n, p.k, count})};
+            const std::array<core::Memory*, 3> memories{x.memory.get(), y.memory.get(), z.memory.get()};
+            run(*kernel, launch, stream, memories, x.pointer, y.pointer, z.pointer, p);
+        });
+}
+
+}  // namespace
+
+std::vector<Variant> matmul_variants(const core::Device& device) {
+    std::vector<Variant> variants;
+    for (const Idea& idea : ideas) variants.push_back({idea.name, idea.needs, idea.does});
+    if (device.simulated()) {
+        variants.push_back({native, "a simulated device",
+                            "the processor's own way, by the BLAS that NumPy brings: what auto takes here"});
+    }
+    return variants;
+}
+
+Choice matmul(const Array& a, const Array& b, const Array& c, const std::string& variant,
+              const core::StreamPtr& stream) {
+    if (c.count() == 0) return {variant, "there is nothing to compute"};
+    if (a.shape.back() == 0) {
+        fill_with(c, 0, stream);
+        return {variant, "sums of nothing are 0"};
+    }
+    for (const Array* array : {&a, &b, &c}) {
+        for (const std::int64_t extent : {array->shape.back(), array->shape[array->dimensions() - 2]}) {
+            if (extent > std::numeric_limits<int>::max())
+                throw std::invalid_argument(
+                    "matmul: an extent is " + std::to_string(extent) + "; allowed are " +
+                    std::to_string(std::numeric_limits<int>::max()) + " in the last two dimensions");
+        }
+    }
+    const Array left = in_rows(a, c.type, stream), right = in_rows(b, c.type, stream);
+    const core::Device& device = stream->device();
+    if (variant == native || (variant == "auto" && device.simulated())) {
+        if (!device.simulated())
+            throw std::invalid_argument(
+                "variant: 'native' is there on simulated devices alone; see matmul.variants()");
+        for_each_batch(
+            broadcast(left, c), broadcast(right, c), c,
+            [&](const Array& x, const Array& y, const Array& z, const Problem& problem, int count) {
+                const std::int64_t duration =
+                    predict_matmul(device, "auto", c.type, problem.m, problem.n, problem.k, count);
+                multiply_natively(x, y, z, problem, count, duration, stream);
+            });
+        return {native, "asked for"};
+    }
+    const bool packs = in_packs(left) && in_packs(right);
+    const plan::Shape shape = shape_of(c, a.shape.back());
+    if (variant == "auto") {
+        const plan::Choice choice = choose(device, c.type, shape, packs);
+        run_instance(*choice.instance, left, right, c, stream);
+        return {without_number(choice.instance->rung), choice.reason};
+    }
+    run_instance(instance_of(variant, shape, c.type, packs, device), left, right, c, stream);
+    return {variant, "asked for"};
+}
+
+Choice explain_matmul(const core::Device& device, Type type, std::int64_t m, std::int64_t n, std::int64_t k,
+                      std::int64_t batch) {
+    const plan::Choice choice = choose(device, type, {m, n, k, batch}, true);
+    const Choice kernel{without_number(choice.instance->rung), choice.reason};
+    if (!device.simulated()) return kernel;
+    return {native, simulated_reason(kernel, predict_matmul(device, *choice.instance, {m, n, k, batch}))};
+}
+
+std::int64_t predict_matmul(const core::Device& device, const std::string& variant, Type type, std::int64_t m,
+                            std::int64_t n, std::int64_t k, std::int64_t batch) {
+    const plan::Shape shape{m, n, k, batch};
+    if (variant == "auto" || variant == native) {
+        // What "auto" takes on a GPU.
+        const plan::Choice choice = choose(device, type, shape, true);
+        return choice.instance == nullptr ? -1 : predict_matmul(device, *choice.instance, shape);
+    }
+    return predict_matmul(device, instance_of(variant, shape, type, true, device), shape);
+}
+
+}  // namespace cuscope::ops

@@ -1,0 +1,48 @@
+#include "ops/reduce/plan.hpp"
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+#include "ops/reduce/reduce.hpp"
+
+namespace cuscope::ops {
+namespace {
+
+// In the order of Operation.
+constexpr std::array<std::string_view, 10> names{"sum",    "prod", "min", "max",  "argmin",
+                                                 "argmax", "any",  "all", "mean", "dot"};
+
+}  // namespace
+
+Operation operation_named(std::string_view name) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (names[i] == name) return static_cast<Operation>(i);
+    std::string message = "op: there is no operation '" + std::string(name) + "'; there are";
+    for (std::size_t i = 0; i < names.size(); ++i) message += (i ? ", " : " ") + std::string(names[i]);
+    throw std::invalid_argument(message);
+}
+
+const char* name(Operation operation) { return names[static_cast<std::size_t>(operation)].data(); }
+
+Type result_type(Operation operation, Type type) {
+    const bool is_signed = (type >= Type::int8 && type <= Type::int64) || type == Type::boolean;
+    const bool is_integer = is_signed || (type >= Type::uint8 && type <= Type::uint64);
+    switch (operation) {
+        case Operation::sum:
+        case Operation::prod:
+            return is_integer ? (is_signed ? Type::int64 : Type::uint64) : type;
+        case Operation::mean:
+            return is_integer ? Type::float64 : type;
+        case Operation::argmin:
+        case Operation::argmax:
+            return Type::int64;
+        case Operation::any:
+        case Operation::all:
+            return Type::boolean;
+        default:
+            return type;
+    }
+}
+
+}  // namespace cuscope::ops

@@ -1,0 +1,79 @@
+#include "ops/reduce/workspace.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "core/graph/capture.hpp"
+
+namespace cuscope::ops {
+namespace {
+
+constexpr std::size_t kept_bytes = 64 * 1024;  // more than any launch takes on a device of today
+
+// Of one stream. It does not count as a use of the memory, which would keep the stream.
+struct Kept {
+    std::weak_ptr<core::Stream> stream;
+    std::shared_ptr<core::DeviceMemory> memory;
+    unsigned generation = 0;
+};
+
+std::shared_ptr<core::DeviceMemory> zeroed(const core::StreamPtr& stream,
+                                           std::shared_ptr<core::DeviceMemory> memory) {
+    core::Device& device = stream->device();
+    const core::DeviceScope scope(device);
+    device.check(device.runtime().memset_async(memory->pointer(), 0, memory->bytes(), stream->handle()),
+                 "cudaMemsetAsync");
+    return memory;
+}
+
+// Null where it cannot be kept: on the per-thread default stream, which is another for each thread.
+void* kept(const core::StreamPtr& stream) {
+    if (stream->handle() == stream_per_thread) return nullptr;
+    static std::mutex mutex;
+    static auto* const all =
+        new std::map<const core::Stream*, Kept>;  // never taken apart: the process may be exiting
+    std::map<const core::Stream*, Kept> gone;
+    {
+        const std::lock_guard lock(mutex);
+        for (auto entry = all->begin(); entry != all->end();) {
+            const auto next = std::next(entry);
+            if (entry->second.stream.expired()) gone.insert(all->extract(entry));
+            entry = next;
+        }
+        const auto found = all->find(stream.get());
+        if (found != all->end() && found->second.generation == stream->device().generation())
+            return found->second.memory->pointer();
+    }
+    gone.clear();  // calls of the runtime, without the lock
+    Kept made{
+        stream,
+        zeroed(stream, core::DeviceMemory::allocate_plain(stream->device().shared_from_this(), kept_bytes)),
+        stream->device().generation()};
+    const std::lock_guard lock(mutex);
+    // Of two threads that come here for one stream the second finds the first one's.
+    Kept& entry = (*all)[stream.get()];
+    if (!entry.memory || entry.generation != made.generation) std::swap(entry, made);
+    return entry.memory->pointer();
+}
+
+}  // namespace
+
+Workspace::Workspace(const core::StreamPtr& stream, std::size_t bytes) {
+    if (bytes == 0) return;
+    if (const auto capture = stream->capture()) {
+        // The graph's own: it may run in another stream, while this one does other things. Every run of the
+        // graph sets it to zero once.
+        bool fresh = false;
+        own_ = capture->own_memory(stream, std::max(bytes, kept_bytes), &fresh);
+        if (fresh) zeroed(stream, own_);
+        pointer_ = own_->pointer();
+        return;
+    }
+    if (bytes <= kept_bytes) pointer_ = kept(stream);
+    if (pointer_ != nullptr) return;
+    own_ = zeroed(stream, core::DeviceMemory::allocate(stream, bytes));
+    pointer_ = own_->pointer();
+}
+
+}  // namespace cuscope::ops

@@ -1,0 +1,48 @@
+// Instances of kernel templates that host code launches: scale<float, N><<<grid, block>>>(...).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/compile/source_tokens.hpp"
+
+namespace cuscope {
+
+class InstanceFinder {
+  public:
+    // A macro, or a constant: what stands for its name in a template's arguments.
+    void add_constant(std::string_view name, const std::vector<SourceToken>& value);
+    // Those that tokens [begin, end) declare: `const int a = 4, b = 2 * a;`.
+    void add_constants(const std::vector<SourceToken>& tokens, std::size_t begin, std::size_t end);
+    void add_template(const std::string& scope, std::string_view name);
+
+    // Looks through a host function: its head, with template parameters, and its body. An instance whose
+    // arguments depend on these parameters is left out.
+    void find(const std::vector<SourceToken>& tokens, std::size_t begin, std::size_t body, std::size_t end);
+
+    const std::vector<std::string>& instances() const { return instances_; }
+    // The tokens of all their arguments.
+    const std::vector<SourceToken>& arguments() const { return arguments_; }
+
+  private:
+    using Constants = std::map<std::string_view, std::vector<SourceToken>>;
+
+    void read_constants(const std::vector<SourceToken>& tokens, std::size_t begin, std::size_t end,
+                        Constants& constants);
+    std::optional<std::string> argument(const std::vector<SourceToken>& tokens, std::size_t begin,
+                                        std::size_t end) const;
+    bool resolve(const SourceToken& token, std::vector<SourceToken>& result, int depth) const;
+    void launch(const std::vector<SourceToken>& tokens, std::size_t at);
+
+    std::map<std::string_view, std::vector<std::string>> templates_;  // by their last name: scopes
+    Constants global_, local_;
+    std::set<std::string_view> dependent_;
+    std::vector<std::string> instances_;
+    std::vector<SourceToken> arguments_;
+};
+
+}  // namespace cuscope

@@ -1,0 +1,278 @@
+#include "runtime/compile/signature.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace cuscope {
+namespace {
+
+struct Scalar {
+    std::string_view type;     // as the demangler spells it
+    std::string_view element;  // as NumPy names it
+    std::size_t size;
+};
+
+constexpr std::array scalars = {
+    Scalar{"bool", "bool", 1},
+    Scalar{"char", "int8", 1},
+    Scalar{"signed char", "int8", 1},
+    Scalar{"unsigned char", "uint8", 1},
+    Scalar{"short", "int16", 2},
+    Scalar{"unsigned short", "uint16", 2},
+    Scalar{"int", "int32", 4},
+    Scalar{"unsigned int", "uint32", 4},
+    Scalar{"unsigned", "uint32", 4},
+    Scalar{"long", "int64", 8},
+    Scalar{"unsigned long", "uint64", 8},
+    Scalar{"long long", "int64", 8},
+    Scalar{"unsigned long long", "uint64", 8},
+    Scalar{"float", "float32", 4},
+    Scalar{"double", "float64", 8},
+    Scalar{"__half", "float16", 2},
+    Scalar{"half", "float16", 2},
+    Scalar{"__nv_bfloat16", "bfloat16", 2},
+    Scalar{"nv_bfloat16", "bfloat16", 2},
+    Scalar{"char8_t", "uint8", 1},
+    Scalar{"char16_t", "uint16", 2},
+    Scalar{"char32_t", "uint32", 4},
+    Scalar{"wchar_t", "int32", 4},
+};
+
+const Scalar* find_scalar(std::string_view type) {
+    const auto found = std::find_if(scalars.begin(), scalars.end(),
+                                    [&](const Scalar& scalar) { return scalar.type == type; });
+    return found == scalars.end() ? nullptr : &*found;
+}
+
+// The size of float4, uchar2 and their like; 0 for anything else.
+std::size_t vector_size(std::string_view type) {
+    constexpr std::array<std::pair<std::string_view, std::size_t>, 12> bases = {{{"char", 1},
+                                                                                 {"uchar", 1},
+                                                                                 {"short", 2},
+                                                                                 {"ushort", 2},
+                                                                                 {"int", 4},
+                                                                                 {"uint", 4},
+                                                                                 {"long", 8},
+                                                                                 {"ulong", 8},
+                                                                                 {"longlong", 8},
+                                                                                 {"ulonglong", 8},
+                                                                                 {"float", 4},
+                                                                                 {"double", 8}}};
+    if (type.size() < 2 || type.back() < '1' || type.back() > '4') return 0;
+    const auto lanes = static_cast<std::size_t>(type.back() - '0');
+    type.remove_suffix(1);
+    for (const auto& [base, bytes] : bases) {
+        if (type == base) return lanes * bytes;
+    }
+    return 0;
+}
+
+bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+std::string_view trim(std::string_view text) {
+    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+// Removes the last word if it is `word`.
+bool drop_last_word(std::string_view& type, std::string_view word) {
+    if (!type.ends_with(word)) return false;
+    const std::string_view rest = type.substr(0, type.size() - word.size());
+    if (!rest.empty() && is_word(rest.back())) return false;
+    type = trim(rest);
+    return true;
+}
+
+// Removes const, volatile and restrict from the end of a type; whether const was among them.
+bool drop_qualifiers(std::string_view& type) {
+    bool is_const = false;
+    for (;;) {
+        if (drop_last_word(type, "const")) {
+            is_const = true;
+        } else if (!drop_last_word(type, "volatile") && !drop_last_word(type, "__restrict__") &&
+                   !drop_last_word(type, "__restrict") && !drop_last_word(type, "restrict")) {
+            return is_const;
+        }
+    }
+}
+
+// Compilers other than the demangler write "const float*".
+bool drop_leading_qualifiers(std::string_view& type) {
+    bool is_const = false;
+    for (;;) {
+        if (type.starts_with("const ")) {
+            is_const = true;
+            type = trim(type.substr(6));
+        } else if (type.starts_with("volatile ")) {
+            type = trim(type.substr(9));
+        } else {
+            return is_const;
+        }
+    }
+}
+
+Parameter parse_parameter(std::string_view text) {
+    Parameter parameter;
+    std::string_view type = trim(text);
+    parameter.type = type;
+    drop_qualifiers(type);
+    if (type == "CUgraphExec_st*") {  // a handle, which the source has by its own name
+        parameter.type = "cudaGraphExec_t";
+        parameter.size = sizeof(void*);
+        return parameter;
+    }
+    std::size_t array = type.find(" (*) [");
+    if (array == std::string_view::npos) array = type.find(" (&) [");
+    if (array != std::string_view::npos) {
+        type = type.substr(0, array + 1);  // a pointer to rows of an array is one to its elements
+        parameter.kind = ParameterKind::pointer;
+    } else if (type.ends_with('*') || type.ends_with('&')) {
+        type.remove_suffix(1);
+        parameter.kind = ParameterKind::pointer;
+    }
+    if (parameter.kind != ParameterKind::pointer) {
+        drop_leading_qualifiers(type);
+        if (const Scalar* scalar = find_scalar(type)) {
+            parameter.kind = ParameterKind::scalar;
+            parameter.element = scalar->element;
+            parameter.size = scalar->size;
+        } else {
+            parameter.size = vector_size(type);
+        }
+        return parameter;
+    }
+    type = trim(type);
+    parameter.size = sizeof(void*);
+    parameter.is_const = drop_qualifiers(type);
+    if (drop_leading_qualifiers(type) && !type.ends_with('*')) parameter.is_const = true;
+    if (const Scalar* scalar = find_scalar(type)) parameter.element = scalar->element;
+    return parameter;
+}
+
+// Where brackets of every kind nest; a '>' that closes no '<' is an operator.
+class Nesting {
+  public:
+    void add(char c) {
+        switch (c) {
+            case '(':
+            case '[':
+            case '{':
+            case '<':
+                open_ += c;
+                break;
+            case ')':
+                close('(');
+                break;
+            case ']':
+                close('[');
+                break;
+            case '}':
+                close('{');
+                break;
+            case '>':
+                if (!open_.empty() && open_.back() == '<') open_.pop_back();
+                break;
+            default:
+                break;
+        }
+    }
+    bool outside() const { return open_.empty(); }
+
+  private:
+    void close(char opening) {
+        while (!open_.empty() && open_.back() == '<') open_.pop_back();
+        if (!open_.empty() && open_.back() == opening) open_.pop_back();
+    }
+    std::string open_;
+};
+
+std::vector<std::string_view> split(std::string_view list) {
+    std::vector<std::string_view> parts;
+    Nesting nesting;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (list[i] == ',' && nesting.outside()) {
+            parts.push_back(trim(list.substr(begin, i - begin)));
+            begin = i + 1;
+        }
+        nesting.add(list[i]);
+    }
+    parts.push_back(trim(list.substr(begin)));
+    return parts;
+}
+
+struct Parentheses {
+    std::size_t begin, end;
+};
+
+// The last pair is that of the parameters; others may be in template arguments and scopes before it.
+std::optional<Parentheses> last_parentheses(std::string_view text) {
+    const std::size_t end = text.rfind(')');
+    if (end == std::string_view::npos) return std::nullopt;
+    for (std::size_t begin = end, depth = 0;; --begin) {
+        const char c = text[begin];
+        if (c == ')' || c == ']' || c == '}') ++depth;
+        if (c == '(' || c == '[' || c == '{') --depth;
+        if (depth == 0) return Parentheses{begin, end};
+        if (begin == 0) return std::nullopt;
+    }
+}
+
+}  // namespace
+
+std::string demangle(const char* mangled) {
+    if (mangled == nullptr) return "";
+    if (*mangled == '*') ++mangled;  // GCC's mark of a type that is local to its file
+    const std::string_view name = mangled;
+    // A type's encoding could be a function's own name ("f", "i"), so only those of function pointers count.
+    const bool candidate = name.starts_with("_Z") || name.starts_with("PF") || name.starts_with("PDoF");
+    if (!candidate) return mangled;
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(mangled, nullptr, nullptr, &status), &std::free);
+    return status == 0 && text ? text.get() : mangled;
+}
+
+std::string function_name(std::string_view demangled) {
+    const std::optional<Parentheses> last = last_parentheses(demangled);
+    if (!last && demangled.starts_with("_Z")) {  // of more parameters than the C++ library demangles
+        std::size_t length = 0, at = 2;
+        for (; at < demangled.size() && demangled[at] >= '0' && demangled[at] <= '9' && length < 10000; ++at)
+            length = 10 * length + static_cast<std::size_t>(demangled[at] - '0');
+        if (length > 0 && at + length <= demangled.size()) return std::string(demangled.substr(at, length));
+    }
+    if (!last) return std::string(demangled);
+    std::string_view name = trim(demangled.substr(0, last->begin));
+    constexpr std::string_view returned = "void ";  // which is spelt out for instances of templates
+    if (name.starts_with(returned)) name.remove_prefix(returned.size());
+    constexpr std::string_view unnamed = "(anonymous namespace)::";
+    std::string plain(name);
+    for (std::size_t at = plain.find(unnamed); at != std::string::npos; at = plain.find(unnamed)) {
+        plain.erase(at, unnamed.size());
+    }
+    return plain;
+}
+
+std::vector<Parameter> parse_parameters(std::string_view demangled) {
+    const std::optional<Parentheses> last = last_parentheses(demangled);
+    if (!last) return {};
+    const std::string_view list = trim(demangled.substr(last->begin + 1, last->end - last->begin - 1));
+    if (list.empty() || list == "void") return {};
+    std::vector<Parameter> parameters;
+    for (const std::string_view part : split(list)) parameters.push_back(parse_parameter(part));
+    return parameters;
+}
+
+}  // namespace cuscope

@@ -1,0 +1,53 @@
+"""CuPy, PyTorch, JAX and Numba on the GPU: tests/interop/peers/exchange.py in a process for each that is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cuscope as cs
+
+PEERS = Path(__file__).resolve().parent / "peers"
+MODULES = {"cupy": "cupy", "torch": "torch", "jax": "jaxlib", "numba": "numba"}
+
+
+@pytest.mark.gpu_only("other libraries need a GPU")
+@pytest.mark.no_sanitizer("what other libraries do is not ours to check")
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", MODULES)
+def test_exchange(device: cs.Device, name: str) -> None:
+    if importlib.util.find_spec(MODULES[name]) is None:
+        pytest.skip(f"{name} is not installed")
+    check(name, device)
+
+
+@pytest.mark.no_sanitizer("what is done in it is checked where it is not in a process of its own")
+def test_exchange_with_itself(device: cs.Device) -> None:
+    """The tests that other libraries are put to are right."""
+    check("itself", device)
+
+
+def check(name: str, device: cs.Device) -> None:
+    environment = os.environ | {
+        "CUSCOPE_PEER": name,
+        "CUSCOPE_DEVICE": device.name,
+        "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+    }
+    environment.pop("PYTEST_ADDOPTS", None)
+    options = ["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-W", "ignore", "-k"]
+    done = subprocess.run(
+        [sys.executable, *options, device.name, str(PEERS / "exchange.py")],
+        check=False,
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    if " passed" not in done.stdout:
+        pytest.skip(f"{name} is installed, but of no use here: {done.stdout[-500:]}")

@@ -1,0 +1,29 @@
+"""Every Python program in README.md and docs/ runs as it stands, and every link to a file leads somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PROGRAMS = [
+    pytest.param(page, program, id=f"{page.stem}-{number}")
+    for page in PAGES
+    for number, program in enumerate(
+        re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    )
+]
+
+
+@pytest.mark.parametrize(("page", "program"), PROGRAMS)
+def test_program(page: Path, program: str, device: object) -> None:
+    with device:
+        exec(compile(program, str(page), "exec"), {"__name__": "program"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (page.parent / link).exists(), link

@@ -1,0 +1,65 @@
+"""The arrows between the layers of src/: bindings -> ops -> core -> runtime <- cuda, host."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "src"
+MAY_INCLUDE = {
+    "runtime": {"runtime"},
+    "host": {"host", "runtime"},
+    "cuda": {"cuda", "runtime"},
+    "core": {"core", "runtime"},
+    "ops": {"ops", "core", "runtime"},
+    "bindings": {"bindings", "ops", "core", "runtime"},
+}
+FILES = sorted(
+    path for path in SOURCES.rglob("*") if path.suffix in {".cpp", ".hpp", ".h", ".cu", ".cuh", ".inc"}
+)
+
+
+def is_of_kernels(path: Path) -> bool:
+    """Is it a header that kernels are compiled with? CUDA's names are the language's own there."""
+    return path.is_relative_to(SOURCES / "host" / "include")
+
+
+def test_every_layer_is_known() -> None:
+    assert {path.name for path in SOURCES.iterdir() if path.is_dir()} <= set(MAY_INCLUDE)
+    assert len(FILES) > 20
+
+
+def wrong_includes(path: Path) -> Iterator[str]:
+    layer = path.relative_to(SOURCES).parts[0]
+    text = path.read_text()
+    for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.MULTILINE):
+        if not (SOURCES / name).exists():
+            continue  # beside the file, generated, or of a library
+        if name.split("/")[0] not in MAY_INCLUDE[layer]:
+            yield f"{layer}/ must not include {name}"
+    if layer != "cuda" and not is_of_kernels(path):
+        for name in re.findall(r"#\s*include\s+<((?:cuda|nvrtc|cupti|cublas)[^>]*)>", text):
+            yield f"<{name}>: CUDA's headers belong to src/cuda/"
+    if layer != "bindings":
+        for name in re.findall(r"#\s*include\s+<(Python\.h|pybind11/[^>]*)>", text):
+            yield f"<{name}>: Python belongs to src/bindings/"
+
+
+def conditions_about_cuda(path: Path) -> Iterator[str]:
+    if path.relative_to(SOURCES).parts[0] == "cuda" or is_of_kernels(path):
+        return
+    for line in path.read_text().splitlines():
+        if re.match(r"\s*#\s*(if|ifdef|ifndef|elif)\b", line) and re.search(r"CUDA|NVCC|__CUDACC__", line):
+            yield line
+
+
+def found_by(rule: Callable[[Path], Iterator[str]]) -> list[str]:
+    return [f"{path.relative_to(SOURCES)}: {complaint}" for path in FILES for complaint in rule(path)]
+
+
+def test_includes_follow_the_layers() -> None:
+    assert found_by(wrong_includes) == []
+
+
+def test_only_the_cuda_layer_is_compiled_conditionally_on_cuda() -> None:
+    assert found_by(conditions_about_cuda) == []
