@@ -96,13 +96,6 @@ bool parse_versioned(const py::object& version) {
     return parse_size(pair[0], "max_version") >= 1;
 }
 
-std::optional<bool> parse_copy(const py::object& copy) {
-    if (copy.is_none()) return std::nullopt;
-    if (PyBool_Check(copy.ptr()) != 0) return copy.is(py::bool_(true));
-    throw core::WrongKind(std::string("copy: takes True, False or None, not ") +
-                          Py_TYPE(copy.ptr())->tp_name);
-}
-
 // The stream of a consumer; null if it asks for no order.
 core::StreamPtr consumer_stream(const py::object& stream, const core::DevicePtr& device) {
     if (stream.is_none()) return device->legacy_stream();

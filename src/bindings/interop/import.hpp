@@ -33,6 +33,9 @@ bool is_foreign_array(py::handle object);
 // A stream of another library; null for objects that are none.
 StreamObjectPtr foreign_stream(py::handle object, const core::DevicePtr& near);
 
+// The `copy` of array protocols: True, False or None.
+std::optional<bool> parse_copy(const py::object& copy);
+
 // The attribute of an object; null if it has none.
 py::object optional_attribute(py::handle object, const char* name);
 

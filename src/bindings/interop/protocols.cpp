@@ -6,14 +6,14 @@
 #include "bindings/support/fast_calls.hpp"
 
 namespace cuscope::bindings {
-namespace {
-
 std::optional<bool> parse_copy(const py::object& copy) {
     if (copy.is_none()) return std::nullopt;
     if (PyBool_Check(copy.ptr()) != 0) return copy.is(py::bool_(true));
     throw core::WrongKind(std::string("copy: takes True, False or None, not ") +
                           Py_TYPE(copy.ptr())->tp_name);
 }
+
+namespace {
 
 core::StreamPtr stream_on(const core::StreamPtr& stream, const core::DevicePtr& device) {
     return &stream->device() == device.get() ? stream : core::current_stream(device);

@@ -38,7 +38,7 @@ std::shared_ptr<core::Event> parse_event(py::handle value, const char* what, con
     return event;
 }
 
-std::string text_of(const WindowObject& self) {
+std::string window_text(const WindowObject& self) {
     std::ostringstream text;
     text << "AccessPolicyWindow(0x" << std::hex << reinterpret_cast<std::uintptr_t>(self.window.base)
          << std::dec << ", nbytes=" << self.window.bytes << ", hit_ratio=" << self.window.hit_ratio
@@ -278,7 +278,7 @@ Examples
                 return access_properties[static_cast<std::size_t>(self.window.miss)];
             },
             "What the other accesses are.")
-        .def("__repr__", text_of);
+        .def("__repr__", window_text);
 }
 
 }  // namespace cuscope::bindings

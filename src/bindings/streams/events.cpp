@@ -32,7 +32,7 @@ PyObject* fast_record(PyObject* self, PyObject* const* arguments, Py_ssize_t cou
     return Py_NewRef(self);
 }
 
-PyObject* fast_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
+PyObject* fast_event_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
     auto* const object = exactly<EventObject>(self);
     if (object == nullptr || count != 0 || !object->event) return nullptr;
     const Closable<core::Event>::Borrowed event(object->event);
@@ -161,7 +161,7 @@ True
 )")
         .def("__repr__", repr);
     FastMethod<fast_record>::put_before(classes.event, "record");
-    FastMethod<fast_query>::put_before(classes.event, "query");
+    FastMethod<fast_event_query>::put_before(classes.event, "query");
 }
 
 }  // namespace cuscope::bindings

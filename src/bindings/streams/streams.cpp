@@ -61,14 +61,14 @@ PyObject* fast_wait(PyObject* self, PyObject* const* arguments, Py_ssize_t count
     Py_RETURN_NONE;
 }
 
-PyObject* fast_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
+PyObject* fast_stream_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
     auto* const object = exactly<StreamObject>(self);
     if (object == nullptr || count != 0 || !object->stream) return nullptr;
     const Closable<core::Stream>::Borrowed stream(object->stream);
     return PyBool_FromLong(without_gil([&] { return stream->query(); }) ? 1 : 0);
 }
 
-EventObjectPtr record(const StreamObject& self, const EventLike& event) {
+EventObjectPtr record_behind(const StreamObject& self, const EventLike& event) {
     const core::StreamPtr stream = self.open();
     if (!event.is_none() && !py::isinstance<EventObject>(event)) {
         throw core::WrongKind(std::string("event: takes an Event or None, not ") +
@@ -236,7 +236,7 @@ event was recorded behind by then. See cudaStreamWaitEvent: CUDA C++ Programming
 >>> second.wait(first.record())
 >>> second.wait(first)
 )")
-        .def("record", record, py::arg("event") = py::none(),
+        .def("record", record_behind, py::arg("event") = py::none(),
              R"(Record an event (a new one unless given) behind what the stream was given so far; returns it.
 
 Raises ValueError for an event of another device. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
@@ -306,7 +306,7 @@ True
     bind_stream_attributes(classes);
     bind_stream_memory(classes);
     FastMethod<fast_wait>::put_before(classes.stream, "wait");
-    FastMethod<fast_query>::put_before(classes.stream, "query");
+    FastMethod<fast_stream_query>::put_before(classes.stream, "query");
 
     m.def(
         "current_stream",

@@ -11,13 +11,13 @@ namespace cuscope::core {
 namespace {
 
 // The pools that were made, for those who are given access to all of a device's.
-struct Registry {
+struct PoolRegistry {
     std::mutex mutex;
     std::vector<std::weak_ptr<MemPool>> pools;
 };
 
-Registry& registry() {
-    static Registry* const instance = new Registry;  // outlives static destructors
+PoolRegistry& pool_registry() {
+    static PoolRegistry* const instance = new PoolRegistry;  // outlives static destructors
     return *instance;
 }
 
@@ -60,9 +60,9 @@ std::shared_ptr<MemPool> MemPool::create(const DevicePtr& device, std::size_t li
     device->check(device->runtime().mem_pool_create(&handle, &properties), "cudaMemPoolCreate");
     auto pool = std::make_shared<MemPool>(device, handle, limit, true);
     {
-        const std::lock_guard lock(registry().mutex);
-        std::erase_if(registry().pools, [](const auto& made) { return made.expired(); });
-        registry().pools.push_back(pool);
+        const std::lock_guard lock(pool_registry().mutex);
+        std::erase_if(pool_registry().pools, [](const auto& made) { return made.expired(); });
+        pool_registry().pools.push_back(pool);
     }
     // Registered by now: a device that is given access meanwhile is given it to this pool, too.
     for (const int other : device->reached_by()) give_access(*pool, other, MemAccess::read_write);
@@ -89,8 +89,8 @@ bool MemPool::let_copy(Device& device, const DeviceMemory& memory) {
 void MemPool::set_access(Device& owner, int other, MemAccess access) {
     std::vector<std::shared_ptr<MemPool>> pools;
     {
-        const std::lock_guard lock(registry().mutex);
-        for (const auto& made : registry().pools) {
+        const std::lock_guard lock(pool_registry().mutex);
+        for (const auto& made : pool_registry().pools) {
             auto pool = made.lock();
             if (pool && pool->device_.get() == &owner && pool->generation_ == owner.generation())
                 pools.push_back(std::move(pool));

@@ -31,7 +31,7 @@ bool is_idle(const Stream& stream) {
 }
 
 // Page-locked memory by address, for the views of it that come without their owner.
-struct Registry {
+struct MemoryRegistry {
     struct HostRange {
         const Device* device;
         std::size_t bytes;
@@ -41,19 +41,19 @@ struct Registry {
     std::multimap<const void*, HostRange> host_ranges;  // of the runtime, page-locked or managed
 };
 
-Registry& registry() {
-    static Registry* const instance = new Registry;  // outlives static destructors
+MemoryRegistry& memory_registry() {
+    static MemoryRegistry* const instance = new MemoryRegistry;  // outlives static destructors
     return *instance;
 }
 
 void note_host_range(const void* pointer, const Device& device, std::size_t bytes) {
-    const std::lock_guard lock(registry().mutex);
-    registry().host_ranges.insert({pointer, {&device, bytes}});
+    const std::lock_guard lock(memory_registry().mutex);
+    memory_registry().host_ranges.insert({pointer, {&device, bytes}});
 }
 
 void forget_host_range(const void* pointer, const Device& device) {
-    auto& ranges = registry().host_ranges;
-    const std::lock_guard lock(registry().mutex);
+    auto& ranges = memory_registry().host_ranges;
+    const std::lock_guard lock(memory_registry().mutex);
     const auto [first, last] = ranges.equal_range(pointer);
     const auto found =
         std::find_if(first, last, [&](const auto& range) { return range.second.device == &device; });
@@ -64,8 +64,8 @@ void forget_host_range(const void* pointer, const Device& device) {
 
 void keep_host_addresses(const Device& device) noexcept {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const std::lock_guard lock(registry().mutex);
-    for (const auto& [pointer, range] : registry().host_ranges) {
+    const std::lock_guard lock(memory_registry().mutex);
+    for (const auto& [pointer, range] : memory_registry().host_ranges) {
         if (range.device != &device) continue;
         const auto begin = reinterpret_cast<std::uintptr_t>(pointer) / page * page;
         const auto end = (reinterpret_cast<std::uintptr_t>(pointer) + range.bytes + page - 1) / page * page;
@@ -474,11 +474,11 @@ void* device_view(Runtime& runtime, void* pointer) {
 
 void leave(const PinnedMemory* memory) {
     std::shared_ptr<PinnedMemory> entered;  // goes without the lock
-    const std::lock_guard lock(registry().mutex);
-    const auto entry = registry().entries.find(static_cast<std::byte*>(memory->pointer()));
-    if (entry == registry().entries.end()) return;
+    const std::lock_guard lock(memory_registry().mutex);
+    const auto entry = memory_registry().entries.find(static_cast<std::byte*>(memory->pointer()));
+    if (entry == memory_registry().entries.end()) return;
     entered = entry->second.lock();
-    if (!entered || entered.get() == memory) registry().entries.erase(entry);
+    if (!entered || entered.get() == memory) memory_registry().entries.erase(entry);
 }
 
 }  // namespace
@@ -515,8 +515,8 @@ std::shared_ptr<PinnedMemory> PinnedMemory::register_memory(const DevicePtr& dev
 }
 
 std::shared_ptr<PinnedMemory> PinnedMemory::enter(const std::shared_ptr<PinnedMemory>& memory) {
-    const std::lock_guard lock(registry().mutex);
-    registry().entries[static_cast<std::byte*>(memory->pointer_)] = memory;
+    const std::lock_guard lock(memory_registry().mutex);
+    memory_registry().entries[static_cast<std::byte*>(memory->pointer_)] = memory;
     return memory;
 }
 
@@ -560,9 +560,9 @@ std::shared_ptr<PinnedMemory> PinnedMemory::find(const Device& device, const voi
                                                  std::size_t bytes) {
     const auto* first = static_cast<const std::byte*>(address);
     std::shared_ptr<PinnedMemory> found;
-    const std::lock_guard lock(registry().mutex);
-    auto entry = registry().entries.upper_bound(first);
-    if (entry == registry().entries.begin()) return nullptr;
+    const std::lock_guard lock(memory_registry().mutex);
+    auto entry = memory_registry().entries.upper_bound(first);
+    if (entry == memory_registry().entries.begin()) return nullptr;
     found = std::prev(entry)->second.lock();
     if (!found || found->closed_ || &found->device().runtime() != &device.runtime()) return nullptr;
     const auto offset = static_cast<std::size_t>(first - static_cast<std::byte*>(found->pointer_));

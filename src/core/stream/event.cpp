@@ -7,7 +7,7 @@
 namespace cuscope::core {
 namespace {
 
-std::mutex& capture_mutex() {
+std::mutex& event_captures_mutex() {
     static std::mutex* const instance = new std::mutex;  // outlives static destructors
     return *instance;
 }
@@ -25,7 +25,7 @@ std::shared_ptr<Event> Event::create(const DevicePtr& device, unsigned flags) {
 
 std::shared_ptr<Capture> Event::capture() const {
     if (!captured()) return nullptr;
-    const std::lock_guard lock(capture_mutex());
+    const std::lock_guard lock(event_captures_mutex());
     const std::shared_ptr<Capture> recorded = capture_.lock();
     return recorded && recorded->origin()->capture() == recorded ? recorded : nullptr;
 }
@@ -46,7 +46,7 @@ void Event::record_in_capture(const Stream& stream, bool external) {
     }
     device().check(device().runtime().event_record_with_flags(handle(), stream.handle(), 0),
                    "cudaEventRecord");
-    const std::lock_guard lock(capture_mutex());
+    const std::lock_guard lock(event_captures_mutex());
     capture_ = capture;
     captured_ = capture != nullptr;
 }

@@ -217,7 +217,7 @@ bool Stream::implicitly_ordered_with(const Stream& other) const {
 
 namespace {
 
-std::mutex& capture_mutex() {
+std::mutex& stream_captures_mutex() {
     static std::mutex* const instance = new std::mutex;  // outlives static destructors
     return *instance;
 }
@@ -238,12 +238,12 @@ StreamPtr shared_from(Stream& stream) {
 
 std::shared_ptr<Capture> Stream::capture() const {
     if (!capturing()) return nullptr;
-    const std::lock_guard lock(capture_mutex());
+    const std::lock_guard lock(stream_captures_mutex());
     return capture_;
 }
 
 void Stream::set_capture(std::shared_ptr<Capture> capture) {
-    const std::lock_guard lock(capture_mutex());
+    const std::lock_guard lock(stream_captures_mutex());
     capturing_ = capture != nullptr;
     capture_.swap(capture);
 }

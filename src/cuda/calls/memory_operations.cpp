@@ -25,7 +25,7 @@ DriverFunction<CUresult (*)(CUstream, unsigned, CUstreamBatchMemOpParams*, unsig
     "cuStreamBatchMemOp", second_version);
 using NodeParameters = CUDA_BATCH_MEM_OP_NODE_PARAMS;
 DriverFunction<CUresult (*)(CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t, const NodeParameters*)>
-    add_node("cuGraphAddBatchMemOpNode", second_version);
+    add_batch_node("cuGraphAddBatchMemOpNode", second_version);
 DriverFunction<CUresult (*)(CUgraphNode, NodeParameters*)> node_get_params("cuGraphBatchMemOpNodeGetParams",
                                                                            second_version);
 DriverFunction<CUresult (*)(CUgraphNode, const NodeParameters*)> node_set_params(
@@ -81,7 +81,7 @@ cudaError_t with_parameters(const BatchMemOpNodeParameters& given, auto call) {
 cudaError_t add_batch(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                       std::size_t count, const BatchMemOpNodeParameters& given) {
     return with_parameters(given, [&](const NodeParameters* real) {
-        return ask(add_node, node, graph, dependencies, count, real);
+        return ask(add_batch_node, node, graph, dependencies, count, real);
     });
 }
 

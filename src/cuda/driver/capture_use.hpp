@@ -40,6 +40,9 @@ class GraphUse {
     std::unique_lock<std::recursive_mutex> lock_;
 };
 
+// Is the stream captured? The legacy stream counts as captured while a stream is that it waits for.
+bool is_captured(cudaStream_t stream);
+
 // While one call uses a stream, which does not wait. A call in a stream that is being captured has all others
 // wait.
 class StreamUse {

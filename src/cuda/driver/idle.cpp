@@ -15,17 +15,6 @@ bool has_work(cudaError_t answer) {
     return answer == cudaErrorNotReady;
 }
 
-// The legacy default stream, which cannot be captured, answers with an error while a stream is that it waits
-// for.
-bool is_captured(cudaStream_t stream) {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (const cudaError_t answer = cudaStreamIsCapturing(stream, &status); answer != cudaSuccess) {
-        cudaGetLastError();
-        return answer == cudaErrorStreamCaptureImplicit;
-    }
-    return status != cudaStreamCaptureStatusNone;
-}
-
 }  // namespace
 
 void KnownStreams::made(cudaStream_t stream) {

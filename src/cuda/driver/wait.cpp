@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cuda/driver/capture_use.hpp"
+#include "cuda/driver/context.hpp"
 #include "cuda/driver/driver_call.hpp"
 #include "cuda/driver/function.hpp"
 #include "runtime/process.hpp"
@@ -85,7 +86,6 @@ class TemporaryEvent {
     cudaEvent_t event_ = nullptr;
 };
 
-DriverFunction<CUresult (*)(CUcontext*)> ctx_get_current("cuCtxGetCurrent", 4000);
 DriverFunction<CUresult (*)(CUcontext, CUevent)> ctx_record_event("cuCtxRecordEvent", 12050);
 
 }  // namespace
@@ -113,14 +113,11 @@ cudaError_t wait_for_event(cudaEvent_t event) {
 cudaError_t wait_for_device() {
     // The runtime library has no query for a whole device; the driver records an event behind all of its
     // work.
-    const auto current_context = ctx_get_current.get();
     const auto record = ctx_record_event.get();
-    if (current_context == nullptr || record == nullptr) return cudaSuccess;
+    if (record == nullptr) return cudaSuccess;
     const TemporaryEvent event;  // this also makes the device's context current
     CUcontext context = nullptr;
-    if (event.get() == nullptr || current_context(&context) != CUDA_SUCCESS || context == nullptr) {
-        return cudaSuccess;
-    }
+    if (event.get() == nullptr || current_context(&context) != cudaSuccess) return cudaSuccess;
     // A capture on the device has been spoilt by this already.
     CUresult recorded = CUDA_SUCCESS;
     {

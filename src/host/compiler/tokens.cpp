@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/compile/characters.hpp"
+
 namespace cuscope::simt {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_identifier_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
-           static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool is_identifier(char c) { return is_identifier_start(c) || is_digit(c); }
 
 bool is_string_prefix(std::string_view word) {
     return word == "L" || word == "u" || word == "U" || word == "u8";
@@ -99,8 +92,8 @@ class Lexer {
             ++line_;
         } else if (c == ' ' || (c >= '\t' && c <= '\r')) {
             ++at_;
-        } else if (is_identifier_start(c)) {
-            while (is_identifier(peek())) ++at_;
+        } else if (is_word_start(c)) {
+            while (is_word(peek())) ++at_;
             const std::string_view word = text_.substr(begin, at_ - begin);
             if (peek() == '"' && is_raw_prefix(word)) {
                 raw_string();
@@ -133,7 +126,7 @@ class Lexer {
     }
 
     void number() {
-        while (is_identifier(peek()) || peek() == '.' || (peek() == '\'' && is_identifier(peek(1))) ||
+        while (is_word(peek()) || peek() == '.' || (peek() == '\'' && is_word(peek(1))) ||
                ((peek() == '+' || peek() == '-') &&
                 std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos &&
                 !(text_[at_ - 1] != 'p' && text_[at_ - 1] != 'P' && is_hexadecimal())))
@@ -143,7 +136,7 @@ class Lexer {
     // The number that ends here began with 0x, so that an `e` in it is a digit.
     bool is_hexadecimal() const {
         std::size_t begin = at_;
-        while (begin > 0 && (is_identifier(text_[begin - 1]) || text_[begin - 1] == '.')) --begin;
+        while (begin > 0 && (is_word(text_[begin - 1]) || text_[begin - 1] == '.')) --begin;
         return text_.substr(begin, 2) == "0x" || text_.substr(begin, 2) == "0X";
     }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 
+#include "runtime/compile/characters.hpp"
 #include "runtime/compile/signature.hpp"
 
 namespace cuscope {
@@ -15,15 +16,6 @@ struct Token {
     TokenKind kind = TokenKind::end;
     std::string_view text;
 };
-
-bool is_word_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
-           static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_word(char c) { return is_word_start(c) || is_digit(c); }
 
 constexpr std::string_view marker = "__global__";
 

@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/compile/characters.hpp"
+
 namespace cuscope {
 namespace {
 
@@ -72,13 +74,6 @@ std::size_t vector_size(std::string_view type) {
     }
     return 0;
 }
-
-bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 std::string_view trim(std::string_view text) {
     while (!text.empty() && is_space(text.front())) text.remove_prefix(1);

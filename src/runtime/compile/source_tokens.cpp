@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/compile/characters.hpp"
+
 namespace cuscope {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_word_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
-           static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool is_word(char c) { return is_word_start(c) || is_digit(c); }
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'); }
 
