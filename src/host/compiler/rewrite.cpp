@@ -347,7 +347,7 @@ class Rewriter {
             if (qualified && !is(i - 2, "std")) return i + 1;
             first = qualified ? i - 2 : i - 1;
         }
-        // With uses_atomics, threads run in order: which of them finds the heap full must not depend on the
+        // uses_atomics makes blocks run in order: the thread that finds the heap full must not depend on the
         // host's scheduling.
         result_.flags |= cuscope_simt::uses_atomics | cuscope_simt::uses_heap;
         replace(first, i, "::cuscope_simt::heap_" + std::string(tokens_[i].text));

@@ -363,7 +363,7 @@ using cuscope_simt::Site;
 
 extern const cuscope_simt::Api engine_api;
 
-// "__syncthreads() in kernel.cu:12"
+// For example "__syncthreads() in kernel.cu:12".
 std::string operation_at(const Site* site);
 bool same_site(const Site* a, const Site* b);
 std::string coordinates(const cuscope_simt::Index3& index);

@@ -40,7 +40,7 @@ void Grid::arrive(Block& block, Scope scope) {
     wake_parked();
 }
 
-// Not for blocks that take turns: each of them checks when its turn comes.
+// Blocks that take turns are not woken: each of them checks when its turn comes.
 void Grid::wake_parked() {
     if (in_turns_) return;
     for (Block* block : ring_)
