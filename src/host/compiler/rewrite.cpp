@@ -54,8 +54,7 @@ class Rewriter {
     void replace(std::size_t first, std::size_t last, std::string text) {
         const std::size_t offset = tokens_[first].offset, length = end_of(last) - offset;
         const std::string_view old = text_.substr(offset, length);
-        // `n%blockDim.x`: the replacement begins with ':', and "%:" and "<:" are alternative spellings of "#"
-        // and "[".
+        // `n%blockDim.x`: a ':' behind '%' or '<' would make "%:" or "<:", which mean "#" and "[".
         if (text[0] == ':' && offset > 0 &&
             std::string_view("%<:").find(text_[offset - 1]) != std::string_view::npos)
             text.insert(0, 1, ' ');
@@ -301,8 +300,7 @@ class Rewriter {
         return i + 1;
     }
 
-    // Is token i the name of a member, or a name that is being declared: `s.blockDim`, `dim3 gridDim,
-    // blockDim;`?
+    // Is token i a member's name, or a name being declared: `s.blockDim`, `dim3 gridDim, blockDim;`?
     bool is_member_or_declared(std::size_t i) const {
         if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return true;
         while (i >= 2 && is(i - 1, ",") && tokens_[i - 2].kind == TokenKind::identifier) i -= 2;
@@ -347,8 +345,7 @@ class Rewriter {
             if (qualified && !is(i - 2, "std")) return i + 1;
             first = qualified ? i - 2 : i - 1;
         }
-        // uses_atomics makes blocks run in order: the thread that finds the heap full must not depend on the
-        // host's scheduling.
+        // uses_atomics makes blocks run in order, so that it is always the same thread that finds no room.
         result_.flags |= cuscope_simt::uses_atomics | cuscope_simt::uses_heap;
         replace(first, i, "::cuscope_simt::heap_" + std::string(tokens_[i].text));
         return i + 1;
