@@ -44,8 +44,8 @@ class Lexer {
     }
 
     // `# 12 "file" 1 3`: the next line is line 12 of `file`. A file that is entered (1) as a system header
-    // (3) stays one; 3 alone only says that a system header's macro is expanded. Other directives (#pragma)
-    // are left alone.
+    // (3) remains a system header. A 3 alone only says that a macro of a system header is expanded. Other
+    // directives (#pragma) are left alone.
     void directive() {
         const std::size_t end = std::min(text_.find('\n', at_), text_.size());
         std::string_view rest = text_.substr(at_ + 1, end - at_ - 1);
@@ -111,7 +111,7 @@ class Lexer {
         } else if (c == '"' || c == '\'') {
             literal();
             emit(c == '"' ? TokenKind::string : TokenKind::character, begin, line);
-        } else if (c == '/' && peek(1) == '/') {  // kept by no preprocessor; harmless if one does
+        } else if (c == '/' && peek(1) == '/') {  // preprocessors remove comments; harmless if one does not
             skip_line();
         } else {
             if ((c == ':' && peek(1) == ':') || (c == '-' && peek(1) == '>')) {
@@ -133,7 +133,7 @@ class Lexer {
             ++at_;
     }
 
-    // The number that ends here began with 0x, so that an `e` in it is a digit.
+    // Does the number that ends here begin with 0x? Then an `e` in it is a digit.
     bool is_hexadecimal() const {
         std::size_t begin = at_;
         while (begin > 0 && (is_word(text_[begin - 1]) || text_[begin - 1] == '.')) --begin;
@@ -163,7 +163,7 @@ class Lexer {
     std::size_t at_ = 0;
     int line_ = 1, file_ = 0;
     bool system_ = true;           // until the first line marker names a file
-    std::vector<bool> is_system_;  // for each of the files
+    std::vector<bool> is_system_;  // for each file
     Tokens result_;
 };
 

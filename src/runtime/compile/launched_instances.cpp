@@ -6,7 +6,7 @@
 namespace cuscope {
 namespace {
 
-// The value of numbers, + - * / % << >> and parentheses; nothing where there is anything else.
+// Evaluates numbers, + - * / % << >> and parentheses; empty if there is any other token.
 class Evaluator {
   public:
     explicit Evaluator(const std::vector<SourceToken>& tokens) : tokens_(tokens) {}
@@ -122,7 +122,7 @@ void InstanceFinder::read_constants(const std::vector<SourceToken>& tokens, std:
             for (; k < last; ++k) value.push_back(tokens[k]);
             value.push_back(tokens[k]);
         }
-        // What it stands for is decided here: names in it may mean something else later.
+        // Its value is determined here, because names in it may have another meaning later.
         std::vector<SourceToken> resolved;
         if (std::all_of(value.begin(), value.end(),
                         [&](const SourceToken& part) { return resolve(part, resolved, 0); })) {
@@ -195,7 +195,7 @@ std::optional<std::string> InstanceFinder::argument(const std::vector<SourceToke
     return joined(resolved);
 }
 
-// The launch at a `<<<` token.
+// Reads the launch at a `<<<` token.
 void InstanceFinder::launch(const std::vector<SourceToken>& tokens, std::size_t at) {
     if (at == 0 || tokens[at - 1].text != ">") return;
     const std::size_t close = at - 1;
