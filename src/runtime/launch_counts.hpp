@@ -8,7 +8,7 @@
 namespace cuscope {
 
 struct GlobalCounts {
-    std::uint64_t loads = 0, stores = 0, atomics = 0;  // of threads
+    std::uint64_t loads = 0, stores = 0, atomics = 0;  // by threads
     std::uint64_t load_requests = 0, store_requests = 0;
     std::uint64_t load_sectors = 0, store_sectors = 0;  // of 32 bytes
     std::uint64_t load_bytes = 0, store_bytes = 0;      // that threads asked for
@@ -28,7 +28,7 @@ struct GlobalCounts {
 };
 
 struct SharedCounts {
-    std::uint64_t loads = 0, stores = 0, atomics = 0;  // of threads
+    std::uint64_t loads = 0, stores = 0, atomics = 0;  // by threads
     std::uint64_t load_requests = 0, store_requests = 0;
     std::uint64_t load_wavefronts = 0, store_wavefronts = 0;
     std::uint64_t load_bank_conflicts = 0, store_bank_conflicts = 0;  // wavefronts beyond the least
