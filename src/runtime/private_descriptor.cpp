@@ -15,7 +15,7 @@ struct Registry {
     std::vector<int> open;
 };
 
-// Never taken apart: a fork may come at any time.
+// Never destroyed: a fork may happen at any time.
 Registry& registry() {
     static auto* const made = new Registry;
     return *made;
@@ -51,7 +51,7 @@ void PrivateDescriptor::close() noexcept {
     if (fd < 0) return;
     {
         const std::lock_guard lock(registry().mutex);
-        // In a forked child it is closed already, and the number may be another file's.
+        // In a forked child the descriptor is already closed, and its number may belong to another file.
         if (std::erase(registry().open, fd) == 0) return;
     }
     ::close(fd);
