@@ -1,4 +1,4 @@
-// Plain types of the contract for stream memory operations. Numbers are the driver's own.
+// Plain types of the contract for stream memory operations. The numbers equal the driver's.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct MemoryOperation {
     }
 };
 
-// CUDA_BATCH_MEM_OP_NODE_PARAMS, in the current context
+// CUDA_BATCH_MEM_OP_NODE_PARAMS, for the current context
 struct BatchMemOpNodeParameters {
     const MemoryOperation* operations = nullptr;
     unsigned count = 0;

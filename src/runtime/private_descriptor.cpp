@@ -15,7 +15,7 @@ struct OpenDescriptors {
     std::vector<int> open;
 };
 
-// Never taken apart: a fork may come at any time.
+// Never destroyed: a fork may happen at any time.
 OpenDescriptors& open_descriptors() {
     static auto* const made = new OpenDescriptors;
     return *made;
@@ -51,7 +51,7 @@ void PrivateDescriptor::close() noexcept {
     if (fd < 0) return;
     {
         const std::lock_guard lock(open_descriptors().mutex);
-        // In a forked child it is closed already, and the number may be another file's.
+        // In a forked child the descriptor is already closed, and its number may belong to another file.
         if (std::erase(open_descriptors().open, fd) == 0) return;
     }
     ::close(fd);

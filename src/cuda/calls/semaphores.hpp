@@ -1,4 +1,4 @@
-// Nodes of external semaphores as the library wants them, and back: see semaphores.cpp.
+// Converts external semaphore nodes to the library's types and back: see semaphores.cpp.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@ namespace cuscope::cuda {
 
 cudaError_t add_semaphores(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                            std::size_t count, const GraphNodeParameters& given);
-// What is found is good until the thread's next call.
+// The arrays in `found` are valid until the thread's next call.
 cudaError_t get_semaphores(cudaGraphNode_t node, GraphNodeParameters* found);
 cudaError_t set_semaphores(cudaGraphNode_t node, const GraphNodeParameters& given);
 cudaError_t set_semaphores(cudaGraphExec_t exec, cudaGraphNode_t node, const GraphNodeParameters& given);

@@ -17,7 +17,7 @@ struct Captures {
         cudaStream_t stream;
         int device;
     };
-    std::vector<Origin> origins;  // of captures that are under way; for a thread that is alone
+    std::vector<Origin> origins;  // of active captures; used only by a thread that is alone
 };
 
 Captures& captures() {
@@ -25,12 +25,12 @@ Captures& captures() {
     return *instance;
 }
 
-std::recursive_mutex& graph_mutex() {  // a call on graphs may make another
+std::recursive_mutex& graph_mutex() {  // recursive: a graph call may make another
     static auto* const mutex = new std::recursive_mutex;
     return *mutex;
 }
 
-// The driver's own answer leaves the library's last error alone.
+// Asks the driver, because its error leaves the library's last error unchanged.
 DriverFunction<CUresult (*)(CUstream, CUstreamCaptureStatus*)> is_capturing("cuStreamIsCapturing", 10000);
 
 std::timed_mutex& synchronisation_mutex() {
