@@ -1,4 +1,4 @@
-"""Whole kernels as people write them, against NumPy: tests/cuda/samples/."""
+"""Whole kernels as in real programs, compared with NumPy: tests/cuda/samples/."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_mandelbrot(device):
         inside = np.abs(z) < 2
         expected += inside
         z = np.where(inside, z * z + c, z)
-    assert (np.abs(got - expected) <= 1).mean() > 0.99  # at the edge the last bit decides
+    assert (np.abs(got - expected) <= 1).mean() > 0.99  # at the edge of the set the last bit decides
     palette = np.array([(i * 16, i * i % 256, 255 - i * 16, 255) for i in range(16)], np.uint8)
     assert np.array_equal(
         image.to_host(), np.where((got == 50)[..., None], [0, 0, 0, 255], palette[got % 16])

@@ -1,4 +1,4 @@
-"""Whole .cu files as modules: main, launches and other host code are left out, as nvcc's device pass does."""
+"""Whole .cu files as modules: main, launches and other host code are left out, as nvcc does for the device."""
 
 from __future__ import annotations
 
