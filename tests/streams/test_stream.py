@@ -339,7 +339,7 @@ def test_stream_arguments_are_by_keyword(device):
 
 
 def test_per_thread_streams_of_two_threads_are_two_streams(device):
-    """Were they one, the second thread would wait for the kernel that it alone can end."""
+    """If they were one stream, the second thread would wait for the kernel that it alone can end."""
     flag = cs.pinned_empty(1, np.int32)
     flag[0] = 0
     launched = threading.Event()
