@@ -46,7 +46,7 @@ def settle(device: cs.Device, until, timeout: float = 30) -> cs.Pending:
         report = cs.pending(device)
         if until(report):
             return report
-        assert time.monotonic() < end, f"it never came to that:\n{report}"
+        assert time.monotonic() < end, f"the condition never held:\n{report}"
         cs.Stream(non_blocking=True).query()
         time.sleep(0.02)
 
