@@ -59,7 +59,7 @@ def things(p: Program) -> Things:
     return t
 
 
-# ---- ---- states: the stream of the call, and the stream whose capture is queried afterwards
+# ---- states: the stream of the call, and the stream whose capture is queried afterwards
 
 State = Callable[[Program, Things], tuple[Any, Any]]
 
@@ -154,7 +154,7 @@ STATES: dict[str, State] = {
     "per-thread captured": per_thread,
 }
 
-# ---- ---- calls: s is the stream of the state, t has all other objects
+# ---- calls: s is the stream of the state, t has all other objects
 
 
 def node(kind: int, **given: Any) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def test_binary_operators_with_values_are_refused_from_either_side(device, symbo
 @pytest.mark.parametrize(
     "other", [3, np.int32(3), np.arange(6), [1, 2]], ids=["int", "int32", "ndarray", "list"]
 )
-def test_message_says_what_to_write_instead(device, symbol, other):
+def test_message_names_the_function_to_use_instead(device, symbol, other):
     with pytest.raises(TypeError) as caught:
         BINARY[symbol](made((6,)), other)
 

@@ -117,7 +117,7 @@ def test_kernels_find_no_failure(device, capfd, name):
         assert Counter(printed) == Counter(notes(path, "prints"))
 
 
-def test_module_reports_what_its_source_declares(device):
+def test_module_reports_the_declarations_of_its_source(device):
     path = KERNELS / "declarations.cu"
     mod = compiled(path)
 

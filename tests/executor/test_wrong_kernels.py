@@ -81,7 +81,7 @@ def test_local_array_overrun_in_a_function_is_an_error(device, run_python):
 @pytest.mark.parametrize("index", [32, 35, 5000, -1, -5000])
 def test_shared_array_overrun_is_an_error_that_names_the_block(device, run_python, index):
     if IS_CLANG and index == -1:
-        pytest.skip("where clang++ compiles, what lies before the array is the pointer to the thread's state")
+        pytest.skip("with clang++, the pointer to the thread's state lies before the array")
     kernel = """__global__ void f(int* x, int at) {
         __shared__ int values[32];
         values[threadIdx.x] = 1;

@@ -371,7 +371,7 @@ METHODS += [
 ]
 
 
-UNSEEN = pytest.mark.no_initcheck("it does not see what a batch of copies writes")
+UNSEEN = pytest.mark.no_initcheck("it does not see the writes of a batch of copies")
 
 
 @pytest.mark.parametrize("what", [pytest.param(use, marks=UNSEEN if "batch" in use else ()) for use in USES])

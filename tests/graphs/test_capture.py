@@ -135,7 +135,7 @@ def test_capture_adds_to_a_graph_behind_nodes_of_it(device, x):
     assert graph.edges == [(first, graph.nodes[1])]
 
 
-def test_begin_and_end_do_what_the_context_does(device, x):
+def test_begin_and_end_capture_as_the_context_does(device, x):
     s = cs.Stream()
     s.begin_capture()
     assert s.capture_status == "active"
@@ -166,7 +166,7 @@ def test_memory_allocated_inside_is_there_at_once_and_stays(device, add):
     assert made.to_host(stream=s).tolist() == [6] * 4
 
 
-# ---- ---- refused calls
+# ---- refused calls
 
 
 def refused(call, name):
@@ -378,7 +378,7 @@ def test_an_event_of_a_capture_stands_for_no_moment_afterwards(device):
     assert event.query()
 
 
-# ---- ---- work beside a capture
+# ---- work beside a capture
 
 
 def test_other_threads_work_while_one_captures(device, add):
@@ -447,7 +447,7 @@ def test_objects_dropped_during_a_capture_spoil_nothing(device, add, x):
     assert x.to_host(stream=s)[0] == 2
 
 
-# ---- ---- objects that a graph keeps
+# ---- objects that a graph keeps
 
 
 def test_arrays_and_callables_live_as_long_as_an_executable(device, add):

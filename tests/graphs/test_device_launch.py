@@ -93,7 +93,7 @@ def program(device):
     return made
 
 
-# ---- ---- the order of launched graphs
+# ---- the order of launched graphs
 
 
 @pytest.mark.parametrize("device_launch", [False, True])
@@ -130,7 +130,7 @@ def test_a_tail_of_a_tail_comes_before_the_rest(program):
     assert program.answers() == [SUCCESS] * 3
 
 
-def test_a_tail_waits_for_what_runs_beside_and_its_tails(program):
+def test_a_tail_waits_for_graphs_beside_it_and_their_tails(program):
     inner = program.appending(3)
     beside = program.chain(("append", 1, 1_000), (TAIL, inner), device_launch=True, upload=program.stream)
     exe = program.chain((BESIDE, beside), (TAIL, program.appending(2)), ("append", 9, 0))
@@ -295,7 +295,7 @@ def test_two_graphs_take_turns(device, program):
     assert program.run(a) == [1, 2, 1, 2, 1, 2]
 
 
-# ---- ---- refused launches
+# ---- refused launches
 
 
 @pytest.mark.parametrize("how", [TAIL, BESIDE, SIBLING])
@@ -345,7 +345,7 @@ def test_launches_count_when_they_have_ended_too_and_siblings_apart(program):
     assert program.answers(300) == [SUCCESS] * 120 + [INVALID_VALUE] * 80 + [SUCCESS] * 100
 
 
-@pytest.mark.host_only("a GPU may find at its address what it knows of another that is gone")
+@pytest.mark.host_only("a GPU may find a destroyed graph at the address")
 @pytest.mark.parametrize("how", [TAIL, BESIDE])
 def test_an_executable_that_was_not_uploaded_is_refused(program, how):
     inner = program.appending(2, uploaded=False)
@@ -382,7 +382,7 @@ def test_outside_of_a_graph_kernels_launch_none(program):
     assert program.answers(1) == [-1]
 
 
-@pytest.mark.host_only("CUDA says that it is not permitted, and not what it answers")
+@pytest.mark.host_only("CUDA does not permit it, and does not document the answer")
 def test_bodies_of_conditional_nodes_launch_none(program):
     g = cs.Graph()
     body = g.add_if(g.conditional_handle(default=1)).bodies[0]
@@ -461,7 +461,7 @@ def test_a_kernel_that_launches_becomes_one_that_does_not(program):
     assert program.run(exe) == [5]
 
 
-# ---- ---- objects that stay alive
+# ---- objects that stay alive
 
 
 def test_kernels_keep_the_executables_that_they_launch(program):

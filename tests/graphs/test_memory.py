@@ -189,7 +189,7 @@ def test_memory_is_not_freed_twice(device):
     stream.free_async(x)
 
 
-@pytest.mark.host_only("what one address holds is the simulation's own affair")
+@pytest.mark.host_only("the address is the simulation's choice")
 def test_memory_of_nodes_comes_back(device, settled):
     before = device.memory_info().free
     for _ in range(50):

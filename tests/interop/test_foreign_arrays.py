@@ -115,7 +115,7 @@ def test_arrays_without_axes_or_elements_are_taken(
     )
 
 
-@pytest.mark.no_initcheck("it does not see what copies between strided arrays write")
+@pytest.mark.no_initcheck("it does not see the writes of copies between strided arrays")
 @pytest.mark.parametrize("kind", OTHERS)
 @given(data=st.data())
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -417,7 +417,7 @@ def message(kernels, name: str, value: object) -> str:
         ("float4", ([1], 2, 3, 4), ["a number", "list"]),
     ],
 )
-def test_message_has_the_value_and_what_is_allowed(kernels, name, value, texts):
+def test_message_has_the_value_and_the_allowed_values(kernels, name, value, texts):
     said = message(kernels, name, value)
     for text in ["parameter 'v'", *texts]:
         assert text in said

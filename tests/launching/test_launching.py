@@ -296,7 +296,7 @@ def test_exception_of_the_shared_memory_function_is_raised(device, mod):
         mod.shared.best_block_size("4")
 
 
-def test_available_shared_memory_is_what_is_allowed_and_a_fair_share(device, mod):
+def test_available_shared_memory_is_the_allowed_size_or_a_fair_share(device, mod):
     whole = device.properties.shared_memory_per_multiprocessor
     for blocks in (1, 2, 3, 4, 5, 8):
         available = mod.shared.available_shared(256, blocks)
@@ -439,9 +439,9 @@ def test_functions_of_the_source_called_free_are_its_own(device):
     assert [int(v) for v in x.to_host()["value"]] == [5, 7]
 
 
-@pytest.mark.host_only("on a GPU a program may not free what malloc() did not give; anything may happen")
+@pytest.mark.host_only("on a GPU, freeing memory that malloc() did not return has an undefined effect")
 @pytest.mark.subprocess
-def test_freeing_what_was_not_allocated_is_an_error(run_python):
+def test_freeing_memory_that_was_not_allocated_is_an_error(run_python):
     done = run_python(
         '''
         import cuscope as cs

@@ -165,7 +165,7 @@ def test_only_managed_memory_is_prefetched(c):
 # ---- pools
 
 
-def test_a_pool_counts_what_it_holds(c):
+def test_a_pool_counts_its_memory(c):
     pool = ok(c.mem_pool_create(0))
     stream = ok(c.stream_create_with_priority())
 
@@ -211,7 +211,7 @@ def test_a_pool_made_after_another_was_destroyed_is_as_new(c):
     ok(c.mem_pool_destroy(pool))
 
 
-def test_a_synchronisation_gives_back_what_is_above_the_threshold(c):
+def test_a_synchronisation_gives_back_memory_above_the_threshold(c):
     pool = ok(c.mem_pool_create(0))
     stream = ok(c.stream_create_with_priority())
     pointer = ok(c.malloc_from_pool_async(1 << 20, pool, stream))
@@ -261,7 +261,7 @@ def test_access_to_a_pool_can_be_given_and_read(c):
 # ---- batches, peers
 
 
-@pytest.mark.no_initcheck("it does not see what a batch of copies writes")
+@pytest.mark.no_initcheck("it does not see the writes of a batch of copies")
 def test_a_batch_of_copies_copies_each_range(c):
     stream = ok(c.stream_create_with_priority(1))
     sources = [np.full(100 + i, i, np.uint8) for i in range(9)]

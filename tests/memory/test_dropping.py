@@ -190,7 +190,7 @@ def test_many_drops_beside_a_held_stream(device):
     assert put_off() == 0
 
 
-# ---- ---- memory that an allocation needs
+# ---- memory that an allocation needs
 
 
 @pytest.mark.counts_memory  # takes more than half of it twice

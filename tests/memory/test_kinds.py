@@ -385,7 +385,7 @@ def test_symbols_are_arrays_over_variables(device):
 
 
 @pytest.mark.parametrize("own_stream", [True, False])
-@pytest.mark.no_initcheck("it does not see what a batch of copies writes")
+@pytest.mark.no_initcheck("it does not see the writes of a batch of copies")
 def test_batches_make_every_copy(device, own_stream):
     sources = [np.full(10 + i, i, np.float32) for i in range(20)]
     locked = cs.pinned_empty(30, np.float32)

@@ -443,7 +443,7 @@ def test_best_block_size_fills_the_device(device):
         (1, (32, 64), "1024"),
     ],
 )
-def test_impossible_launch_says_what_is_possible(device, grid, block, text):
+def test_impossible_launch_names_the_limit(device, grid, block, text):
     with pytest.raises((cs.CudaError, ValueError), match=text):
         module(device).nothing[grid, block]()
     device.synchronize()

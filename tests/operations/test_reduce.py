@@ -172,7 +172,7 @@ def test_reductions_of_large_shapes_are_numpys(device, variant, op, shape):
 @pytest.mark.parametrize("op", ["min", "max", "argmin", "argmax"])
 @pytest.mark.parametrize("variant", ["auto", "single_launch"])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_nan_wins(device, op, variant, dtype):
+def test_nan_counts_as_the_extreme_element(device, op, variant, dtype):
     array = filled((5, 1000), dtype, 2)
     array[1, [400, 300]] = np.nan
     array[3, 999] = np.nan
@@ -417,7 +417,7 @@ __global__ void late(int* x, int n, int value) {
 
 
 @pytest.mark.parametrize("n", [1000, 100_000, 3_000_000])
-def test_a_reduction_waits_for_what_is_launched_before_it(device, n):
+def test_a_reduction_waits_for_the_launch_before_it(device, n):
     """Its launch may overlap the end of the previous one; each sum is of new values, and read before the next one."""
     late = cs.Module(LATE).late
     x = cs.zeros(n, np.int32)

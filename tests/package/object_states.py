@@ -161,7 +161,7 @@ def close(thing: Any) -> None:
             thing.close()
 
 
-# ---- ---- operations: each raises AssertionError if the object behaves wrongly
+# ---- operations: each raises AssertionError if the object behaves wrongly
 
 
 def refused_clearly(error: Exception, thing: Any) -> None:

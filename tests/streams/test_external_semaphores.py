@@ -64,7 +64,7 @@ def stream() -> cs.Stream:
     return cs.Stream(non_blocking=True)
 
 
-# ---- ---- objects that are no semaphore
+# ---- objects that are no semaphore
 
 
 def descriptors() -> dict[str, int]:

@@ -446,7 +446,7 @@ def test_a_write_of_the_host_is_visible_at_the_hosts_time(device):
     assert 2 < over - start < 2.01
 
 
-# ---- ---- the end of the process, and Ctrl-C
+# ---- the end of the process, and Ctrl-C
 
 WAITING = """
 import signal, sys, threading, time

@@ -384,7 +384,7 @@ class Programs(RuleBasedStateMachine):
         return run
 
 
-def test_random_programs_do_what_the_rules_allow(device):
+def test_random_programs_run_in_an_order_that_the_rules_allow(device):
     class OnDevice(Programs):
         gear = Equipment.of(device)
 

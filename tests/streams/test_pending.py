@@ -89,7 +89,7 @@ def test_pending_is_a_sequence(device):
     stream.synchronize()
 
 
-# ---- ---- programs that wait for ever; each is released at the end
+# ---- programs that wait for ever; each is released at the end
 
 
 def test_pending_of_a_number_that_no_work_writes_names_the_number(device):
@@ -194,7 +194,7 @@ def test_pending_of_a_wait_for_an_event_names_the_stream_that_is_held(device):
         flag[0] = 1
 
 
-@pytest.mark.host_only("a GPU does not say what its legacy default stream waits for")
+@pytest.mark.host_only("a GPU does not tell why its legacy default stream waits")
 def test_pending_of_the_legacy_stream_behind_a_held_blocking_stream_says_so(device):
     flag, held = pinned(), cs.Stream()
     x = cs.empty_plain(4, np.float32)
@@ -233,7 +233,7 @@ def test_pending_of_a_copy_behind_a_held_kernel_names_the_kernel(device):
         flag[0] = 1
 
 
-@pytest.mark.host_only("a GPU does not say which of its engines does what")
+@pytest.mark.host_only("a GPU does not tell the work of its engines")
 def test_pending_of_a_host_function_behind_one_of_another_stream_names_that_one(device):
     go, (first, second) = threading.Event(), streams(2)
     try:
@@ -335,7 +335,7 @@ def test_pending_of_a_kernel_without_room_names_the_kernel_that_fills_the_device
         flag[0] = 1
 
 
-# ---- ---- the names of things
+# ---- the names of things
 
 
 @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ def test_pending_shows_the_condition_of_a_wait_for_a_number(device, condition, s
         flag[0] = 5 if condition != "nor" else 0
 
 
-@pytest.mark.host_only("a GPU does not say what a stream that was closed has left to do")
+@pytest.mark.host_only("a GPU does not tell the pending work of a closed stream")
 def test_pending_names_a_stream_that_was_closed(device):
     flag, (stream,) = pinned(), streams(1)
     name = name_of(stream)
@@ -394,7 +394,7 @@ def test_pending_of_a_graph_behind_a_condition_names_the_condition(device):
         flag[0] = 1
 
 
-@pytest.mark.host_only("of a GPU it is not known which kernel writes what")
+@pytest.mark.host_only("it is not known which kernel of a GPU writes a number")
 def test_pending_of_a_number_that_a_kernel_may_write_names_the_kernel(device):
     hold, flag, (waits, writes) = pinned(), pinned(0, np.int32), streams(2)
     store = module(device).store
@@ -430,7 +430,7 @@ def test_pending_as_html_escapes_the_names_of_kernels(device):
     stream.synchronize()
 
 
-# ---- ---- the call changes nothing
+# ---- the call changes nothing
 
 
 PROGRAM = r"""

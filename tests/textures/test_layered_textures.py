@@ -69,7 +69,7 @@ def face_and_place(way: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, 
     return face, (t / m + 1) / 2 * size, (s / m + 1) / 2 * size
 
 
-@pytest.mark.no_initcheck("it does not see what a copy from an array writes")
+@pytest.mark.no_initcheck("it does not see the writes of a copy from an array")
 @pytest.mark.parametrize("channels", [1, 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_copies_to_layers_and_back(device, kind, channels):

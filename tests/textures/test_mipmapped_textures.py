@@ -99,7 +99,7 @@ def test_levels_halve_the_axes_of_coordinates(device, shape, flags, shapes):
     assert (array.shape, array.dtype, array.device) == (shape, np.int16, device)
 
 
-@pytest.mark.no_initcheck("it does not see what a copy from an array writes")
+@pytest.mark.no_initcheck("it does not see the writes of a copy from an array")
 @pytest.mark.parametrize("shape", [(9,), (6, 9), (3, 4, 5)])
 def test_copies_to_levels_and_back(device, shape):
     array = cs.MipmappedArray(shape, np.uint8, channels=4)
@@ -132,7 +132,7 @@ def test_level_is_a_texture_of_its_own(device):
     assert read(device, "lod", texture, 2, [0, 3]) == [20, 20]
 
 
-# ---- ---- the level that is read
+# ---- the level that is read
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -346,7 +346,7 @@ def test_arrays_give_their_memory_back(device, settled):
     assert device.memory_info().free >= free - (16 << 20)
 
 
-# ---- ---- refused arguments
+# ---- refused arguments
 
 REFUSED = {
     "no levels": (

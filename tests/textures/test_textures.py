@@ -143,7 +143,7 @@ def numbers(shape, dtype, seed: int = 0) -> np.ndarray:
 # ---- arrays
 
 
-@pytest.mark.no_initcheck("it does not see what a copy from an array writes")
+@pytest.mark.no_initcheck("it does not see the writes of a copy from an array")
 @pytest.mark.parametrize("shape", [(7,), (5, 7), (3, 5, 7)])
 @pytest.mark.parametrize(
     ("dtype", "channels"), [(np.float32, 1), (np.uint8, 4), (np.int16, 2), (np.float16, 4)]
@@ -183,7 +183,7 @@ def test_copies_of_page_locked_memory_do_not_wait(device):
     assert np.array_equal(a.to_host(stream=stream), sent)
 
 
-@pytest.mark.no_initcheck("it does not see what a copy from an array writes")
+@pytest.mark.no_initcheck("it does not see the writes of a copy from an array")
 def test_sources_of_any_strides_and_kinds(device):
     a = cs.CudaArray((4, 6), np.int32)
     host = numbers((6, 4, 2), np.int32)
@@ -503,7 +503,7 @@ def test_arrays_give_their_memory_back(device, settled):
     assert device.memory_info().free >= free - (16 << 20)
 
 
-# ---- ---- refused arguments
+# ---- refused arguments
 
 REFUSED = {
     "no axes": (lambda: cs.CudaArray(()), ValueError, "1 to 3 axes"),
