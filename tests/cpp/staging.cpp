@@ -1,6 +1,6 @@
-// Tests the staging ring for large copies of pageable memory, which simulated devices do not normally use.
-// Several threads copy to and from a simulated device through it, under the thread sanitizer. Prints the
-// first wrong copy and returns 1.
+// The ring for large copies of pageable memory, which simulated devices do not use: several threads
+// copy to and from a simulated device through it, for the thread sanitizer. Prints the first copy that is
+// wrong and returns 1.
 #include "core/memory/staging.hpp"
 
 #include <atomic>
@@ -21,7 +21,7 @@ constexpr int threads = 3, rounds = 4;
 std::atomic<bool> failed{false};
 std::atomic<int> staged{0}, refused{0};
 
-// The ring refuses a copy while another thread uses it. The runtime then copies, as in a program.
+// The ring refuses while another thread uses it; then the runtime copies, as in a program.
 void copy(core::Device& device, bool to_device, std::byte* there, std::byte* here, std::size_t bytes,
           const core::Stream& stream) {
     const bool done = to_device ? device.staging().to_device(there, here, bytes, stream)
@@ -39,7 +39,7 @@ void work(const core::DevicePtr& device, int thread) {
     const core::DeviceScope scope(*device);
     const core::StreamPtr stream =
         core::Stream::create(device, thread % 2 != 0 ? flags::stream_non_blocking : 0U, 0);
-    // Sizes below and above the ring's, and no multiple of its chunks.
+    // Less than the ring, more than the ring, no multiple of its chunks.
     const std::size_t bytes = core::staging_threshold * static_cast<std::size_t>(1 + 3 * thread) + 12345;
     std::vector<std::byte> there(bytes), here(bytes);
     const auto memory = core::DeviceMemory::allocate(stream, bytes);
@@ -49,7 +49,7 @@ void work(const core::DevicePtr& device, int thread) {
             there[i] = static_cast<std::byte>(i * 7 + i / 4096 + static_cast<std::size_t>(round));
         const std::vector<std::byte> wanted = there;
         copy(*device, true, on_device, there.data(), bytes, *stream);
-        there.assign(bytes, std::byte{0});  // the caller may change its buffer now
+        there.assign(bytes, std::byte{0});  // the source may be changed after the call
         copy(*device, false, on_device, here.data(), bytes, *stream);
         if (here != wanted && !failed.exchange(true))
             std::printf("wrong: round %d, thread %d\n", round, thread);

@@ -1,5 +1,5 @@
-// Runs many threads on the host runtime at once, only through the contract, under the thread sanitizer.
-// Prints the first wrong result and returns 1. The sanitizer reports data races.
+// Many host threads on the host runtime at once, through the contract alone: for the thread sanitizer. Prints
+// the first wrong answer and returns 1; the sanitizer reports data races.
 #include <atomic>
 #include <barrier>
 #include <cstdint>
@@ -44,7 +44,7 @@ struct Shared {
 
 void count_host_function(void* data) { static_cast<Shared*>(data)->host_functions.fetch_add(1); }
 
-// Copies data in, adds to it in a kernel, copies it out, and checks every element.
+// Copies in, adds in a kernel, copies out; checks every element.
 void compute(Shared& shared, int thread) {
     Runtime& runtime = *shared.owner;
     LibraryHandle library = nullptr;
