@@ -17,7 +17,7 @@ void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
     std::vector<std::size_t> sizes, first;
     std::vector<MemcpyAttributes> attributes;
     bool wait = false;
-    // Told of the stream: device memory, and page-locked memory. True: pageable.
+    // Notes the use in the memory, if it is device memory or page-locked. Returns true for pageable memory.
     const auto use = [&](const BatchSide& side, std::size_t bytes) {
         if (side.memory) {
             side.memory->use(stream, enqueue);
@@ -48,7 +48,7 @@ void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
                           "capture are not: use page-locked memory, or single copies");
     }
     if (stream->handle() == stream_legacy) {
-        // The one stream that takes no batches.
+        // The legacy default stream takes no batches.
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             device.check_wait(
                 runtime.memcpy_async(to[i], from[i], sizes[i], MemcpyKind::by_address, stream->handle()),

@@ -74,8 +74,8 @@ void Event::record(const Stream& stream, bool external) {
     }
     refuse_legacy_in_capture(stream, "cudaEventRecord");
     const HandleScope scope(device, stream.is_default());
-    // Whether a capture began or ended meanwhile is looked at afterwards: a record is too quick a call for
-    // Enqueue. What has changed has it recorded again.
+    // Recording is too quick a call for Enqueue. Instead, the gate's version is compared afterwards: if a
+    // capture began or ended meanwhile, the event is recorded again.
     const std::uint32_t version = stream.gate().version();
     bool again = version % 2 != 0 || stream.capturing() || captured() || external;
     if (!again) {
