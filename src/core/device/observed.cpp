@@ -201,7 +201,7 @@ void observe(Device& device, PendingList* list) {
                         if (other.stream->serial() != note.a || &other == &one) continue;
                         const int last = other.first + std::max(static_cast<int>(other.notes.size()) - 1, 0);
                         work.reasons.push_back({PendingKind::event,
-                                                "for what was recorded there, at the latest behind {}",
+                                                "for the event's record there, at the latest behind {}",
                                                 {last}});
                     }
                     break;

@@ -41,7 +41,7 @@ bool ends_or_goes_on(Status status) {
            (status >= Status::stream_capture_unsupported && status <= Status::stream_capture_wrong_thread);
 }
 
-const char* const refused = "Nothing was captured of it, and the capture goes on.";
+const char* const refused = "The call was not captured, and the capture goes on.";
 
 }  // namespace
 
@@ -102,7 +102,7 @@ void refuse_while_captured(const Device& device, const char* call) {
         if (&capture->origin()->device() != &device) continue;
         refuse_in_capture(Status::stream_capture_unsupported, call,
                           "a stream of " + device.name() +
-                              " is being captured, and what is captured does not run: end the capture first");
+                              " is being captured, and captured work does not run: end the capture first");
     }
 }
 

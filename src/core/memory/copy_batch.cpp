@@ -44,8 +44,8 @@ void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
     if (sizes.empty()) return;
     if (wait && stream->capturing()) {
         refuse_in_capture(Status::stream_capture_unsupported, "cudaMemcpyBatchAsync",
-                          "copies of pageable host memory are over when the call returns, which those of a "
-                          "capture are not: use page-locked memory, or single copies");
+                          "copies of pageable host memory must end before the call returns, but captured "
+                          "copies run later: use page-locked memory, or single copies");
     }
     if (stream->handle() == stream_legacy) {
         // The legacy default stream takes no batches.

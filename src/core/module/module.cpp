@@ -156,7 +156,7 @@ std::shared_ptr<Kernel> Module::kernel(const std::string& name) const {
     if (!overloads.empty()) {
         message << "there are " << overloads.size() << " kernels '" << name
                 << "' in this module; name one by its "
-                << "parameters, or by what the compiler calls it: ";
+                << "parameters, or by its mangled name: ";
         for (std::size_t i = 0; i < overloads.size(); ++i) {
             message << (i ? ", " : "") << "'" << overloads[i]->name() << "' (" << overloads[i]->lowered()
                     << ")";

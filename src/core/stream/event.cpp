@@ -59,7 +59,7 @@ void Event::refuse_if_captured(const char* call) const {
     }
     throw Error(
         Status::invalid_value, call,
-        "the event was last recorded in a capture, which has ended: it stands for no moment",
+        "the event was last recorded in a capture, which has ended: it has no time",
         "record(external=True) makes a node that records it whenever the graph runs; or record it again "
         "outside of a capture.");
 }

@@ -224,9 +224,10 @@ std::mutex& capture_mutex() {
 }
 
 [[noreturn]] void refuse_wait(const char* call) {
-    refuse_in_capture(Status::stream_capture_unsupported, call,
-                      "the stream is being captured, and what is captured does not run: there is nothing to "
-                      "wait for before the graph is launched");
+    refuse_in_capture(
+        Status::stream_capture_unsupported, call,
+        "the stream is being captured, and captured work does not run: there is nothing to wait "
+        "for before the graph is launched");
 }
 
 }  // namespace
@@ -360,8 +361,8 @@ void Stream::wait(const Stream& other) {
         }
         if (own) {
             refuse_in_capture(Status::stream_capture_isolation, "cudaStreamWaitEvent",
-                              "the other stream takes no part in the capture: what it does is no node of the "
-                              "graph. Let it wait for a captured stream first, or wait for it before the "
+                              "the other stream takes no part in the capture: its work is not in the graph. "
+                              "Let it wait for a captured stream first, or wait for it before the "
                               "capture begins");
         }
         if (handle_ == stream_legacy) {
