@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import copy
 import pickle
-from pathlib import Path
 
 import pytest
 
 import cuscope as cs
 from package.object_states import CONSTANT, OBJECTS, OPERATIONS, SIMULATED_ONLY, World, close, public_types
-from support import forks_with_threads
+from support import TESTS, forks_with_threads
 
-TESTS = Path(__file__).parent
 PRELUDE = f"""
 import faulthandler, sys
 faulthandler.dump_traceback_later(100, exit=True)
