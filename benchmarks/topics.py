@@ -30,11 +30,12 @@ Call = Callable[..., object]
 
 
 def kernel(device: cs.Device, file: str, element: str = "") -> cs.Kernel:
-    """The kernel as the package has it, compiled when it was built."""
-    ending = ".image" if device.kind == "host" else ".fatbin"
-    path = Path(cs.__file__).parent / "kernels" / (file + ending)
+    """The kernel of the package: from the file that was compiled with the package if there is one, else from the source."""
+    kernels = Path(cs.__file__).parent / "kernels"
+    compiled = kernels / (file + (".image" if device.simulated else ".fatbin"))
     name = file.partition("/")[2].partition("_")[2]
-    return cs.Module.from_file(path, device=device)[f"{name}<{element}>" if element else name]
+    module = cs.Module.from_file(compiled if compiled.exists() else kernels / f"{file}.cu", device=device)
+    return module[f"{name}<{element}>" if element else name]
 
 
 def blocks(count: int, block: int) -> int:

@@ -1,5 +1,6 @@
 # Decides whether the runtime for real GPUs is built. It takes nvcc *and* the toolkit; either alone is worth nothing.
-# Sets CUSCOPE_HAVE_CUDA and CUSCOPE_CUDA_REASON, and enables the CUDA language.
+# Sets CUSCOPE_HAVE_CUDA and CUSCOPE_CUDA_REASON. No source of src/ is compiled by nvcc, so that CUDA is no language of
+# this project: CMake would try its compiler for seconds.
 
 set(cuscope_cuda_minimum 12.8)  # the first runtime with cudaLibrary*
 
@@ -14,44 +15,32 @@ set(CUSCOPE_CUDA_REASON "")
 if(cuscope_cuda_wish STREQUAL "OFF")
   set(CUSCOPE_CUDA_REASON "CUSCOPE_CUDA=OFF")
 else()
-  # check_language() looks on the PATH only.
-  if(NOT CMAKE_CUDA_COMPILER AND "$ENV{CUDACXX}" STREQUAL "")
-    find_program(
-      CUSCOPE_NVCC nvcc
-      HINTS ENV CUDA_PATH ENV CUDA_HOME ENV CUDAToolkit_ROOT
-      PATHS /usr/local/cuda
-      PATH_SUFFIXES bin)
-    if(CUSCOPE_NVCC)
-      set(ENV{CUDACXX} "${CUSCOPE_NVCC}")
+  # find_package(CUDAToolkit) looks on the PATH, in $CUDA_PATH and in /usr/local/cuda.
+  if(NOT DEFINED CUDAToolkit_ROOT AND "$ENV{CUDAToolkit_ROOT}" STREQUAL "")
+    if(NOT "$ENV{CUDACXX}" STREQUAL "")
+      get_filename_component(CUDAToolkit_ROOT "$ENV{CUDACXX}/../.." ABSOLUTE)
+    elseif(NOT "$ENV{CUDA_HOME}" STREQUAL "")
+      set(CUDAToolkit_ROOT "$ENV{CUDA_HOME}")
     endif()
-    unset(CUSCOPE_NVCC CACHE)  # what is installed may change between builds in one build folder
   endif()
-  # nvcc's own default is the oldest device it knows. Only if nobody chose, and before the language is enabled.
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND "$ENV{CUDAARCHS}" STREQUAL "")
-    set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90a-real)
+  # The toolkit may have come, gone or moved since the last build in this build folder.
+  if(NOT EXISTS "${CUDAToolkit_NVCC_EXECUTABLE}")
+    get_cmake_property(cuscope_cached CACHE_VARIABLES)
+    list(FILTER cuscope_cached INCLUDE REGEX "^(CUDAToolkit_.*|CUDA_CUDART)$")
+    foreach(variable IN LISTS cuscope_cached)
+      unset(${variable} CACHE)
+    endforeach()
   endif()
-  include(CheckLanguage)
-  if(NOT CMAKE_CUDA_COMPILER)
-    unset(CMAKE_CUDA_COMPILER CACHE)
-  endif()
-  check_language(CUDA)
-  if(NOT CMAKE_CUDA_COMPILER)
-    if("$ENV{CUDACXX}" STREQUAL "")
-      set(CUSCOPE_CUDA_REASON "no nvcc on the PATH, in $CUDA_PATH, $CUDA_HOME or /usr/local/cuda")
-    else()
-      set(CUSCOPE_CUDA_REASON "$ENV{CUDACXX} does not compile (see CMakeConfigureLog.yaml in the build folder)")
-    endif()
+  find_package(CUDAToolkit QUIET)
+  if(NOT CUDAToolkit_NVCC_EXECUTABLE)
+    set(CUSCOPE_CUDA_REASON "no nvcc on the PATH, in $CUDA_PATH, $CUDA_HOME or /usr/local/cuda")
+  elseif(NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cudart_static)
+    set(CUSCOPE_CUDA_REASON "${CUDAToolkit_NVCC_EXECUTABLE} is there, but not the toolkit's headers and libcudart_static.a")
+  elseif(CUDAToolkit_VERSION VERSION_LESS cuscope_cuda_minimum)
+    set(CUSCOPE_CUDA_REASON "CUDA ${CUDAToolkit_VERSION} is older than ${cuscope_cuda_minimum}")
   else()
-    find_package(CUDAToolkit QUIET)
-    if(NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cudart_static)
-      set(CUSCOPE_CUDA_REASON "${CMAKE_CUDA_COMPILER} is there, but not the toolkit's headers and libcudart_static.a")
-    elseif(CUDAToolkit_VERSION VERSION_LESS cuscope_cuda_minimum)
-      set(CUSCOPE_CUDA_REASON "CUDA ${CUDAToolkit_VERSION} is older than ${cuscope_cuda_minimum}")
-    else()
-      enable_language(CUDA)
-      set(CUSCOPE_HAVE_CUDA TRUE)
-      set(CUSCOPE_CUDA_REASON "CUDA ${CUDAToolkit_VERSION} with ${CMAKE_CUDA_COMPILER}")
-    endif()
+    set(CUSCOPE_HAVE_CUDA TRUE)
+    set(CUSCOPE_CUDA_REASON "CUDA ${CUDAToolkit_VERSION} with ${CUDAToolkit_NVCC_EXECUTABLE}")
   endif()
 endif()
 
@@ -63,8 +52,48 @@ if(cuscope_cuda_wish STREQUAL "ON" AND NOT CUSCOPE_HAVE_CUDA)
       "nvcc, the headers and libcudart_static.a), and put nvcc on the PATH or set CUDACXX=/path/to/nvcc. "
       "CUSCOPE_CUDA=OFF builds the simulated devices alone.")
 endif()
+
+# The compute capabilities that the package's kernels are compiled for: CMAKE_CUDA_ARCHITECTURES or $CUDAARCHS, "80;90"
+# or "native"; else those of the GPUs of this machine, or those of a wheel. For other GPUs kernels are compiled at their
+# first use, by NVRTC.
+set(CUSCOPE_KERNEL_ARCHITECTURES "")
 if(CUSCOPE_HAVE_CUDA)
-  message(STATUS "CUDA runtime: built (CUSCOPE_CUDA=${cuscope_cuda_wish}): ${CUSCOPE_CUDA_REASON}")
+  set(cuscope_architectures native)
+  if(CUSCOPE_PRECOMPILE)
+    set(cuscope_architectures 75 80 90)
+  endif()
+  if(DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(cuscope_architectures ${CMAKE_CUDA_ARCHITECTURES})
+  elseif(NOT "$ENV{CUDAARCHS}" STREQUAL "")
+    set(cuscope_architectures $ENV{CUDAARCHS})
+  endif()
+  foreach(architecture IN LISTS cuscope_architectures)
+    if(architecture MATCHES "^([0-9]+)a?(-real)?$")
+      list(APPEND CUSCOPE_KERNEL_ARCHITECTURES ${CMAKE_MATCH_1})
+    elseif(architecture STREQUAL "native")
+      set(found "")
+      execute_process(
+        COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+        OUTPUT_VARIABLE found
+        ERROR_QUIET
+        RESULT_VARIABLE status)
+      if(status EQUAL 0)
+        string(REGEX MATCHALL "[0-9]+\\.[0-9]" found "${found}")
+        string(REPLACE "." "" found "${found}")
+        list(APPEND CUSCOPE_KERNEL_ARCHITECTURES ${found})
+      endif()
+    else()
+      message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES (or $CUDAARCHS) has \"${architecture}\": name compute capabilities, "
+                          "such as \"80;90\", or \"native\" for the GPUs of this machine")
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES CUSCOPE_KERNEL_ARCHITECTURES)
+  list(SORT CUSCOPE_KERNEL_ARCHITECTURES COMPARE NATURAL)
+endif()
+
+if(CUSCOPE_HAVE_CUDA)
+  message(STATUS "CUDA runtime: built (CUSCOPE_CUDA=${cuscope_cuda_wish}): ${CUSCOPE_CUDA_REASON}; "
+                 "kernels compiled for: ${CUSCOPE_KERNEL_ARCHITECTURES}")
 else()
   message(STATUS "CUDA runtime: left out (CUSCOPE_CUDA=${cuscope_cuda_wish}): ${CUSCOPE_CUDA_REASON}")
 endif()

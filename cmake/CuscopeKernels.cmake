@@ -1,8 +1,7 @@
-# The kernels of cuda_kernels/, compiled when the package is built, so that they need no compiler at run time: by nvcc
-# for GPUs, where the runtime for them is built, and by the kernel compiler of the host runtime. Both lie beside their
-# source in the package: kernels/TOPIC/NAME.cu, .fatbin, .image.
-
-set(CUSCOPE_KERNEL_ARCHITECTURES 75 80 90 CACHE STRING "Compute capabilities that the kernels are compiled for; PTX of the last")
+# The kernels of cuda_kernels/ that are compiled when the package is built: by nvcc for GPUs, and by the kernel compiler of
+# the host runtime for simulated devices. Both lie beside their source in the package: kernels/TOPIC/NAME.cu, .fatbin,
+# .image. The other kernels are compiled when they are first used: most people use few of them, and compiling all takes
+# longer than the rest of the build. CUSCOPE_PRECOMPILE compiles all.
 
 file(GLOB cuscope_kernels CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/cuda_kernels"
      "${PROJECT_SOURCE_DIR}/cuda_kernels/*/*.cu")
@@ -26,8 +25,14 @@ set(cuscope_gencode "")
 foreach(architecture IN LISTS CUSCOPE_KERNEL_ARCHITECTURES)
   list(APPEND cuscope_gencode -gencode "arch=compute_${architecture},code=sm_${architecture}")
 endforeach()
-list(GET CUSCOPE_KERNEL_ARCHITECTURES -1 cuscope_newest)
-list(APPEND cuscope_gencode -gencode "arch=compute_${cuscope_newest},code=compute_${cuscope_newest}")
+
+# What every program uses: all else that simulated devices run natively goes through host/native.
+set(cuscope_ahead_for_host "^(host|gather)/")
+set(cuscope_ahead_for_gpus "^(gather|matmul|reduce_auto)/")  # ops/kernel_library.cpp loads them together
+if(CUSCOPE_PRECOMPILE)
+  set(cuscope_ahead_for_host "")
+  set(cuscope_ahead_for_gpus "")
+endif()
 
 set(cuscope_compiled_kernels "")
 foreach(kernel IN LISTS cuscope_kernels)
@@ -35,21 +40,23 @@ foreach(kernel IN LISTS cuscope_kernels)
   string(REGEX REPLACE "\\.cu$" "" stem "${PROJECT_BINARY_DIR}/kernels/${kernel}")
   get_filename_component(folder "${stem}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")
-  add_custom_command(
-    OUTPUT "${stem}.image"
-    COMMAND
-      env "CUSCOPE_SIMT_INCLUDE=${PROJECT_SOURCE_DIR}/src/host/include"
-      "CUSCOPE_CXX=${CMAKE_CXX_COMPILER}" ASAN_OPTIONS=detect_leaks=0 "${cuscope_kernel_compiler}" "${source}"
-      "${stem}.image"
-    DEPENDS "${cuscope_kernel_compiler}" "${source}" ${cuscope_kernel_headers} ${cuscope_simt_headers}
-    COMMENT "Compiling ${kernel} for simulated devices"
-    VERBATIM)
-  list(APPEND cuscope_compiled_kernels "${stem}.image")
+  if(kernel MATCHES "${cuscope_ahead_for_host}")
+    add_custom_command(
+      OUTPUT "${stem}.image"
+      COMMAND
+        env "CUSCOPE_SIMT_INCLUDE=${PROJECT_SOURCE_DIR}/src/host/include"
+        "CUSCOPE_CXX=${CMAKE_CXX_COMPILER}" ASAN_OPTIONS=detect_leaks=0 "${cuscope_kernel_compiler}" "${source}"
+        "${stem}.image"
+      DEPENDS "${cuscope_kernel_compiler}" "${source}" ${cuscope_kernel_headers} ${cuscope_simt_headers}
+      COMMENT "Compiling ${kernel} for simulated devices"
+      VERBATIM)
+    list(APPEND cuscope_compiled_kernels "${stem}.image")
+  endif()
   # What only the host can run has no build for GPUs.
-  if(CUSCOPE_HAVE_CUDA AND NOT kernel MATCHES "^host/")
+  if(cuscope_gencode AND kernel MATCHES "${cuscope_ahead_for_gpus}" AND NOT kernel MATCHES "^host/")
     add_custom_command(
       OUTPUT "${stem}.fatbin"
-      COMMAND ${CMAKE_CUDA_COMPILER} -std=c++20 -O3 -fatbin -compress-mode=size ${cuscope_gencode} -o "${stem}.fatbin" "${source}"
+      COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 -fatbin -compress-mode=size ${cuscope_gencode} -o "${stem}.fatbin" "${source}"
       DEPENDS "${source}" ${cuscope_kernel_headers}
       COMMENT "Compiling ${kernel} for GPUs"
       VERBATIM)

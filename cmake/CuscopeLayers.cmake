@@ -14,10 +14,12 @@ target_include_directories(
             "${PROJECT_BINARY_DIR}/generated"
             "${PROJECT_SOURCE_DIR}")  # cuda_kernels/: what the host tells them
 target_compile_options(
-  cuscope_common INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow>"
+  cuscope_common INTERFACE -Wall -Wextra -Wshadow
                            # GCC 12 and 13 see overlaps in std::string that are not there (GCC bug 105651).
-                           "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>"
-                           "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CUSCOPE_WERROR}>>:-Werror>")
+                           "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>"
+                           "$<$<BOOL:${CUSCOPE_WERROR}>:-Werror>"
+                           # -O3 buys speed in src/ops alone, and a fifth of the compile time everywhere.
+                           "$<$<CONFIG:Release>:-O2>")
 
 if(CUSCOPE_SANITIZE STREQUAL "address")
   set(cuscope_sanitize_flags -fsanitize=address,undefined -fno-sanitize-recover=undefined)
@@ -27,7 +29,7 @@ elseif(CUSCOPE_SANITIZE)
   message(FATAL_ERROR "CUSCOPE_SANITIZE=${CUSCOPE_SANITIZE}: it is address, thread or empty")
 endif()
 if(CUSCOPE_SANITIZE)
-  target_compile_options(cuscope_common INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cuscope_sanitize_flags};-O1;-g1;-fno-omit-frame-pointer>")
+  target_compile_options(cuscope_common INTERFACE ${cuscope_sanitize_flags} -O1 -g1 -fno-omit-frame-pointer)
   target_link_options(cuscope_common INTERFACE ${cuscope_sanitize_flags})
   # Look-ups are checked in optimised builds, too: see src/host/runtime/lock.hpp.
   target_compile_definitions(cuscope_common INTERFACE CUSCOPE_SANITIZED CUSCOPE_CHECK_LOOKUPS)

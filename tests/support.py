@@ -60,9 +60,10 @@ def module(device: cs.Device, source: str = BASIC, **arguments) -> cs.Module:
 
 @functools.cache
 def built_in(device: cs.Device, name: str) -> cs.Module:
-    """The kernels of cuda_kernels/NAME.cu as the package has them, compiled when it was built."""
-    ending = ".image" if device.kind == "host" else ".fatbin"
-    return cs.Module.from_file(Path(cs.__file__).parent / "kernels" / (name + ending), device=device)
+    """The kernels of cuda_kernels/NAME.cu in the package: the compiled file if the package has one, else the source."""
+    kernels = Path(cs.__file__).parent / "kernels"
+    compiled = kernels / (name + (".image" if device.simulated else ".fatbin"))
+    return cs.Module.from_file(compiled if compiled.exists() else kernels / f"{name}.cu", device=device)
 
 
 @functools.cache

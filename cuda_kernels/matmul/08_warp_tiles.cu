@@ -157,6 +157,7 @@ __global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, Th
                                             sums);
 }
 
+#ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
 #define INSTANCE(T, ...) template __global__ void warp_tiles<T, __VA_ARGS__>(const T*, const T*, T*, Problem);
 // Large problems: a multiprocessor holds one block of the first two shapes, and two of the third.
 INSTANCE(float, 128, 256, 8, 16, 8, 4, 4)
@@ -173,3 +174,4 @@ INSTANCE(double, 64, 128, 8, 8, 8, 3, 2)
 INSTANCE(double, 64, 128, 8, 8, 8, 3, 1)
 INSTANCE(double, 32, 64, 8, 4, 4, 4, 2)
 INSTANCE(double, 32, 64, 8, 4, 4, 4, 1)
+#endif

@@ -142,6 +142,7 @@ __global__ void __launch_bounds__(tensor_cores_threads(BlockM, BlockN, WarpM, Wa
         multiply_tile<T, Out, BlockM, BlockN, WarpM, WarpN, Stages>(a, b, c, p);
 }
 
+#ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
 #define INSTANCE(T, Out, ...) \
     template __global__ void tensor_cores<T, Out, __VA_ARGS__>(const T*, const T*, Out*, Problem);
 // Large problems.
@@ -166,3 +167,4 @@ INSTANCE(__nv_bfloat16, float, 64, 64, 32, 32, 3)
 INSTANCE(float, float, 64, 64, 32, 32, 3)
 INSTANCE(signed char, int, 64, 128, 32, 64, 2)
 INSTANCE(signed char, signed char, 64, 128, 32, 64, 2)
+#endif

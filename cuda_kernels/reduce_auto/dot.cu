@@ -215,6 +215,7 @@ __global__ void __launch_bounds__(dot_threads, 2)
         policy.store(out, value);
 }
 
+#ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
 #define OFFER_DOT(...)                                                                    \
     template __global__ void dot<__VA_ARGS__>(const void*, const void*, void*, long long, \
                                               unsigned long long, int, void*);
@@ -228,3 +229,4 @@ OFFER_DOT(DotOf<int>)
 OFFER_DOT(DotOf<long long>)
 OFFER_DOT(DotOf<Complex<float>>)
 OFFER_DOT(DotOf<Complex<double>>)
+#endif

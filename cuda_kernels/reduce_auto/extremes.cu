@@ -28,6 +28,7 @@ struct ExtremeOf {
     }
 };
 
+#ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
 OFFER_SHAPES(ExtremeOf<unsigned char>)
 OFFER_SHAPES(ExtremeOf<unsigned short>)
 OFFER_SHAPES(ExtremeOf<unsigned int>)
@@ -36,3 +37,4 @@ OFFER_SHAPES(ExtremeOf<__half>)
 OFFER_SHAPES(ExtremeOf<__nv_bfloat16>)
 OFFER_SHAPES(ExtremeOf<float>)
 OFFER_SHAPES(ExtremeOf<double>)
+#endif

@@ -107,6 +107,7 @@ struct FirstExtremeOf {
 template <class E>
 constexpr bool has_faster_ways<FirstExtremeOf<E>> = true;
 
+#ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
 OFFER_SHAPES(FirstExtremeOf<unsigned char>)
 OFFER_SHAPES(FirstExtremeOf<unsigned short>)
 OFFER_SHAPES(FirstExtremeOf<unsigned int>)
@@ -115,3 +116,4 @@ OFFER_SHAPES(FirstExtremeOf<__half>)
 OFFER_SHAPES(FirstExtremeOf<__nv_bfloat16>)
 OFFER_SHAPES(FirstExtremeOf<float>)
 OFFER_SHAPES(FirstExtremeOf<double>)
+#endif

@@ -88,6 +88,7 @@ struct ProductOf<Complex<R>> : Multiplied<ProductOf<Complex<R>>, Complex<R>, Com
     }
 };
 
+#ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
 OFFER_SHAPES(ProductOf<__half>)
 OFFER_SHAPES(ProductOf<__nv_bfloat16>)
 OFFER_SHAPES(ProductOf<float>)
@@ -98,3 +99,4 @@ OFFER_SHAPES(ProductOf<int>)
 OFFER_SHAPES(ProductOf<long long>)
 OFFER_SHAPES(ProductOf<Complex<float>>)
 OFFER_SHAPES(ProductOf<Complex<double>>)
+#endif

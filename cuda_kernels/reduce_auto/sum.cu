@@ -197,6 +197,7 @@ struct SumOf<Complex<R>> {
     }
 };
 
+#ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
 OFFER_SHAPES(SumOf<__half>)
 OFFER_SHAPES(SumOf<__nv_bfloat16>)
 OFFER_SHAPES(SumOf<float>)
@@ -209,3 +210,4 @@ OFFER_SHAPES(SumOf<Complex<float>>)
 OFFER_SHAPES(SumOf<Complex<double>>)
 OFFER_SHAPES(MeanOf<long long>)
 OFFER_SHAPES(MeanOf<unsigned long long>)
+#endif

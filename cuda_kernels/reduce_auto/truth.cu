@@ -53,8 +53,10 @@ struct TruthOf {
     }
 };
 
+#ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
 OFFER_SHAPES(TruthOf<unsigned char>)
 OFFER_SHAPES(TruthOf<unsigned short>)
 OFFER_SHAPES(TruthOf<unsigned int>)
 OFFER_SHAPES(TruthOf<unsigned long long>)
 OFFER_SHAPES(TruthOf<TwoWords>)
+#endif

@@ -1,5 +1,6 @@
 #include "ops/kernel_library.hpp"
 
+#include <sstream>
 #include <utility>
 
 #include "cuda_kernels/gather/layout.hpp"
@@ -11,7 +12,7 @@ namespace {
 
 constexpr std::size_t shared_of_every_launch = 48 * 1024;
 
-// The kernels of cs.sum and the other reductions, of cs.matmul, and of copies of strided arrays.
+// The kernels that cs.sum and its relatives, cs.matmul and copies of strided arrays launch.
 constexpr const char* used_by_operations[] = {"gather/gather",
                                               "gather/convert",
                                               "reduce_auto/sum",
@@ -30,24 +31,53 @@ constexpr const char* used_by_operations[] = {"gather/gather",
                                               "matmul/08_warp_tiles",
                                               "matmul/09_tensor_cores"};
 
-// For other GPUs the driver translates PTX, which takes long.
+// True if the package has machine code for the GPU: code of the same major and no greater minor compute
+// capability.
 bool has_machine_code(const core::Device& device) {
     const auto& properties = device.properties();
-    return properties.compute_capability_major == 9 && properties.compute_capability_minor == 0;
+    std::istringstream architectures(CUSCOPE_KERNEL_ARCHITECTURES);  // "80 90", set by the build
+    for (int architecture = 0; architectures >> architecture;) {
+        if (architecture / 10 == properties.compute_capability_major &&
+            architecture % 10 <= properties.compute_capability_minor) {
+            return true;
+        }
+    }
+    return false;
 }
 
-std::shared_ptr<core::Module> load(core::Device& device, const std::string& file) {
+// These files have so many instances of their templates that compiling one instance at its first use is
+// quicker than compiling the whole file: below a second, in place of up to eight.
+bool is_compiled_by_instance(const std::string& file) {
+    return file.starts_with("reduce_auto/") || file == "matmul/08_warp_tiles" ||
+           file == "matmul/09_tensor_cores";
+}
+
+// The file that was compiled when the package was built; empty if there is none for the device.
+std::filesystem::path compiled_ahead(const core::Device& device, const std::string& file) {
+    if (!device.simulated() && !has_machine_code(device)) return {};
     const char* const ending = device.simulated() ? ".image" : ".fatbin";
-    const std::filesystem::path path = package_folder() / "kernels" / (file + ending);
+    std::filesystem::path path = package_folder() / "kernels" / (file + ending);
     std::error_code none;
-    if (!std::filesystem::is_regular_file(path, none)) {
-        throw core::Error(
-            Status::file_not_found, "loading the kernels of " + file,
-            path.string() + " is not there: " +
-                (device.simulated() ? "install cuscope again"
-                                    : "cuscope was built without nvcc; build it with the CUDA toolkit"));
+    return std::filesystem::is_regular_file(path, none) ? path : std::filesystem::path();
+}
+
+// `instance` is empty for all instances that the file offers.
+std::shared_ptr<core::Module> load(core::Device& device, const std::string& file,
+                                   const std::string& instance) {
+    const core::DevicePtr shared = device.shared_from_this();
+    if (const std::filesystem::path path = compiled_ahead(device, file); !path.empty())
+        return core::Module::load(shared, core::read_file(path), path.string());
+    const std::filesystem::path source = package_folder() / "kernels" / (file + ".cu");
+    CompileRequest request;
+    request.source = core::read_file(source);
+    request.file_name = source.string();
+    request.include_paths = {source.parent_path().string()};
+    if (!device.simulated()) request.options = {"-std=c++20"};
+    if (!instance.empty()) {
+        request.options.emplace_back("-DCUSCOPE_ONE_INSTANCE");
+        request.name_expressions = {instance};
     }
-    return core::Module::load(device.shared_from_this(), core::read_file(path), path.string());
+    return core::Module::compile(shared, request);
 }
 
 }  // namespace
@@ -77,7 +107,7 @@ void KernelLibrary::load_ahead(core::Device& device) noexcept {
             library.forget_after_reset();
             if (std::exchange(library.loaded_ahead_, true)) return;
         }
-        for (const char* file : used_by_operations) library.module(file);
+        for (const char* file : used_by_operations) library.module(file, "");
         // Launches a kernel that copies nothing, in case the first launch on a device waits as well as the
         // loading. The effect of this launch alone was not measured.
         const core::StreamPtr stream =
@@ -98,17 +128,19 @@ void KernelLibrary::forget_after_reset() {
     generation_ = device_.generation();
 }
 
-std::shared_ptr<core::Module> KernelLibrary::module(const std::string& file) {
+std::shared_ptr<core::Module> KernelLibrary::module(const std::string& file, const std::string& name) {
+    const bool by_instance = is_compiled_by_instance(file) && compiled_ahead(device_, file).empty();
+    const std::pair key(file, by_instance ? name : std::string());
     const unsigned generation = device_.generation();
     {
         const std::lock_guard lock(mutex_);
         forget_after_reset();
-        if (const auto found = modules_.find(file); found != modules_.end()) return found->second;
+        if (const auto found = modules_.find(key); found != modules_.end()) return found->second;
     }
-    std::shared_ptr<core::Module> made = load(device_, file);
+    std::shared_ptr<core::Module> made = load(device_, file, key.second);
     const std::lock_guard lock(mutex_);
     if (generation_ != generation) return made;
-    return modules_.emplace(file, std::move(made)).first->second;
+    return modules_.emplace(key, std::move(made)).first->second;
 }
 
 std::shared_ptr<core::Kernel> KernelLibrary::kernel(const std::string& file, const std::string& name,
@@ -120,7 +152,7 @@ std::shared_ptr<core::Kernel> KernelLibrary::kernel(const std::string& file, con
         forget_after_reset();
         if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
     }
-    std::shared_ptr<core::Kernel> kernel = module(file)->kernel(name);
+    std::shared_ptr<core::Kernel> kernel = module(file, name)->kernel(name);
     if (dynamic_shared_bytes > shared_of_every_launch)
         kernel->set_max_dynamic_shared(static_cast<int>(dynamic_shared_bytes));
     const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
-// The kernels that the package contains. They are compiled when the package is built (cuda_kernels/) and
-// loaded when first used.
+// The kernels that the package brings (cuda_kernels/), loaded when first used: from the code that was
+// compiled when the package was built, or compiled now, once, with the cache of compiled kernels.
 #pragma once
 
 #include <map>
@@ -33,14 +33,15 @@ class KernelLibrary {
 
     void forget_after_reset();  // with the mutex held
     // Kept until the device is reset.
-    std::shared_ptr<core::Module> module(const std::string& file);
+    std::shared_ptr<core::Module> module(const std::string& file, const std::string& name);
 
     core::Device& device_;
     // guards the members below; not held while kernels are loaded, which calls the runtime
     std::mutex mutex_;
     unsigned generation_ = 0;
     bool loaded_ahead_ = false;  // in this generation
-    std::map<std::string, std::shared_ptr<core::Module>> modules_;
+    // By file, and by instance where the file is compiled by instance.
+    std::map<std::pair<std::string, std::string>, std::shared_ptr<core::Module>> modules_;
     std::map<std::pair<std::string, std::string>, std::shared_ptr<core::Kernel>> kernels_;
 };
 

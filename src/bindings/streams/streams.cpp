@@ -13,7 +13,7 @@
 namespace cuscope::bindings {
 namespace {
 
-std::string repr(const StreamObject& self) {
+std::string stream_text(const StreamObject& self) {
     std::string text = "<Stream ";
     text += self.name.empty() ? "#" + std::to_string(self.id) : self.name;
     text += " of " + self.device->name();
@@ -307,7 +307,7 @@ True
                         other.cast<const StreamObject&>().serial == self.serial;
              })
         .def("__hash__", [](const StreamObject& self) { return static_cast<py::ssize_t>(self.serial); })
-        .def("__repr__", repr);
+        .def("__repr__", stream_text);
     bind_stream_attributes(classes);
     bind_stream_memory(classes);
     FastMethod<fast_wait>::put_before(classes.stream, "wait");
