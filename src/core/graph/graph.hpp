@@ -214,6 +214,5 @@ GraphNodeParameters kernel_parameters(const Kernel& kernel, const LaunchConfig& 
 // Copies of so many bytes on end.
 GraphNodeParameters copy_parameters(void* destination, const void* source, std::size_t bytes,
                                     MemcpyKind kind);
-const char* name_of(GraphNodeType type);
 
 }  // namespace cuscope::core

@@ -191,10 +191,7 @@ Status HostRuntime::enqueue_memory_operations(Lock& lock, StreamHandle handle,
 }
 
 Status HostRuntime::capture_batch(Stream& stream, const BatchMemOpNodeParameters& batch, Command* command) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::batch_mem_op;
-    parameters.batch = batch;
-    keep_arguments(add_captured(stream, parameters, command));
+    keep_arguments(add_captured(stream, batch, command));
     return Status::success;
 }
 

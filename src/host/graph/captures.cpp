@@ -360,7 +360,7 @@ HostRuntime::GraphNode& HostRuntime::add_captured(Stream& stream, GraphNodeParam
     for (std::size_t i = 0; i < stream.tips.size(); ++i) {
         GraphEdgeData data = stream.tip_edges[i];
         // Only between kernels does less than the end of the first count.
-        if (parameters.type != GraphNodeType::kernel) data = {};
+        if (type_of(node.parameters) != GraphNodeType::kernel) data = {};
         connect(*stream.tips[i], node, data);
     }
     stream.tips = {&node};
@@ -379,8 +379,7 @@ Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
         return status;
     }
     if (external && stream.capture != nullptr) {
-        GraphNodeParameters parameters;
-        parameters.type = GraphNodeType::wait_event;
+        EventWaitNodeParameters parameters;
         parameters.event = reinterpret_cast<EventHandle>(&event);
         add_captured(stream, parameters, nullptr);
         return Status::success;
@@ -414,8 +413,7 @@ Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
 
 Status HostRuntime::capture_record(Stream& stream, Event& event, EventHandle handle, bool external) {
     if (external) {
-        GraphNodeParameters parameters;
-        parameters.type = GraphNodeType::event_record;
+        EventRecordNodeParameters parameters;
         parameters.event = handle;
         add_captured(stream, parameters, nullptr);
         return Status::success;
@@ -430,19 +428,18 @@ Status HostRuntime::capture_record(Stream& stream, Event& event, EventHandle han
 Status HostRuntime::capture_copy(Stream& stream, const Box& destination, const Box& source,
                                  const Extent& extent, MemcpyKind kind, const Memcpy3DParameters* given,
                                  Command* command) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::memcpy;
+    MemcpyNodeParameters parameters;
     if (given != nullptr) {
-        parameters.memcpy = *given;
+        static_cast<Memcpy3DParameters&>(parameters) = *given;
     } else {
         const auto pitched = [&](const Box& box) -> PitchedPointer {
             const std::size_t pitch = box.pitch != 0 ? box.pitch : extent.width;
             return {box.base, pitch, extent.width, box.slice != 0 ? box.slice / pitch : extent.height};
         };
-        parameters.memcpy.source = pitched(source);
-        parameters.memcpy.destination = pitched(destination);
-        parameters.memcpy.extent = extent;
-        parameters.memcpy.kind = kind;
+        parameters.source = pitched(source);
+        parameters.destination = pitched(destination);
+        parameters.extent = extent;
+        parameters.kind = kind;
     }
     add_captured(stream, parameters, command);
     return Status::success;
@@ -450,29 +447,27 @@ Status HostRuntime::capture_copy(Stream& stream, const Box& destination, const B
 
 Status HostRuntime::capture_set(Stream& stream, const Box& box, std::uint32_t value, std::size_t element,
                                 const Extent& extent, Command* command) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::memset;
+    MemsetNodeParameters parameters;
     const std::size_t pitch = box.pitch != 0 ? box.pitch : extent.width;
-    parameters.memset = {box.base,
-                         pitch,
-                         value,
-                         static_cast<unsigned>(element),
-                         extent.width / element,
-                         extent.height * extent.depth};
+    parameters = {box.base,
+                  pitch,
+                  value,
+                  static_cast<unsigned>(element),
+                  extent.width / element,
+                  extent.height * extent.depth};
     // Slices that do not follow each other at the distance of rows are sets of their own.
-    if (extent.depth > 1 && box.slice != pitch * extent.height) parameters.memset.height = extent.height;
+    if (extent.depth > 1 && box.slice != pitch * extent.height) parameters.height = extent.height;
     add_captured(stream, parameters, command);
     return Status::success;
 }
 
 Status HostRuntime::capture_kernel(Stream& stream, const LaunchConfig& config, KernelHandle kernel,
                                    const LaunchRequest& request, Command* command) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::kernel;
-    parameters.kernel = {kernel,  config.grid,        config.block,      config.dynamic_shared_bytes,
-                         nullptr, config.duration_ns, config.array_bytes};
+    KernelNodeParameters parameters;
+    parameters = {kernel,  config.grid,        config.block,      config.dynamic_shared_bytes,
+                  nullptr, config.duration_ns, config.array_bytes};
     if (request.overlaps && stream.tips.size() == 1 &&
-        stream.tips.front()->parameters.type == GraphNodeType::kernel) {
+        type_of(stream.tips.front()->parameters) == GraphNodeType::kernel) {
         stream.tip_edges.front() = {ports::kernel_programmatic, 0, DependencyType::programmatic};
     }
     GraphNode& node = add_captured(stream, parameters, command);
@@ -494,21 +489,18 @@ Status HostRuntime::capture_kernel(Stream& stream, const LaunchConfig& config, K
 }
 
 Status HostRuntime::capture_host(Stream& stream, HostFunction function, void* data, Command* command) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::host;
-    parameters.host = {function, data};
+    HostNodeParameters parameters;
+    parameters = {function, data};
     add_captured(stream, parameters, command);
     return Status::success;
 }
 
 Status HostRuntime::capture_alloc(Stream& stream, void** pointer, std::size_t bytes, int device) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::mem_alloc;
-    parameters.alloc.bytes = bytes;
-    parameters.alloc.pool.location.id = device;
+    AllocNodeParameters parameters;
+    parameters.bytes = bytes;
+    parameters.pool.location.id = device;
     std::shared_ptr<GraphMemory> memory;
-    if (Status status = make_graph_memory(parameters.alloc, &memory); status != Status::success)
-        return status;
+    if (Status status = make_graph_memory(parameters, &memory); status != Status::success) return status;
     add_captured(stream, parameters, nullptr).memory = memory;
     *pointer = memory->base;
     return Status::success;
@@ -520,9 +512,8 @@ Status HostRuntime::capture_free(Stream& stream, void* pointer) {
         stream.capture->graph->asked_for_memory = true;
         return fail(Status::invalid_value, "the address is not one that a node of the graph allocates");
     }
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::mem_free;
-    parameters.free = pointer;
+    FreeNodeParameters parameters;
+    parameters.pointer = pointer;
     GraphNode& node = add_captured(stream, parameters, nullptr);
     node.memory = memory->shared_from_this();
     return Status::success;

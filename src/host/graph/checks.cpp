@@ -8,7 +8,7 @@
 namespace cuscope::host {
 
 bool HostRuntime::GraphNode::launches_graphs() const {
-    return parameters.type == GraphNodeType::kernel && command &&
+    return type_of(parameters) == GraphNodeType::kernel && command &&
            static_cast<const KernelEffect&>(*command->effect).launch.kernel->launches_graphs;
 }
 namespace {
@@ -55,7 +55,7 @@ Status HostRuntime::check_executable(const Graph& graph, bool by_device, bool de
         return refuse(node, GraphInstantiateResult::invalid_structure, "the graph's edges close a cycle");
     }
     for (const auto& node : graph.nodes) {
-        const GraphNodeType type = node->parameters.type;
+        const GraphNodeType type = type_of(node->parameters);
         if (type == GraphNodeType::memset && node->command) {  // which a capture takes as it is
             const auto& set = static_cast<const SetEffect&>(*node->command->effect);
             const Allocation* found = nullptr;

@@ -48,7 +48,7 @@ Status HostRuntime::fill_conditional(GraphNode& node, ConditionalNodeParameters&
         node.bodies.push_back(std::move(body));
     }
     parameters.bodies = node.body_handles.data();
-    node.parameters.conditional = parameters;
+    node.parameters = parameters;
     return Status::success;
 }
 

@@ -24,7 +24,7 @@ Status HostRuntime::graph_debug_dot_print(GraphHandle handle, const char* path, 
     if (!file) return fail(Status::operating_system, std::string(path) + " cannot be written");
 
     const auto look = [](const GraphNode& node) -> Look {
-        switch (node.parameters.type) {
+        switch (type_of(node.parameters)) {
             case GraphNodeType::kernel:
                 return {"bold", "octagon", node.name};
             case GraphNodeType::memcpy:

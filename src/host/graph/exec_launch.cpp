@@ -20,7 +20,7 @@ Status HostRuntime::check_plan(const GraphPlan& plan, int device, bool frees) {
     };
     visit_nodes(*plan.graph, [&](const GraphNode& node) {
         if (!node.enabled) return;
-        switch (node.parameters.type) {
+        switch (type_of(node.parameters)) {
             case GraphNodeType::mem_alloc:
                 if (node.memory->allocated && !frees && status == Status::success) {
                     status =
@@ -43,8 +43,11 @@ Status HostRuntime::check_plan(const GraphPlan& plan, int device, bool frees) {
                 }
                 break;
             case GraphNodeType::batch_mem_op:
-                for (unsigned i = 0; i < node.parameters.batch.count && status == Status::success; ++i)
-                    status = check_memory_operation(node.parameters.batch.operations[i], false);
+                for (unsigned i = 0; i < std::get<BatchMemOpNodeParameters>(node.parameters).count &&
+                                     status == Status::success;
+                     ++i)
+                    status = check_memory_operation(
+                        std::get<BatchMemOpNodeParameters>(node.parameters).operations[i], false);
                 break;
             default:
                 break;
@@ -58,6 +61,11 @@ Status HostRuntime::check_plan(const GraphPlan& plan, int device, bool frees) {
 }
 
 namespace {
+
+EventHandle event_of(const GraphNodeParameters& parameters) {
+    if (const auto* const wait = std::get_if<EventWaitNodeParameters>(&parameters)) return wait->event;
+    return std::get<EventRecordNodeParameters>(parameters).event;
+}
 
 // The defaults of conditions, at the begin of a launch.
 template <class Condition>
@@ -96,12 +104,12 @@ void HostRuntime::decide(const GraphRun& run, const GraphStep& step, Command* jo
     Command* look = timeline_.make(*run.stream);
     look->role = Role::graph_condition;
     look->duration_from_effect = true;
-    const auto* const condition =
-        reinterpret_cast<const GraphCondition*>(step.node->parameters.conditional.handle);
+    const auto* const condition = reinterpret_cast<const GraphCondition*>(
+        std::get<ConditionalNodeParameters>(step.node->parameters).handle);
     look->effect = std::make_shared<ReadCondition>(&condition->value, run.plan);
     look->next = [this, run, &step, join = CommandRef(timeline_.pool(), join)](Command* looked) {
         const unsigned value = static_cast<const ReadCondition&>(*looked->effect).found;
-        const ConditionalType type = step.node->parameters.conditional.type;
+        const ConditionalType type = std::get<ConditionalNodeParameters>(step.node->parameters).type;
         const std::size_t body = type == ConditionalType::switch_ ? value : value != 0 ? 0 : 1;
         if (body >= step.bodies.size()) {
             timeline_.release_hold(join.get(), {});
@@ -136,17 +144,17 @@ void HostRuntime::enqueue_steps(const GraphRun& run, const GraphSteps& steps, Co
         if (step.after.empty() && overlapped == nullptr && begin != nullptr) after.push_back(begin);
         Command* const command = made[i] = timeline_.make(*run.stream);
         command->role = Role::graph_node;
-        switch (node.parameters.type) {
+        switch (type_of(node.parameters)) {
             case GraphNodeType::event_record:
                 command->role = Role::event_record;
-                if (const Found<Event> event = find_event(node.parameters.event)) {
+                if (const Found<Event> event = find_event(event_of(node.parameters))) {
                     event->record = CommandRef(timeline_.pool(), command);
                     event->capture = 0;
                 }
                 break;
             case GraphNodeType::wait_event:
                 command->role = Role::event_wait;
-                if (const Found<const Event> event = find_event(node.parameters.event);
+                if (const Found<const Event> event = find_event(event_of(node.parameters));
                     event != nullptr && event->record)
                     after.push_back(event->record.get());
                 break;

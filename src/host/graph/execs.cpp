@@ -47,7 +47,7 @@ void HostRuntime::plan_graph(Graph& graph, GraphSteps& steps, const std::vector<
         std::erase(after, overlapped);
         if (node->dependencies.empty()) after = begins;
         Place& place = places[node];
-        if (node->parameters.type == GraphNodeType::graph && node->enabled) {
+        if (type_of(node->parameters) == GraphNodeType::graph && node->enabled) {
             plan_graph(*node->bodies.front(), steps, after, &place.last);
             if (place.last.empty()) place.last = after;
         } else {
@@ -55,7 +55,7 @@ void HostRuntime::plan_graph(Graph& graph, GraphSteps& steps, const std::vector<
             step.node = node;
             step.after = std::move(after);
             step.overlapped = overlapped;
-            if (node->parameters.type == GraphNodeType::conditional) {
+            if (type_of(node->parameters) == GraphNodeType::conditional) {
                 for (const auto& body : node->bodies) {
                     GraphSteps& inner = step.bodies.emplace_back();
                     plan_graph(*body, inner, {}, &inner.ends);
@@ -85,7 +85,7 @@ void HostRuntime::make_plan(GraphPlan& plan) {
 }
 
 bool HostRuntime::may_launch_graphs(const GraphNode& node) {
-    return node.parameters.type == GraphNodeType::kernel && node.command &&
+    return type_of(node.parameters) == GraphNodeType::kernel && node.command &&
            static_cast<const KernelEffect&>(*node.command->effect).may_launch_graphs();
 }
 
@@ -184,9 +184,10 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     timeline_.spend(device().model->costs.graph_instantiate_node *
                     static_cast<std::int64_t>(made->plan->nodes));
     visit_nodes(*from, [&](const GraphNode& node) {
-        if (node.parameters.type == GraphNodeType::mem_alloc) node.memory->instantiated = true;
+        if (type_of(node.parameters) == GraphNodeType::mem_alloc) node.memory->instantiated = true;
         // Its kernels' local memory stays at its largest from then on, and the device's flags say so.
-        if (node.parameters.type == GraphNodeType::kernel) devices_[node.device]->flags |= lmem_resize_to_max;
+        if (type_of(node.parameters) == GraphNodeType::kernel)
+            devices_[node.device]->flags |= lmem_resize_to_max;
     });
     *exec = reinterpret_cast<GraphExecHandle>(made.get());
     graphs_->execs.emplace(made.get(), std::move(made));
@@ -262,7 +263,7 @@ bool alike(const BatchMemOpNodeParameters& one, const BatchMemOpNodeParameters& 
 
 template <class Node>
 bool can_be_disabled(const Node& node) {
-    const GraphNodeType type = node.parameters.type;
+    const GraphNodeType type = type_of(node.parameters);
     return type == GraphNodeType::kernel || type == GraphNodeType::memcpy || type == GraphNodeType::memset;
 }
 
@@ -292,10 +293,10 @@ GraphExecUpdateInfo HostRuntime::difference(const Graph& have, const Graph& want
     }
     for (std::size_t i = 0; i < have.nodes.size(); ++i) {
         const GraphNode &old = *have.nodes[i], &node = *want.nodes[i];
-        if (old.parameters.type != node.parameters.type)
+        if (type_of(old.parameters) != type_of(node.parameters))
             return {Result::node_type_changed, handle(node), nullptr};
         if (old.device != node.device) return {Result::unsupported_function_change, handle(node), nullptr};
-        switch (node.parameters.type) {
+        switch (type_of(node.parameters)) {
             case GraphNodeType::kernel:
                 if (node.launches_graphs() && !old.launches_graphs())
                     return {Result::unsupported_function_change, handle(node), nullptr};
@@ -306,16 +307,18 @@ GraphExecUpdateInfo HostRuntime::difference(const Graph& have, const Graph& want
                     return {Result::parameters_changed, handle(node), nullptr};
                 break;
             case GraphNodeType::memset:
-                if (old.parameters.memset.height > 1 || node.parameters.memset.height > 1)
+                if (std::get<MemsetNodeParameters>(old.parameters).height > 1 ||
+                    std::get<MemsetNodeParameters>(node.parameters).height > 1)
                     return {Result::parameters_changed, handle(node), nullptr};
                 break;
             case GraphNodeType::batch_mem_op:
-                if (!alike(old.parameters.batch, node.parameters.batch))
+                if (!alike(std::get<BatchMemOpNodeParameters>(old.parameters),
+                           std::get<BatchMemOpNodeParameters>(node.parameters)))
                     return {Result::parameters_changed, handle(node), nullptr};
                 break;
             case GraphNodeType::external_semaphore_signal:
             case GraphNodeType::external_semaphore_wait:
-                if (old.parameters.semaphores.count != node.parameters.semaphores.count)
+                if (old.semaphores.size() != node.semaphores.size())
                     return {Result::parameters_changed, handle(node), nullptr};
                 break;
             case GraphNodeType::mem_alloc:
@@ -323,7 +326,8 @@ GraphExecUpdateInfo HostRuntime::difference(const Graph& have, const Graph& want
                 if (old.memory != node.memory) return {Result::not_supported, handle(node), nullptr};
                 break;
             case GraphNodeType::conditional:
-                if (old.parameters.conditional.handle != node.parameters.conditional.handle)
+                if (std::get<ConditionalNodeParameters>(old.parameters).handle !=
+                    std::get<ConditionalNodeParameters>(node.parameters).handle)
                     return {Result::not_supported, handle(node), nullptr};
                 [[fallthrough]];
             case GraphNodeType::graph:
@@ -345,11 +349,8 @@ void HostRuntime::take_parameters(Graph& have, const Graph& want) {
     for (std::size_t i = 0; i < have.nodes.size(); ++i) {
         GraphNode& node = *have.nodes[i];
         const GraphNode& from = *want.nodes[i];
-        const GraphHandle child = node.parameters.graph;
-        GraphHandle* const bodies = node.parameters.conditional.bodies;
         node.parameters = from.parameters;
-        node.parameters.graph = child;
-        node.parameters.conditional.bodies = bodies;
+        name_bodies(node);
         node.attributes = from.attributes;
         node.name = from.name;
         take_command(node, from.command);
@@ -393,10 +394,10 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
     if (found == nullptr || original == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     if (!found->plan->by_origin.contains(original->serial))
         return fail(Status::invalid_value, "the executable was not made of the node's graph");
-    if (parameters->type == GraphNodeType::graph) {
-        const Found<const Graph> child = find_graph(parameters->graph);
+    if (type_of(*parameters) == GraphNodeType::graph) {
+        const Found<const Graph> child = find_graph(std::get<ChildGraphNodeParameters>(*parameters).graph);
         const GraphNode& own = *found->plan->by_origin.at(original->serial);
-        if (child == nullptr || own.parameters.type != GraphNodeType::graph ||
+        if (child == nullptr || type_of(own.parameters) != GraphNodeType::graph ||
             difference(*own.bodies.front(), *child).result != GraphExecUpdateResult::success) {
             return fail(Status::invalid_value, "the child graph is built in another way than the node's");
         }
@@ -408,38 +409,44 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
     // The plan's own node has no graph that others know, and takes what the original may take.
     GraphPlan& plan = changeable(*found);
     GraphNode& own = *plan.by_origin.at(original->serial);
-    if (parameters->type == GraphNodeType::memset && own.parameters.type == GraphNodeType::memset &&
-        (parameters->memset.height > 1 || own.parameters.memset.height > 1)) {
+    if (type_of(*parameters) == GraphNodeType::memset && type_of(own.parameters) == GraphNodeType::memset &&
+        (std::get<MemsetNodeParameters>(*parameters).height > 1 ||
+         std::get<MemsetNodeParameters>(own.parameters).height > 1)) {
         return fail(Status::invalid_value, "only memsets of one row are changed in an executable");
     }
-    if (parameters->type == GraphNodeType::batch_mem_op &&
-        own.parameters.type == GraphNodeType::batch_mem_op &&
-        (parameters->batch.count != own.parameters.batch.count || parameters->batch.operations == nullptr ||
-         !alike(parameters->batch, own.parameters.batch))) {
+    if (type_of(*parameters) == GraphNodeType::batch_mem_op &&
+        type_of(own.parameters) == GraphNodeType::batch_mem_op &&
+        (std::get<BatchMemOpNodeParameters>(*parameters).count !=
+             std::get<BatchMemOpNodeParameters>(own.parameters).count ||
+         std::get<BatchMemOpNodeParameters>(*parameters).operations == nullptr ||
+         !alike(std::get<BatchMemOpNodeParameters>(*parameters),
+                std::get<BatchMemOpNodeParameters>(own.parameters)))) {
         return fail(Status::invalid_value,
                     "of a batch in an executable only addresses, values and conditions are changed, not the "
                     "count and the types of its operations");
     }
-    if (parameters->type == GraphNodeType::kernel && own.parameters.type == GraphNodeType::kernel &&
+    if (type_of(*parameters) == GraphNodeType::kernel && type_of(own.parameters) == GraphNodeType::kernel &&
         !own.launches_graphs()) {
         Kernel* kernel = nullptr;
         std::shared_ptr<simt::Image> image;
         const cuscope_simt::KernelEntry* entry = nullptr;
-        if (find_entry(parameters->kernel.kernel, &kernel, &image, &entry) == Status::success &&
+        if (find_entry(std::get<KernelNodeParameters>(*parameters).kernel, &kernel, &image, &entry) ==
+                Status::success &&
             entry->launches_graphs) {
             return fail(Status::invalid_value,
                         "a kernel that launches no graphs does not become one that does");
         }
     }
-    if (parameters->type == own.parameters.type &&
-        parameters->semaphores.count != own.parameters.semaphores.count) {
+    const ExternalSemaphoreNodeParameters* const semaphores = semaphores_of(*parameters);
+    if (type_of(*parameters) == type_of(own.parameters) && semaphores != nullptr &&
+        semaphores->count != own.semaphores.size()) {
         return fail(Status::invalid_value,
                     "in an executable the number of a node's semaphores stays what it was");
     }
     const CommandRef before = own.command;
     const GraphNodeParameters old = own.parameters;
     if (Status status = set_node(own, *parameters); status != Status::success) return status;
-    if (own.parameters.type == GraphNodeType::memcpy && before && own.command &&
+    if (type_of(own.parameters) == GraphNodeType::memcpy && before && own.command &&
         before->engine != own.command->engine) {
         own.command = before;
         own.parameters = old;

@@ -67,7 +67,7 @@ struct HostRuntime::Graph {
     // Of such a graph there is one executable at a time, and no clone.
     bool unique() const {
         for (const auto& node : nodes) {
-            if (node->parameters.type == GraphNodeType::conditional) return true;
+            if (type_of(node->parameters) == GraphNodeType::conditional) return true;
         }
         return allocates();
     }

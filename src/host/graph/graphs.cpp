@@ -107,6 +107,14 @@ bool HostRuntime::destroy_unless_captured(const void* graph) {
     return true;
 }
 
+// The node's own bodies in its parameters, in place of those of the node that these come from.
+void HostRuntime::name_bodies(GraphNode& node) {
+    if (auto* const child = std::get_if<ChildGraphNodeParameters>(&node.parameters))
+        child->graph = node.body_handles.front();
+    if (auto* const conditional = std::get_if<ConditionalNodeParameters>(&node.parameters))
+        conditional->bodies = node.body_handles.data();
+}
+
 std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, bool hidden) {
     auto made = hidden ? std::make_unique<Graph>() : new_graph();
     made->hidden = hidden;
@@ -135,9 +143,7 @@ std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, 
             copy->body_handles.push_back(reinterpret_cast<GraphHandle>(inner.get()));
             copy->bodies.push_back(std::move(inner));
         }
-        if (node->parameters.type == GraphNodeType::graph)
-            copy->parameters.graph = copy->body_handles.front();
-        copy->parameters.conditional.bodies = copy->body_handles.data();
+        name_bodies(*copy);
         keep_arguments(*copy);
         copies.emplace(node.get(), copy.get());
         if (!hidden) graphs_->nodes.emplace(copy.get(), copy.get());
@@ -201,14 +207,14 @@ void HostRuntime::connect(GraphNode& from, GraphNode& to, const GraphEdgeData& d
 
 Status HostRuntime::check_edge(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data) {
     if (data == GraphEdgeData{}) return Status::success;
-    const bool kernel = from.parameters.type == GraphNodeType::kernel;
+    const bool kernel = type_of(from.parameters) == GraphNodeType::kernel;
     if (data.type == DependencyType::full) {
         if (data.to_port == 0 && kernel && data.from_port <= ports::kernel_launch_order)
             return Status::success;
         return fail(Status::invalid_value, "only kernel nodes have other ports than 0");
     }
     if (data.type != DependencyType::programmatic || data.to_port != 0 || !kernel ||
-        to.parameters.type != GraphNodeType::kernel ||
+        type_of(to.parameters) != GraphNodeType::kernel ||
         (data.from_port != ports::kernel_programmatic && data.from_port != ports::kernel_launch_order)) {
         return fail(Status::invalid_value,
                     "a programmatic edge leads from port 1 or 2 of a kernel node to a kernel node");
@@ -231,7 +237,7 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
     made->graph = into.get();
     made->serial = ++graphs_->last_serial;
     made->device = thread().device;
-    made->parameters.type = parameters->type;
+    made->parameters = parameters_of_type(type_of(*parameters));
     std::unordered_set<const GraphNode*> seen;
     for (std::size_t i = 0; i < count; ++i) {
         const Found<const GraphNode> from = find_node(dependencies[i]);
@@ -242,10 +248,11 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
         if (edge_data == nullptr) continue;
         if (Status status = check_edge(*from, *made, edge_data[i]); status != Status::success) return status;
     }
-    if (parameters->type == GraphNodeType::mem_alloc || parameters->type == GraphNodeType::mem_free)
+    if (type_of(*parameters) == GraphNodeType::mem_alloc || type_of(*parameters) == GraphNodeType::mem_free)
         into->asked_for_memory = true;
-    if (parameters->type == GraphNodeType::conditional) {
-        if (Status status = fill_conditional(*made, parameters->conditional); status != Status::success)
+    if (type_of(*parameters) == GraphNodeType::conditional) {
+        if (Status status = fill_conditional(*made, std::get<ConditionalNodeParameters>(*parameters));
+            status != Status::success)
             return status;
     } else if (Status status = fill_node(*made, *parameters); status != Status::success) {
         return status;

@@ -11,33 +11,33 @@ namespace cuscope::host {
 // Arguments and operations as get_params gives them: where the command has them.
 void HostRuntime::keep_arguments(GraphNode& node) {
     node.arguments.clear();
-    if (node.parameters.type == GraphNodeType::external_semaphore_signal ||
-        node.parameters.type == GraphNodeType::external_semaphore_wait) {
+    if (type_of(node.parameters) == GraphNodeType::external_semaphore_signal ||
+        type_of(node.parameters) == GraphNodeType::external_semaphore_wait) {
         keep_semaphores(node);
     }
-    if (node.parameters.type == GraphNodeType::batch_mem_op) {
-        node.parameters.batch.operations =
+    if (type_of(node.parameters) == GraphNodeType::batch_mem_op) {
+        std::get<BatchMemOpNodeParameters>(node.parameters).operations =
             node.command
                 ? static_cast<const MemoryOperationsEffect&>(*node.command->effect).operations().data()
                 : nullptr;
     }
-    if (node.parameters.type != GraphNodeType::kernel || !node.command) return;
+    if (type_of(node.parameters) != GraphNodeType::kernel || !node.command) return;
     const auto& launch = static_cast<const KernelEffect&>(*node.command->effect).launch;
     for (unsigned i = 0; i < launch.kernel->parameter_count; ++i) {
         const std::byte* const value = launch.arguments.data() + launch.kernel->parameters[i].offset;
         node.arguments.push_back(const_cast<std::byte*>(value));
     }
-    node.parameters.kernel.arguments = node.arguments.data();
+    std::get<KernelNodeParameters>(node.parameters).arguments = node.arguments.data();
 }
 
 void HostRuntime::note_memory(GraphNode& node) {
     const Effect* const effect = node.command ? node.command->effect.get() : nullptr;
     if (effect == nullptr) return;
-    if (node.parameters.type == GraphNodeType::memcpy) {
+    if (type_of(node.parameters) == GraphNodeType::memcpy) {
         const auto& copy = static_cast<const CopyEffect&>(*effect);
         node.known_destination = memory_.find(copy.destination().base) != nullptr;
         node.known_source = memory_.find(copy.source().base) != nullptr;
-    } else if (node.parameters.type == GraphNodeType::memset) {
+    } else if (type_of(node.parameters) == GraphNodeType::memset) {
         node.known_destination = true;
     }
 }
@@ -46,9 +46,9 @@ Status HostRuntime::make_node_command(const GraphNodeParameters& parameters,
                                       const std::vector<LaunchAttribute>& attributes, Command** made) {
     *made = nullptr;
     Stream& stream = *device().legacy;  // only what is of the device counts
-    switch (parameters.type) {
+    switch (type_of(parameters)) {
         case GraphNodeType::kernel: {
-            const KernelNodeParameters& given = parameters.kernel;
+            const KernelNodeParameters& given = std::get<KernelNodeParameters>(parameters);
             if (given.kernel == nullptr)
                 return fail(Status::invalid_device_function, "the node's kernel is null");
             LaunchConfig config;
@@ -66,13 +66,13 @@ Status HostRuntime::make_node_command(const GraphNodeParameters& parameters,
             Box destination, source;
             Extent extent;
             bool wait = false;
-            const Memcpy3DParameters& given = parameters.memcpy;
+            const Memcpy3DParameters& given = std::get<MemcpyNodeParameters>(parameters);
             if (Status status = boxes_of(&given, &destination, &source, &extent); status != Status::success)
                 return status;
             return make_copy(destination, source, extent, given.kind, stream, {.node = true}, made, &wait);
         }
         case GraphNodeType::memset: {
-            const MemsetNodeParameters& given = parameters.memset;
+            const MemsetNodeParameters& given = std::get<MemsetNodeParameters>(parameters);
             const std::size_t element = given.element_bytes;
             if (element != 1 && element != 2 && element != 4) {
                 return fail(Status::invalid_value,
@@ -92,13 +92,14 @@ Status HostRuntime::make_node_command(const GraphNodeParameters& parameters,
                             {width, given.height, 1}, stream, made);
         }
         case GraphNodeType::host:
-            return make_host_command(parameters.host, stream, made);
+            return make_host_command(std::get<HostNodeParameters>(parameters), stream, made);
         case GraphNodeType::batch_mem_op:
-            return make_memory_operations(parameters.batch, stream, true, made);
+            return make_memory_operations(std::get<BatchMemOpNodeParameters>(parameters), stream, true, made);
         case GraphNodeType::external_semaphore_signal:
         case GraphNodeType::external_semaphore_wait:
-            return make_semaphores(parameters.semaphores,
-                                   parameters.type == GraphNodeType::external_semaphore_wait, stream, made);
+            return make_semaphores(*semaphores_of(parameters),
+                                   type_of(parameters) == GraphNodeType::external_semaphore_wait, stream,
+                                   made);
         default:
             return Status::success;
     }
@@ -106,7 +107,7 @@ Status HostRuntime::make_node_command(const GraphNodeParameters& parameters,
 
 // Parameters that are refused by themselves, whatever graph they are for.
 Status HostRuntime::check_kinds(const GraphNodeParameters& parameters) {
-    switch (parameters.type) {
+    switch (type_of(parameters)) {
         case GraphNodeType::kernel:
         case GraphNodeType::memset:
         case GraphNodeType::host:
@@ -121,25 +122,25 @@ Status HostRuntime::check_kinds(const GraphNodeParameters& parameters) {
         case GraphNodeType::conditional:
             return Status::success;
         case GraphNodeType::memcpy: {
-            const int kind = static_cast<int>(parameters.memcpy.kind);
+            const int kind = static_cast<int>(std::get<MemcpyNodeParameters>(parameters).kind);
             if (kind >= 0 && kind <= 4) return Status::success;
             return fail(Status::invalid_memcpy_direction);
         }
         case GraphNodeType::graph: {
-            const Found<const Graph> child = find_graph(parameters.graph);
+            const Found<const Graph> child = find_graph(std::get<ChildGraphNodeParameters>(parameters).graph);
             if (child == nullptr || !child->unique()) return Status::success;
             return fail(Status::not_supported,
                         "a child graph has no conditional nodes and allocates no memory");
         }
     }
     // Refused before the library is asked, and no last error of it.
-    thread().detail = "a node of type " + std::to_string(static_cast<int>(parameters.type));
+    thread().detail = "a node of type " + std::to_string(static_cast<int>(type_of(parameters)));
     return Status::not_supported;
 }
 
 // Takes the parameters over; refused, the node is as it was.
 Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) {
-    switch (parameters.type) {
+    switch (type_of(parameters)) {
         case GraphNodeType::kernel:
         case GraphNodeType::memcpy:
         case GraphNodeType::memset:
@@ -150,7 +151,7 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
         case GraphNodeType::external_semaphore_wait:
             break;
         case GraphNodeType::graph: {
-            const Found<const Graph> child = find_graph(parameters.graph);
+            const Found<const Graph> child = find_graph(std::get<ChildGraphNodeParameters>(parameters).graph);
             if (child == nullptr)
                 return fail(Status::invalid_value, "the child graph does not exist, or was destroyed");
             if (child == node.graph) return fail(Status::invalid_value, "a graph within itself");
@@ -166,36 +167,41 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
             node.bodies.clear();
             node.bodies.push_back(std::move(body));
             node.parameters = parameters;
-            node.parameters.graph = node.body_handles.front();
+            name_bodies(node);
             return Status::success;
         }
         case GraphNodeType::wait_event:
-        case GraphNodeType::event_record:
-            if (parameters.event == nullptr) return fail(Status::invalid_value, "the node's event is null");
-            if (find_event(parameters.event) == nullptr) return invalid_handle("event");
+        case GraphNodeType::event_record: {
+            const auto* const wait = std::get_if<EventWaitNodeParameters>(&parameters);
+            EventHandle const event =
+                wait != nullptr ? wait->event : std::get<EventRecordNodeParameters>(parameters).event;
+            if (event == nullptr) return fail(Status::invalid_value, "the node's event is null");
+            if (find_event(event) == nullptr) return invalid_handle("event");
             break;
+        }
         case GraphNodeType::mem_alloc: {
             std::shared_ptr<GraphMemory> memory;
-            if (Status status = make_graph_memory(parameters.alloc, &memory); status != Status::success)
+            if (Status status = make_graph_memory(std::get<AllocNodeParameters>(parameters), &memory);
+                status != Status::success)
                 return status;
             node.memory = std::move(memory);
             node.parameters = parameters;
-            node.parameters.alloc.access = nullptr;
-            node.parameters.alloc.access_count = 0;
+            std::get<AllocNodeParameters>(node.parameters).access = nullptr;
+            std::get<AllocNodeParameters>(node.parameters).access_count = 0;
             return Status::success;
         }
         case GraphNodeType::mem_free: {
-            GraphMemory* const memory = graphs_->memory_at(parameters.free);
+            GraphMemory* const memory = graphs_->memory_at(std::get<FreeNodeParameters>(parameters).pointer);
             if (memory == nullptr) {
                 return fail(Status::invalid_value, "the address is not one that a node of a graph allocates");
             }
             for (const auto& other : node.graph->nodes) {
-                if (other->memory.get() == memory && other->parameters.type == GraphNodeType::mem_alloc &&
+                if (other->memory.get() == memory && type_of(other->parameters) == GraphNodeType::mem_alloc &&
                     memory->instantiated) {
                     return fail(Status::invalid_value,
                                 "an executable was made of the graph, which leaves the memory allocated");
                 }
-                if (other->parameters.type == GraphNodeType::mem_free && other->memory.get() == memory)
+                if (type_of(other->parameters) == GraphNodeType::mem_free && other->memory.get() == memory)
                     return fail(Status::invalid_value, "another node of the graph frees the memory");
             }
             node.memory = memory->shared_from_this();
@@ -205,7 +211,7 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
         default: {
             const LastErrorKept kept;  // the contract refuses it, not the library
             return fail(Status::not_supported,
-                        "a node of type " + std::to_string(static_cast<int>(parameters.type)));
+                        "a node of type " + std::to_string(static_cast<int>(type_of(parameters))));
         }
     }
     Command* command = nullptr;
@@ -213,18 +219,20 @@ Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) 
         return status;
     node.command = command == nullptr ? CommandRef() : adopt(command);
     node.parameters = parameters;
-    if (parameters.type == GraphNodeType::kernel) node.name = find_kernel(parameters.kernel.kernel)->lowered;
+    if (type_of(parameters) == GraphNodeType::kernel)
+        node.name = find_kernel(std::get<KernelNodeParameters>(parameters).kernel)->lowered;
     keep_arguments(node);
     note_memory(node);
     return Status::success;
 }
 
 Status HostRuntime::set_node(GraphNode& node, GraphNodeParameters& parameters) {
-    if (parameters.type != node.parameters.type) {
+    if (type_of(parameters) != type_of(node.parameters)) {
         return fail(Status::invalid_value, "the parameters are of another type than the node");
     }
-    if (node.parameters.type == GraphNodeType::mem_alloc || node.parameters.type == GraphNodeType::mem_free ||
-        node.parameters.type == GraphNodeType::conditional) {
+    if (type_of(node.parameters) == GraphNodeType::mem_alloc ||
+        type_of(node.parameters) == GraphNodeType::mem_free ||
+        type_of(node.parameters) == GraphNodeType::conditional) {
         return fail(Status::not_supported, "the parameters of a node of this type are set for good");
     }
     return fill_node(node, parameters);
@@ -236,7 +244,7 @@ Status HostRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* typ
     const LastErrorKept kept;  // the driver is asked: the library does not know all types
     const Found<const GraphNode> found = find_node(node);
     if (found == nullptr || type == nullptr) return fail(Status::invalid_value);
-    *type = found->parameters.type;
+    *type = type_of(found->parameters);
     return Status::success;
 }
 
@@ -245,7 +253,8 @@ Status HostRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParamet
     if (call.refused()) return call.status();
     const Found<GraphNode> found = find_node(node);
     if (found == nullptr || parameters == nullptr) return fail(Status::invalid_value);
-    if (found->parameters.type == GraphNodeType::kernel && found->arguments.empty()) keep_arguments(*found);
+    if (type_of(found->parameters) == GraphNodeType::kernel && found->arguments.empty())
+        keep_arguments(*found);
     *parameters = found->parameters;
     return Status::success;
 }
@@ -263,7 +272,7 @@ Status HostRuntime::graph_kernel_node_set_attribute(GraphNodeHandle node, Launch
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
     const Found<GraphNode> found = find_node(node);
-    if (found == nullptr || value == nullptr || found->parameters.type != GraphNodeType::kernel)
+    if (found == nullptr || value == nullptr || type_of(found->parameters) != GraphNodeType::kernel)
         return fail(Status::invalid_value);
     std::vector<LaunchAttribute> attributes = found->attributes;
     std::erase_if(attributes, [&](const LaunchAttribute& other) { return other.id == id; });
@@ -281,7 +290,7 @@ Status HostRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, Launch
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
     const Found<const GraphNode> found = find_node(node);
-    if (found == nullptr || value == nullptr || found->parameters.type != GraphNodeType::kernel)
+    if (found == nullptr || value == nullptr || type_of(found->parameters) != GraphNodeType::kernel)
         return fail(Status::invalid_value);
     *value = {};
     value->id = id;
@@ -296,8 +305,8 @@ Status HostRuntime::graph_kernel_node_copy_attributes(GraphNodeHandle destinatio
     if (call.refused()) return call.status();
     const Found<GraphNode> to = find_node(destination);
     const Found<const GraphNode> from = find_node(source);
-    if (to == nullptr || from == nullptr || to->parameters.type != GraphNodeType::kernel ||
-        from->parameters.type != GraphNodeType::kernel) {
+    if (to == nullptr || from == nullptr || type_of(to->parameters) != GraphNodeType::kernel ||
+        type_of(from->parameters) != GraphNodeType::kernel) {
         return fail(Status::invalid_value);
     }
     std::vector<LaunchAttribute> attributes = from->attributes;

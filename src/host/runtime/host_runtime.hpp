@@ -359,6 +359,8 @@ class HostRuntime final : public Runtime {
     std::unique_ptr<Graph> new_graph();
     std::unique_ptr<Graph> copy_graph(const Graph& graph, bool hidden);
     void forget_nodes(Graph& graph);
+    static void name_bodies(GraphNode& node);
+    static const ExternalSemaphoreNodeParameters* semaphores_of(const GraphNodeParameters& parameters);
     // The command of a node's parameters; null for those that have none.
     Status make_node_command(const GraphNodeParameters& parameters,
                              const std::vector<LaunchAttribute>& attributes, Command** made);
