@@ -172,26 +172,7 @@ Status HostRuntime::enqueue_semaphores(Lock& lock, const ExternalSemaphoreNodePa
         relieve(lock);
         return Status::success;
     }
-    GraphNodeParameters captured = SemaphoreSignalNodeParameters{parameters};
-    if (wait) captured = SemaphoreWaitNodeParameters{parameters};
-    keep_semaphores(add_captured(*stream, captured, command));
-    return Status::success;
-}
-
-const ExternalSemaphoreNodeParameters* HostRuntime::semaphores_of(const GraphNodeParameters& parameters) {
-    if (const auto* const wait = std::get_if<SemaphoreWaitNodeParameters>(&parameters)) return wait;
-    return std::get_if<SemaphoreSignalNodeParameters>(&parameters);
-}
-
-// The node's own, instead of the caller's.
-void HostRuntime::keep_semaphores(GraphNode& node) {
-    auto& given = const_cast<ExternalSemaphoreNodeParameters&>(*semaphores_of(node.parameters));
-    std::vector<ExternalSemaphoreHandle> handles(given.semaphores, given.semaphores + given.count);
-    std::vector<ExternalSemaphoreParameters> parameters(given.parameters, given.parameters + given.count);
-    node.semaphores = std::move(handles);
-    node.semaphore_parameters = std::move(parameters);
-    given.semaphores = node.semaphores.data();
-    given.parameters = node.semaphore_parameters.data();
+    return capture_semaphores(*stream, parameters, wait, command);
 }
 
 Status HostRuntime::signal_external_semaphores_async(const ExternalSemaphoreHandle* semaphores,

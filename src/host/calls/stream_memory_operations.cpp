@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "host/effects/kernel.hpp"
 #include "host/graph/graph.hpp"
 #include "host/runtime/call.hpp"
 
@@ -187,11 +188,6 @@ Status HostRuntime::enqueue_memory_operations(Lock& lock, StreamHandle handle,
     if (command == nullptr) return Status::success;
     commit(command);
     relieve(lock);
-    return Status::success;
-}
-
-Status HostRuntime::capture_batch(Stream& stream, const BatchMemOpNodeParameters& batch, Command* command) {
-    keep_arguments(add_captured(stream, batch, command));
     return Status::success;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/effects/copies.hpp"
 #include "host/graph/graph.hpp"
 #include "host/runtime/call.hpp"
 
@@ -347,25 +346,20 @@ void HostRuntime::join(Stream& stream, const std::vector<GraphNode*>& tips,
     }
 }
 
-HostRuntime::GraphNode& HostRuntime::add_captured(Stream& stream, GraphNodeParameters parameters,
-                                                  Command* command) {
-    auto made = std::make_unique<GraphNode>();
+// The node becomes the next one in the stream, behind the nodes that the stream has come to.
+void HostRuntime::add_captured(Stream& stream, std::unique_ptr<GraphNode> made) {
     made->serial = ++graphs_->last_serial;
     made->device = stream.device;
-    made->parameters = parameters;
-    if (command != nullptr) made->command = adopt(command);
-    note_memory(*made);
     GraphNode& node = append(*stream.capture->graph, std::move(made));
     graphs_->nodes.emplace(&node, &node);
     for (std::size_t i = 0; i < stream.tips.size(); ++i) {
         GraphEdgeData data = stream.tip_edges[i];
-        // Only between kernels does less than the end of the first count.
-        if (type_of(node.parameters) != GraphNodeType::kernel) data = {};
+        // Only a kernel can wait for less than the end of the kernel before it.
+        if (!node.is_kernel()) data = {};
         connect(*stream.tips[i], node, data);
     }
     stream.tips = {&node};
     stream.tip_edges = {GraphEdgeData{}};
-    return node;
 }
 
 Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
@@ -379,9 +373,7 @@ Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
         return status;
     }
     if (external && stream.capture != nullptr) {
-        EventWaitNodeParameters parameters;
-        parameters.event = reinterpret_cast<EventHandle>(&event);
-        add_captured(stream, parameters, nullptr);
+        capture_external_wait(stream, reinterpret_cast<EventHandle>(&event));
         return Status::success;
     }
     if (stream.capture == nullptr) {
@@ -413,109 +405,13 @@ Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
 
 Status HostRuntime::capture_record(Stream& stream, Event& event, EventHandle handle, bool external) {
     if (external) {
-        EventRecordNodeParameters parameters;
-        parameters.event = handle;
-        add_captured(stream, parameters, nullptr);
+        capture_external_record(stream, handle);
         return Status::success;
     }
     event.capture = stream.capture->id;
     event.record = {};
     event.tips = stream.tips;
     event.tip_edges = stream.tip_edges;
-    return Status::success;
-}
-
-Status HostRuntime::capture_copy(Stream& stream, const Box& destination, const Box& source,
-                                 const Extent& extent, MemcpyKind kind, const Memcpy3DParameters* given,
-                                 Command* command) {
-    MemcpyNodeParameters parameters;
-    if (given != nullptr) {
-        static_cast<Memcpy3DParameters&>(parameters) = *given;
-    } else {
-        const auto pitched = [&](const Box& box) -> PitchedPointer {
-            const std::size_t pitch = box.pitch != 0 ? box.pitch : extent.width;
-            return {box.base, pitch, extent.width, box.slice != 0 ? box.slice / pitch : extent.height};
-        };
-        parameters.source = pitched(source);
-        parameters.destination = pitched(destination);
-        parameters.extent = extent;
-        parameters.kind = kind;
-    }
-    add_captured(stream, parameters, command);
-    return Status::success;
-}
-
-Status HostRuntime::capture_set(Stream& stream, const Box& box, std::uint32_t value, std::size_t element,
-                                const Extent& extent, Command* command) {
-    MemsetNodeParameters parameters;
-    const std::size_t pitch = box.pitch != 0 ? box.pitch : extent.width;
-    parameters = {box.base,
-                  pitch,
-                  value,
-                  static_cast<unsigned>(element),
-                  extent.width / element,
-                  extent.height * extent.depth};
-    // Slices that do not follow each other at the distance of rows are sets of their own.
-    if (extent.depth > 1 && box.slice != pitch * extent.height) parameters.height = extent.height;
-    add_captured(stream, parameters, command);
-    return Status::success;
-}
-
-Status HostRuntime::capture_kernel(Stream& stream, const LaunchConfig& config, KernelHandle kernel,
-                                   const LaunchRequest& request, Command* command) {
-    KernelNodeParameters parameters;
-    parameters = {kernel,  config.grid,        config.block,      config.dynamic_shared_bytes,
-                  nullptr, config.duration_ns, config.array_bytes};
-    if (request.overlaps && stream.tips.size() == 1 &&
-        type_of(stream.tips.front()->parameters) == GraphNodeType::kernel) {
-        stream.tip_edges.front() = {ports::kernel_programmatic, 0, DependencyType::programmatic};
-    }
-    GraphNode& node = add_captured(stream, parameters, command);
-    node.name = find_kernel(kernel)->lowered;
-    node.attributes.assign(config.attributes.begin(), config.attributes.end());
-    if (config.cooperative) {
-        LaunchAttribute attribute;
-        attribute.id = LaunchAttributeId::cooperative;
-        attribute.value = 1;
-        node.attributes.push_back(attribute);
-    }
-    if (config.cluster.x != 0) {
-        LaunchAttribute attribute;
-        attribute.id = LaunchAttributeId::cluster_dimension;
-        attribute.cluster = config.cluster;
-        node.attributes.push_back(attribute);
-    }
-    return Status::success;
-}
-
-Status HostRuntime::capture_host(Stream& stream, HostFunction function, void* data, Command* command) {
-    HostNodeParameters parameters;
-    parameters = {function, data};
-    add_captured(stream, parameters, command);
-    return Status::success;
-}
-
-Status HostRuntime::capture_alloc(Stream& stream, void** pointer, std::size_t bytes, int device) {
-    AllocNodeParameters parameters;
-    parameters.bytes = bytes;
-    parameters.pool.location.id = device;
-    std::shared_ptr<GraphMemory> memory;
-    if (Status status = make_graph_memory(parameters, &memory); status != Status::success) return status;
-    add_captured(stream, parameters, nullptr).memory = memory;
-    *pointer = memory->base;
-    return Status::success;
-}
-
-Status HostRuntime::capture_free(Stream& stream, void* pointer) {
-    GraphMemory* const memory = graphs_->memory_at(pointer);
-    if (memory == nullptr) {
-        stream.capture->graph->asked_for_memory = true;
-        return fail(Status::invalid_value, "the address is not one that a node of the graph allocates");
-    }
-    FreeNodeParameters parameters;
-    parameters.pointer = pointer;
-    GraphNode& node = add_captured(stream, parameters, nullptr);
-    node.memory = memory->shared_from_this();
     return Status::success;
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "host/effects/kernel.hpp"
 #include "host/runtime/call.hpp"
 
 namespace cuscope::host {
@@ -73,12 +74,11 @@ std::shared_ptr<HostRuntime::LaunchEnvironment> HostRuntime::outermost_environme
     return environment;
 }
 
-void HostRuntime::let_launch(const std::shared_ptr<LaunchEnvironment>& environment, Command* command) {
-    if (command->engine != Engine::compute) return;
-    const auto& model = static_cast<const KernelEffect&>(*command->effect);
-    if (!model.may_launch_graphs()) return;
-    command->effect = model.copy();  // this one knows the launch
-    auto* const kernel = static_cast<KernelEffect*>(command->effect.get());
+// `command` is a kernel like `model`. Its effect becomes one of its own, which knows the launch.
+void HostRuntime::let_launch(const std::shared_ptr<LaunchEnvironment>& environment, Command* command,
+                             const KernelEffect& model) {
+    const std::shared_ptr<KernelEffect> kernel = model.copy_kernel();
+    command->effect = kernel;
     auto launcher = std::make_shared<KernelLauncher>(*this, environment);
     kernel->launch.graphs = launcher;
     // What it launches is known when it was run; how long it takes may be, too.

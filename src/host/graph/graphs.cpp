@@ -1,7 +1,6 @@
 // The host runtime's graphs: making, cloning and destroying them, their nodes and edges.
 #include <algorithm>
 
-#include "host/effects/copies.hpp"
 #include "host/graph/graph.hpp"
 #include "host/runtime/call.hpp"
 
@@ -107,14 +106,6 @@ bool HostRuntime::destroy_unless_captured(const void* graph) {
     return true;
 }
 
-// The node's own bodies in its parameters, in place of those of the node that these come from.
-void HostRuntime::name_bodies(GraphNode& node) {
-    if (auto* const child = std::get_if<ChildGraphNodeParameters>(&node.parameters))
-        child->graph = node.body_handles.front();
-    if (auto* const conditional = std::get_if<ConditionalNodeParameters>(&node.parameters))
-        conditional->bodies = node.body_handles.data();
-}
-
 std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, bool hidden) {
     auto made = hidden ? std::make_unique<Graph>() : new_graph();
     made->hidden = hidden;
@@ -123,19 +114,13 @@ std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, 
     made->asked_for_memory = graph.asked_for_memory;
     std::unordered_map<const GraphNode*, GraphNode*> copies;
     for (const auto& node : graph.nodes) {
-        auto copy = std::make_unique<GraphNode>();
+        auto copy = GraphNode::make_for(node->parameters());
         copy->graph = made.get();
         copy->number = node->number;
         copy->serial = ++graphs_->last_serial;
         copy->origin = node->serial;
         copy->device = node->device;
-        copy->parameters = node->parameters;
-        copy->attributes = node->attributes;
-        copy->name = node->name;
-        take_command(*copy, node->command);
-        copy->memory = node->memory;
-        copy->known_destination = node->known_destination;
-        copy->known_source = node->known_source;
+        copy->imitate(*this, *node);
         for (const auto& body : node->bodies) {
             auto inner = copy_graph(*body, hidden);
             inner->parent = copy.get();
@@ -143,8 +128,6 @@ std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, 
             copy->body_handles.push_back(reinterpret_cast<GraphHandle>(inner.get()));
             copy->bodies.push_back(std::move(inner));
         }
-        name_bodies(*copy);
-        keep_arguments(*copy);
         copies.emplace(node.get(), copy.get());
         if (!hidden) graphs_->nodes.emplace(copy.get(), copy.get());
         made->nodes.push_back(std::move(copy));
@@ -207,14 +190,13 @@ void HostRuntime::connect(GraphNode& from, GraphNode& to, const GraphEdgeData& d
 
 Status HostRuntime::check_edge(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data) {
     if (data == GraphEdgeData{}) return Status::success;
-    const bool kernel = type_of(from.parameters) == GraphNodeType::kernel;
+    const bool kernel = from.is_kernel();
     if (data.type == DependencyType::full) {
         if (data.to_port == 0 && kernel && data.from_port <= ports::kernel_launch_order)
             return Status::success;
         return fail(Status::invalid_value, "only kernel nodes have other ports than 0");
     }
-    if (data.type != DependencyType::programmatic || data.to_port != 0 || !kernel ||
-        type_of(to.parameters) != GraphNodeType::kernel ||
+    if (data.type != DependencyType::programmatic || data.to_port != 0 || !kernel || !to.is_kernel() ||
         (data.from_port != ports::kernel_programmatic && data.from_port != ports::kernel_launch_order)) {
         return fail(Status::invalid_value,
                     "a programmatic edge leads from port 1 or 2 of a kernel node to a kernel node");
@@ -230,14 +212,18 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
     if (node == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     *node = nullptr;
     // A GPU looks at these before it looks at the graph and the dependencies.
-    if (Status status = check_kinds(*parameters); status != Status::success) return status;
+    auto made = GraphNode::make_for(*parameters);
+    if (made == nullptr) {
+        // Refused before the library is asked: its last error stays.
+        thread().detail = "a node of type " + std::to_string(static_cast<int>(type_of(*parameters)));
+        return Status::not_supported;
+    }
+    if (Status status = made->check(*this, *parameters); status != Status::success) return status;
     const Found<Graph> into = find_graph(graph);
     if (into == nullptr || (dependencies == nullptr && count > 0)) return fail(Status::invalid_value);
-    auto made = std::make_unique<GraphNode>();
     made->graph = into.get();
     made->serial = ++graphs_->last_serial;
     made->device = thread().device;
-    made->parameters = parameters_of_type(type_of(*parameters));
     std::unordered_set<const GraphNode*> seen;
     for (std::size_t i = 0; i < count; ++i) {
         const Found<const GraphNode> from = find_node(dependencies[i]);
@@ -248,15 +234,8 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
         if (edge_data == nullptr) continue;
         if (Status status = check_edge(*from, *made, edge_data[i]); status != Status::success) return status;
     }
-    if (type_of(*parameters) == GraphNodeType::mem_alloc || type_of(*parameters) == GraphNodeType::mem_free)
-        into->asked_for_memory = true;
-    if (type_of(*parameters) == GraphNodeType::conditional) {
-        if (Status status = fill_conditional(*made, std::get<ConditionalNodeParameters>(*parameters));
-            status != Status::success)
-            return status;
-    } else if (Status status = fill_node(*made, *parameters); status != Status::success) {
-        return status;
-    }
+    if (made->manages_memory()) into->asked_for_memory = true;
+    if (Status status = made->set(*this, *parameters); status != Status::success) return status;
     GraphNode& added = append(*into, std::move(made));
     for (std::size_t i = 0; i < count; ++i) {
         connect(*find_node(dependencies[i]), added, edge_data == nullptr ? GraphEdgeData{} : edge_data[i]);

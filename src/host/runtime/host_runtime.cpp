@@ -8,6 +8,7 @@
 #include <ctime>
 #include <thread>
 
+#include "host/effects/kernel.hpp"
 #include "host/effects/semaphore.hpp"
 #include "host/graph/graph.hpp"
 #include "host/runtime/call.hpp"
