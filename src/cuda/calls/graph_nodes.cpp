@@ -19,6 +19,10 @@ using Exec = cudaGraphExec_t;
 // CUDA has no function that sets the parameters of such a node.
 constexpr cudaError_t not_settable = cudaErrorInvalidValue;
 
+// Are the contract's number of a type and CUDA's the same?
+template <class Parameters, auto cuda_type>
+constexpr bool is_type = static_cast<int>(Parameters::node_type) == static_cast<int>(cuda_type);
+
 // ---- kernels
 
 // The library knows the kernels that it registered itself; only the driver knows those of loaded libraries.
@@ -35,6 +39,7 @@ cudaKernelNodeParams real_of(const KernelNodeParameters& given) {
     return real;
 }
 
+static_assert(is_type<KernelNodeParameters, cudaGraphNodeTypeKernel>);
 cudaError_t add(const NewNode& at, const KernelNodeParameters& given) {
     const cudaKernelNodeParams real = real_of(given);
     return cudaGraphAddKernelNode(at.node, at.graph, at.dependencies, at.count, &real);
@@ -70,6 +75,7 @@ cudaError_t set(Exec exec, Node node, const KernelNodeParameters& given) {
 
 // ---- copies
 
+static_assert(is_type<MemcpyNodeParameters, cudaGraphNodeTypeMemcpy>);
 cudaError_t add(const NewNode& at, const MemcpyNodeParameters& given) {
     const cudaMemcpy3DParms real = library_parameters(given);
     return cudaGraphAddMemcpyNode(at.node, at.graph, at.dependencies, at.count, &real);
@@ -102,6 +108,7 @@ cudaMemsetParams real_of(const MemsetNodeParameters& given) {
     return real;
 }
 
+static_assert(is_type<MemsetNodeParameters, cudaGraphNodeTypeMemset>);
 cudaError_t add(const NewNode& at, const MemsetNodeParameters& given) {
     const cudaMemsetParams real = real_of(given);
     return cudaGraphAddMemsetNode(at.node, at.graph, at.dependencies, at.count, &real);
@@ -130,6 +137,7 @@ cudaHostNodeParams real_of(const HostNodeParameters& given) {
     return real;
 }
 
+static_assert(is_type<HostNodeParameters, cudaGraphNodeTypeHost>);
 cudaError_t add(const NewNode& at, const HostNodeParameters& given) {
     const cudaHostNodeParams real = real_of(given);
     return cudaGraphAddHostNode(at.node, at.graph, at.dependencies, at.count, &real);
@@ -151,6 +159,7 @@ cudaError_t set(Exec exec, Node node, const HostNodeParameters& given) {
 
 // ---- child graphs
 
+static_assert(is_type<ChildGraphNodeParameters, cudaGraphNodeTypeGraph>);
 cudaError_t add(const NewNode& at, const ChildGraphNodeParameters& given) {
     return cudaGraphAddChildGraphNode(at.node, at.graph, at.dependencies, at.count, native(given.graph));
 }
@@ -164,6 +173,7 @@ cudaError_t set(Exec exec, Node node, const ChildGraphNodeParameters& given) {
 
 // ---- empty nodes
 
+static_assert(is_type<EmptyNodeParameters, cudaGraphNodeTypeEmpty>);
 cudaError_t add(const NewNode& at, const EmptyNodeParameters&) {
     return cudaGraphAddEmptyNode(at.node, at.graph, at.dependencies, at.count);
 }
@@ -173,6 +183,7 @@ cudaError_t set(Exec, Node, const EmptyNodeParameters&) { return not_settable; }
 
 // ---- events
 
+static_assert(is_type<EventWaitNodeParameters, cudaGraphNodeTypeWaitEvent>);
 cudaError_t add(const NewNode& at, const EventWaitNodeParameters& given) {
     return cudaGraphAddEventWaitNode(at.node, at.graph, at.dependencies, at.count, native(given.event));
 }
@@ -186,6 +197,7 @@ cudaError_t set(Exec exec, Node node, const EventWaitNodeParameters& given) {
     return cudaGraphExecEventWaitNodeSetEvent(exec, node, native(given.event));
 }
 
+static_assert(is_type<EventRecordNodeParameters, cudaGraphNodeTypeEventRecord>);
 cudaError_t add(const NewNode& at, const EventRecordNodeParameters& given) {
     return cudaGraphAddEventRecordNode(at.node, at.graph, at.dependencies, at.count, native(given.event));
 }
@@ -201,6 +213,9 @@ cudaError_t set(Exec exec, Node node, const EventRecordNodeParameters& given) {
 
 // ---- external semaphores
 
+static_assert(is_type<SemaphoreSignalNodeParameters, cudaGraphNodeTypeExtSemaphoreSignal>);
+static_assert(is_type<SemaphoreWaitNodeParameters, cudaGraphNodeTypeExtSemaphoreWait>);
+
 template <class Parameters>
 concept OfSemaphores = std::is_base_of_v<ExternalSemaphoreNodeParameters, Parameters>;
 
@@ -215,6 +230,7 @@ cudaError_t set(Exec exec, Node node, const OfSemaphores auto& given) {
 
 // ---- memory
 
+static_assert(is_type<AllocNodeParameters, cudaGraphNodeTypeMemAlloc>);
 cudaError_t add(const NewNode& at, AllocNodeParameters& given) {
     cudaMemAllocNodeParams real{};
     real.poolProps.allocType = cudaMemAllocationTypePinned;
@@ -245,6 +261,7 @@ cudaError_t get(Node node, AllocNodeParameters& found) {
 cudaError_t set(Node, const AllocNodeParameters&) { return not_settable; }
 cudaError_t set(Exec, Node, const AllocNodeParameters&) { return not_settable; }
 
+static_assert(is_type<FreeNodeParameters, cudaGraphNodeTypeMemFree>);
 cudaError_t add(const NewNode& at, const FreeNodeParameters& given) {
     return cudaGraphAddMemFreeNode(at.node, at.graph, at.dependencies, at.count, given.pointer);
 }
@@ -256,6 +273,7 @@ cudaError_t set(Exec, Node, const FreeNodeParameters&) { return not_settable; }
 
 // ---- batches of memory operations
 
+static_assert(is_type<BatchMemOpNodeParameters, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP>);
 cudaError_t add(const NewNode& at, const BatchMemOpNodeParameters& given) {
     return add_batch(at.node, at.graph, at.dependencies, at.count, given);
 }
@@ -267,6 +285,7 @@ cudaError_t set(Exec exec, Node node, const BatchMemOpNodeParameters& given) {
 
 // ---- conditionals
 
+static_assert(is_type<ConditionalNodeParameters, cudaGraphNodeTypeConditional>);
 cudaError_t add(const NewNode& at, ConditionalNodeParameters& given) {
     cudaGraphNodeParams real{};
     real.type = cudaGraphNodeTypeConditional;
