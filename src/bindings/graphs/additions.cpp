@@ -1,4 +1,4 @@
-// The nodes that a graph is given.
+// The methods of Graph that add nodes.
 #include <pybind11/stl.h>
 
 #include "bindings/graphs/graphs.hpp"

@@ -8,12 +8,12 @@
 namespace cuscope::bindings {
 namespace {
 
-// An end of a copy.
+// One side of a copy.
 struct End {
     core::StridedSide side;
     std::vector<py::ssize_t> shape;
     py::dtype dtype;
-    bool on_device = false, either = false;  // either: memory that the host knows as well
+    bool on_device = false, either = false;  // either: memory that host and device both use
 };
 
 End end_of(py::handle object, const char* what, bool written, const core::Device& device, NodeUses* uses) {

@@ -103,7 +103,7 @@ struct Parameters {
                 },
                 [&](HostNodeParameters& p) {
                     if (!values.contains("function")) return;
-                    // Kept for good: a test's process ends soon.
+                    // The reference is never dropped: the process of a test ends soon.
                     const py::object function = values["function"];
                     if (!function.is_none()) p = {call, py::object(function).release().ptr()};
                 },
@@ -147,7 +147,7 @@ struct Parameters {
     std::vector<MemoryOperation> operations;
 };
 
-// Queries that answer arrays: asked for the count, or for so many.
+// Queries that answer arrays. Without `room` they answer the count alone.
 template <class Ask>
 Answer ask_nodes(const Contract& c, const std::optional<size_t>& room, bool with_data, Ask ask) {
     size_t count = room.value_or(0);

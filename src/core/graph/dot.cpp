@@ -40,7 +40,7 @@ const char* direction(Device& device, const Memcpy3DParameters& copy) {
     return from ? to ? "device to device" : "device to host" : to ? "host to device" : "host to host";
 }
 
-// What a drawing says of a node. A type without a function here is drawn by its name alone.
+// The lines that a drawing shows for a node. A type without a function here is drawn by its name alone.
 struct Text {
     Device& device;
 

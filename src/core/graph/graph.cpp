@@ -131,7 +131,7 @@ Graph::Graph(std::shared_ptr<Graph> parent, GraphHandle handle)
       generation_(parent_->generation_) {}
 
 std::shared_ptr<Graph> Graph::unfinished(const DevicePtr& device, GraphHandle handle) {
-    auto made = std::make_shared<Graph>(device, nullptr);  // which owns nothing
+    auto made = std::make_shared<Graph>(device, nullptr);  // owns no graph of the runtime
     made->handle_ = handle;
     return made;
 }
@@ -325,7 +325,8 @@ std::vector<Graph::Edge> Graph::edges() {
     return edges;
 }
 
-// CUDA takes an edge that closes a cycle, and refuses the whole graph when it is instantiated.
+// CUDA takes an edge that closes a cycle, and refuses the whole graph at the instantiation; we refuse the
+// edge.
 bool Graph::leads_to(const GraphNode& from, const GraphNode& to) {
     if (&from == &to) return true;
     const auto none = [&](auto ask, GraphNodeHandle node) {
@@ -420,7 +421,7 @@ const char* meaning(GraphInstantiateResult result) {
 
 }  // namespace
 
-// Empty where nothing is known.
+// The reason why an instantiation failed; empty where the runtime does not tell.
 std::string Graph::why_not(const GraphInstantiateParameters& parameters) {
     std::string detail = meaning(parameters.result);
     auto type = GraphNodeType::empty;
@@ -486,7 +487,7 @@ std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const St
         return device_->runtime().graph_instantiate(&handle, handle_, &parameters);
     };
     Status status = device_->allocate(instantiate);
-    // Some graphs have one executable at a time; one that was closed does not count.
+    // Some graphs have one executable at a time. Executables that were closed give way.
     if (status == Status::not_supported && destroy_dropped()) {
         device_->runtime().get_last_error();
         status = device_->allocate(instantiate);

@@ -31,7 +31,7 @@ const cudaGraphEdgeData* data_of(const std::vector<cudaGraphEdgeData>& real) {
     return real.empty() ? nullptr : real.data();
 }
 
-// Calls `query` with room for edge data where somebody wants it, and gives them that.
+// Calls `query` with room for edge data if the caller wants edge data, and converts the answer.
 template <class Query>
 cudaError_t with_edge_data(GraphEdgeData* edge_data, const std::size_t* count, Query query) {
     if (edge_data == nullptr || count == nullptr) return query(nullptr);
@@ -160,7 +160,7 @@ Status CudaRuntime::graph_clone(GraphHandle* clone, GraphHandle original) {
     return make([&] { return cudaGraphClone(native(clone), native(original)); });
 }
 
-// Edges with data are added behind the node, which goes again where that is refused.
+// Edges with data are added after the node. If they are refused, the node is destroyed again.
 Status CudaRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
                                    const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
                                    std::size_t count, GraphNodeParameters* parameters) {
@@ -386,7 +386,7 @@ Status CudaRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
 }
 
 Status CudaRuntime::graph_launch(GraphExecHandle exec, StreamHandle stream) {
-    const PrintCapture capture;  // a launch shows what was printed before
+    const PrintCapture capture;  // a launch shows the output of earlier kernels
     const GraphUse use;
     const StreamUse stream_use(native(stream));
     if (!is_default(stream)) {

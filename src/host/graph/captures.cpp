@@ -1,5 +1,5 @@
-// The host runtime's stream capture: what is put in a stream becomes nodes of a graph, and what cannot is
-// refused and spoils the capture.
+// The host runtime's stream capture: work that is put in a stream becomes nodes of a graph. Work that cannot
+// become a node is refused and spoils the capture.
 #include <algorithm>
 #include <utility>
 
@@ -8,9 +8,9 @@
 
 namespace cuscope::host {
 
-// ---- what a capture refuses
+// ---- calls that a capture refuses
 
-// A status of success: spoilt by something that is no error itself.
+// Invalidates the capture. With a status of success, the call that did so does not fail itself.
 Status HostRuntime::spoil(Capture& capture, Status status, const std::string& detail) {
     if (capture.status == CaptureStatus::active) {
         capture.status = CaptureStatus::invalidated;
@@ -38,7 +38,8 @@ Status HostRuntime::forbidden() {
     const char* const detail = "a call that is not safe while a stream is captured";
     for (const auto& [id, capture] : graphs_->captures) {
         if (capture->mode == CaptureMode::relaxed) continue;
-        if (devices_[capture->origin->device]->lost != Status::success) continue;  // nobody can end it
+        if (devices_[capture->origin->device]->lost != Status::success)
+            continue;  // it cannot be ended any more
         const bool own = capture->thread == thread().id;
         const bool others =
             capture->mode == CaptureMode::global && thread().capture_mode == CaptureMode::global;
@@ -185,10 +186,11 @@ Status HostRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHand
     return begin_capture(stream, mode, into.get(), dependencies, edge_data, count);
 }
 
-// The streams go on as before; a graph of the capture's own goes, unless somebody took it.
+// The streams go on as before. A graph that the capture made goes, unless the caller has moved it out of
+// `own`.
 void HostRuntime::leave_capture(Capture& capture) {
-    // A graph that a spoilt capture was to fill goes with the capture, whoever made it. Bodies are their
-    // nodes'.
+    // A graph that a spoilt capture was to fill goes with the capture, even if the capture did not make it.
+    // The body of a node stays: it belongs to the node.
     const void* const spoilt =
         capture.own == nullptr && capture.status != CaptureStatus::active ? capture.graph : nullptr;
     for (Stream* stream : capture.streams) {
@@ -229,7 +231,7 @@ Status HostRuntime::stream_end_capture(StreamHandle handle, GraphHandle* graph) 
                     "a capture that is not relaxed is ended by the thread that began it: it is over now, and "
                     "there is no graph");
     }
-    // Everything that was forked off has to be before what the first stream did last.
+    // All work of forked streams has to come before the last node of the first stream.
     std::unordered_set<const GraphNode*> joined;
     std::vector<const GraphNode*> stack(stream->tips.begin(), stream->tips.end());
     while (!stack.empty()) {
@@ -256,7 +258,7 @@ Status HostRuntime::stream_end_capture(StreamHandle handle, GraphHandle* graph) 
     return Status::success;
 }
 
-// ---- what is known of a capture
+// ---- queries about a capture
 
 Status HostRuntime::stream_is_capturing(StreamHandle stream, CaptureStatus* status) {
     return stream_get_capture_info(stream, status, nullptr, nullptr, nullptr, nullptr, nullptr);
@@ -335,7 +337,7 @@ Status HostRuntime::thread_exchange_stream_capture_mode(CaptureMode* mode) {
     return Status::success;
 }
 
-// ---- what is captured
+// ---- captured work
 
 void HostRuntime::join(Stream& stream, const std::vector<GraphNode*>& tips,
                        const std::vector<GraphEdgeData>& edges) {
@@ -364,8 +366,8 @@ void HostRuntime::add_captured(Stream& stream, std::unique_ptr<GraphNode> made) 
 
 Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
     Capture* const from = event.capture == 0 ? nullptr : graphs_->active(event.capture);
-    // Also of an external event. A GPU was asked about a spoilt capture; one that has ended is taken to be
-    // alike.
+    // This goes for external events, too. A GPU was asked about a spoilt capture; we assume that it treats a
+    // capture that has ended alike.
     if (event.capture != 0 && from == nullptr) {
         const Status status =
             fail(Status::invalid_value, "the event was last recorded in a capture, which has ended");
@@ -388,7 +390,7 @@ Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
         return Status::success;
     }
     if (from == nullptr) {
-        // An event that was never recorded has nothing to wait for, here as elsewhere.
+        // As outside of captures, there is nothing to wait for in an event that was never recorded.
         if (!event.record) return Status::success;
         return spoil(
             *stream.capture, Status::stream_capture_isolation,

@@ -14,7 +14,8 @@ bool HostRuntime::is_there(const Box& box, const Extent& extent) {
     return check_box(box, extent, "memory of a node", &found) == Status::success && found != nullptr;
 }
 
-// Memory of a graph is there, or not, when the graph begins; other memory has to be there still.
+// Refuses a launch whose allocation nodes still hold memory, and loses the device if memory of a node was
+// freed.
 Status HostRuntime::check_plan(const GraphPlan& plan, int device, bool frees) {
     const Status last = thread().last;
     Status status = Status::success;
@@ -135,7 +136,7 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
     }
     timeline_.enqueue(end, ends);
     start_background();
-    background_.notify_one();  // which sleeps if nothing was pending
+    background_.notify_one();  // the thread sleeps if nothing was pending
     if (launch_blocking_) return wait_for(call.lock(), CommandRef(found->last).get());
     unobserved_ += plan.nodes;
     relieve(call.lock());

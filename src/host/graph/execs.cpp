@@ -20,7 +20,7 @@ void HostRuntime::plan_graph(Graph& graph, GraphSteps& steps, const std::vector<
                              std::vector<int>* ends) {
     struct Place {
         std::vector<int> last;  // steps after which the node is over
-        std::size_t waits;      // for so many nodes that are not planned yet
+        std::size_t waits;      // how many nodes before it are not planned yet
     };
     std::unordered_map<const GraphNode*, Place> places;
     std::vector<GraphNode*> ready;
@@ -200,7 +200,7 @@ Status HostRuntime::graph_exec_get_flags(GraphExecHandle exec, unsigned long lon
     if (call.refused()) return call.status();
     const Found<const GraphExec> found = find_exec(exec);
     if (found == nullptr || flags == nullptr) return fail(Status::invalid_value);
-    // As a GPU answers: nothing of uploads and priorities.
+    // As on a GPU, flags of uploads and priorities are not in the answer.
     *flags = found->flags & (flags::graph_auto_free_on_launch | flags::graph_device_launch);
     return Status::success;
 }

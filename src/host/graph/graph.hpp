@@ -51,7 +51,7 @@ struct HostRuntime::GraphNode {
         const GraphRun& run;
         const GraphStep& step;
         std::vector<Command*>& after;  // the commands that the node waits for; may be added to, or taken over
-        bool now;                      // the simulation has come to this node, and decides here what to run
+        bool now;  // the simulation has come to this node: it is enqueued at the present time
     };
 
     // The classes, and which parameters each is for. A type of parameters without a function here does not
@@ -166,14 +166,14 @@ struct HostRuntime::GraphNode {
 };
 
 struct HostRuntime::Graph {
-    // Of such a graph there is one executable at a time, and no clone.
+    // Does the graph have one executable at a time, and no clones?
     bool unique() const {
         for (const auto& node : nodes) {
             if (node->chooses_bodies()) return true;
         }
         return allocates();
     }
-    // No node and no edge is taken away from such a graph.
+    // Does it allocate memory? Then its nodes and edges stay for good.
     bool allocates() const {
         if (asked_for_memory) return true;
         for (const auto& node : nodes) {
@@ -201,7 +201,7 @@ struct HostRuntime::GraphCondition {
 };
 
 struct HostRuntime::Capture {
-    // Is the graph, or one that it is a part of, this one?
+    // Is the captured graph, or a graph of which it is a part, this one?
     bool is_within(const Graph& other) const {
         for (const Graph* part = graph; part != nullptr;
              part = part->parent == nullptr ? nullptr : part->parent->graph) {
@@ -236,7 +236,7 @@ struct HostRuntime::GraphStep {
     std::vector<GraphSteps> bodies;  // of a conditional
 };
 
-// The work of an executable. A launch keeps the plan until it has decided what to run of it; a change of the
+// The work of an executable. A launch keeps the plan until all of it is enqueued; a change of the
 // executable makes another plan in the meantime.
 struct HostRuntime::GraphPlan {
     std::unique_ptr<Graph> graph;  // a copy of its own

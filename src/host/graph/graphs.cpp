@@ -21,7 +21,8 @@ CommandRef HostRuntime::adopt(Command* command) {
     return kept;
 }
 
-// Nodes share commands, which are but models; an executable runs the effects of its own.
+// Nodes of graphs share commands, because these are never run. An executable has commands and effects of its
+// own.
 void HostRuntime::take_command(GraphNode& node, const CommandRef& from) {
     node.command = from;
     if (!from || !node.graph->hidden) return;
@@ -92,7 +93,7 @@ Status HostRuntime::graph_destroy(GraphHandle graph) {
     return fail(Status::illegal_state, "a stream is being captured to the graph");
 }
 
-// False if a stream is being captured to the graph. Of a graph that a node has nothing is done.
+// False if a stream is being captured to the graph. A graph that belongs to a node stays.
 bool HostRuntime::destroy_unless_captured(const void* graph) {
     const auto owned = graphs_->graphs.find(graph);
     if (owned == graphs_->graphs.end()) return true;
@@ -211,7 +212,7 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
     if (call.refused()) return call.status();
     if (node == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     *node = nullptr;
-    // A GPU looks at these before it looks at the graph and the dependencies.
+    // A GPU makes these checks before it looks at the graph and the dependencies.
     auto made = GraphNode::make_for(*parameters);
     if (made == nullptr) {
         // Refused before the library is asked: its last error stays.
@@ -312,7 +313,7 @@ Status HostRuntime::graph_add_dependencies(GraphHandle graph, const GraphNodeHan
         }
         return status;
     };
-    // Backwards, so that each pops what it pushed.
+    // Backwards, so that each step removes the edge that it added.
     const auto undo = [&](Status status) {
         std::reverse(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(added));
         return refuse(status);
