@@ -68,6 +68,8 @@ struct HostRuntime::GraphNode {
     class EventRecordNode;
     template <class Parameters>
     class SemaphoresNode;
+    template <class Parameters>
+    class MemoryNode;
     class AllocNode;
     class FreeNode;
     class BatchNode;

@@ -4,13 +4,28 @@
 
 namespace cuscope::host {
 
-class HostRuntime::GraphNode::AllocNode final : public Of<AllocNodeParameters> {
+template <class Parameters>
+class HostRuntime::GraphNode::MemoryNode : public Of<Parameters> {
   public:
-    void imitate(HostRuntime& runtime, const GraphNode& from) override {
-        Of::imitate(runtime, from);
-        memory_ = static_cast<const AllocNode&>(from).memory_;
+    void imitate(HostRuntime& runtime, const GraphNode& from) final {
+        Of<Parameters>::imitate(runtime, from);
+        memory_ = static_cast<const MemoryNode&>(from).memory_;
     }
-    bool is_fixed() const override { return true; }
+    bool is_fixed() const final { return true; }
+    bool manages_memory() const final { return true; }
+    const GraphMemory* memory() const final { return memory_.get(); }
+
+  protected:
+    GraphExecUpdateResult difference_to(const Of<Parameters>& want) const final {
+        return memory() == want.memory() ? GraphExecUpdateResult::success
+                                         : GraphExecUpdateResult::not_supported;
+    }
+
+    std::shared_ptr<GraphMemory> memory_;
+};
+
+class HostRuntime::GraphNode::AllocNode final : public MemoryNode<AllocNodeParameters> {
+  public:
     void note_instantiation(HostRuntime&) const override { memory_->instantiated = true; }
     Status check_launch(HostRuntime& runtime, bool frees) const override {
         if (!memory_->allocated || frees) return Status::success;
@@ -22,10 +37,8 @@ class HostRuntime::GraphNode::AllocNode final : public Of<AllocNodeParameters> {
         made->role = Role::allocation;
         memory_->allocated = true;
     }
-    bool manages_memory() const override { return true; }
-    const GraphMemory* memory() const override { return memory_.get(); }
 
-    // The address is an answer of `given`.
+    // Also writes the address to `given`.
     Status allocate(HostRuntime& runtime, AllocNodeParameters& given) {
         if (Status status = runtime.make_graph_memory(given, &memory_); status != Status::success)
             return status;
@@ -39,28 +52,14 @@ class HostRuntime::GraphNode::AllocNode final : public Of<AllocNodeParameters> {
     Status set_given(HostRuntime& runtime, AllocNodeParameters& given) override {
         return allocate(runtime, given);
     }
-    GraphExecUpdateResult difference_to(const Of& want) const override {
-        return memory() == want.memory() ? GraphExecUpdateResult::success
-                                         : GraphExecUpdateResult::not_supported;
-    }
-
-  private:
-    std::shared_ptr<GraphMemory> memory_;
 };
 
-class HostRuntime::GraphNode::FreeNode final : public Of<FreeNodeParameters> {
+class HostRuntime::GraphNode::FreeNode final : public MemoryNode<FreeNodeParameters> {
   public:
-    void imitate(HostRuntime& runtime, const GraphNode& from) override {
-        Of::imitate(runtime, from);
-        memory_ = static_cast<const FreeNode&>(from).memory_;
-    }
-    bool is_fixed() const override { return true; }
     void enqueue(HostRuntime&, const Launch&, Command* made) const override {
         made->role = Role::release;
         memory_->allocated = false;
     }
-    bool manages_memory() const override { return true; }
-    const GraphMemory* memory() const override { return memory_.get(); }
     void free(GraphMemory& memory) {
         memory_ = memory.shared_from_this();
         given_.pointer = memory.base;
@@ -85,13 +84,6 @@ class HostRuntime::GraphNode::FreeNode final : public Of<FreeNodeParameters> {
         free(*found);
         return Status::success;
     }
-    GraphExecUpdateResult difference_to(const Of& want) const override {
-        return memory() == want.memory() ? GraphExecUpdateResult::success
-                                         : GraphExecUpdateResult::not_supported;
-    }
-
-  private:
-    std::shared_ptr<GraphMemory> memory_;
 };
 
 HostRuntime::GraphNode::Made HostRuntime::GraphNode::make(const AllocNodeParameters&) {

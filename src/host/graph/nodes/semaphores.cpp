@@ -15,6 +15,7 @@ class HostRuntime::GraphNode::SemaphoresNode final : public Of<Parameters> {
         const auto& same = static_cast<const SemaphoresNode&>(from);
         handles_ = same.handles_;
         values_ = same.values_;
+        this->given_ = Parameters{own()};
     }
     // Copies the arrays of the caller.
     void assign(HostRuntime& runtime, const Parameters& given, Command* made) override {
