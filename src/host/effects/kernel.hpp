@@ -15,6 +15,9 @@ class HostRuntime::KernelEffect final : public Effect {
     simt::Outcome outcome;
     bool tells_time = true;
 
+    // The effect of a command of the compute engine: only kernels are run by it.
+    static KernelEffect& of(const Command& command) { return static_cast<KernelEffect&>(*command.effect); }
+
     void starting(Time time) override { launch.start_ns = time; }
     void primary_ended(Time time) override { launch.primary_ended_ns = time; }
     Time triggered() const override { return outcome.triggered_ns; }
