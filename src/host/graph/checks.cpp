@@ -5,7 +5,6 @@
 #include "host/runtime/call.hpp"
 
 namespace cuscope::host {
-
 namespace {
 
 // A node that a cycle keeps from ever being ready; null if there is no cycle.

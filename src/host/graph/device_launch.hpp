@@ -31,8 +31,7 @@ struct HostRuntime::LaunchEnvironment {
     std::shared_ptr<LaunchEnvironment> parent;  // to which it belongs; null: it is the host's launch
     Stream* stream = nullptr;
     std::shared_ptr<DeviceGraph> current;
-    // The next graph waits for so many things: the nodes of the current graph, and the environments in this
-    // one.
+    // For how much the next graph waits: the nodes of the current graph, and environments that belong here.
     int unended = 0;
     int launched = 0;                                 // environments that the current graph made
     std::vector<std::shared_ptr<DeviceGraph>> tails;  // launched by the current graph

@@ -54,8 +54,7 @@ struct HostRuntime::GraphNode {
         bool now;  // the simulation has come to this node: it is enqueued at the present time
     };
 
-    // The classes, and which parameters each is for. A type of parameters without a function here does not
-    // compile.
+    // The classes, and a function for each type of parameters. A type without a function does not compile.
     template <class Parameters>
     class Of;  // nodes/node_of.hpp
     class KernelNode;
@@ -102,8 +101,8 @@ struct HostRuntime::GraphNode {
     // Pointers in them are good until the node changes.
     virtual GraphNodeParameters parameters() const = 0;
 
-    // The next three take parameters of the node's own type.
-    // Refuses parameters that a GPU refuses before it looks at the graph that they are for.
+    // Refuses parameters that a GPU refuses before it looks at the graph that they are for. These three
+    // functions are given parameters of the node's own type.
     virtual Status check(HostRuntime& runtime, const GraphNodeParameters& given) const = 0;
     // Takes the parameters over, and writes the members that are answers. Refused, the node stays as it was.
     virtual Status set(HostRuntime& runtime, GraphNodeParameters& given) = 0;
@@ -121,8 +120,7 @@ struct HostRuntime::GraphNode {
     // Refuses a node of which no executable is made.
     virtual Status check_instantiation(HostRuntime&) const { return Status::success; }
     // Can the device start the node by itself? It does so for the bodies of conditional nodes, and for a
-    // whole graph
-    // (`whole_graph`) that a kernel launches.
+    // whole graph (`whole_graph`) that a kernel launches.
     virtual GraphInstantiateResult check_device_start(HostRuntime&, bool /*whole_graph*/) const {
         return GraphInstantiateResult::node_operation_not_supported;
     }
@@ -238,8 +236,8 @@ struct HostRuntime::GraphStep {
     std::vector<GraphSteps> bodies;  // of a conditional
 };
 
-// The work of an executable. A launch keeps the plan until all of it is enqueued; a change of the
-// executable makes another plan in the meantime.
+// The work of an executable. A launch keeps the plan until all of it is enqueued. If the executable is
+// changed before, it gets another plan.
 struct HostRuntime::GraphPlan {
     std::unique_ptr<Graph> graph;  // a copy of its own
     GraphSteps whole;

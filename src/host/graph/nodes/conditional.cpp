@@ -35,7 +35,7 @@ class HostRuntime::GraphNode::ConditionalNode final : public Of<ConditionalNodeP
     // The command that others wait for ends when the last body that was chosen has ended.
     void enqueue(HostRuntime& runtime, const Launch& launch, Command* made) const override {
         runtime.timeline_.hold(made);
-        decide(runtime, launch.run, launch.step, made, std::move(launch.after), launch.now);
+        decide(runtime, launch.run, launch.step, made, launch.after, launch.now);
         launch.after.clear();
     }
 

@@ -40,7 +40,7 @@ class HostRuntime::GraphNode::KernelNode final : public Of<KernelNodeParameters>
     }
 
     const std::vector<LaunchAttribute>& attributes() const { return attributes_; }
-    // A launch with these attributes is being captured, or they are not to be checked for another reason.
+    // For a capture: the launch has checked the attributes.
     void keep_attributes(std::vector<LaunchAttribute> attributes) { attributes_ = std::move(attributes); }
     // Refused, the node stays as it was.
     Status set_attributes(HostRuntime& runtime, std::vector<LaunchAttribute> attributes) {
