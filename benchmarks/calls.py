@@ -1,10 +1,10 @@
-"""What a call costs on a GPU: python benchmarks/calls.py --cpp PROGRAM [--json].
+"""Measures the cost of runtime calls on a GPU: python benchmarks/calls.py --cpp PROGRAM [--json].
 
-A 4-argument launch, an event record, a stream wait and a stream query, from Python, beside the same from C++ (PROGRAM: built
-from benchmarks/cpp, it prints JSON), CuPy and cuda.core where they are installed. Each has a process of its own
-(cuscope.bench._calls) and is started several times: even two streams of one process were seen to differ by a fifth.
-All run on the same processor and take turns, round after round; what is printed is the median time and the median of the
-ratios to C++ in the same round.
+A 4-argument launch, an event record, a stream wait and a stream query, from Python. The same calls are measured from
+C++ (PROGRAM, built from benchmarks/cpp, prints JSON), and from CuPy and cuda.core if they are installed. Each library
+has a process of its own (cuscope.bench._calls), which is started several times: even two streams of one process were
+seen to differ by a fifth. All processes run on the same processor and take turns, round after round. The table shows
+the median time and the median of the ratios to C++ in the same round.
 """
 
 from __future__ import annotations

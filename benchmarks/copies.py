@@ -1,9 +1,9 @@
-"""What copies between the host and a GPU take: python benchmarks/copies.py --cpp PROGRAM [--json].
+"""Measures the time of copies between the host and a GPU: python benchmarks/copies.py --cpp PROGRAM [--json].
 
-256 MiB of pageable and of page-locked memory, both ways, beside cudaMemcpy from C++ (PROGRAM: built from
-benchmarks/cpp/copy_rates.cu, it prints JSON), and a new device array of 1 KiB from a NumPy array beside CuPy's asarray
-and torch, where they are installed. All take turns, round after round; what is printed is the median, and the median
-of the ratios in the same round.
+256 MiB of pageable and of page-locked memory, both ways, compared with cudaMemcpy from C++ (PROGRAM, built from
+benchmarks/cpp/copy_rates.cu, prints JSON). Also a new device array of 1 KiB from a NumPy array, compared with CuPy's
+asarray and torch, if they are installed. All take turns, round after round. The table shows the median time and the
+median of the ratios in the same round.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def rates() -> dict[str, float]:
 
 
 def small_arrays() -> tuple[dict[str, tuple[str, dict[str, Any]]], dict[str, str]]:
-    """A statement for each package that makes a device array of 1 KiB, and the reasons for those that are missing."""
+    """A statement that makes a device array of 1 KiB, for each package, and the reasons for missing packages."""
     array = np.ones(256, np.float32)
     statements = {"cuscope": ("to_device(array)", {"to_device": cs.to_device, "array": array})}
     missing = {}
@@ -58,7 +58,7 @@ def small_arrays() -> tuple[dict[str, tuple[str, dict[str, Any]]], dict[str, str
         import cupy
 
         statements["cupy"] = ("asarray(array)", {"asarray": cupy.asarray, "array": array})
-    except Exception as error:  # another package's, whatever it is, does not end the measurement
+    except Exception as error:  # an error of another package must not end the measurement
         missing["cupy"] = f"{type(error).__name__}: {error}"
     try:
         import torch

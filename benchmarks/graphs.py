@@ -1,10 +1,10 @@
-"""What graphs cost on a GPU: python benchmarks/graphs.py --cpp PROGRAM [--json].
+"""Measures the cost of graphs on a GPU: python benchmarks/graphs.py --cpp PROGRAM [--json].
 
-A chain of kernels replayed as a graph, launched one by one, the launch of the graph alone, and its capture for each kernel,
-from Python, beside the same from C++ (PROGRAM: built from benchmarks/cpp/graph_costs.cu, it prints JSON), CuPy and PyTorch
-where they are installed. Each has a process of its own (cuscope.bench._graph_calls), which is started anew after some rounds,
-since starts of one program differ; all run on the same processor and take turns. What is printed is the median time and the median of the ratios to C++ in
-the same round.
+A chain of kernels replayed as a graph, launched one by one, the launch of the graph alone, and its capture for each
+kernel, from Python. The same is measured from C++ (PROGRAM, built from benchmarks/cpp/graph_costs.cu, prints JSON), and
+from CuPy and PyTorch if they are installed. Each library has a process of its own (cuscope.bench._graph_calls), which
+is started anew after some rounds, because starts of one program differ. All processes run on the same processor and
+take turns. The table shows the median time and the median of the ratios to C++ in the same round.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Times = dict[str, dict[str, list[float]]]
 
 
 def take_turns(program: str | None, kernels: int, rounds: int, times: Times) -> dict[str, str]:
-    """Appends to the times; says who is missing, and why."""
+    """Appends to the times; names the missing packages, with the reasons."""
     peers = {name: Peer(name, kernels, module="cuscope.bench._graph_calls") for name in PEERS}
     for _ in range(rounds):
         if program:

@@ -1,7 +1,8 @@
-"""What the simulated device costs on this machine, as ratios: python benchmarks/host.py [--json].
+"""Measures the cost of the simulated device on this machine, as ratios: python benchmarks/host.py [--json].
 
-Commands a second, enqueued from Python and retired; nodes a second of a graph that is replayed; ``vec_add`` over 2^24 elements beside NumPy's ``a + b``; barriers
-a second that a core's simulated threads pass. Medians of several runs; what is compared is measured in turn.
+Commands per second, enqueued from Python and retired; nodes per second of a graph that is replayed; ``vec_add`` over
+2^24 elements compared with NumPy's ``a + b``; barriers per second that the simulated threads of one core pass. The
+numbers are medians of several runs, and compared numbers are measured in turn.
 """
 
 from __future__ import annotations

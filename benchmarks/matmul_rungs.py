@@ -1,9 +1,10 @@
-"""What the rungs of cuda_kernels/matmul reach beside cuBLAS: python benchmarks/matmul_rungs.py [--quick] [--only TEXT ...].
+"""Compares the rungs of cuda_kernels/matmul with cuBLAS: python benchmarks/matmul_rungs.py [--quick] [--only TEXT ...].
 
-First every instance is checked against float64 on uniform numbers from -1 to 1, at odd and at even sizes. Then all of an
-element type and size take turns, round after round, over operands that together do not fit into the second-level cache; a
-round's time is between two events around a few launches. Printed are the median of the rates, and the median of the
-ratios to the peer in the same round. Peers: CuPy for float32 (without TF32) and float64, torch for the rest.
+First every instance is checked against float64 on uniform numbers from -1 to 1, at odd and at even sizes. Then all
+instances of an element type and size take turns, round after round. Their operands together do not fit into the
+second-level cache. The time of a round is the time between two events around a few launches. The table shows the median
+of the rates, and the median of the ratios to cuBLAS in the same round. cuBLAS is called through CuPy for float32
+(without TF32) and float64, and through torch for the other types.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Instance(NamedTuple):
 
     @property
     def group(self) -> str:
-        """What is measured together: a type of A and B, where tf32 is one of its own."""
+        """The name under which instances are measured together: the type of A and B, where tf32 has a name of its own."""
         return "tf32" if self.rung[:2] == "09" and self.source == "float" else self.source
 
 
@@ -136,7 +137,7 @@ def problem(m: int, n: int, k: int, a_row: int, b_row: int, c_row: int) -> np.nd
 
 
 def padded(array: np.ndarray) -> np.ndarray:
-    """The matrix with rows that are multiples of 16 bytes; what is added is not a number, where there is such a thing."""
+    """The matrix with rows that are multiples of 16 bytes; the padding is NaN, if the type has one."""
     step = 16 // array.itemsize
     out = np.full((array.shape[0], -(-array.shape[1] // step) * step), 127, array.dtype)
     if array.dtype.kind == "f":
@@ -204,7 +205,7 @@ class Peers:
 
             cupy.zeros(1)
             self.cupy, self.cupy_stream = cupy, cupy.cuda.ExternalStream(stream.handle)
-        except Exception as error:  # another package's, whatever it is, does not end the measurement
+        except Exception as error:  # an error of another package must not end the measurement
             self.missing["cupy"] = f"{type(error).__name__}: {error}"
         try:
             import torch

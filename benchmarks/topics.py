@@ -1,9 +1,10 @@
-"""What the rungs of the documents' own kernels reach: python benchmarks/topics.py [--quick] [--only TOPIC ...] [--json FILE].
+"""Measures the rungs of kernels of CUDA's documents: python benchmarks/topics.py [--quick] [--only TOPIC ...] [--json FILE].
 
-Additions, transposes and walks over pitched memory, beside a copy within the device that reads and writes as many bytes; and
-the averages of twenty chunks, in one stream and in two. As `python -m cuscope bench` measures (docs/benchmarks.md): every
-result is checked first, all rungs of a size take turns with the copy, in memory that the cache has forgotten, between two
-events, while the stream is held. `tools/kernel_results.py TOPIC FILE` writes the tables into the READMEs.
+Additions, transposes and walks over pitched memory are compared with a copy within the device that reads and writes as
+many bytes. The averages of twenty chunks run in one stream and in two. The method is that of `python -m cuscope bench`
+(docs/benchmarks.md): every result is checked first, all rungs of a size take turns with the copy, in memory that is not
+in the cache, between two events, while the stream is held. `tools/kernel_results.py TOPIC FILE` writes the tables into
+the READMEs.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Call = Callable[..., object]
 
 
 def kernel(device: cs.Device, file: str, element: str = "") -> cs.Kernel:
-    """As the package has it, compiled when it was built."""
+    """The kernel as the package has it, compiled when it was built."""
     ending = ".image" if device.kind == "host" else ".fatbin"
     path = Path(cs.__file__).parent / "kernels" / (file + ending)
     name = file.partition("/")[2].partition("_")[2]
@@ -41,7 +42,7 @@ def blocks(count: int, block: int) -> int:
 
 
 def beside_a_copy(name: str, size: int, amount: int, rungs: dict[str, Call], **others: Any) -> Case:
-    """Rungs whose set of operands ends with what the copy reads, and where it writes the same number of bytes."""
+    """Rungs whose sets of operands end with the source and the target of the copy: it moves the same number of bytes."""
 
     def copy(*operands: Any) -> None:
         operands[-1].copy_from(operands[-2])
@@ -51,7 +52,7 @@ def beside_a_copy(name: str, size: int, amount: int, rungs: dict[str, Call], **o
 
 
 def additions(run: Run) -> Iterator[Case]:
-    """12 bytes an element. The copy's source begins with the sums, so that its result is right, too."""
+    """Additions: 12 bytes an element. The copy's source begins with the sums, so that its result is right, too."""
 
     def operands(n: int, sets: int) -> Sequence[Sequence[Any]]:
         a, b = run.random(2 * n).reshape(2, n)
@@ -85,7 +86,7 @@ def additions(run: Run) -> Iterator[Case]:
 
 
 def transposes(run: Run) -> Iterator[Case]:
-    """Of squares of 4-byte elements. The copy's source is the transpose."""
+    """Transposes of squares of 4-byte elements. The copy's source is the transpose."""
 
     def operands(n: int, sets: int) -> Sequence[Sequence[Any]]:
         a = run.random(n * n).reshape(n, n)
@@ -118,7 +119,7 @@ def transposes(run: Run) -> Iterator[Case]:
 
 
 def walks(run: Run) -> Iterator[Case]:
-    """Every element times -1, in place; of three axes ten slices, of as many rows in all."""
+    """Walks that multiply every element by -1, in place. With three axes, ten slices have as many rows in all."""
 
     def operands(n: int, sets: int) -> Sequence[Sequence[Any]]:
         made = []
@@ -128,7 +129,7 @@ def walks(run: Run) -> Iterator[Case]:
                 plane, box = cs.empty_pitched((n, n)), cs.empty_pitched((10, n // 10, n))
                 plane.copy_from(data)
                 box.copy_from(data.reshape(box.shape))
-                # A walk reads and writes the same memory; the copy has a place of its own to write to.
+                # A walk reads and writes the same memory; the copy has a target of its own.
                 made.append((plane, box, cs.to_device(data), cs.empty_like(data)))
         run.stream.synchronize()
         return made
@@ -164,7 +165,7 @@ def walks(run: Run) -> Iterator[Case]:
 
 
 def averages(run: Run) -> Iterator[Case]:
-    """All chunks, there and back: the documents' ways, one case each, because they write to memory of different kinds."""
+    """Averages of all chunks, copied in and out; a case for each way, because they use different kinds of memory."""
     averaging = kernel(run.device, "averaging/01_averaging")
     streams = cs.Stream(), cs.Stream()
     began, ended = cs.Event(timing=False), [cs.Event(timing=False) for _ in streams]

@@ -3,10 +3,9 @@
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_CUDA_STANDARD 17)
-set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+option(CMAKE_UNITY_BUILD "Compile the sources of a folder together" ON)
 
 add_library(cuscope_common INTERFACE)
 target_include_directories(
@@ -34,11 +33,33 @@ if(CUSCOPE_SANITIZE)
   target_compile_definitions(cuscope_common INTERFACE CUSCOPE_SANITIZED CUSCOPE_CHECK_LOOKUPS)
 endif()
 
+# Sources of one folder are compiled together, at most eight at once: most of a source's time goes to headers that its
+# neighbours include, too. A batch never mixes folders, so that adding a file changes the batches of its folder alone.
+# A name in an unnamed namespace is therefore used once in a folder. -DCMAKE_UNITY_BUILD=OFF compiles each source alone.
+function(cuscope_batches target)
+  get_target_property(sources ${target} SOURCES)
+  list(SORT sources)
+  set(last "")
+  foreach(source IN LISTS sources)
+    get_filename_component(folder "${source}" DIRECTORY)
+    if(NOT folder STREQUAL last)
+      set(last "${folder}")
+      set(number 0)
+    endif()
+    math(EXPR batch "${number} / 8")
+    math(EXPR number "${number} + 1")
+    file(RELATIVE_PATH group "${PROJECT_SOURCE_DIR}/src" "${folder}")
+    string(REPLACE "/" "_" group "${group}")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}_${batch}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+endfunction()
+
 function(cuscope_layer name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/host/include/")
   add_library(cuscope_${name} OBJECT ${sources})
   target_link_libraries(cuscope_${name} PUBLIC cuscope_common Threads::Threads ${CMAKE_DL_LIBS})
-  set_target_properties(
-    cuscope_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  set_target_properties(cuscope_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  cuscope_batches(cuscope_${name})
 endfunction()

@@ -1,4 +1,4 @@
-"""What every test can have: a device of each runtime, its contract, and a process of its own."""
+"""Fixtures of all tests: a device of each runtime, its contract, and a process of its own."""
 
 from __future__ import annotations
 
@@ -21,32 +21,33 @@ TESTS = str(Path(__file__).resolve().parent)
 if TESTS not in sys.path:
     sys.path.insert(0, TESTS)  # for support.py and semantics/
 
-# Compiled kernels of a test run are its own, and shared with the processes that it starts.
+# Compiled kernels are kept in a folder of this test run, which the processes that it starts share.
 if "CUSCOPE_CACHE_DIR" not in os.environ:
     _cache = tempfile.TemporaryDirectory(prefix="cuscope-tests-", ignore_cleanup_errors=True)
     os.environ["CUSCOPE_CACHE_DIR"] = _cache.name
 os.environ.pop("CUDA_LAUNCH_BLOCKING", None)
-# Warnings are errors here: a wait in which nothing goes on for so long fails its test, and says what it waits for. A
-# kernel under a sanitizer may take longer than the usual ten seconds.
+# Warnings are errors here: a test fails if nothing happens for so long during a wait, and the warning lists the work
+# that is waited for. A kernel under a sanitizer may take longer than the usual ten seconds.
 os.environ["CUSCOPE_WAIT_WARNING"] = "60"
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    # A job in the background: the processes of tests that interrupt themselves would ignore it, too.
+    # For a job in the background: the processes of tests that interrupt themselves would ignore the signal, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest  # noqa: E402
 
-# Devices that a test lost for good: every later test would fail for no reason of its own.
+# Devices that a test has lost for good: every later test on them would fail.
 LOST: dict[str, str] = {}
 
 
 class HangWatch:
-    """Prints what is in flight shortly before a test runs into its limit: from a thread of its own, as the test may
-    be in a call that never comes back."""
+    """Prints the work in flight shortly before a test runs into its time limit. It runs in a thread of its own, because
+    the test may be in a call that never returns.
+    """
 
     ahead = 1.0  # seconds
 
     def __init__(self) -> None:
-        self.terminal = os.dup(2)  # whatever the output of tests is captured to
+        self.terminal = os.dup(2)  # the terminal, although pytest captures the output of tests
         self.deadline = math.inf
         self.test = ""
         threading.Thread(target=self.watch, name="hang watch", daemon=True).start()
@@ -90,20 +91,21 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        # With --dist loadgroup: the GPU's tests after each other, as some count its memory; others file by file.
+        # With --dist loadgroup: the GPU's tests run one after another, because some count its memory; others go file by
+        # file.
         item.add_marker(pytest.mark.xdist_group("cuda:0" if "cuda:0" in item.nodeid else str(item.path)))
         if "run_python" in getattr(item, "fixturenames", ()):
             item.add_marker("own_process")
 
 
 def pytest_collection_finish() -> None:
-    # Tests that collect garbage would look each time through all that pytest keeps of thousands of tests.
+    # Tests that collect garbage would go through all objects that pytest keeps of thousands of tests, each time.
     gc.collect()
     gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Why tests were skipped: one line for each reason, not one for each test."""
+    """The reasons for skipped tests: one line for each reason, not one for each test."""
     reasons = Counter(report.longrepr[2] for report in terminalreporter.getreports("skipped"))
     for reason, count in reasons.most_common():
         terminalreporter.write_line(f"{count} skipped: {reason.removeprefix('Skipped: ')}")
@@ -120,8 +122,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @functools.cache
 def devices_here() -> list[str]:
-    """One device of each runtime that this machine has. An absent GPU is no parameter: half of all tests would be
-    skipped, each after it was collected and handed to a process."""
+    """One device of each runtime that this machine has. A missing GPU gives no parameter: it would double the number of
+    tests, and each would be skipped after it was collected and sent to a process.
+    """
     import cuscope as cs
 
     return [name for name in ("host:0", "cuda:0") if name in [d.name for d in cs.devices()]]
@@ -129,7 +132,7 @@ def devices_here() -> list[str]:
 
 @pytest.fixture
 def device(request: pytest.FixtureRequest) -> Iterator:
-    """The device under test, current on this thread; skipped where the machine has none of that name."""
+    """The device under test, current on this thread; the test is skipped if the machine has no such device."""
     import cuscope as cs
 
     name = request.param
@@ -159,7 +162,7 @@ def contract(device):
 
 @pytest.fixture
 def settled(device) -> Callable[[], None]:
-    """Lets everything that an earlier test left behind go, so that memory can be counted."""
+    """Frees everything that earlier tests left behind, so that memory can be counted."""
 
     import cuscope as cs
 
@@ -168,7 +171,7 @@ def settled(device) -> Callable[[], None]:
         gc.collect()
         device.synchronize()
         gc.collect()
-        for _ in range(3):  # what a wait lets go is given back by another
+        for _ in range(3):  # some releases, made by one wait, let the next wait make more
             device.synchronize()
         if device.memory_pool.is_default:
             device.memory_pool.trim()
@@ -182,7 +185,7 @@ RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def run_python(request: pytest.FixtureRequest, tmp_path: Path) -> RunPython:
-    """Runs a program in a process of its own, on the device under test, and waits for it, but not forever."""
+    """Runs a program in a process of its own, on the device under test, and waits for its end, but not for ever."""
 
     def run(
         source: str, *arguments: str, env: dict[str, str] | None = None, timeout: float = 120

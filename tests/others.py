@@ -1,4 +1,4 @@
-"""Libraries that cuscope exchanges arrays with, as small as they get: what they say can be made wrong."""
+"""Minimal libraries that exchange arrays with cuscope; their descriptions of an array can be made wrong."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Interface:
 
 
 class TheirStream:
-    """A stream that is known by __cuda_stream__ alone."""
+    """A stream with no protocol but __cuda_stream__."""
 
     def __init__(self, stream: cs.Stream, answer: object = None) -> None:
         self.stream = stream
@@ -45,7 +45,7 @@ class TheirStream:
 
 
 class TorchStream:
-    """A stream as PyTorch has them before 2.10."""
+    """A stream like PyTorch's before 2.10."""
 
     def __init__(self, stream: cs.Stream) -> None:
         self.stream = stream
@@ -104,7 +104,7 @@ def capsule_name(capsule: object) -> str:
 
 
 def content(capsule: object) -> Managed | ManagedVersioned:
-    """What a capsule that nobody has consumed holds."""
+    """The content of a capsule that was not consumed yet."""
     name = _api.PyCapsule_GetName(capsule)
     kind = ManagedVersioned if name == b"dltensor_versioned" else Managed
     return kind.from_address(_api.PyCapsule_GetPointer(capsule, name))
@@ -116,16 +116,16 @@ def dlpack_device(device: cs.Device) -> tuple[int, int]:
 
 
 class Held(list):
-    """Equal to itself alone: arrays are not compared."""
+    """A list that is equal only to itself, because arrays cannot be compared."""
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
 
 class Tensor:
-    """An array with __dlpack__ over a DeviceArray's memory; its capsules are of ctypes."""
+    """An array with __dlpack__ over a DeviceArray's memory; ctypes makes its capsules."""
 
-    alive: ClassVar[list[object]] = []  # what capsules that nobody gave back still need
+    alive: ClassVar[list[object]] = []  # objects that open capsules still need
 
     def __init__(self, array: cs.DeviceArray | None, **changes: Any) -> None:
         self.array = array
@@ -179,6 +179,6 @@ class Tensor:
 
 
 def elements(shape: tuple[int, ...], dtype: object) -> np.ndarray:
-    """Different elements, whatever the dtype."""
+    """Elements that all differ, for any dtype."""
     count = int(np.prod(shape, dtype=np.int64))
     return (np.arange(count) % 251).astype(dtype).reshape(shape)

@@ -1,4 +1,4 @@
-"""What several test files use: sources of small kernels, compiled once for each device."""
+"""Functions that several test files use, and sources of small kernels, compiled once for each device."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TESTS = Path(__file__).resolve().parent
 MS = 1e-3  # seconds
 
 # A child of fork() has no thread but the one that forked. The allocators of GCC 12's and Clang 14's sanitizers do not
-# look after their locks then: a child waits for ever for a lock that another thread held.
+# handle their locks at a fork: the child waits for ever for a lock that another thread held.
 forks_with_threads = pytest.mark.skipif(
     cs.build_config["sanitize"] == "address",
     reason="the sanitizer's allocator does not outlive a fork beside other threads",
@@ -44,7 +44,7 @@ __global__ void nothing() { }
 
 
 def second(device) -> cs.Device:
-    """Another device of the same runtime: a simulated one is made, a real one is there or the test is skipped."""
+    """Another device of the same runtime: a simulated one is added; a real one exists, or the test is skipped."""
     if device.simulated:
         return cs.add_host_device("h200")
     others = [d for d in cs.devices() if not d.simulated and d != device]
@@ -78,7 +78,7 @@ def spin(device: cs.Device, seconds: float, stream: cs.Stream | None = None) -> 
 
 
 def in_threads(count: int, work: Callable[[int], object], timeout: float = 60) -> list[BaseException]:
-    """Runs work(0), ..., work(count - 1) in threads that start together; returns what they raised."""
+    """Runs work(0), ..., work(count - 1) in threads that start together; returns their exceptions."""
     raised: list[BaseException] = []
     start = threading.Barrier(count)
 
@@ -114,8 +114,8 @@ def pinned(value: int = 0, dtype=np.uint32) -> np.ndarray:
     return made
 
 
-def holds(array: cs.DeviceArray | np.ndarray) -> int:
-    """The number of such an array, whatever other streams wait for."""
+def number_in(array: cs.DeviceArray | np.ndarray) -> int:
+    """The number in such an array, read without a wait for other streams."""
     return (
         int(array[0])
         if isinstance(array, np.ndarray)
@@ -128,7 +128,7 @@ def streams(count: int) -> list[cs.Stream]:
 
 
 def load_basic(device: cs.Device) -> cs.Module:
-    """The small kernels, of which those named here are loaded: no launch has to wait for that while a stream waits."""
+    """The small kernels. The named ones are loaded now, so that no launch has to wait for that while a stream waits."""
     made, x = module(device), cs.empty_plain(2, np.int32)
     x.fill(0)
     made.store[1, 1](x, 0)
@@ -140,7 +140,7 @@ def load_basic(device: cs.Device) -> cs.Module:
 
 
 def ok(answer):
-    """The outputs of a call of the contract that has to succeed."""
+    """The outputs of a call of the contract, which has to succeed."""
     if isinstance(answer, str):
         assert answer == "cudaSuccess"
         return None

@@ -1,7 +1,7 @@
-"""Makes src/ops/calibration.inc of what benchmarks measured on an H200: python tools/calibrate.py [--check].
+"""Makes src/ops/calibration.inc from measurements of an H200: python tools/calibrate.py [--check].
 
-Reads benchmarks/results/h200_matmul.json and h200_reductions.json. Of the sizes of each kernel every second one is held
-back: tests/operations/test_prediction.py asks whether those come out, too.
+Reads benchmarks/results/h200_matmul.json and h200_reductions.json. Every second size of each kernel is left out:
+tests/operations/test_prediction.py checks that the formula predicts the times at these sizes, too.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 TARGET = ROOT / "src" / "ops" / "calibration.inc"
 MULTIPROCESSORS = 132
-LAUNCH = 3.0  # microseconds of a launch of a product
+LAUNCH = 3.0  # microseconds for a launch of a product
 
 
 class Instance(NamedTuple):
-    """What a kernel's blocks compute, and how many of them a multiprocessor holds."""
+    """The tile that a block of a kernel computes, and the number of blocks that a multiprocessor holds."""
 
     tile: tuple[int, int]
     resident: int
@@ -56,7 +56,7 @@ def calibrated(times: dict[int, float]) -> dict[int, float]:
 def fit_matmul(instance: Instance, times: dict[int, float]) -> tuple[float, float]:
     """(fill, picoseconds) of src/ops/prediction.cpp with the smallest of the largest relative errors."""
     best = (math.inf, 0.0, 0.0)
-    # Where the measurements do not tell, what most kernels have.
+    # If several values fit the measurements equally well, take the one closest to that of most kernels.
     for fill in sorted((step / 20 for step in range(21)), key=lambda fill: abs(fill - 0.75)):
         work = {}
         for n in times:
@@ -74,7 +74,7 @@ def fit_matmul(instance: Instance, times: dict[int, float]) -> tuple[float, floa
 
 
 def launches(name: str, n: int) -> tuple[int, int]:
-    """Of a rung: how many, and the elements of all together."""
+    """The number of launches of a rung, and the number of elements of all launches together."""
     block = {
         "interleaved_modulo": 256,
         "interleaved_strided": 256,

@@ -1,17 +1,18 @@
-"""Asks two runtimes the same random calls, and says where their answers differ.
+"""Puts the same random calls to two runtimes, and reports the differences of their answers.
 
-Draws random sequences of calls of the raw contract, valid and not, runs them on two runtimes in processes of their own,
-compares every status and output, shrinks what differs to a program of few calls and prints it. `host:0` is to answer as a
-GPU does: each difference is a fault of the simulation, or a line with its reason in differential_known.txt.
+Draws random sequences of calls of the raw contract, valid and invalid. Runs them on two runtimes in separate processes,
+compares every status and output, shrinks a sequence with a difference to a program of few calls and prints it. `host:0`
+has to answer like a GPU: each difference is a fault of the simulation, or is listed with its reason in
+differential_known.txt.
 
     python tools/differential.py                         # cuda:0 against host:0
     python tools/differential.py host:0 host:0 --calls 100000
     python tools/differential.py --table cuda:0 > cuda.txt; python tools/differential.py --table host:0 | diff cuda.txt -
-    python tools/differential.py cuda:0 --record answers.json.gz     # and elsewhere, without the GPU:
+    python tools/differential.py cuda:0 --record answers.json.gz     # and on a machine without the GPU:
     python tools/differential.py answers.json.gz host:0
 
-A runtime is named as its device is; FILE.py@DEVICE is that device's runtime as the file's wrap(contract) returns it. The
-same seed and counts draw the same programs. Exit status: 0 if nothing differs but what is listed, 1 if something does.
+A runtime has the name of its device; FILE.py@DEVICE is that device's runtime, wrapped by the file's wrap(contract). The
+same seed and counts draw the same programs. The exit status is 0 if only listed differences were found, otherwise 1.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Options(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What a runtime answered, by step; how its process ended, if not by itself, and what it said then."""
+    """The answers of a runtime, by step; and how its process ended and its last output, if it did not end by itself."""
 
     by_step: dict[int, list[Any]]
     end: str = ""
@@ -60,9 +61,9 @@ class Difference(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Two differences of one kind are the same to somebody who shrinks a program."""
+        """Differences of one kind count as the same difference while a program is shrunk."""
         first, second = self.first, self.second
-        if ended(first) != ended(second):  # what the other one answered is of no interest
+        if ended(first) != ended(second):  # if one process ended, the answer of the other one does not matter
             first, second = (x if ended(x) else "an answer" for x in (first, second))
         return f"{self.call} | {first} | {second}"
 
@@ -84,7 +85,7 @@ def start(name: str, limit: float) -> subprocess.Popen[str]:
 
 
 def finish(worker: subprocess.Popen[str], given: str, patience: float) -> Answers:
-    """The worker's answers so far, however it ended. It ends itself when one call takes too long."""
+    """The worker's answers so far, no matter how it ended. The worker ends itself if one call takes too long."""
     try:
         out, err = worker.communicate(given, timeout=patience)
     except subprocess.TimeoutExpired:
@@ -124,14 +125,14 @@ def text(answers: Answers, step: int) -> str:
 
 
 def differences(steps: list[Step], first: Answers, second: Answers) -> Difference | None:
-    """The first step of which the answers differ. Where one process ends, both are not to be compared further."""
+    """The first step with different answers. If one process ends, the later steps cannot be compared."""
     for step in steps:
         number = step["id"]
         a, b = text(first, number), text(second, number)
         if a != b:
             return Difference(number, step["call"], a or "no answer", b or "no answer")
         if number not in first.by_step:
-            # Both ended here, in the same way: no answer to compare, and no difference.
+            # Both processes ended here in the same way: there is no answer to compare, and no difference.
             return None
     return None
 
@@ -151,7 +152,7 @@ def still(options: Options, steps: list[Step], wanted: Difference) -> bool:
 
 
 def renumbered(given: Any, number: dict[int, int]) -> Any:
-    """The arguments of a step, or a part of them, with the steps that they name."""
+    """The arguments of a step, or a part of them, with the new numbers of the steps that they name."""
     if isinstance(given, dict):
         return {key: renumbered(inner, number) for key, inner in given.items()}
     if not isinstance(given, list):
@@ -162,7 +163,7 @@ def renumbered(given: Any, number: dict[int, int]) -> Any:
 
 
 def copied(steps: list[Step], first: int) -> list[Step]:
-    """The steps with numbers of their own from `first` on, and a clean-up."""
+    """The steps with new numbers, counted from `first`, and a clean-up."""
     number = {step["id"]: first + i for i, step in enumerate(steps)}
     made = []
     for step in steps:
@@ -174,7 +175,7 @@ def copied(steps: list[Step], first: int) -> list[Step]:
 
 
 def needed(steps: list[Step]) -> list[Step]:
-    """The last step, those that it names, and those that these name."""
+    """The last step, the steps that it names, the steps that these name, and so on."""
     named, kept = {steps[-1]["id"]}, []
 
     def note(given: Any) -> None:
@@ -196,7 +197,7 @@ def needed(steps: list[Step]) -> list[Step]:
 def which_still(
     options: Options, candidates: list[list[Step]], wanted: Difference, alone: bool = False
 ) -> list[bool]:
-    """Of each candidate: does it differ in the same way? As many as possible are asked in one process, unless alone."""
+    """Tells for each candidate whether it differs in the same way. Runs many in one process, unless `alone`."""
     if alone:
         return [still(options, candidate, wanted) for candidate in candidates]
     answered: list[bool] = []
@@ -210,26 +211,26 @@ def which_still(
             found = differences(copy, *answers)
             answered.append(found is not None and found.kind == wanted.kind)
             if any(copy[-1]["id"] not in a.by_step for a in answers):
-                break  # a process ended here: the others in new ones
+                break  # a process ended here: run the others in new ones
     return answered
 
 
 def shrunk(options: Options, steps: list[Step], wanted: Difference) -> list[Step]:
-    """Leaves out what the difference does not need, larger parts first, for as long as there is time."""
+    """Leaves out steps that the difference does not need, larger parts first, until the time is over."""
     until = time.monotonic() + options.shrink
     at = next(i for i, step in enumerate(steps) if step["id"] == wanted.step)
     kept = steps[: at + 1]
     if which_still(options, [needed(kept)], wanted) == [True]:
         kept = needed(kept)
     size = max(1, len(kept) // 2)
-    alone = False  # in one process with others, programs have been seen to answer otherwise
+    alone = False  # programs have been seen to answer differently in one process with others
     while time.monotonic() < until:
         parts = [set(range(i, min(i + size, len(kept) - 1))) for i in range(0, len(kept) - 1, size)]
 
         def without(left_out: set[int], kept: list[Step] = kept) -> list[Step]:
             return [step for i, step in enumerate(kept) if i not in left_out]
 
-        # Each part alone, and then as many of those that can go as can go together.
+        # First try to leave out each part alone, and then as many of the removable parts as possible together.
         yes = which_still(options, [without(x) for x in parts], wanted, alone)
         can_go = [part for part, goes in zip(parts, yes, strict=True) if goes]
         together = [set().union(*can_go[:n]) for n in range(1, len(can_go) + 1)]
@@ -272,7 +273,7 @@ def listing(steps: list[Step], first: Answers, second: Answers) -> str:
 
 
 def read_known(path: Path) -> list[Known]:
-    """Lines of `call | first answer | second answer | reason`, of which the first three may have * in them."""
+    """Lines of `call | first answer | second answer | reason`; the first three fields may contain *."""
     known = []
     for line in path.read_text().splitlines() if path.exists() else []:
         if line.strip() and not line.startswith("#"):
@@ -286,7 +287,7 @@ def reason_for(known: list[Known], found: Difference) -> str | None:
 
 
 def examine(options: Options, batch: list[list[Step]], index: int, found: Difference) -> str:
-    """The difference, with the fewest calls that were found to make it."""
+    """The difference, with the fewest calls that were found to cause it."""
     whole = [step for program in batch[: index + 1] for step in program]
     alone = batch[index]
     note = ""
@@ -314,7 +315,7 @@ class Count:
 
 
 def compare_recorded(options: Options, most: int, known: list[Known]) -> int:
-    """Asks the second runtime what the first one was asked. The number of kinds of differences that are not listed."""
+    """Compares the second runtime with the recorded answers. Returns the number of kinds of unlisted differences."""
     devices, batches = read(Path(options.first))
     kinds: dict[str, int] = {}
     reasons: dict[str, int] = {}
@@ -358,7 +359,7 @@ def compare_recorded(options: Options, most: int, known: list[Known]) -> int:
 def compare(
     options: Options, seed: int, calls: int, length: int, most: int, seconds: float, known: list[Known]
 ) -> int:
-    """Runs batches of programs until so many calls were compared. The number of differences that are not listed."""
+    """Runs batches of programs until so many calls were compared. Returns the number of unlisted differences."""
     count, kinds, reasons = Count(), {}, {}
     until = time.monotonic() + seconds
     number, in_a_row = 0, 0
@@ -399,7 +400,7 @@ def compare(
                         kinds[found.kind] += 1
                 if len(kinds) >= most:
                     break
-                if len(done) < len(program):  # a process ended here: the rest of the batch in new ones
+                if len(done) < len(program):  # a process ended here: run the rest of the batch in new ones
                     ended = index + 1
                     break
             batch = [] if len(kinds) >= most else batch[ended:]

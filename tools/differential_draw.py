@@ -1,8 +1,8 @@
-"""Draws programs for the differential test: random calls, valid and not, about things that earlier calls made.
+"""Draws programs for the differential test: random calls, valid and invalid, on objects that earlier calls made.
 
-What a real GPU does not survive, or answers differently from time to time, is never drawn: handles that were destroyed,
-kernels and graphs about memory that may be gone, two streams that write one place, waits for a number that nobody writes.
-The last is why every program ends.
+Some calls are never drawn, because a real GPU does not survive them or answers them differently from time to time:
+calls with handles that were destroyed, kernels and graphs that use memory that may be freed, two streams that write one
+place, waits for a number that is never written. Without the last kind, every program ends.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ GRAPHS = ("graph_create", "graph_clone", "stream_end_capture")
 
 
 class Program:
-    """A program under way: its steps, and what of it is there to be named."""
+    """A program in the making: its steps, and the objects that further steps may name."""
 
     def __init__(self, chance: random.Random, first: int = 1, devices: int = 1) -> None:
         self.r = chance
         self.steps: list[Step] = []
         self.next = first
         self.devices = devices
-        self.live: dict[str, list[int]] = {}  # steps that made something, by call
+        self.live: dict[str, list[int]] = {}  # steps that made an object, by call
         self.device_of: dict[
             int, int
         ] = {}  # of streams, and of events that other processes may know, by step
         self.current = [0] * THREADS
         self.captures = False  # one was begun: what a graph may get is never freed from here on
-        self.begun: list[tuple[Any, int]] = []  # captures: the stream, and the thread
+        self.begun: list[tuple[Any, int]] = []  # the stream and the thread of each capture that began
         self.kept: set[int] = set()  # events that a graph may know
         self.into_graphs = False  # two steps may have made one graph
         self.quiet = False  # no capture is begun
@@ -80,8 +80,8 @@ class Program:
         return ["step", step, 0]
 
     def memory(self) -> Any:
-        """Memory of any kind, or something that is none."""
-        # What a capture allocates is there while its graph runs, and no longer.
+        """Memory of any kind, or a pointer that is no memory."""
+        # Memory that a capture allocates exists only while its graph runs.
         kinds = [kind for kind in MEMORY if not (self.captures and kind.endswith("async"))]
         step = self.one_of(*kinds)
         if step is None or self.rarely(0.1):
@@ -89,7 +89,7 @@ class Program:
         return ["step", step, 0, self.r.choice([0, 0, 0, 64])]
 
     def copied(self, device: int, host: bool) -> Any:
-        """A side of an asynchronous copy. What a capture may take along stays until the program's end."""
+        """A side of an asynchronous copy. Memory that a capture may use stays until the program's end."""
         if host:
             return self.r.choice([["host", 0], ["permanent", f"pinned{device}", 0]])
         if not self.captures and not self.rarely(0.5):
@@ -99,7 +99,9 @@ class Program:
         return ["permanent", f"scratch{device}", self.r.choice([0, 256, 1024])]
 
     def other(self, device: int) -> int:
-        """The device, or now and then another one. A capture would keep such a call for a launch: none is drawn then."""
+        """The device, or sometimes another one. During captures none is drawn: the graph would keep such a call for a
+        launch.
+        """
         if self.devices > 1 and not self.captures and self.rarely(0.4):
             return self.r.randrange(self.devices)
         return device
@@ -125,13 +127,13 @@ class Program:
         return ["address", ["permanent", f"counters{device}", 4 * self.r.randrange(CELLS)]]
 
     def forget_nodes(self, graph: int) -> None:
-        """The graph may be gone from here on, and its nodes with it."""
+        """From here on the graph and its nodes may be gone."""
         of_it = {s["id"] for s in self.steps if s["args"][:1] == [["step", graph, 0]]}
         for call in ("graph_add_node", "graph_get_nodes", "graph_get_root_nodes"):
             self.live[call] = [node for node in self.live.get(call, []) if node not in of_it]
 
     def child_of(self, graph: Any) -> Any:
-        """A graph, but never the one that it is to be a child of: a GPU's driver ends there, with a SIGSEGV."""
+        """A graph for a child node, but never its own parent: a GPU's driver ends with a SIGSEGV there."""
         child = self.graph()
         return 0 if self.into_graphs or child == graph else child
 
@@ -235,7 +237,8 @@ simple(0.3, "stream_get_attribute", S, lambda p: p.flags([1, 3, 8], 77))
 def wait_for_event(p: Program, t: int) -> None:
     stream, event = p.stream(), p.event(keep=True)
     device = p.device_of_stream(stream, t)
-    # An event that other processes may know ends a GPU's driver with a SIGSEGV where a stream of another device waits.
+    # If other processes may know an event, a wait for it in a stream of another device ends a GPU's driver with a
+    # SIGSEGV.
     if isinstance(event, list) and p.device_of.get(event[1], device) != device:
         event = 0
     p.add("stream_wait_event", stream, event, p.flags([0, 0, 0, 1]), thread=t)
@@ -266,7 +269,7 @@ simple(1, "thread_exchange_stream_capture_mode", lambda p: p.flags([0, 0, 1, 2],
 
 # ---- memory
 simple(2, "malloc", Program.size)
-# A GPU may promise more managed memory than there is: only sizes that fit.
+# A GPU may promise more managed memory than it has: draw only sizes that fit.
 simple(1, "malloc_managed", lambda p: p.r.choice([0, 64, 4096]), lambda p: p.flags([1, 1, 2], 0))
 simple(0.7, "malloc_pitch", lambda p: p.r.choice([0, 4, 512, 513]), lambda p: p.r.choice([0, 1, 8]))
 simple(1, "host_alloc", Program.size, lambda p: p.flags([0, 1, 2, 4]))
@@ -362,7 +365,7 @@ def begin_capture_to_graph(p: Program, t: int) -> None:
     p.captures = p.into_graphs = True
     graph = p.graph()
     p.add("stream_begin_capture_to_graph", p.stream(), graph, p.after(), p.flags([0, 1, 2], 9), thread=t)
-    if graph != 0:  # it goes with its capture, where that is spoilt
+    if graph != 0:  # the graph is destroyed with its capture, if that is spoilt
         p.forget_nodes(graph[1])
         for call in GRAPHS:
             p.live[call] = [step for step in p.live.get(call, []) if step != graph[1]]
@@ -387,7 +390,7 @@ def launch(p: Program, t: int) -> None:
 @draw(1)
 def memory_operation(p: Program, t: int) -> None:
     stream = p.stream()
-    # Zero is what is there and what is written: no wait is for ever.
+    # The memory is zero, and only zero is written: no wait is for ever.
     word = ["permanent", f"scratch{p.device_of_stream(stream, t)}", 512]
     call = p.r.choice(["stream_write_value_32", "stream_wait_value_32"])
     p.add(call, stream, word, 0, p.flags([0, 1]), thread=t)
@@ -414,7 +417,7 @@ def copy_async(p: Program, t: int) -> None:
 def copy(p: Program, t: int) -> None:
     device = p.current[t]
     to, source = p.copied(p.other(device), p.rarely(0.3)), p.copied(p.other(device), p.rarely(0.7))
-    # Between pageable memory the driver copies without a look at how much there is.
+    # For a copy between pageable memory the driver does not check the size of the memory.
     pageable = to[0] == source[0] == "host"
     size = p.r.choice([0, 4, 64, 4096, 4096 if pageable else 1 << 40])
     p.add("memcpy", to, source, size, p.flags([0, 1, 2, 3, 4], 9), thread=t)
@@ -503,7 +506,7 @@ def copy_to_a_pools_memory(p: Program, t: int) -> None:
     step = p.one_of("malloc_async", "malloc_from_pool_async")
     if step is None or p.captures:
         return
-    # Nothing is under way that the copy could meet, nor is the copy when the memory goes.
+    # No work is pending that could collide with the copy, and the copy is done before the memory is freed.
     for device in range(p.devices):
         p.add("set_device", device, thread=t)
         p.add("device_synchronize", thread=t)
@@ -521,7 +524,7 @@ def launch_cooperatively(p: Program, t: int) -> None:
 
 
 def random_program(chance: random.Random, first: int, calls: int, devices: int) -> Program:
-    """So many calls, and the clean-up that says what they did."""
+    """So many calls, and the clean-up that reports their effects."""
     program = Program(chance, first, devices)
     for _ in range(2):
         create_stream(program, 0)
@@ -532,7 +535,7 @@ def random_program(chance: random.Random, first: int, calls: int, devices: int) 
     draws = DRAWS
     if devices > 1:
         draws = DRAWS + DRAWS_OF_TWO
-        # Most that crosses devices is drawn only where nothing is captured.
+        # Most calls with two devices are drawn only if nothing is captured.
         if chance.random() < 0.5:
             program.quiet = True
             captures = (begin_capture, begin_capture_to_graph, add_node)

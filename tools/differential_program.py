@@ -1,9 +1,9 @@
-"""What the differential test runs: sequences of calls of the raw contract, and their answers.
+"""The programs of the differential test: sequences of calls of the raw contract, and their answers.
 
-A program is a list of steps, one call each, in JSON. What a step made (a stream, memory, a node) is named by the step's
-number, so that a step can be left out without renaming the others: a step that needs something that is not there is
-skipped, on both runtimes alike. This file is also the worker: it reads a program, runs it on one runtime and writes a line
-for each step as soon as it is done, so that a crash and a call that never returns show where they happened.
+A program is a list of steps, one call each, in JSON. An object (a stream, memory, a node) is named by the number of the
+step that made it. So a step can be left out without renaming the others: a step that needs a missing object is skipped,
+on both runtimes alike. This file is also the worker: it reads a program, runs it on one runtime and writes a line for
+each step as soon as it is done. So the output shows the place of a crash, or of a call that never returns.
 
     python tools/differential_program.py host:0 LIMIT < program.json
 """
@@ -28,8 +28,8 @@ HOST_BYTES = 1 << 17
 
 KERNELS = "__global__ void inc(int* p) { if (p) atomicAdd(p, 1); }"
 
-# What of the answers is compared: for each call the kinds of its outputs, in order. A status comes first always.
-# handle: null or not; pointer: which memory; number: as it is; any: not at all.
+# The compared parts of the answers: for each call the kinds of its outputs, in order. A status always comes first.
+# handle: null or not; pointer: which memory; number: the value; any: not compared.
 OUTPUTS: dict[str, tuple[str, ...]] = {
     "get_device_count": ("number",),
     "get_device": ("number",),
@@ -81,14 +81,14 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "occupancy_max_active_blocks_per_multiprocessor": ("number",),
     "stream_get_attribute": ("any",),
 }
-# What a pool reserves is the driver's affair.
+# The memory that a pool reserves is the driver's decision.
 RESERVED = (5, 6)
-# Whether work is done by now is no part of the answer.
+# Whether work is done by now is not compared.
 TIMELY = {"stream_query", "event_query", "event_elapsed_time", "get_last_error", "peek_at_last_error"}
 
 
 class MissingError(Exception):
-    """A step that this one needs was left out, or failed."""
+    """The program lacks a step that this one needs, or that step failed."""
 
 
 class Runner:
@@ -99,15 +99,15 @@ class Runner:
 
         wrapper, _, device = name.rpartition("@")
         self.c: Any = _core.contract(device)
-        # Memory of the host that copies come from, pages that are registered, and what host functions count.
+        # Host memory: sources of copies, pages that are registered, and the counter of host functions.
         self.pages = mmap.mmap(-1, HOST_BYTES)
         self.host = (ctypes.c_char * HOST_BYTES).from_buffer(self.pages)
         self.called = 0
         self.permanent: dict[str, int] = {}
         self.made: dict[int, list[Any]] = {}  # by step
         self.names: dict[int, str] = {}  # the call of each step
-        self.gone: set[int] = set()  # steps whose thing another step destroys
-        self.filled: set[int] = set()  # graphs that streams were captured to: they go with a spoilt capture
+        self.gone: set[int] = set()  # steps whose object another step destroys
+        self.filled: set[int] = set()  # graphs that streams were captured to: a spoilt capture destroys them
         self.kernel = 0
         while self.c.simulated() and self.c.get_device_count()[1] < devices:
             self.c.add_device("h200")
@@ -126,7 +126,8 @@ class Runner:
         self.queues = [queue.SimpleQueue[Any]() for _ in range(THREADS)]
         for own in self.queues:
             threading.Thread(target=self.serve, args=(own,), daemon=True).start()
-        # Until a call of the thread has needed the device, a GPU's driver answers otherwise: it knows no context.
+        # Before the first call of a thread that needs the device, a GPU's driver answers differently: it has no
+        # context.
         for thread in range(THREADS):
             self.in_thread(thread, lambda: self.c.set_device(0))
 
@@ -138,16 +139,16 @@ class Runner:
             assert image, log
             _, library = c.library_load_data(image)
             _, self.kernel = c.library_get_kernel(library, dict(names)["inc"])
-        # Two streams of work at once never write one place with two values: counters are added to, and the
-        # scratch is only ever filled with zeroes.
+        # Two streams that work at once never write different values to one place: counters are added to, and the
+        # scratch memory is only ever filled with zeroes.
         self.permanent[f"counters{device}"] = c.malloc(4 * CELLS)[1]
         self.permanent[f"scratch{device}"] = c.malloc(4096)[1]
         self.permanent[f"pinned{device}"] = c.host_alloc(4096)[1]
         c.launch_kernel(self.kernel, 1, 1, [struct.pack("P", 0)])
         c.device_synchronize()
 
-    # A set reaches the memory of the current device alone: the other one's counters go on from program to program.
-    # Those that were recorded depend on it.
+    # A memset reaches only the memory of the current device, so the counters of the other device go on from program to
+    # program. The recorded answers depend on this.
     def zero_counters(self) -> None:
         for name, address in self.permanent.items():
             if name.startswith(("counters", "scratch")):
@@ -173,7 +174,7 @@ class Runner:
         return answer
 
     def value(self, given: Any) -> Any:
-        """An argument, with the things that it names."""
+        """An argument, with the objects that it names."""
         if isinstance(given, dict):
             return {key: self.value(inner) for key, inner in given.items()}
         if not isinstance(given, list):
@@ -186,7 +187,7 @@ class Runner:
             if not outputs or not outputs[given[2]]:
                 raise MissingError
             return outputs[given[2]] + (given[3] if len(given) > 3 else 0)
-        if what == "node":  # the n-th node that a step found, or made
+        if what == "node":  # the n-th node that a step found or made
             nodes = self.made.get(given[1], [None])
             if not nodes[-1]:
                 raise MissingError
@@ -245,7 +246,7 @@ class Runner:
         return None
 
     def clean_up(self) -> list[Any]:
-        """Ends what the program left under way, gives everything back, and says what its work has done."""
+        """Ends the program's pending work and captures, frees its objects, and reports the effects of its work."""
         c = self.c
         kinds: dict[str, list[int]] = {}
         for step, outputs in self.made.items():
@@ -253,7 +254,7 @@ class Runner:
                 kinds.setdefault(self.names[step], []).append(outputs[0])
         streams = kinds.get("stream_create_with_priority", [])
         ended: list[int] = []  # graphs
-        for _ in range(2):  # the second time for a capture that another one held
+        for _ in range(2):  # the second round is for a capture that another one held
             for stream in [*streams, 2]:
                 for thread in range(THREADS):
                     self.from_here(thread, lambda s=stream: ended.append(c.stream_end_capture(s)[1]))
@@ -267,7 +268,7 @@ class Runner:
             done.append(c.device_synchronize())
         for event in kinds.get("event_create_with_flags", []):
             c.event_destroy(event)
-        freed = set(self.filled)  # those stay: the driver may have destroyed them, and would end in a SIGSEGV
+        freed = set(self.filled)  # these stay: the driver may have destroyed them, and would end in a SIGSEGV
         for name, free in (
             ("graph_instantiate", c.graph_exec_destroy),
             ("graph_create", c.graph_destroy),
@@ -318,7 +319,7 @@ class Runner:
         self.names.clear()
         return done
 
-    # clean_up() runs on one of the threads that it asks: the first.
+    # clean_up() runs on the first of the threads that it asks.
     def from_here(self, thread: int, work: Any) -> None:
         if thread == 0:
             work()
@@ -352,7 +353,7 @@ HUNG = 77  # exit status
 def main() -> None:
     name, limit = sys.argv[1], float(sys.argv[2])
     given = json.load(sys.stdin)
-    # The answers go where the parent reads them; what the runtime prints goes to stderr.
+    # The answers go to the parent process; output of the runtime goes to stderr.
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     runner = Runner(name, given["devices"])

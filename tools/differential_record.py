@@ -1,10 +1,10 @@
-"""Answers of one runtime to random programs, kept in a file, so that another can be compared where the first is not.
+"""Keeps one runtime's answers to random programs in a file, to compare another runtime on a machine without the first.
 
-    python tools/differential.py cuda:0 --record h200.json.gz --calls 100000 --jobs 4     # where there is a GPU
-    python tools/differential.py h200.json.gz host:0                                      # anywhere
+    python tools/differential.py cuda:0 --record h200.json.gz --calls 100000 --jobs 4     # on a machine with a GPU
+    python tools/differential.py h200.json.gz host:0                                      # on any machine
 
-The file has the programs too: it stays good when others are drawn. A difference cannot be shrunk, for which the first
-runtime would have to be asked again; its program is shown up to there.
+The file has the programs too, so it stays valid when the test draws other programs. A difference cannot be shrunk,
+because that needs new answers of the first runtime. In place of that, the program is shown up to the difference.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 from differential_draw import Step, random_program
 
-BATCH = 40  # programs of one process
+BATCH = 40  # programs in one process
 
 
 class Recorded(NamedTuple):
-    """A program, and for each of its steps the answer, or None from where the process ended."""
+    """A program, and the answer to each of its steps, or None from the step at which the process ended."""
 
     steps: list[Step]
     answers: list[list[Any] | None]
@@ -31,7 +31,7 @@ class Recorded(NamedTuple):
 
 
 def draw(seed: int, calls: int, length: int, devices: int) -> Iterator[list[list[Step]]]:
-    """Batches of programs, of at least so many calls."""
+    """Batches of programs with at least so many calls."""
     number, drawn = 0, 0
     while drawn < calls:
         batch: list[list[Step]] = []
@@ -45,7 +45,7 @@ def draw(seed: int, calls: int, length: int, devices: int) -> Iterator[list[list
 
 
 def asked(name: str, devices: int, limit: float, batch: list[list[Step]]) -> list[Recorded]:
-    """The batch's programs with the runtime's answers. Where the process ends, the rest is asked in a new one."""
+    """The batch's programs with the runtime's answers. If the process ends, the rest of the batch runs in a new one."""
     from differential import finish, start
 
     recorded: list[Recorded] = []
@@ -64,8 +64,9 @@ def asked(name: str, devices: int, limit: float, batch: list[list[Step]]) -> lis
 
 
 def asked_alike(name: str, devices: int, limit: float, batch: list[Recorded]) -> list[Recorded]:
-    """Another runtime's answers, in new processes where those began that were recorded: what calls leave behind for
-    the programs after them (flags of the device, statistics of pools) ended with the process."""
+    """Another runtime's answers. New processes begin at the same programs as in the record, because the effects of
+    calls on later programs (flags of the device, statistics of pools) ended with the process.
+    """
     parts: list[list[list[Step]]] = [[]]
     for program in batch:
         parts[-1].append(program.steps)
@@ -91,7 +92,7 @@ def record(
 
 
 def read(path: Path) -> tuple[int, list[list[Recorded]]]:
-    """How many devices take part, and the batches."""
+    """The number of devices, and the batches."""
     with gzip.open(path) as file:
         kept = json.load(file)
     return kept["devices"], [[Recorded(*program) for program in batch] for batch in kept["batches"]]

@@ -1,7 +1,7 @@
-"""The table of the differential test: one answer for each of about 80 calls in each of 17 states of streams and captures.
+"""The table of the differential test: an answer to each of about 80 calls in each of 17 states of streams and captures.
 
-Each cell is a program of its own: it makes what the call needs, brings a stream into the state, makes the call, and asks
-what has become of the capture. Two tables, of a GPU and of host:0, are compared with diff.
+Each cell is a program of its own: it makes the objects of the call, brings a stream into the state, makes the call, and
+asks for the state of the capture. Two tables, of a GPU and of host:0, are compared with diff.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Things = dict[str, Any]
 
 
 def things(p: Program) -> Things:
-    """What the calls are about: made before the state, and of no part in it."""
+    """The objects of the calls: made before the state, and not part of it."""
 
     def made(call: str, *args: Any) -> Any:
         return ["step", p.add(call, *args), 0]
@@ -59,7 +59,7 @@ def things(p: Program) -> Things:
     return t
 
 
-# ---- states: the stream that the call is about, and the one whose capture is asked about afterwards
+# ---- states: the stream of the call, and the stream whose capture is queried afterwards
 
 State = Callable[[Program, Things], tuple[Any, Any]]
 
@@ -154,7 +154,7 @@ STATES: dict[str, State] = {
     "per-thread captured": per_thread,
 }
 
-# ---- calls: s is the stream of the state, t everything else
+# ---- calls: s is the stream of the state, t has all other objects
 
 
 def node(kind: int, **given: Any) -> dict[str, Any]:
@@ -282,7 +282,7 @@ CALLS: dict[str, Callable[[Any, Things], tuple[Any, ...]]] = {
     "graph_exec_destroy": lambda s, t: ("graph_exec_destroy", t["exec"]),
     "graph_destroy": lambda s, t: ("graph_destroy", t["small"]),
 }
-# What a call destroys, so that the clean-up does not do it again.
+# Objects that a call destroys, so that the clean-up does not destroy them again.
 DESTROYS = {"stream_destroy", "event_destroy", "free", "free_async", "free_host", "mem_pool_destroy"} | {
     "graph_exec_destroy",
     "graph_destroy",
@@ -290,7 +290,7 @@ DESTROYS = {"stream_destroy", "event_destroy", "free", "free_async", "free_host"
 
 
 def cell(state: State, call: str, first: int) -> tuple[Program, int, int]:
-    """The program of a cell, the step of the call, and the one that says what became of the capture."""
+    """The program of a cell, the step of the call, and the step that queries the capture afterwards."""
     p = Program(random.Random(0), first)
     t = things(p)
     s, asked = state(p, t)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# On a machine with a GPU: `install` builds and installs; `tests` runs the whole suite; `checks` the memory and race
-# checkers; `benchmarks` those; without an argument all four. Writes docs/gpu-report.md of what it saw (and copies it to
-# $OUT if that is set); $STEPS is a folder that keeps what was seen from one part to the other. Needs no network: pybind11 and
-# scikit-build-core are there already, or lie as wheels in the folder $WHEELS; $WHEEL is one of this package, made for
-# this Python elsewhere, to be installed instead of a build. A step that fails or takes too long does
-# not end the others. $COMMIT names the commit where there is no .git. A call takes at most $LIMIT seconds.
+# Checks cuscope on a machine with a GPU. `install` builds and installs the package, `tests` runs the whole suite, `checks`
+# runs the memory and race checkers, `benchmarks` runs the benchmarks; without an argument all four run. The script writes
+# docs/gpu-report.md with the results (and copies it to $OUT if that is set). $STEPS is a folder that keeps the results of
+# one part for the next. No network is needed: pybind11 and scikit-build-core are installed, or are wheels in the folder
+# $WHEELS. $WHEEL is a wheel of cuscope for this Python, to be installed without a build. A step that fails or takes too
+# long does not end the other steps. $COMMIT names the commit if there is no .git. A call takes at most $LIMIT seconds.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -37,7 +37,7 @@ step() {
     keep
 }
 
-# What was seen so far goes to $OUT, for the case that this is ended from outside.
+# Copies the results so far to $OUT, because the script may be ended from outside.
 keep() {
     [ -z "${OUT:-}" ] && return
     local made
@@ -55,14 +55,14 @@ build() {
     fi
     CUSCOPE_CUDA=ON "$python" -m pip install -v --no-build-isolation --no-deps --no-index -Cbuild-dir="$work/build" .
 }
-# The tests of the GPU wait for it mostly: a few processes share it well.
+# Tests on the GPU mostly wait for it, so a few processes can share it.
 distribute=() distribute_cuda=()
 "$python" -c 'import xdist' 2>/dev/null && distribute=(-n 8 --dist loadfile) distribute_cuda=(-n 5 --dist loadfile)
-# A test that hangs says where, and ends no more than itself.
+# A test that hangs prints its traceback, and ends only its own process.
 pytest=("$python" -m pytest -v -p no:cacheprovider -p no:benchmark --timeout 90 -o faulthandler_timeout=75)
 
-# check NAME "TOOL AND ITS OPTIONS" MARKED [ARGUMENT...]: tests of the GPU under compute-sanitizer, which looks into this
-# one process and not into those that tests start. $scale is of the numbers of random examples.
+# check NAME "TOOL AND ITS OPTIONS" MARKED [ARGUMENT...]: runs tests on the GPU under compute-sanitizer. It checks this
+# process, but no processes that tests start. $scale multiplies the numbers of random examples.
 check() {
     local name=$1 tool marked="not no_sanitizer and not own_process and $3"
     read -ra tool <<<"$2"
@@ -84,7 +84,7 @@ install() {
 
 tests() {
     step pytest_cuda_memory 120 "${pytest[@]}" -k "cuda:0" -m counts_memory --junitxml="$steps/junit_cuda_memory.xml"
-    # What counts memory has run: the rest shares the GPU and the processors.
+    # The tests that count memory have run: the other tests may share the GPU and the processors.
     step pytest_cuda 400 "${pytest[@]}" -k "cuda:0" -m "not counts_memory" "${distribute_cuda[@]}" \
         --junitxml="$steps/junit_cuda.xml" >/dev/null &
     step pytest_rest 400 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml" >/dev/null &
@@ -92,7 +92,7 @@ tests() {
     cat "$steps"/pytest_{cuda,rest}.log
 }
 
-# A process for each part: the checkers take one processor each, and make everything several times as slow.
+# Each part has a process of its own: a checker uses one processor, and makes the tests several times as slow.
 checks() {
     local part
     local -A parts=(

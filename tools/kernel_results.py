@@ -1,12 +1,13 @@
-"""Writes what a benchmark measured into the README of its topic, between the marks for results.
+"""Writes the results of a benchmark into the README of its topic, between the marks for results.
 
-python benchmarks/matmul_rungs.py --json matmul.json
-python tools/kernel_results.py matmul matmul.json ...
-./reductions > reductions.txt
-python tools/kernel_results.py reduce_ladder reductions.txt
-python benchmarks/topics.py --json benchmarks/results/h200_topics.json
-python tools/kernel_results.py vec_add benchmarks/results/h200_topics.json
-(and transpose, memory_walks, averaging)
+    python benchmarks/matmul_rungs.py --json matmul.json
+    python tools/kernel_results.py matmul matmul.json ...
+    ./reductions > reductions.txt
+    python tools/kernel_results.py reduce_ladder reductions.txt
+    python benchmarks/topics.py --json benchmarks/results/h200_topics.json
+    python tools/kernel_results.py vec_add benchmarks/results/h200_topics.json
+
+The last command also takes transpose, memory_walks and averaging.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def of_matmul(paths: list[Path]) -> str:
 
 
 def of_reductions(paths: list[Path]) -> str:
-    """The program prints its tables as they are wanted; tools/calibrate.py reads what this keeps of them."""
+    """The program prints its own tables; this keeps their numbers in a file for tools/calibrate.py."""
     text = "\n".join(path.read_text() for path in paths)
     found = re.search(r"^The ladder, (.*)$\n+((?:^\|.*$\n?)+)", text, re.MULTILINE)
     if found is None:

@@ -7,8 +7,8 @@ kind=$1
 shift
 case $kind in
 address)
-    # Python keeps memory on purpose, so leaks are counted by the tests instead, for which what is freed may not be
-    # kept for long. Signals are the runtime's own and Python's. Too much memory is asked for on purpose, too.
+    # Python keeps memory on purpose, so the tests count leaks themselves; for this the sanitizer may not keep freed
+    # memory for long. The runtime and Python handle signals themselves. Tests ask for too much memory on purpose, too.
     export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0:allocator_may_return_null=1
     ASAN_OPTIONS+=:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0
     ASAN_OPTIONS+=:quarantine_size_mb=4:thread_local_quarantine_size_kb=64
@@ -23,9 +23,9 @@ address)
 thread)
     export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
     TSAN_OPTIONS+=:suppressions=$(realpath "$(dirname "$0")/thread_sanitizer.txt")
-    # By `env`: setarch cannot run under the sanitizer before it has done its work.
+    # `env` sets LD_PRELOAD only after setarch: setarch itself cannot run under the sanitizer.
     set -- env LD_PRELOAD="$(g++ -print-file-name=libtsan.so)" "$@"
-    # The sanitizer needs its addresses where it expects them; newer kernels randomise more than it allows for.
+    # The sanitizer expects fixed ranges of addresses; newer Linux kernels randomise them too much.
     if setarch -R true 2>/dev/null; then set -- setarch -R "$@"; fi
     ;;
 *)

@@ -1,4 +1,4 @@
-"""Writes python/cuscope/_core.pyi from the installed extension; with --check, says whether it is up to date."""
+"""Writes python/cuscope/_core.pyi from the installed extension; with --check, tells whether it is up to date."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def generate() -> str:
         command = [sys.executable, "-m", "pybind11_stubgen", "cuscope._core", "--numpy-array-use-type-var"]
         subprocess.run([*command, "--exit-code", "-o", folder], check=True, cwd=folder)
         path = Path(folder) / "cuscope" / "_core.pyi"
-        if not path.exists():  # a package when the extension has submodules
+        if not path.exists():  # the stub is a package if the extension has submodules
             path = Path(folder) / "cuscope" / "_core" / "__init__.pyi"
         options = ["--config", str(ROOT / "pyproject.toml")]
         subprocess.run([sys.executable, "-m", "ruff", "format", "-q", *options, str(path)], check=True)
-        # How this build was made is a value, not a type.
+        # The options of this build are values, not types.
         return re.sub(
             r"build_config: dict = \{.*?\n\}",
             "build_config: dict[str, str]",

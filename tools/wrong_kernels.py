@@ -1,12 +1,12 @@
-"""Runs random kernels that are wrong, and shows that the process lives through them.
+"""Runs random wrong kernels, and shows that the process survives them.
 
     python tools/wrong_kernels.py --count 1000 --seed 1
 
 A kernel writes beside its local, shared, heap, argument or constant memory by up to 1 MiB, misses a barrier, never
-ends, recurses for ever, jumps to no code, or the source has an initialiser that does one of these. All cases run in
-one process, each on a new simulated device. A case passes if it ends with an exception, with Ctrl-C, or with nothing,
-and if a device then computes a right result: the same one, or a new one if an error has lost it. The exit status is 0
-if all pass and the process lives. The cases of a seed are always the same.
+ends, recurses for ever, or jumps to an address without code; or the source has an initialiser that does one of these.
+All cases run in one process, each on a new simulated device. A case passes if it ends with an exception, with Ctrl-C,
+or without an error, and if a device then computes a right result: the same device, or a new one if an error has lost
+it. The exit status is 0 if all cases pass and the process survives. The cases of a seed are always the same.
 """
 
 from __future__ import annotations
@@ -186,8 +186,8 @@ __global__ void trap(int* x, i64 offset, int n, i64 value, unsigned who) { if (t
 __global__ void division(int* x, i64 offset, int n, i64 value, unsigned who) { x[0] = n / x[3]; }
 """
 
-# Kernels that write beside something, kernels that take too little of these numbers to need many of them, and
-# kernels that have to be interrupted.
+# Kernels that write beside their memory, kernels with so few random numbers that a few cases are enough, and kernels
+# that have to be interrupted.
 WRITING = [
     "local_char",
     "local_int",
@@ -234,7 +234,7 @@ INITIALISERS = {
 
 
 class Case:
-    """One wrong kernel: what runs, and with which numbers."""
+    """One wrong kernel: its program, and its numbers."""
 
     def __init__(self, generator: random.Random) -> None:
         draw = generator.random()
@@ -266,7 +266,7 @@ class Case:
 
 
 class Interrupter:
-    """Sends Ctrl-C to the main thread until it is over with what it waits for."""
+    """Sends Ctrl-C to the main thread until the thread has ended its wait."""
 
     def __init__(self) -> None:
         self.over = threading.Event()
@@ -284,14 +284,14 @@ class Interrupter:
             try:
                 self.over.set()
                 self.thread.join()
-                time.sleep(0)  # a signal that came last
+                time.sleep(0)  # a signal may have come last
                 return
             except KeyboardInterrupt:
                 continue
 
 
 def run_case(case: Case) -> str:
-    """What came of it: "nothing", the name of an error, or "interrupted"."""
+    """The result of a case: "nothing", the name of an error, or "interrupted"."""
     import numpy as np
 
     import cuscope as cs
@@ -329,7 +329,7 @@ def is_right(module, np, cs) -> bool:
 
 
 def run_all(count: int, seed: int, verbose: bool) -> int:
-    """In this process. Answers how many cases failed."""
+    """Runs the cases in this process. Returns the number of failed cases."""
     import numpy as np
 
     import cuscope as cs
@@ -343,12 +343,12 @@ def run_all(count: int, seed: int, verbose: bool) -> int:
         case = Case(generator)
         if verbose:
             print(number, case, end=" ", file=sys.stderr, flush=True)
-        # A device of little memory: the addresses of a thousand have to fit into the process.
+        # A device of little memory, because the addresses of a thousand devices have to fit into the process.
         device = device or cs.add_host_device("fermi")
         with device:
             outcome = run_case(case)
             if outcome == "interrupted":
-                device.reset()  # which ends the kernel, and the device with it
+                device.reset()  # ends the kernel, and makes the device unavailable
         if outcome != "nothing":
             device = cs.add_host_device("fermi")
         with device:

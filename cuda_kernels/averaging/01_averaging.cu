@@ -1,8 +1,9 @@
-// The mean of two chunks of integers, each smoothed first: with the two elements after it, taken from the
-// first 256 of its chunk, so that a chunk needs nothing of others. It moves 12 bytes an element between host
-// and device, and computes little: what takes time is the copies, and several streams are there to hide them.
-// Three integers are added in 64 bits, because an int has no room for their sum; the rest is float, and the
-// result is truncated, or the last int where float has rounded it to more. Chunks have at least 256 elements.
+// The mean of two chunks of integers. Each chunk is smoothed first: an element is averaged with the two
+// elements after it, which are taken from the first 256 of its chunk, so that a chunk needs no data of other
+// chunks. The kernel moves 12 bytes an element between host and device, and computes little. So copies take
+// most of the time, and several streams can hide them. Three integers are added in 64 bits, because their sum
+// may not fit into an int; the rest is computed in float. The result is truncated; if float has rounded it
+// beyond the last int, it is the last int. Chunks have at least 256 elements.
 //
 // Grid: ceil(n / block) blocks, of any size.
 

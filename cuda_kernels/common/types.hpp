@@ -1,5 +1,5 @@
-// The element types of the package's kernels, by number. Includes nothing: the kernels include it, and what
-// launches them.
+// The element types of the package's kernels, by number. Includes no headers, because both the kernels and
+// the code that launches them include it.
 #pragma once
 
 namespace cuscope::kernels {

@@ -1,5 +1,5 @@
-// Elements of any strides and any type, one after the other, in another type: as NumPy's astype() converts
-// them.
+// Copies elements with any strides and any type to a contiguous array of another type, converted like NumPy's
+// astype() does.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -41,7 +41,7 @@ struct Convert<Bool> {
         return {static_cast<unsigned char>(value.real != 0 || value.imaginary != 0)};
     }
 };
-// Through double, which holds every float exactly: one rounding.
+// Through double, which holds every float exactly. So there is only one rounding.
 template <>
 struct Convert<__half> {
     template <class From>

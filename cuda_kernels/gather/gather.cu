@@ -1,4 +1,5 @@
-// Elements of any strides, one after the other. Those of one size are moved alike, whatever they mean.
+// Copies elements with any strides to a contiguous array. Elements of the same size are copied in the same
+// way, whatever their type.
 #include "place.cuh"
 
 using cuscope::kernels::Layout;

@@ -1,10 +1,11 @@
-// What the host tells the kernels of an array: plain C++, read by nvcc, the host's compiler and src/ops
-// alike.
+// The host's description of an array for the kernels. Plain C++, because nvcc, the host's compiler and
+// src/ops include it.
 #pragma once
 
 namespace cuscope::kernels {
 
-// Where the elements of an array lie: as many as the product of the extents, in C order, strides in bytes.
+// The places of an array's elements in C order. Their number is the product of the extents. Strides are in
+// bytes.
 struct Layout {
     static constexpr int most_dimensions = 8;
     int dimensions = 0;

@@ -1,17 +1,17 @@
-// Where the element of a number lies.
+// Computes the place of an element from its index.
 #pragma once
 
 #include "layout.hpp"
 
 namespace cuscope::kernels {
 
-// Bytes from the first element to that of `index`, counted in C order.
+// Distance in bytes from the first element to element `index`, counted in C order.
 __device__ inline long long offset_of(const Layout& layout, long long index) {
     long long offset = 0;
     for (int i = layout.dimensions - 1; i > 0; --i) {
         const long long extent = layout.extent[i];
         long long rest;
-        // Divisions of 64 bits take several times as long as those of 32.
+        // 64-bit divisions take several times as long as 32-bit divisions.
         if (index >> 31 == 0 && extent >> 31 == 0) {
             const unsigned quotient = static_cast<unsigned>(index) / static_cast<unsigned>(extent);
             rest = index - static_cast<long long>(quotient) * extent;

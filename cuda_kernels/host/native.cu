@@ -1,5 +1,5 @@
-// For simulated devices alone: a block that calls a function of the extension, which answers as the processor
-// does it best. The call and its operands are the argument.
+// Only for simulated devices: each block calls a function of the extension, which computes the result with
+// ordinary CPU code. The function and its operands are the kernel's argument.
 #include "native_call.hpp"
 
 __global__ void native(cuscope::kernels::NativeCall call) {

@@ -1,4 +1,5 @@
-// A function of the extension that a simulated device runs as a kernel; read by the kernel and by src/ops.
+// A function of the extension that a simulated device runs as a kernel. The kernel and src/ops include this
+// file.
 #pragma once
 
 namespace cuscope::kernels {

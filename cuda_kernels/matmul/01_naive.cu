@@ -1,10 +1,10 @@
-// Nothing is in front of this rung: one thread an element of C, which reads a row of A and a column of B from
-// global memory. Its index x counts down the rows, as one writes (i, j): the 32 threads of a warp stand below
-// each other, read 16 rows of A that lie far apart, and write as many rows of C.
+// The first rung: each thread computes one element of C, and reads a row of A and a column of B from global
+// memory. The index x counts down the rows, as in the notation (i, j). So the 32 threads of a warp belong to
+// different rows: they read 16 rows of A that lie far apart, and write to as many rows of C.
 #include "arithmetic.cuh"
 #include "problem.cuh"
 
-constexpr int side = 16;  // of the square of C that a block computes
+constexpr int side = 16;  // side of the square of C that a block computes
 
 template <class T>
 __global__ void naive(const T* a, const T* b, T* c, Problem p) {

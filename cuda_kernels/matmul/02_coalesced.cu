@@ -1,11 +1,11 @@
-// In the naive rung the threads of a warp touch many rows at once, each of which is a memory transaction of
-// its own. Here x counts along the columns: the threads of a warp that stand side by side read neighbours in
-// a row of B, write neighbours in a row of C, and share the element of A. Two indices have changed places;
-// nothing else has.
+// In the naive rung, the threads of a warp touch many rows at once, and each row is a separate memory
+// transaction. Here x counts along the columns: neighbouring threads of a warp read neighbouring elements in
+// a row of B, write neighbouring elements in a row of C, and share the element of A. The only change is that
+// the two indices are swapped.
 #include "arithmetic.cuh"
 #include "problem.cuh"
 
-constexpr int side = 16;  // of the square of C that a block computes
+constexpr int side = 16;  // side of the square of C that a block computes
 
 template <class T>
 __global__ void coalesced(const T* a, const T* b, T* c, Problem p) {

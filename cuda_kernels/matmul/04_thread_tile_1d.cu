@@ -1,12 +1,12 @@
-// With shared tiles, a multiplication needs two numbers from shared memory, which delivers 32 a cycle to the
-// 128 lanes that multiply. Here a thread computes 8 elements below each other: it loads a number of B once
-// and uses it 8 times, so 9 loads feed 8 multiplications in place of 16. The tile of a block grows to 64 x
-// 64: A is read n / 64 times.
+// With shared tiles, a multiplication needs two numbers from shared memory, which delivers 32 numbers a cycle
+// for the 128 lanes that multiply. Here a thread computes 8 elements below each other. It loads a number of B
+// once and uses it 8 times, so 8 multiplications need 9 loads instead of 16. The tile of a block grows to 64
+// x 64: A is read n / 64 times.
 #include "arithmetic.cuh"
 #include "problem.cuh"
 
-constexpr int tile = 64;   // of C, both ways
-constexpr int depth = 8;   // of a slab of A and B along k
+constexpr int tile = 64;   // rows and columns of a block's part of C
+constexpr int depth = 8;   // extent of a slab of A and B along k
 constexpr int height = 8;  // rows of C that a thread computes
 constexpr int threads = tile * tile / height;
 static_assert(threads == tile * depth, "a thread loads one element of A and one of B");
@@ -18,9 +18,9 @@ __global__ void __launch_bounds__(threads, sizeof(T) == 4 ? 2 : 1)
     select_batch(a, b, p);
     const Corner corner = corner_of_block<tile, tile>(p);
     const int t = threadIdx.x;
-    const int a_y = t / depth, a_x = t % depth;  // what this thread loads
+    const int a_y = t / depth, a_x = t % depth;  // the elements that this thread loads
     const int b_y = t / tile, b_x = t % tile;
-    const int y = t / tile * height, x = t % tile;  // what it computes, inside the tile
+    const int y = t / tile * height, x = t % tile;  // the elements that it computes, inside the tile
 
     Accumulator<T> sums[height] = {};
     for (int first = 0; first < p.k; first += depth) {

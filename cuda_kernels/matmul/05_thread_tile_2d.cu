@@ -1,14 +1,14 @@
-// In a thread's column of 8 elements each number of A is still used once: more loads than multiplications.
-// Here a thread computes 8 x 8 elements: for each step of k it loads 8 numbers of A and 8 of B and multiplies
-// each with each, 16 loads for 64 multiplications. Its rows and columns lie 16 apart, so that the loads and
-// stores of a warp stay side by side. The tile of a block is 128 x 128: A is read n / 128 times and B m / 128
-// times.
+// In a thread's column of 8 elements, each number of A is still used only once, so there are more loads than
+// multiplications. Here a thread computes 8 x 8 elements: for each step of k it loads 8 numbers of A and 8 of
+// B, and multiplies each with each. That is 16 loads for 64 multiplications. The rows and columns of a thread
+// are 16 apart, so that the loads and stores of a warp stay side by side. The tile of a block is 128 x 128: A
+// is read n / 128 times and B m / 128 times.
 #include "arithmetic.cuh"
 #include "problem.cuh"
 
-constexpr int tile = 128;  // of C, both ways
-constexpr int depth = 8;   // of a slab of A and B along k
-constexpr int side = 8;    // of the square that a thread computes
+constexpr int tile = 128;  // rows and columns of a block's part of C
+constexpr int depth = 8;   // extent of a slab of A and B along k
+constexpr int side = 8;    // side of the square that a thread computes
 constexpr int apart = tile / side;
 constexpr int threads = apart * apart;
 

@@ -1,7 +1,6 @@
-// With 8 x 8 elements a thread, 16 loads of 4 bytes stand against 64 multiplications and take issue slots
-// from them. Here every load and store is of 16 bytes, from global memory and from shared memory: 4
-// against 64. For that A is transposed on its way into shared memory, where a thread then finds 4 rows of A
-// beside each other.
+// With 8 x 8 elements a thread, 16 loads of 4 bytes take issue slots away from 64 multiplications. Here every
+// load and store moves 16 bytes, from global memory and from shared memory: 4 loads for 64 multiplications.
+// For this, A is transposed on its way into shared memory, so that a thread finds 4 rows of A side by side.
 //
 // Needs: A and B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart.
 #include "pack_tiles.cuh"

@@ -1,7 +1,7 @@
-// Between two barriers the vectorised rung either waits for memory or multiplies. Here there are two slabs:
-// while a block multiplies one, the loads of the next are under way. They are held in registers until the
-// multiplications are done, and one barrier a slab is left of two. (cp.async needs no registers for that, but
-// moves 16 bytes as they are and cannot transpose them; the next rung uses it another way.)
+// Between two barriers, the vectorised rung either waits for memory or multiplies. Here there are two slabs:
+// while a block multiplies one, it loads the next. The loaded numbers stay in registers until the
+// multiplications are done, and a slab needs one barrier instead of two. (cp.async would need no registers,
+// but it copies 16 bytes unchanged and cannot transpose them. The next rung uses it in another way.)
 //
 // Needs: A and B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart.
 #include "pack_tiles.cuh"
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(PackTiles<T>::threads, 2)
         const auto next = Tiles::load(a, b, p, corner, first);
         tiles.multiply(slabs[current]);
         current ^= 1;
-        // Nobody reads this slab: all have passed the barrier after which it was no longer the current one.
+        // No thread reads this slab any more: all of them have passed the barrier after its multiplications.
         Tiles::store(slabs[current], next);
         __syncthreads();
     }

@@ -1,14 +1,14 @@
-// The double-buffered rung lets a warp compute 16 x 128 elements of C, for which it reads 144 numbers a step
-// of k; and the one slab that is under way must arrive within one slab of work. Here a warp computes a
-// compact 64 x 64 or so, so that each number that is read from shared memory is used more often; several
-// slabs are under way, copied by cp.async with no registers between; and a thread loads the numbers of the
-// next step of k before it multiplies those of this one.
+// In the double-buffered rung, a warp computes 16 x 128 elements of C, for which it reads 144 numbers in each
+// step of k. And there is only one slab under way, which must arrive within one slab of work. Here a warp
+// computes a compact tile, about 64 x 64, so that each number from shared memory is used more often. Several
+// slabs are under way, copied by cp.async without registers. And a thread loads the numbers of the next step
+// of k before it multiplies the numbers of this step.
 //
-// Where registers allow, sums are made in parts of 32 steps of k, which are added up: rounding errors are a
-// fraction of those of one long sum.
+// Where registers allow, sums are made in parts of 32 steps of k, and the parts are added up. The rounding
+// errors are then a fraction of the errors of one long sum.
 //
-// Needs, if Width > 1: B at a multiple of 16 bytes, its rows a multiple of 16 bytes apart and readable up to
-// such a multiple.
+// Needs, if Width > 1: B at a multiple of 16 bytes, rows of B a multiple of 16 bytes apart, and its last row
+// readable up to such a multiple.
 #include "arithmetic.cuh"
 #include "async_copy.cuh"
 #include "problem.cuh"
@@ -21,8 +21,8 @@ struct SlabCopier {
     const T* a_from[Tiling::a_places];
     const T* b_from;
     long long b_row;
-    int a_k, b_k;  // the first step of k that this thread copies of each, and
-    int k;         // how many are left from the start of the slab
+    int a_k, b_k;  // the first step of k that this thread copies of A and of B
+    int k;         // steps of k that are left from the start of the slab
     int a_to, b_to;
 
     __device__ SlabCopier(const T* a, const T* b, const Problem& p, Corner corner) : b_row(p.b_row), k(p.k) {
@@ -31,7 +31,7 @@ struct SlabCopier {
         a_to = a_k * Tiling::a_stride + t / 8;
 #pragma unroll
         for (int i = 0; i < Tiling::a_places; ++i) {
-            // A row past the end is the last row again: its sums are not stored.
+            // A row past the end is replaced by the last row. Its sums are not stored.
             const int row = min(corner.row + t / 8 + i * Tiling::a_rows, p.m - 1);
             a_from[i] = a + row * p.a_row + a_k;
         }
@@ -42,7 +42,8 @@ struct SlabCopier {
         b_from = b + b_k * p.b_row + min(corner.column + x, last);
     }
 
-    // Starts the copies of the next slab. All at once: the compiler fences every run of copies from loads.
+    // Starts all copies of the next slab together, because the compiler puts a fence between loads and every
+    // run of copies.
     template <int BlockK, int Width>
     __device__ void copy(T* stage) {
 #pragma unroll
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, Th
     };
 
     wait_for_copies<Stages - 2>();
-    __syncthreads();  // the first slab is there, of all threads
+    __syncthreads();  // all threads have copied the first slab
     T *reading = stages, *writing = stages + (Stages - 1) * Tiling::stage;
     const auto after = [&](T* stage) {
         return stage + Tiling::stage == stages + Stages * Tiling::stage ? stages : stage + Tiling::stage;
@@ -124,17 +125,18 @@ __global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, Th
             if (i == BlockK - 1) {
                 reading = after(reading);
                 wait_for_copies<Stages - 2>();
-                __syncthreads();  // the next slab is there, and nobody reads this one any more
+                __syncthreads();  // the next slab is complete, and no thread reads this slab any more
             }
             load((i + 1) % 2, reading, (i + 1) % BlockK);
             if (i == 0) {
-                // Into the stage of the slab before this one: all have passed the barrier after its loads.
+                // Overwrites the stage of the slab before this one: all threads have passed the barrier after
+                // its loads.
                 copier.template copy<BlockK, Width>(writing);
                 writing = after(writing);
             }
-            // To and fro along a column of the thread's tile: of the three operands of a multiplication one
-            // or two are those of the one before it, so that the two banks of the registers deliver the rest
-            // in one cycle.
+            // Goes to and fro along the columns of the thread's tile. So a multiplication shares one or two
+            // of its three operands with the one before, and the two register banks deliver the others in one
+            // cycle.
 #pragma unroll
             for (int s = 0; s < ThreadN; ++s)
 #pragma unroll
@@ -161,7 +163,7 @@ INSTANCE(float, 128, 256, 8, 16, 8, 4, 4)
 INSTANCE(float, 128, 256, 16, 16, 8, 3, 4)
 INSTANCE(float, 128, 128, 8, 16, 8, 4, 4)
 INSTANCE(float, 128, 128, 8, 16, 8, 4, 1)
-// Fewer and fewer elements of C, which still fill the multiprocessors.
+// Ever fewer elements of C, which still keep all multiprocessors busy.
 INSTANCE(float, 64, 128, 8, 8, 8, 4, 4)
 INSTANCE(float, 64, 64, 8, 8, 4, 4, 4)
 INSTANCE(float, 64, 64, 8, 8, 4, 4, 1)

@@ -1,10 +1,10 @@
 // However well a thread is fed, it multiplies one number at a time. Tensor cores multiply small matrices in
-// one instruction of a whole warp: mma.sync, on half, bfloat16 and bytes, and on float whose factors are
-// rounded to tf32 (10 bits of fraction). Sums are float or int. The slabs come as before, several at a time;
-// ldmatrix hands each lane its part.
+// one instruction of a whole warp, mma.sync: half, bfloat16 and bytes, and float with factors rounded to tf32
+// (10 bits of fraction). Sums are float or int. As before, several slabs are under way at a time; ldmatrix
+// hands each lane its part.
 //
 // Needs: A and B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart.
-// sm_80; half and bytes sm_75, where 64 x 64 tiles fit into shared memory.
+// sm_80; half and bytes also run on sm_75, where 64 x 64 tiles fit into shared memory.
 #include "async_copy.cuh"
 #include "mma_stores.cuh"
 #include "mma_tiling.cuh"
@@ -17,15 +17,15 @@ struct ChunkCopier {
     const T* b_from;
     long long b_row;
     int a_k, b_k,
-        k;  // the first step of k that this thread copies of each; how many are left from the slab's start
-    int b_bytes;  // of a chunk of B that are inside the matrix
+        k;  // a_k, b_k: the first step of k that this thread copies; k: steps left from the slab's start
+    int b_bytes;  // bytes of a chunk of B inside the matrix
     int a_y, a_x, b_x;
 
     __device__ ChunkCopier(const T* a, const T* b, const Problem& p, Corner corner) : b_row(p.b_row), k(p.k) {
         const int t = threadIdx.x;
         a_y = t / Tiling::a_across, a_x = t % Tiling::a_across, a_k = a_x * Tiling::chunk;
 #pragma unroll
-        for (int i = 0; i < BlockM / Tiling::a_rows; ++i)  // a row past the end is the last row again
+        for (int i = 0; i < BlockM / Tiling::a_rows; ++i)  // a row past the end is replaced by the last row
             a_from[i] = a + min(corner.row + a_y + i * Tiling::a_rows, p.m - 1) * p.a_row + a_k;
         b_k = t / Tiling::b_across, b_x = t % Tiling::b_across;
         const int column = corner.column + b_x * Tiling::chunk;
@@ -64,7 +64,7 @@ __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, co
 
     const int warp = threadIdx.x / 32;
     const int y = warp / Tiling::warps_n * WarpM, x = warp % Tiling::warps_n * WarpN;
-    Sum sums[WarpM / 16][WarpN / 16][2][4] = {};  // of two mma side by side
+    Sum sums[WarpM / 16][WarpN / 16][2][4] = {};  // of two neighbouring mma
     unsigned from_a[2][WarpM / 16][4], from_b[2][WarpN / 16][2][2];
     const auto load = [&](int buffer, const char* stage, int i) {
 #pragma unroll
@@ -75,7 +75,7 @@ __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, co
     };
 
     wait_for_copies<Stages - 2>();
-    __syncthreads();  // the first slab is there, of all threads
+    __syncthreads();  // all threads have copied the first slab
     int reading = 0, writing = (Stages - 1) * Tiling::stage_bytes;
     const auto after = [](int stage) {
         return stage + Tiling::stage_bytes == Tiling::shared_bytes ? 0 : stage + Tiling::stage_bytes;
@@ -89,11 +89,12 @@ __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, co
             if (i == steps - 1) {
                 reading = after(reading);
                 wait_for_copies<Stages - 2>();
-                __syncthreads();  // the next slab is there, and nobody reads this one any more
+                __syncthreads();  // the next slab is complete, and no thread reads this slab any more
             }
             load((i + 1) % 2, stages + reading, (i + 1) % steps);
             if (i == 0) {
-                // Into the stage of the slab before this one: all have passed the barrier after its loads.
+                // Overwrites the stage of the slab before this one: all threads have passed the barrier after
+                // its loads.
                 copier.copy(stages + writing);
                 writing = after(writing);
             }
@@ -151,7 +152,8 @@ INSTANCE(__nv_bfloat16, float, 128, 256, 64, 64, 3)
 INSTANCE(float, float, 128, 128, 64, 32, 3)
 INSTANCE(signed char, int, 128, 256, 64, 64, 3)
 INSTANCE(signed char, signed char, 128, 256, 64, 64, 3)
-// Where those do not fit into shared memory (sm_86, sm_89), or leave multiprocessors idle.
+// For devices where the large shapes do not fit into shared memory (sm_86, sm_89), and for problems where
+// they leave multiprocessors idle.
 INSTANCE(__half, __half, 128, 128, 64, 32, 3)
 INSTANCE(__nv_bfloat16, __nv_bfloat16, 128, 128, 64, 32, 3)
 INSTANCE(signed char, int, 128, 128, 64, 32, 3)

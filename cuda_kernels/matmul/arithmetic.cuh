@@ -1,4 +1,4 @@
-// How products of each element type are summed.
+// The sum of products for each element type.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -9,9 +9,8 @@ struct Complex {
     R re, im;
 };
 
-// Half precision is summed in float. Integers are summed unsigned, where wrapping around is defined, and in
-// no fewer bits than the result keeps: the low bits are those of exact arithmetic. The sum of bool is a
-// logical or.
+// Half precision is summed in float. Integers are summed unsigned, because unsigned numbers may wrap around,
+// and in at least as many bits as the result has: so the low bits are exact. The sum of bool is a logical or.
 template <class T>
 struct AccumulatorOf {
     using type = T;
@@ -80,8 +79,8 @@ __device__ __forceinline__ __nv_bfloat16 rounded<__nv_bfloat16>(float sum) {
     return __float2bfloat16_rn(sum);
 }
 
-// An instance of a kernel for each element type that simple rungs offer. Unsigned integers have the bits of
-// signed ones.
+// Instantiates a kernel for each element type of the simple rungs. Signed integers also serve unsigned ones,
+// because the bits are the same.
 #define FOR_EVERY_ELEMENT_TYPE(INSTANCE) \
     INSTANCE(float)                      \
     INSTANCE(double)                     \

@@ -1,5 +1,5 @@
-// Copies from global to shared memory that a thread starts and waits for later: cp.async of sm_80. Below it,
-// a thread copies at once, and what it waits for is there.
+// Copies from global to shared memory that a thread starts and waits for later: cp.async of sm_80. On older
+// devices, a thread copies at once, so that a later wait finds the data.
 #pragma once
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -8,7 +8,7 @@
 #define HAS_CP_ASYNC 0
 #endif
 
-// Copies 4, 8 or 16 bytes if `valid`, and writes zeros else; `from` is not read then.
+// Copies 4, 8 or 16 bytes if `valid`. Otherwise writes zeros, and does not read `from`.
 template <int Bytes>
 __device__ __forceinline__ void copy_async(void* to, const void* from, bool valid) {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
@@ -16,7 +16,7 @@ __device__ __forceinline__ void copy_async(void* to, const void* from, bool vali
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
     const int taken = valid ? Bytes : 0;
     if constexpr (Bytes ==
-                  16)  // past the first-level cache: no other thread of the block wants the same bytes
+                  16)  // bypasses the first-level cache: no other thread of the block needs these bytes
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(taken)
                      : "memory");
     else if constexpr (Bytes == 8)
@@ -33,7 +33,7 @@ __device__ __forceinline__ void copy_async(void* to, const void* from, bool vali
 #endif
 }
 
-// Copies the first `left` bytes of 16, 0 to 16 of them, and writes zeros after them; others are not read.
+// Copies the first `left` of 16 bytes (0 to 16), and writes zeros after them. The other bytes are not read.
 __device__ __forceinline__ void copy_async_part(void* to, const void* from, int left) {
 #if HAS_CP_ASYNC
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -49,14 +49,14 @@ __device__ __forceinline__ void copy_async_part(void* to, const void* from, int 
 #endif
 }
 
-// Ends a group of copies, which may be empty.
+// Ends a group of copies. The group may be empty.
 __device__ __forceinline__ void commit_copies() {
 #if HAS_CP_ASYNC
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-// Waits until at most `Pending` of this thread's groups are under way, the latest ones.
+// Waits until at most the latest `Pending` groups of this thread are under way.
 template <int Pending>
 __device__ __forceinline__ void wait_for_copies() {
 #if HAS_CP_ASYNC

@@ -1,6 +1,7 @@
-// The tensor cores' instructions, one struct an element type: C (16 x 8) += A (16 x 32 bytes) times B (32
-// bytes x 8), the parts of a matrix spread over the lanes of a warp as PTX's mma.sync says. With g = lane / 4
-// and t = lane % 4, the four sums of a lane are rows g, g, g + 8, g + 8 and columns 2t, 2t + 1, 2t, 2t + 1.
+// The tensor cores' instructions, one struct for each element type: C (16 x 8) += A (16 x 32 bytes) times B
+// (32 bytes x 8). The matrices are spread over the lanes of a warp as defined by PTX's mma.sync. With g =
+// lane / 4 and t = lane % 4, the four sums of a lane are in rows g, g, g + 8, g + 8 and columns 2t, 2t + 1,
+// 2t, 2t + 1.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -12,7 +13,7 @@ constexpr int compiled_arch = __CUDA_ARCH__;
 constexpr int compiled_arch = 900;
 #endif
 
-// Four 8 x 8 matrices of 16-bit elements; each lane points to a row of 16 bytes.
+// Loads four 8 x 8 matrices of 16-bit elements. Each lane passes the address of a row of 16 bytes.
 __device__ __forceinline__ void load_matrices(unsigned (&d)[4], const void* row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
@@ -63,7 +64,7 @@ struct Mma<__nv_bfloat16> {
     }
 };
 
-// The tensor cores read the upper 19 bits of a float, and would cut off the rest; this rounds to them.
+// The tensor cores read the upper 19 bits of a float and ignore the rest. This rounds to 19 bits.
 __device__ __forceinline__ unsigned to_tf32(unsigned bits) {
     unsigned rounded;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(__uint_as_float(bits)));

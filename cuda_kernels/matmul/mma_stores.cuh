@@ -1,4 +1,4 @@
-// Stores what the tensor cores summed, rounded (bytes: wrapped around) to the type of C.
+// Stores the sums of the tensor cores, rounded (bytes: wrapped around) to the type of C.
 #pragma once
 
 #include "arithmetic.cuh"
@@ -9,7 +9,7 @@ __device__ __forceinline__ void store(__nv_bfloat16* to, float sum) { *to = __fl
 __device__ __forceinline__ void store(int* to, int sum) { *to = sum; }
 __device__ __forceinline__ void store(signed char* to, int sum) { *to = static_cast<signed char>(sum); }
 
-// Two neighbours at once, the first at a multiple of their size.
+// Stores two neighbours at once. The address of the first is a multiple of their common size.
 __device__ __forceinline__ void store_pair(float* to, float x, float y) {
     *reinterpret_cast<float2*>(to) = {x, y};
 }

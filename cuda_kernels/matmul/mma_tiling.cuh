@@ -1,4 +1,4 @@
-// The shapes of a block of 09_tensor_cores, and where the elements of a slab stand in shared memory.
+// The shapes of a block of 09_tensor_cores, and the places of a slab's elements in shared memory.
 #pragma once
 
 #include "mma.cuh"
@@ -9,9 +9,9 @@ __host__ __device__ constexpr int tensor_cores_threads(int block_m, int block_n,
 
 template <class T, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>
 struct MmaTiling {
-    static constexpr int chunk = 16 / sizeof(T);   // elements that are copied at once
-    static constexpr int depth = 128 / sizeof(T);  // of a slab along k
-    static constexpr int step = 32 / sizeof(T);    // of one mma along k
+    static constexpr int chunk = 16 / sizeof(T);   // elements of one copy
+    static constexpr int depth = 128 / sizeof(T);  // extent of a slab along k
+    static constexpr int step = 32 / sizeof(T);    // extent of one mma along k
     static constexpr int warps_n = BlockN / WarpN;
     static constexpr int threads = tensor_cores_threads(BlockM, BlockN, WarpM, WarpN);
 
@@ -25,9 +25,9 @@ struct MmaTiling {
                   b_across % 8 == 0);
     static_assert(BlockM % WarpM == 0 && BlockN % WarpN == 0 && WarpM % 16 == 0 && WarpN % 16 == 0);
 
-    // A row of a slab takes all banks once or more, so that chunks below each other are in the same four
-    // banks. The chunks of a row change places, by a number that differs in the eight rows (float: four) that
-    // are read together.
+    // A row of a slab spans all banks at least once, so the chunks of one column would all be in the same
+    // four banks. Therefore the chunks of a row are permuted: their index is xor-ed with a number that
+    // differs among the eight rows (float: four) that are read together.
     __device__ static int a_offset(int row, int x) { return (row * a_across + (x ^ (row % 8))) * 16; }
     __device__ static int b_offset(int k, int x) {
         int swap = k % 8;
@@ -36,7 +36,7 @@ struct MmaTiling {
         return a_bytes + (k * b_across + (x ^ swap)) * 16;
     }
 
-    // The 16 x `step` part of A at a row and the chunk x, for one mma.
+    // Loads the 16 x `step` part of A at a row and chunk x, for one mma.
     __device__ static void load_a(unsigned (&a)[4], const char* stage, int row, int x) {
         const int lane = threadIdx.x % 32;
         load_matrices(a, stage + a_offset(row + lane % 16, x + lane / 16));
@@ -44,7 +44,7 @@ struct MmaTiling {
             for (unsigned& bits : a) bits = to_tf32(bits);
     }
 
-    // The `step` x 16 part of B at k and a column, for two mma: which columns each has, pair_at says.
+    // Loads the `step` x 16 part of B at k and a column, for two mma. pair_at tells the columns of each.
     __device__ static void load_b(unsigned (&b)[2][2], const char* stage, int k, int column) {
         const int lane = threadIdx.x % 32, x = column / chunk;
         if constexpr (sizeof(T) == 2) {
@@ -52,9 +52,9 @@ struct MmaTiling {
             load_matrices_transposed(m, stage + b_offset(k + lane % 16, x + lane / 16));
             for (int i = 0; i < 4; ++i) b[i / 2][i % 2] = m[i];
         } else if constexpr (sizeof(T) == 1) {
-            // There is no transposition of bytes. Transposed in pairs, a lane has columns 2g and 2g + 1 of
-            // two steps of k; with two matrices of the right rows, of four that follow each other. One mma
-            // takes the even columns.
+            // ldmatrix cannot transpose bytes. Transposed in pairs, a lane has columns 2g and 2g + 1 of two
+            // steps of k; with two matrices of the right rows, of four consecutive steps. One mma takes the
+            // even columns, the other the odd ones.
             const int i = lane % 8, row = lane / 16 * 16 + i / 2 * 4 + lane / 8 % 2 * 2 + i % 2;
             unsigned m[4];
             load_matrices_transposed(m, stage + b_offset(k + row, x));
@@ -71,7 +71,7 @@ struct MmaTiling {
         }
     }
 
-    // In 16 columns of C, which two mma compute, a lane has two pairs of neighbours in a row (`lower` by 0 or
+    // Two mma compute 16 columns of C. Of these, a lane has two pairs of neighbours in a row (`lower` by 0 or
     // 8 rows). Pair j starts at column pair_at(j).
     __device__ static int pair_at(int j) {
         return sizeof(T) == 1 ? threadIdx.x % 4 * 4 + j * 2 : threadIdx.x % 4 * 2 + j * 8;

@@ -1,5 +1,5 @@
-// What the rungs 06 and 07 share: a block's 128 x 128 tile of C, loaded 16 bytes at a time and multiplied 8 x
-// 8 a thread.
+// Shared by rungs 06 and 07: a block's 128 x 128 tile of C, loaded 16 bytes at a time; each thread multiplies
+// 8 x 8 elements.
 #pragma once
 
 #include "arithmetic.cuh"
@@ -8,24 +8,23 @@
 
 template <class T>
 struct PackTiles {
-    static constexpr int tile = 128;               // of C, both ways
-    static constexpr int pack = Pack<T>::size;     // elements
-    static constexpr int depth = 2 * pack;         // of a slab of A and B along k
+    static constexpr int tile = 128;               // rows and columns of a block's part of C
+    static constexpr int pack = Pack<T>::size;     // elements in 16 bytes
+    static constexpr int depth = 2 * pack;         // extent of a slab of A and B along k
     static constexpr int apart = 16;               // threads along a side of the tile
     static constexpr int threads = apart * apart;  // each loads one pack of A and one of B
     static constexpr int packs = tile / apart / pack;
-    static constexpr int a_stride =
-        tile + pack;  // a column of A in the pad shifts the banks of the next step of k
+    static constexpr int a_stride = tile + pack;  // padding: the next step of k begins at another bank
     static_assert(tile * depth == threads * pack);
 
-    // A stands transposed, so that a thread reads 4 neighbours of a column of A at once, as it does of a row
-    // of B.
+    // A is transposed, so that a thread reads 4 neighbours of a column of A at once, like 4 neighbours of a
+    // row of B.
     struct alignas(16) Slab {
         T a[depth][a_stride];
         T b[depth][tile];
     };
 
-    // What a thread carries from global memory to a slab.
+    // The numbers that a thread has loaded from global memory and not yet stored to a slab.
     struct Carried {
         Pack<T> a, b;
     };
@@ -45,7 +44,7 @@ struct PackTiles {
         store_pack(&slab.b[t / (tile / pack)][t % (tile / pack) * pack], carried.b);
     }
 
-    // A thread's rows and columns are packs that lie 16 packs apart.
+    // A thread's rows and columns form packs that are 16 packs apart.
     T sums[packs * pack][packs * pack] = {};
 
     __device__ void multiply(const Slab& slab) {

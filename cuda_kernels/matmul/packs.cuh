@@ -1,4 +1,4 @@
-// Sixteen bytes at a time: the widest load and store that a thread has.
+// Packs of 16 bytes: the widest load and store of a thread.
 #pragma once
 
 template <class T>
@@ -12,8 +12,8 @@ __device__ __forceinline__ Pack<T> load_pack(const T* aligned) {
     return *reinterpret_cast<const Pack<T>*>(aligned);
 }
 
-// The elements from a 16-byte aligned place of which `left` are there (none, if it is not positive), and
-// zeros after them.
+// Loads the first `left` elements (none, if `left` is not positive) from a 16-byte aligned address, and fills
+// the rest of the pack with zeros.
 template <class T>
 __device__ __forceinline__ Pack<T> load_pack(const T* aligned, int left) {
     if (left >= Pack<T>::size) return load_pack(aligned);
@@ -29,7 +29,7 @@ __device__ __forceinline__ void store_pack(T* aligned, const Pack<T>& pack) {
     *reinterpret_cast<Pack<T>*>(aligned) = pack;
 }
 
-// Whether rows from here on can be read or written 16 bytes at a time.
+// Can rows from here on be read and written 16 bytes at a time?
 template <class T>
 __device__ __forceinline__ bool in_packs(const T* first, long long row) {
     return reinterpret_cast<unsigned long long>(first) % 16 == 0 && row % Pack<T>::size == 0;

@@ -1,5 +1,5 @@
-// The rungs of matmul as data, and which of them suits a problem. Plain C++20: for host code that launches
-// them.
+// The rungs of matmul as data, and the choice of a rung for a problem. Plain C++20, for host code that
+// launches the rungs.
 #pragma once
 
 #include <algorithm>
@@ -11,33 +11,33 @@
 
 namespace cuscope::matmul {
 
-// A kernel. It is launched with a grid of (blocks(...), 1, batch) and a block of (block_x, block_y, 1), with
-// a, b, c and a Problem (problem.cuh), and shared_bytes of dynamic shared memory; above 48 KiB its attribute
-// has to allow them.
+// A kernel. Launch it with a grid of (blocks(...), 1, batch), a block of (block_x, block_y, 1), the arguments
+// a, b, c and a Problem (problem.cuh), and shared_bytes of dynamic shared memory. Above 48 KiB, set the
+// kernel's attribute that allows so much.
 struct Instance {
-    std::string rung;            // its file without .cu: "02_coalesced"
+    std::string rung;            // the rung's file without .cu: "02_coalesced"
     std::string kernel;          // "coalesced<float>"
-    std::string_view in, out;    // element types of A and B, and of C, by NumPy's names
-    int tile_m = 0, tile_n = 0;  // of C, that a block computes
+    std::string_view in, out;    // element types of A and B, and of C, with NumPy's names
+    int tile_m = 0, tile_n = 0;  // the part of C that a block computes
     int block_x = 0, block_y = 1;
     int shared_bytes = 0;
     int least_capability = 75;                  // ten times the compute capability
     bool aligned_a = false, aligned_b = false;  // 16-byte aligned: pointer, row distance and batch distance
-    bool padded_b = false;  // the last row of B, too, is readable up to a multiple of 16 bytes
-    bool tf32 = false;      // rounds its factors: only for who asks for it
+    bool padded_b = false;  // the last row of B must also be readable up to a multiple of 16 bytes
+    bool tf32 = false;      // rounds its factors, so it is used only on request
     int resident = 1;       // blocks that a multiprocessor holds
-    double efficiency = 0;  // of a full multiprocessor's multiplications, relative to others of the same type
+    double efficiency = 0;  // rate of a full multiprocessor, relative to others of the type
 
     long long blocks(long long m, long long n) const {
         return (m + tile_m - 1) / tile_m * ((n + tile_n - 1) / tile_n);
     }
 };
 
-inline constexpr long long largest_extent = (1LL << 31) - 1024;  // of m, n and k
-inline constexpr int largest_batch = 65535;                      // of one launch: the grid's z
+inline constexpr long long largest_extent = (1LL << 31) - 1024;  // limit for m, n and k
+inline constexpr int largest_batch = 65535;                      // of one launch, because it is the grid's z
 
-// NumPy's element types and the C++ type whose kernels take them; unsigned integers have the bits of signed
-// ones.
+// NumPy's element types, and the C++ type of the kernels for each. Unsigned integers use the kernels for
+// signed ones, because the bits are the same.
 struct ElementName {
     std::string_view numpy, cpp;
     int size;
@@ -57,9 +57,9 @@ inline constexpr std::array<ElementName, 15> element_names{{{"float32", "float",
                                                             {"uint16", "short", 2},
                                                             {"uint32", "int", 4},
                                                             {"uint64", "long long", 8}}};
-inline constexpr std::size_t distinct_elements = 11;  // of element_names, from the front
+inline constexpr std::size_t distinct_elements = 11;  // the first entries, which differ in cpp
 
-// By either name; nullptr for a type that no rung takes.
+// Finds a type by either name; nullptr for a type that no rung supports.
 inline const ElementName* element(std::string_view name) {
     const auto found = std::find_if(element_names.begin(), element_names.end(),
                                     [&](const ElementName& e) { return e.numpy == name || e.cpp == name; });
@@ -120,7 +120,7 @@ struct WarpTiles {
     double efficiency;
 };
 
-// Efficiencies: the rates of n = 8192 on an H200, relative to each other (README.md).
+// Efficiencies: the rates for n = 8192 on an H200, relative to each other (README.md).
 inline constexpr std::array<WarpTiles, 13> warp_tiles{{{"float32", 128, 256, 8, 16, 8, 4, 4, 1, 0.89},
                                                        {"float32", 128, 256, 16, 16, 8, 3, 4, 1, 0.92},
                                                        {"float32", 128, 128, 8, 16, 8, 4, 4, 2, 0.87},
@@ -162,7 +162,7 @@ struct TensorCores {
     double efficiency;
 };
 
-// Efficiencies as above.
+// The efficiencies come from the same measurement.
 inline constexpr TensorCores large{128, 256, 64, 64, 3, 1, 1.0}, medium{128, 128, 64, 32, 3, 1, 0.94},
     small{64, 64, 32, 32, 3, 4, 0.82}, small_bytes{64, 128, 32, 64, 2, 2, 0.73};
 
@@ -222,26 +222,26 @@ struct Shape {
 struct Device {
     int capability = 90;  // ten times the compute capability
     int multiprocessors = 132;
-    int shared_bytes = 227 << 10;  // that a block may have, with its attribute
+    int shared_bytes = 227 << 10;  // limit for a block, with the kernel's attribute set
 };
 
 inline bool runs_on(const Instance& i, const Device& device) {
     return device.capability >= i.least_capability && device.shared_bytes >= i.shared_bytes;
 }
 
-// How busy the multiprocessors are while an instance computes a shape: 1 if each has the same work all the
-// time.
+// How busy the multiprocessors are while an instance computes a shape: 1 if all of them always have the same
+// amount of work.
 inline double wave_efficiency(const Instance& i, const Shape& shape, const Device& device) {
     const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
     return blocks / (std::ceil(blocks / device.multiprocessors) * device.multiprocessors);
 }
 
-// What a multiprocessor that has most to do does: multiplications, in those of a full one of efficiency 1.
+// The work of the busiest multiprocessor, in multiplications of a full multiprocessor of efficiency 1.
 inline double cost(const Instance& i, const Shape& shape, const Device& device) {
     const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
     const double each = std::ceil(blocks / device.multiprocessors);
-    // With fewer blocks than it holds, a multiprocessor waits more often: with half of them, taken to be a
-    // quarter less fast.
+    // With fewer blocks than it can hold, a multiprocessor waits more often. With half of them, it is assumed
+    // to be a quarter slower.
     const double filled = std::min(1.0, each / i.resident);
     return each * i.tile_m * i.tile_n / (i.efficiency * (0.5 + 0.5 * filled));
 }
@@ -251,9 +251,9 @@ struct Choice {
     std::string reason;                  // one sentence
 };
 
-// The rung for `auto`. `in_packs` says whether operands can be read 16 bytes at a time as they are; a caller
-// that copies them into aligned scratch anyway says true. `out` is the element type of C, which for all but
-// half, bfloat16 and bytes is that of A.
+// The rung for `auto`. `in_packs`: the operands can be read 16 bytes at a time as they are; pass true if they
+// will be copied into aligned scratch memory anyway. `out` is the element type of C. It equals that of A,
+// except for half, bfloat16 and bytes.
 inline Choice choose(const Shape& shape, std::string_view in, std::string_view out, const Device& device,
                      bool in_packs = true) {
     const ElementName* type = element(in);
@@ -276,7 +276,7 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
 
     const Instance* best = nullptr;
     for (const Instance& i : instances()) {
-        // A wider result has the bits of signed factors only.
+        // If the result is wider than the factors, its bits are right only for signed factors.
         if (i.in != i.out && i.in != type->numpy) continue;
         if (i.efficiency == 0 || i.tf32 || !same(i.in, type) || !same(i.out, result) || !runs_on(i, device))
             continue;

@@ -1,4 +1,4 @@
-// What every rung is given, and which part of C a block computes.
+// The arguments of every rung, and the part of C that a block computes.
 #pragma once
 
 #include "problem.hpp"
@@ -14,16 +14,15 @@ struct Corner {
     int row, column;
 };
 
-// Tiles are numbered row by row by blockIdx.x alone, which goes up to 2^31 - 1: the y of a grid ends at
-// 65535.
+// Tiles are numbered row by row by blockIdx.x alone. It goes up to 2^31 - 1, but a grid's y only up to 65535.
 template <int Rows, int Columns>
 __device__ __forceinline__ Corner corner_of_block(const Problem& p) {
     const unsigned across = (p.n + Columns - 1) / Columns;
     return {static_cast<int>(blockIdx.x / across) * Rows, static_cast<int>(blockIdx.x % across) * Columns};
 }
 
-// The same tiles, numbered down columns of `Group` tiles: the blocks that run together then cover a part of C
-// that is nearly square, and share most of their rows of A and columns of B in the second-level cache.
+// The same tiles, numbered down columns of `Group` tiles. So the blocks that run together cover a nearly
+// square part of C, and share most of their rows of A and columns of B in the second-level cache.
 template <int Rows, int Columns, int Group = 8>
 __device__ __forceinline__ Corner corner_of_block_in_groups(const Problem& p) {
     const unsigned down = (p.m + Rows - 1) / Rows, across = (p.n + Columns - 1) / Columns;

@@ -1,9 +1,9 @@
-// What every rung is given; plain C++, read by the kernels and by what launches them.
+// The arguments of every rung. Plain C++, included by the kernels and by the code that launches them.
 #pragma once
 
-// C (m x n) = A (m x k) times B (k x n), all row by row. Distances are in elements: from a row to the next,
-// and from one matrix of a batch (blockIdx.z) to the next. A batch distance of 0 uses the same matrix again.
-// m, n and k are at least 1 and at most 2^31 - 1024, so that a tile past the end still has int coordinates.
+// C (m x n) = A (m x k) times B (k x n), all in row-major order. Distances are in elements: from one row to
+// the next, and from one matrix of a batch (blockIdx.z) to the next. A batch distance of 0 uses the same
+// matrix again. m, n and k are from 1 to 2^31 - 1024, so that a tile past the end still has int coordinates.
 struct Problem {
     int m, n, k;
     long long a_row, b_row, c_row;

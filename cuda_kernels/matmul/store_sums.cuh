@@ -1,12 +1,12 @@
-// Stores what a thread of 08_warp_tiles summed.
+// Stores the sums of a thread of 08_warp_tiles.
 #pragma once
 
 #include "arithmetic.cuh"
 #include "packs.cuh"
 #include "problem.cuh"
 
-// The thread's packs of rows and columns start at (row, column) and lie as Tiling says. C may have any
-// alignment.
+// The thread's packs of rows and columns start at (row, column) and have the distances of Tiling. C may have
+// any alignment.
 template <class T, int ThreadM, int ThreadN, class Tiling>
 __device__ __forceinline__ void store_sums(T* c, const Problem& p, int row, int column,
                                            const T (&sums)[ThreadM][ThreadN]) {

@@ -1,5 +1,5 @@
-// The shapes of a block of 08_warp_tiles: a tile of C, the parts of it that warps and threads compute, and
-// the slabs.
+// The shapes of 08_warp_tiles: a block's tile of C, the parts of it that warps and threads compute, and the
+// slabs.
 #pragma once
 
 #include "packs.cuh"
@@ -9,25 +9,26 @@ __host__ __device__ constexpr int warp_tiles_threads(int block_m, int block_n, i
     return block_m / (4 * thread_m) * (block_n / (8 * thread_n)) * 32;
 }
 
-// 256 threads with 128 sums each fill the registers of a multiprocessor; of blocks of 128 there are two.
+// 256 threads with 128 sums each fill the registers of a multiprocessor. It holds two blocks of 128 threads.
 __host__ __device__ constexpr int warp_tiles_blocks(int threads) { return threads >= 256 ? 1 : 2; }
 
 template <class T, int BlockM, int BlockN, int BlockK, int ThreadM, int ThreadN, int Stages, int Width>
 struct WarpTiling {
     static constexpr int pack = Pack<T>::size;
-    // A thread's packs of rows, and of columns, lie a warp apart. For a step of k, a load of 16 bytes of A
-    // then reads 4 neighbouring packs in a warp, and one of B reads 8: no two are in the same bank.
+    // A thread's packs of rows, and of columns, are a warp's width apart. In a step of k, a 16-byte load of A
+    // then reads 4 neighbouring packs in a warp, and a load of B reads 8. No two of them are in the same
+    // bank.
     static constexpr int lanes_m = 4, lanes_n = 8;
     static constexpr int warp_m = lanes_m * ThreadM, warp_n = lanes_n * ThreadN;
     static constexpr int warps_n = BlockN / warp_n;
     static constexpr int threads = warp_tiles_threads(BlockM, BlockN, ThreadM, ThreadN);
 
-    // A stands transposed: [k][row], each row of it a pack longer. Threads copy it element by element, 8
-    // steps of k times 4 rows in a warp: whole sectors of global memory, and 32 different banks.
+    // A is transposed: [k][row], and each row of it is a pack longer. Threads copy it element by element, in
+    // a warp 8 steps of k times 4 rows: whole sectors of global memory, and 32 different banks.
     static constexpr int a_stride = BlockM + pack;
     static constexpr int a_rows = threads / 8;        // rows that the block copies at once
-    static constexpr int a_places = BlockM / a_rows;  // copies of a thread for 8 steps of k
-    // B stands as it is, and is copied `Width` elements at a time.
+    static constexpr int a_places = BlockM / a_rows;  // copies of one thread for 8 steps of k
+    // B is not transposed, and is copied `Width` elements at a time.
     static constexpr int b_across = BlockN / Width;    // copies for a row of the slab
     static constexpr int b_rows = threads / b_across;  // rows that the block copies at once
 

@@ -1,11 +1,10 @@
-// A walk over a pitched array of two axes: every element is multiplied by a factor, a thread takes whole
-// rows.
+// Multiplies every element of a pitched two-dimensional array by a factor. Each thread takes whole rows.
 //
-// Rows are `pitch` bytes apart, which need not be a multiple of the element: the address of a row is computed
-// in bytes, the address of an element within it in elements. The bytes between the end of a row and the next
-// one are not touched.
+// Rows are `pitch` bytes apart, and the pitch need not be a multiple of the element's size. So the address of
+// a row is computed in bytes, and the address of an element within it in elements. The bytes between the end
+// of a row and the next row are not touched.
 //
-// Grid: any number of blocks, of any size; threads that have no row do nothing.
+// Grid: any number of blocks, of any size; threads without a row do nothing.
 
 template <typename T>
 __global__ void rows(T* data, long long pitch, long long width, long long height, T factor) {

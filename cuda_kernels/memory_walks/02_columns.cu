@@ -1,8 +1,7 @@
-// Flaw of 01_rows: the threads of a warp stand one below the other, so that a load of the warp asks for 32
-// places a pitch apart: 32 sectors of 32 bytes, of which it uses one element each. And an array of few rows
-// keeps few threads busy. Here neighbouring threads take neighbouring elements of one row: a load of a warp
-// asks for one piece of memory, which begins at a multiple of 32 bytes in every row: that is what the pitch
-// is for.
+// Flaw of 01_rows: the threads of a warp are in different rows. So a load of the warp asks for 32 places a
+// pitch apart, that is 32 sectors of 32 bytes, and uses one element of each. And an array with few rows keeps
+// few threads busy. Here neighbouring threads take neighbouring elements of one row. So a load of a warp asks
+// for one piece of memory, and thanks to the pitch this piece begins at a multiple of 32 bytes in every row.
 //
 // Grid: any number of blocks in x (along the rows) and y (across them), of any size; best a multiple of 32
 // threads in x.

@@ -1,7 +1,7 @@
-// Flaw of 02_columns: it knows two axes. A part of an array of three is not an array of two with more rows:
-// from the last row of the part in one slice to its first row in the next it is further than one pitch. Here
-// slices are `pitch * rows` bytes apart, where `rows` counts all rows of a slice, and the walk goes over
-// `width` x `height` x `depth` elements from `data` on.
+// Flaw of 02_columns: it handles only two axes. A part of a three-dimensional array is not a two-dimensional
+// array with more rows: from the last row of the part in one slice to its first row in the next slice, it is
+// further than one pitch. Here slices are `pitch * rows` bytes apart, where `rows` counts all rows of a
+// slice. The kernel handles `width` x `height` x `depth` elements from `data` on.
 //
 // Grid: any number of blocks in x, y and z, of any size; best a multiple of 32 threads in x.
 

@@ -1,9 +1,9 @@
-// How numbers are added up so that a sum is as good as its type can hold, and how a result leaves a kernel.
+// Addition with as much precision as the result's type can hold, and the store of a result.
 //
-// float16, bfloat16 and float32 are summed in double, whose additions keep up with the memory on sm_80 and
-// sm_90; on sm_75, where they do not, in pairs of floats. float64 is summed in pairs of doubles: each
-// addition's rounding error is exact as a second number (Knuth's TwoSum), and the errors are added up beside
-// the sum.
+// float16, bfloat16 and float32 are summed in double. On sm_80 and sm_90, double additions keep up with the
+// memory; on sm_75 they do not, so pairs of floats are used. float64 is summed in pairs of doubles: the
+// rounding error of each addition is computed exactly as a second number (Knuth's TwoSum), and the errors are
+// added up beside the sum.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -16,13 +16,13 @@ struct alignas(2 * sizeof(R)) Complex {
     R re, im;
 };
 
-// Of accumulators.
+// Real and imaginary part, as accumulators.
 template <class A>
 struct Parts {
     A re, im;
 };
 
-// The unevaluated sum of a number and a far smaller one.
+// The unevaluated sum of a number and a much smaller number.
 template <class R>
 struct Twofold {
     R high, low;
@@ -43,7 +43,7 @@ __device__ Twofold<R> merged(Twofold<R> a, Twofold<R> b) {
 }
 template <class R>
 __device__ double total(Twofold<R> sum) {
-    // Of a sum that is infinite or NaN the error is NaN.
+    // If the sum is infinite or NaN, the error is NaN.
     const bool finite = sum.low - sum.low == 0;
     return finite ? static_cast<double>(sum.high) + static_cast<double>(sum.low) : sum.high;
 }
@@ -52,7 +52,7 @@ __device__ inline void add(double& sum, double x) { sum += x; }
 __device__ inline double merged(double a, double b) { return a + b; }
 __device__ inline double total(double sum) { return sum; }
 
-// The sum of nothing. As NumPy has it, a sum of negative zeros is 0.0.
+// The sum of no elements. As in NumPy, a sum of negative zeros is 0.0.
 __device__ inline void clear(double& sum) { sum = 0; }
 template <class R>
 __device__ void clear(Twofold<R>& sum) {
@@ -61,7 +61,7 @@ __device__ void clear(Twofold<R>& sum) {
 
 #if __CUDA_ARCH__ >= 800
 using FloatSum = double;
-// In a tree, so that a thread's additions wait for each other once in four elements.
+// Added as a tree, so that a thread's additions wait for each other once in four elements, not each time.
 __device__ inline void add(FloatSum& sum, float a, float b, float c, float d) {
     sum += (static_cast<double>(a) + b) + (static_cast<double>(c) + d);
 }
@@ -87,7 +87,7 @@ __device__ inline void add_product(Twofold<double>& sum, double a, double b) {
     const double product = a * b;
     add(sum, product);
     const double error = fma(a, b, -product);
-    if (error - error == 0) sum.low += error;  // not of an infinite product
+    if (error - error == 0) sum.low += error;  // not for an infinite product
 }
 
 __device__ inline float real(__half x) { return __half2float(x); }
@@ -95,7 +95,7 @@ __device__ inline float real(__nv_bfloat16 x) { return __bfloat162float(x); }
 __device__ inline float real(float x) { return x; }
 __device__ inline double real(double x) { return x; }
 
-// The larger one, or NaN.
+// The larger number, or NaN if one is NaN.
 template <class K>
 __device__ K larger(K a, K b) {
     return a >= b || a != a ? a : b;
@@ -108,7 +108,7 @@ __device__ inline float larger(float a, float b) {
 }
 #endif
 
-// The mean of a sum. Of a sum itself, divisor is 1, and the last thread need not wait for a division.
+// The mean of a sum. For a plain sum, divisor is 1, and the last thread need not wait for a division.
 __device__ inline double divided(double sum, double divisor) { return divisor == 1 ? sum : sum / divisor; }
 
 // out[i] = value, rounded once, in one of the floating types.

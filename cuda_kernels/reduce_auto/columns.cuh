@@ -1,14 +1,14 @@
-// Over the middle axis of a view of three: out[o * inner + c] of in[o * outer_distance + r * distance + c],
-// r < length, for o < outer and c < inner. The last axis is contiguous.
+// Reduces the middle axis of a three-dimensional view: out[o * inner + c] of in[o * outer_distance + r *
+// distance + c], r < length, for o < outer and c < inner. The last axis is contiguous.
 //
-// Each thread owns the columns of 16 bytes (8 for some policies). Such strips are numbered through all of
-// outer; a block of 256 threads takes `lanes` neighbouring strips, with 256 / lanes threads down each, and
-// `splits` blocks share the rows of each tile of strips.
+// Each thread owns the columns in 16 bytes (8 for some policies), called a strip. Strips are numbered through
+// all of outer. A block of 256 threads takes `lanes` neighbouring strips, with 256 / lanes threads down each
+// strip. `splits` blocks share the rows of each tile of strips.
 //
 // Launch (plan.hpp: plan_columns): grid = ceil(strips / lanes) * splits; lanes is a power of two from 1 to
 // 256; no dynamic shared memory. For splits > 1:
 //   tickets       one unsigned a tile, zero before the first launch and left zero
-//   partials      lanes * strip_columns<P> * sizeof(Value) bytes a block, 16-byte aligned, of any content
+//   partials      lanes * strip_columns<P> * sizeof(Value) bytes a block, 16-byte aligned, with any content
 #pragma once
 
 #include "exchange.cuh"
@@ -16,7 +16,7 @@
 
 constexpr int columns_threads = 256;
 
-// As many columns as 16 bytes hold, unless their Values would not fit in 32 KiB of shared memory.
+// As many columns as 16 bytes hold, but fewer if their Values would not fit into 32 KiB of shared memory.
 __host__ __device__ constexpr int columns_that_fit(int columns, int value_bytes) {
     return columns * value_bytes * columns_threads <= 32768 ? columns
                                                             : columns_that_fit(columns / 2, value_bytes);
@@ -32,7 +32,7 @@ union Strip {
     typename P::Element elements[strip_columns<P>];
 
     __device__ Strip() {}
-    // From aligned memory, all of it.
+    // Loads the whole strip from aligned memory.
     __device__ void load(const typename P::Element* data) {
         if constexpr (bytes == 16)
             four = __ldcg(reinterpret_cast<const uint4*>(data));
@@ -41,13 +41,13 @@ union Strip {
     }
 };
 
-// Rows first, first + step, ... of a strip of `columns` columns.
+// Reduces rows first, first + step, ... of a strip of `columns` columns.
 template <class P>
 __device__ void reduce_strip(const P& policy, typename P::Value (&values)[strip_columns<P>],
                              const typename P::Element* data, long long distance, long long first,
                              long long length, long long step, int columns) {
     constexpr int width = strip_columns<P>;
-    constexpr int rows = width == 4 ? 8 : width < 4 ? 6 : 4;  // under way at once, as registers allow
+    constexpr int rows = width == 4 ? 8 : width < 4 ? 6 : 4;  // loads under way at once, as registers allow
     long long row = first;
     const bool aligned = reinterpret_cast<unsigned long long>(data) % Strip<P>::bytes == 0 &&
                          distance * sizeof(typename P::Element) % Strip<P>::bytes == 0;
@@ -91,8 +91,8 @@ __device__ void reduce_strip(const P& policy, typename P::Value (&values)[strip_
     }
 }
 
-// The last block of a tile adds up what all have left, in the order of their numbers: `members` threads a
-// column.
+// The last block of a tile combines the partials of all blocks, in the order of their numbers. Each column
+// has `members` threads.
 template <class P>
 __device__ typename P::Value sum_of_partials(const P& policy, const typename P::Value* partials, int column,
                                              int columns, int member, int members, int splits) {
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(columns_threads, P::column_blocks)
     const P policy(bits, kind, length);
     const unsigned tile = blockIdx.x / splits, split = blockIdx.x % splits;
     const int lane = threadIdx.x % lanes, member = threadIdx.x / lanes, members = columns_threads / lanes;
-    const long long strips = (inner + width - 1) / width;  // of one o
+    const long long strips = (inner + width - 1) / width;  // strips of one o
     const long long strip = static_cast<long long>(tile) * lanes + lane;
 
     Value values[width];
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(columns_threads, P::column_blocks)
         reduce_strip(policy, values, data, distance, static_cast<long long>(split) * members + member, length,
                      static_cast<long long>(splits) * members, rest < width ? static_cast<int>(rest) : width);
     }
-    // The members of a strip, as a tree.
+    // Combines the members of a strip as a tree.
 #pragma unroll
     for (int c = 0; c < width; ++c) shared[c * columns_threads + threadIdx.x] = values[c];
     for (int half = members / 2; half > 0; half /= 2) {
@@ -149,13 +149,13 @@ __global__ void __launch_bounds__(columns_threads, P::column_blocks)
     }
     __syncthreads();
 
-    // From here on columns are dealt to threads one by one.
+    // From here on, columns are distributed to threads one by one.
     const int in_tile = lanes * width;
     Value* of_tile = static_cast<Value*>(partials) + static_cast<long long>(tile) * splits * in_tile;
     if (splits > 1) {
         for (int k = threadIdx.x; k < in_tile; k += columns_threads)
             of_tile[split * in_tile + k] = shared[k % width * columns_threads + k / width];
-        __threadfence();  // release, of each thread's own partials
+        __threadfence();  // release each thread's own partials
         __syncthreads();
         if (threadIdx.x == 0) {
             is_last = atomicInc(tickets + tile, splits - 1) == splits - 1u;

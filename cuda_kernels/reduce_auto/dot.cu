@@ -5,16 +5,16 @@
 //   DotOf<Complex<float>>, <Complex<double>>            kind: complex64 or complex128
 // bits: for signed types of 8 to 32 bits the top bit of an element (plan.hpp: bits_of); else 0.
 //
-// Products of halves and floats are exact (in float, in double), those of doubles have their rounding error
-// added.
+// Products of halves and floats are exact (in float and in double). For products of doubles, the rounding
+// error is added to the sum.
 //
-// Launch (plan.hpp: plan_whole): as whole.cuh says.
+// Launch (plan.hpp: plan_whole): as described in whole.cuh.
 #include "accumulate.cuh"
 #include "span.cuh"
 
 constexpr int dot_threads = 512;
 
-// A product of two elements is added to a State; States are merged as Values.
+// A policy for two operands: a product of two elements is added to a State; States are merged as Values.
 template <class E>
 struct DotOf {  // halves
     using Element = E;
@@ -39,7 +39,7 @@ struct DotOf {  // halves
     __device__ void store(void* out, Value value) const { store_real(out, 0, total(value), kind); }
 };
 
-// One product after another.
+// Adds one product after another.
 template <class Policy, class E, class V>
 struct DotOfSingles {
     using Element = E;
@@ -94,7 +94,7 @@ struct DotOfIntegers : DotOfSingles<DotOfIntegers<E, Unsigned>, E, long long> {
 template <>
 struct DotOf<signed char> : DotOfIntegers<signed char, unsigned char> {
     using DotOfIntegers::DotOfIntegers;
-    // Four products an instruction; sixteen do not overflow 32 bits.
+    // One instruction adds four products. Sixteen products do not overflow 32 bits.
     __device__ void absorb(long long& value, const signed char (&a)[16], const signed char (&b)[16]) const {
         unsigned of_a[4], of_b[4];
         memcpy(of_a, a, 16);
@@ -170,7 +170,7 @@ union Elements {
     }
 };
 
-// The second array is read element by element where it is not aligned as the first is.
+// If the second array is not aligned like the first, it is read element by element.
 template <class P>
 __global__ void __launch_bounds__(dot_threads, 2)
     dot(const void* first, const void* second, void* out, long long n, unsigned long long bits, int kind,

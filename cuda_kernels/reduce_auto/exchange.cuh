@@ -1,27 +1,28 @@
-// How threads and blocks hand values to each other: lanes by shuffles, warps through shared memory, blocks
+// How threads and blocks pass values to each other: lanes by shuffles, warps through shared memory, blocks
 // through slots in global memory.
 //
-// Everything takes a *policy* P, which says what is reduced (sum.cu and the others define them):
-//   P::Element, P::Value           what memory holds; what threads hand to each other (trivially copyable)
-//   P(bits, kind, count)           of arguments that pick among the types and operations of an instance
+// All functions take a *policy* P, which defines the reduction (sum.cu and the other .cu files define
+// policies):
+//   P::Element, P::Value           the type in memory; the type that threads exchange (trivially copyable)
+//   P(bits, kind, count)           the arguments choose among the types and operations of an instance
 //   identity(), combine(a, b)      of Values; combine is associative and commutative, up to rounding
 //   lift(element, index)           a Value of one element; index counts along the reduced axis
-//   add(value, element, index)     value = combine(value, lift(element, index)), of ascending indices
+//   add(value, element, index)     value = combine(value, lift(element, index)), with ascending indices
 //   State, start(state), absorb(state, vector, index), finish(state)
-//                                  the same of 16 bytes at once, in P::chains States a thread, with
+//                                  the same for 16 bytes at once, in P::chains States a thread, with
 //                                  P::loads vectors under way
-//   store(out, i, value, divisor)  the result
-// and, for what has_faster_ways<P> is true of,
-//   of_warp(value)                 the combined value of a warp's 32 lanes, for its first
+//   store(out, i, value, divisor)  stores the result
+// and, if has_faster_ways<P> is true,
+//   of_warp(value)                 the combined value of a warp's 32 lanes, in its first lane
 //   absorb_round(state, vectors, count, index, distance)
-//                                  for absorb: the first `count` of vectors that lie `distance` elements
-//                                  apart
+//                                  replaces absorb: the first `count` of vectors that are `distance`
+//                                  elements apart
 #pragma once
 
 template <class P>
 constexpr bool has_faster_ways = false;
 
-// Of a value of any size.
+// Shuffles a value of any size.
 template <class V>
 __device__ V shuffle_down(V value, int offset) {
     static_assert(sizeof(V) % 4 == 0);
@@ -33,7 +34,7 @@ __device__ V shuffle_down(V value, int offset) {
     return value;
 }
 
-// The first of `lanes` neighbours, a power of two up to 32, gets their value.
+// Combines the values of `lanes` neighbours, a power of two up to 32. The first lane gets the result.
 template <class P>
 __device__ typename P::Value reduce_lanes(const P& policy, typename P::Value value, int lanes) {
 #if __CUDA_ARCH__ >= 800
@@ -46,8 +47,9 @@ __device__ typename P::Value reduce_lanes(const P& policy, typename P::Value val
     return value;
 }
 
-// The first thread of each group of `lanes` neighbours, a power of two up to the block's size, gets the
-// group's value. All threads of the block call it; a second call needs a barrier between.
+// Combines the values of each group of `lanes` neighbours, a power of two up to the block's size. The first
+// thread of a group gets the result. All threads of the block must call this; a second call needs a barrier
+// in between.
 template <class P>
 __device__ typename P::Value reduce_group(const P& policy, typename P::Value value, int lanes) {
     using Value = typename P::Value;
@@ -65,9 +67,9 @@ __device__ typename P::Value reduce_group(const P& policy, typename P::Value val
     return value;
 }
 
-// A slot passes one value from one block to another of the same launch without a fence and without an atomic
-// operation: each 8-byte word of it carries 4 bytes of the value and a flag, and a word of 8 bytes arrives
-// whole. So who sees the flag sees the bytes. Slots are all 0 before and after.
+// A slot passes one value from one block to another of the same launch, without a fence and without an atomic
+// operation. Each 8-byte word of a slot holds 4 bytes of the value and a flag, and an 8-byte word arrives
+// whole. So a block that sees the flag also sees the bytes. Slots are all 0 before and after a launch.
 template <class Value>
 struct Slot {
     static constexpr int words = (sizeof(Value) + 3) / 4;
@@ -81,7 +83,7 @@ struct Slot {
         for (int i = 0; i < words; ++i) slot[i] = 1ull << 32 | parts[i];
     }
 
-    // Waits until the value is there, and clears the slot.
+    // Waits for the value, and clears the slot.
     static __device__ Value take(void* slots, unsigned index) {
         volatile unsigned long long* slot =
             static_cast<unsigned long long*>(slots) + static_cast<long long>(index) * words;
@@ -106,9 +108,9 @@ struct Slot {
     }
 };
 
-// Blocks first .. first + parts of the grid share one result: the last one waits for the others and combines,
-// in the order of their numbers. It waits for blocks of lower numbers only, which start before it. True for
-// the block, and in its thread 0 with the result, that is to store it.
+// Blocks first .. first + parts of the grid share one result. The last block waits for the others and
+// combines the values in the order of the blocks' numbers. It waits only for blocks with lower numbers, which
+// start earlier. Returns true in the block that has to store the result; its thread 0 has the value.
 template <class P>
 __device__ bool collect(const P& policy, typename P::Value& value, unsigned first, unsigned part,
                         unsigned parts, void* slots, int threads) {

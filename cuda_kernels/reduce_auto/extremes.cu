@@ -2,8 +2,8 @@
 // type:
 //   ExtremeOf<unsigned char>, <unsigned short>, <unsigned int>, <unsigned long long>   (bool: unsigned char)
 //   ExtremeOf<__half>, <__nv_bfloat16>, <float>, <double>
-// bits: which of minimum and maximum, with or without a sign: keys.cuh, plan.hpp: bits_of. The output has the
-// elements' type; kind is not read, divisor neither.
+// bits: chooses minimum or maximum, with or without a sign: keys.cuh, plan.hpp: bits_of. The output has the
+// elements' type. kind and divisor are not read.
 #include "keys.cuh"
 #include "shapes.cuh"
 

@@ -1,14 +1,14 @@
-// All of a contiguous array that is so small for the device that a thread takes four vectors at most, all
-// under way at once. The same as `whole` without its loop and its long rounds: less code, which saved 0.6 to
-// 0.8 of the 2.2 to 3.3 microseconds that up to 2^18 floats took on an H200.
+// Reduces a contiguous array that is so small for the device that a thread takes at most four vectors, all
+// under way at once. The same as `whole` without its loop and its long rounds. That is less code, which saved
+// 0.6 to 0.8 of the 2.2 to 3.3 microseconds that up to 2^18 floats took on an H200.
 //
-// Launch (plan.hpp: plan_whole, where is_few): blocks of 512 threads, up to 2 a multiprocessor; the arguments
-// are those of `whole`.
+// Launch (plan.hpp: plan_whole, where is_few): blocks of 512 threads, up to 2 a multiprocessor; the same
+// arguments as `whole`.
 #pragma once
 
 #include "whole.cuh"
 
-constexpr int few_vectors = 4;  // of a thread
+constexpr int few_vectors = 4;  // for each thread
 
 template <class P>
 __global__ void __launch_bounds__(whole_threads, 2)

@@ -1,11 +1,11 @@
-// Where the minimum or maximum is: the first index among equals, and that of the first NaN if there is one.
-// Instances and bits as in extremes.cu; the output is int64, kind and divisor are not read.
+// The index of the minimum or maximum: the first index among equals, or the index of the first NaN if there
+// is one. Instances and bits as in extremes.cu; the output is int64, kind and divisor are not read.
 //
-// A thread compares the maximum of a round of vectors with its best so far, and only where it is better looks
-// which vector that was, and keeps it and its index; which element of it was the one is asked once, at the
-// end. So a vector costs little more than in extremes.cu, and nothing is read twice. A warp hands over its
-// best as integers, which have an instruction for that: with shuffles, as others do it, 2^16 elements had
-// taken 3.8 us instead of 3.1.
+// A thread compares the maximum of a round of vectors with its best key so far. Only if the new maximum is
+// better, it finds the vector that holds it, and keeps this vector and its index. Only at the end it finds
+// the element in the vector. So a vector costs little more than in extremes.cu, and no data is read twice. A
+// warp combines its best keys as integers, because there is an instruction for that: with shuffles, as in
+// other reductions, 2^16 elements took 3.8 us instead of 3.1.
 #include "keys.cuh"
 #include "shapes.cuh"
 
@@ -14,10 +14,10 @@ struct FirstExtremeOf {
     using Element = E;
     using Key = typename Keys<E>::Key;
     using Order = decltype(ordered(Key()));
-    // What threads hand to each other is compared as integers, and as small as it can be.
+    // Threads exchange this. It is compared as integers, and is as small as possible.
     struct Value {
         Order order;
-        unsigned low, high;  // of the index; all bits: of nothing
+        unsigned low, high;  // of the index; all bits set: no element yet
 
         __device__ unsigned long long index() const {
             return static_cast<unsigned long long>(high) << 32 | low;
@@ -25,7 +25,7 @@ struct FirstExtremeOf {
     };
     struct State {
         Key key;
-        long long index;  // of the first element of the vector; -1: of nothing
+        long long index;  // of the vector's first element; -1: no vector yet
         uint4 vector;
     };
     static constexpr int loads = sizeof(E) == 8 ? 4 : 8, chains = 1, column_blocks = 3;
@@ -40,8 +40,8 @@ struct FirstExtremeOf {
         const bool second = b.order > a.order || (b.order == a.order && b.index() < a.index());
         return second ? b : a;
     }
-    // Of the warp's 32 values, by the instructions that reduce 32-bit integers: the largest order, and of the
-    // lanes that have it the least index.
+    // Combines the warp's 32 values with the instructions that reduce 32-bit integers: finds the largest
+    // order, and then the least index among the lanes that have it.
     __device__ Value of_warp(Value value) const {
         bool among = true;
         Order best = 0;
@@ -59,11 +59,11 @@ struct FirstExtremeOf {
     __device__ Value lift(E x, long long index) const {
         return value(ordered(keys.key(x)), static_cast<unsigned long long>(index));
     }
-    // Indices come in ascending order, so of equals the first stays.
+    // Indices come in ascending order, so the first of equal elements stays.
     __device__ void add(Value& value, E x, long long index) const { value = combine(value, lift(x, index)); }
     __device__ void start(State& state) const { state = {keys.lowest(), -1, {}}; }
-    // The vectors of one round, `distance` elements apart; of the last round only the first `count` are
-    // there.
+    // Takes the vectors of one round, `distance` elements apart. In the last round only the first `count` of
+    // them exist.
     template <int loads>
     __device__ void absorb_round(State& state, const uint4 (&vectors)[loads], int count, long long index,
                                  unsigned distance) const {
@@ -78,7 +78,7 @@ struct FirstExtremeOf {
 #pragma unroll
         for (int i = 1; i < loads; ++i) best = larger(best, of_vector[i]);
         if (count == 0 || (state.index >= 0 && !above(best, state.key))) return;
-        // Those that are not there are no better than the first, which wins against its equals.
+        // Vectors that do not exist are no better than the first vector, and the first wins over equal ones.
         int which = 0;
         uint4 vector = vectors[0];
 #pragma unroll

@@ -1,18 +1,19 @@
-// The order in which minima and maxima are found: as the maximum of *keys*. A key is an element with some
-// bits flipped, so that one instance serves minimum and maximum, and integers of both signs:
+// Defines the order for minima and maxima: both are found as the maximum of *keys*. A key is an element with
+// some bits flipped. So one instance serves minimum and maximum, and signed and unsigned integers. The
+// flipped bits are:
 //
 //   minimum, maximum of unsigned   all bits, none
 //   minimum, maximum of signed     all bits but the top one, the top one
 //   minimum, maximum of floats     the sign bit, none
 //
-// Keys of integers are compared without a sign, those of floats as floats, where a NaN is above all others.
+// Keys of integers are compared as unsigned, keys of floats as floats, where a NaN is above all other keys.
 #pragma once
 
 #include "accumulate.cuh"
 
 // E: unsigned char, unsigned short, unsigned, unsigned long long, __half, __nv_bfloat16, float or double.
-// `Packed` is the running maximum over vectors, lane by lane as far as instructions do several at once;
-// bottom() is where it starts.
+// `Packed` is the running maximum over vectors. It has as many lanes as one instruction compares at once.
+// bottom() is its initial value.
 template <class E>
 struct Keys;
 
@@ -27,12 +28,12 @@ __device__ bool level(K a, K b) {
     return a == b || (a != a && b != b);
 }
 
-// An unsigned integer in the order of keys, the same for those that are level.
+// An unsigned integer in the same order as the keys, equal for keys that are level.
 __device__ inline unsigned ordered(unsigned key) { return key; }
 __device__ inline unsigned long long ordered(unsigned long long key) { return key; }
 __device__ inline unsigned ordered(float key) {
     if (key != key) return ~0u;
-    const unsigned bits = static_cast<unsigned>(__float_as_int(key + 0.0f));  // of -0.0f, those of 0.0f
+    const unsigned bits = static_cast<unsigned>(__float_as_int(key + 0.0f));  // -0.0f becomes 0.0f
     return bits ^ (bits >> 31 ? ~0u : 1u << 31);
 }
 __device__ inline unsigned long long ordered(double key) {
@@ -41,7 +42,7 @@ __device__ inline unsigned long long ordered(double key) {
     return bits ^ (bits >> 63 ? ~0ull : 1ull << 63);
 }
 
-// One element at a time.
+// Compares one element at a time.
 template <class E, class K>
 struct SingleKeys {
     using Key = K;
@@ -90,7 +91,7 @@ struct Keys<double> : SingleKeys<double, double> {
     __device__ double element(double key) const { return this->key(key); }
 };
 
-// Four bytes are two pairs of 16-bit numbers, which have an instruction.
+// Four bytes become two pairs of 16-bit numbers, because there is an instruction for such pairs.
 template <>
 struct Keys<unsigned char> {
     using Key = unsigned;
@@ -136,8 +137,8 @@ struct Keys<unsigned short> {
     __device__ Key best_of(Packed best) const { return max(best & 0xffff, best >> 16); }
 };
 
-// Pairs of halves, likewise; a single one is compared as a float, which holds it exactly. Infinities: two of
-// -inf.
+// Pairs of halves. A single half is compared as a float, which holds it exactly. Infinities: the bits of a
+// pair of -inf.
 template <class E, class E2, unsigned Infinities>
 struct HalfKeys {
     using Key = float;

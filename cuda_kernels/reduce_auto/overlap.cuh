@@ -1,12 +1,13 @@
-// How a launch overlaps the end of the one before it in its stream. With the attribute programmatic stream
-// serialization, its blocks start as soon as all of that one's have started, and wait here for its end.
-// Before, they have what they will read brought from memory to the second-level cache: the place where all
-// writes meet, so whoever still writes there is not missed. For the same reason nothing is loaded with __ldg,
-// which takes memory to stay as it is while a kernel runs.
+// Overlaps a launch with the end of the launch before it in its stream. With the attribute programmatic
+// stream serialization, the blocks of a launch start as soon as all blocks of the earlier launch have
+// started, and wait here for the end of that launch. Before they wait, they prefetch the data that they will
+// read to the second-level cache. All writes meet in that cache, so a write of the earlier launch is still
+// seen. For the same reason no data is loaded with __ldg, which assumes that memory does not change while a
+// kernel runs.
 #pragma once
 
-// Each block asks for its share of what launches of so many bytes read first, and waits. All threads call it,
-// and nothing is read or written before.
+// Each block prefetches its share of the data that a launch over so many bytes reads first, and then waits.
+// All threads call this, and no data is read or written before.
 __device__ inline void fetch_ahead(const void* data, long long bytes, unsigned part, unsigned parts) {
 #if __CUDA_ARCH__ >= 900 && !defined(__CUSCOPE_HOST__)
     constexpr long long piece = 4096, most = 16ll << 20;

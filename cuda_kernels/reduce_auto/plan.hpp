@@ -1,19 +1,19 @@
-// How the reductions of this folder are launched: which instance serves an operation on a type, with which
-// arguments, and which grid, block and workspace a shape needs. Plain C++20 without CUDA, for the host side.
+// The launches of this folder's reductions: the instance for an operation on a type, its arguments, and the
+// grid, block and workspace for a shape. Plain C++20 without CUDA, for the host.
 //
-//   plan_whole    whole<P>(in, out, n, bits, kind, divisor, slots), or few<P> of the same where is_few
+//   plan_whole    whole<P>(in, out, n, bits, kind, divisor, slots); few<P> if is_few
 //                 dot<P>(first, second, out, n, bits, kind, slots)
 //   plan_rows     rows<P>(in, out, count, length, distance, bits, kind, divisor, lanes, splits, slots)
 //   plan_columns  columns<P>(in, out, outer, length, inner, distance, outer_distance, bits, kind, divisor,
 //                            lanes, splits, tickets, partials)
 //
-// Lengths and distances are long long and count elements, bits is unsigned long long, kind, lanes and splits
-// are int, divisor is double, the others are pointers to device memory. No kernel takes dynamic shared
-// memory. Every axis has at least one element: what an empty reduction gives is the caller's to say.
+// Lengths and distances are long long and count elements. bits is unsigned long long; kind, lanes and splits
+// are int; divisor is double; the other arguments are pointers to device memory. No kernel uses dynamic
+// shared memory. Every axis has at least one element: the caller handles empty reductions.
 //
-// Workspace: slots and tickets are zero before the first launch, and each launch leaves them zero; they are
-// 16-byte aligned, and one launch at a time uses them (launches of one stream do). Partials may hold
-// anything.
+// Workspace: slots and tickets are zero before the first launch, and each launch leaves them zero. They are
+// 16-byte aligned, and only one launch at a time may use them, as launches in one stream do. Partials may
+// have any content.
 #pragma once
 
 #include <algorithm>
@@ -65,8 +65,8 @@ constexpr bool is_complex(Type type) { return type == Type::complex64 || type ==
 constexpr bool is_floating(Type type) { return type <= Type::float64; }
 constexpr bool is_signed_integer(Type type) { return type >= Type::int8 && type <= Type::int64; }
 
-// The policy P of an operation on elements of a type; empty where there is none (minima and maxima of complex
-// numbers). `mean` is also the sum of 64-bit integers in a floating type.
+// The policy P for an operation on elements of a type; empty if there is none (minima and maxima of complex
+// numbers). `mean` also serves the sum of 64-bit integers in a floating type.
 constexpr std::string_view policy_of(Operation operation, Type type) {
     constexpr std::string_view sums[] = {
         "SumOf<__half>",         "SumOf<__nv_bfloat16>",  "SumOf<float>", "SumOf<double>",
@@ -120,7 +120,7 @@ constexpr std::string_view policy_of(Operation operation, Type type) {
     return {};
 }
 
-// The kernels' argument `bits`.
+// The value of the kernels' argument `bits`.
 constexpr unsigned long long bits_of(Operation operation, Type type) {
     const int bytes = bytes_of(type) > 8 ? 8 : bytes_of(type);
     const unsigned long long ones = ~0ull >> (64 - 8 * bytes);
@@ -149,13 +149,13 @@ constexpr unsigned long long bits_of(Operation operation, Type type) {
     return 0;
 }
 
-// The kernels' argument `kind`.
+// The value of the kernels' argument `kind`.
 constexpr int kind_of(Operation operation, Type output) {
     if (operation == Operation::any) return 0;
     return operation == Operation::all ? 1 : static_cast<int>(output);
 }
 
-// Of the policy's Value, of which the partials of `columns` are made.
+// The size of the policy's Value. The partials of `columns` are such Values.
 constexpr int value_bytes(Operation operation, Type type) {
     switch (operation) {
         case Operation::sum:
@@ -182,21 +182,22 @@ constexpr int value_bytes(Operation operation, Type type) {
 constexpr long long power_of_two_from(long long x) {
     return static_cast<long long>(std::bit_ceil(static_cast<unsigned long long>(x)));
 }
-constexpr long long power_of_two_up_to(long long x) {  // 0 of 0
+constexpr long long power_of_two_up_to(long long x) {  // 0 for 0
     return static_cast<long long>(std::bit_floor(static_cast<unsigned long long>(x)));
 }
 
-// Slots hold Values of up to 32 bytes, and as much again for flags.
+// A slot holds a Value of up to 32 bytes, and as many bytes of flags.
 inline constexpr std::size_t slot_size = 64;
 
-// What a thread of `few` takes at most.
+// Most vectors for a thread of `few`.
 inline constexpr int few_vectors = 4;
 
-// n elements of so many bytes, in a row: `whole`, `few` and `dot`.
+// n contiguous elements of so many bytes: `whole`, `few` and `dot`.
 //
-// Up to 32 KiB one block is enough: it need not wait for others. Above, blocks are as many as have a vector
-// for every thread, up to one for four multiprocessors; then one for each, and two once a thread of those
-// would have more than four vectors. (With numbers in between, launches that overlap took longer.)
+// Up to 32 KiB, one block is enough, because it need not wait for other blocks. Above, there are as many
+// blocks as have a vector for every thread, up to one block for four multiprocessors; then one block for each
+// multiprocessor, and two as soon as one block would give a thread more than four vectors. (Launches that
+// overlap took longer with block counts in between.)
 constexpr Launch plan_whole(long long n, int element_bytes, int multiprocessors) {
     constexpr int threads = 512;
     const long long vectors = (n * element_bytes + 15) / 16;
@@ -212,15 +213,16 @@ constexpr Launch plan_whole(long long n, int element_bytes, int multiprocessors)
     return launch;
 }
 
-// Are n elements in a row so few that `few` takes them, instead of `whole`?
+// Are n contiguous elements so few that `few` is used instead of `whole`?
 constexpr bool is_few(long long n, int element_bytes, int multiprocessors) {
     const Launch launch = plan_whole(n, element_bytes, multiprocessors);
     return (n * element_bytes + 15) / 16 <= static_cast<long long>(launch.grid) * launch.block * few_vectors;
 }
 
-// `count` rows of `length` elements each. A thread takes 16 vectors of a row, which are two rounds of loads,
-// so that the threads of a block do not all wait for a barrier at the end of their only one; where that
-// leaves the device idle, fewer, down to four; and where one block a row does, rows are split.
+// `count` rows of `length` elements each. A thread takes 16 vectors of a row. That is two rounds of loads, so
+// the threads of a block do not all wait at a barrier after their only round. If this leaves the device idle,
+// a thread takes fewer vectors, down to four. If even one block for each row leaves the device idle, rows are
+// split.
 constexpr Launch plan_rows(long long count, long long length, int element_bytes, int multiprocessors) {
     constexpr int threads = 256, loads = 8, blocks = 4;  // a multiprocessor
     const long long vectors = std::max(1ll, length * element_bytes / 16);
@@ -242,16 +244,16 @@ constexpr Launch plan_rows(long long count, long long length, int element_bytes,
     return launch;
 }
 
-// Columns that one thread owns.
+// The number of columns that one thread owns.
 constexpr int strip_columns(int element_bytes, int value_bytes) {
     int columns = 16 / element_bytes;
     while (columns * value_bytes * 256 > 32768) columns /= 2;
     return columns;
 }
 
-// The middle axis of (outer, length, inner). A block takes 2 KiB of each of its rows where there are so many,
-// but 64 bytes where there is little to do: then more blocks have something, and combining is short. Rows are
-// split where tiles of columns are fewer than blocks that the device holds.
+// The middle axis of (outer, length, inner). A block takes 2 KiB of each of its rows if there are so many
+// columns, but 64 bytes if there is little work: then more blocks have work, and combining takes less time.
+// Rows are split if there are fewer tiles of columns than blocks that the device holds.
 constexpr Launch plan_columns(long long outer, long long length, long long inner, int element_bytes,
                               int value_bytes, int multiprocessors) {
     constexpr int threads = 256, blocks = 3, rows_a_thread = 16;  // blocks a multiprocessor

@@ -6,7 +6,7 @@
 #include "accumulate.cuh"
 #include "shapes.cuh"
 
-// What all products share: how a vector's elements are multiplied one after another.
+// Shared by all products: multiplies a vector's elements one after another.
 template <class Policy, class E, class V>
 struct Multiplied {
     using Element = E;
@@ -51,7 +51,7 @@ struct ProductOfIntegers : Multiplied<ProductOfIntegers<E, Unsigned>, E, unsigne
     __device__ unsigned long long combine(unsigned long long a, unsigned long long b) const { return a * b; }
     __device__ unsigned long long lift(E x, long long) const {
         const unsigned long long bits = static_cast<Unsigned>(x);
-        return (bits ^ sign) - sign;  // extends the sign where there is one
+        return (bits ^ sign) - sign;  // sign extension for signed types
     }
     __device__ void store(void* out, long long i, unsigned long long value, double divisor) const {
         store_integer(out, i, static_cast<long long>(value), divisor, this->kind);

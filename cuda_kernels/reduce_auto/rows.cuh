@@ -1,12 +1,12 @@
-// The rows of a matrix: out[r] of in[r * distance + c], c < length, for r < count. Rows are contiguous, begin
-// at any element, and may overlap.
+// Reduces the rows of a matrix: out[r] of in[r * distance + c], c < length, for r < count. Rows are
+// contiguous, begin at any element, and may overlap.
 //
-// Launch (plan.hpp: plan_rows): blocks of 256 threads; no dynamic shared memory. A row is the work of `lanes`
-// threads, a power of two from 1 to 256, and a block that of 256 / lanes rows:
+// Launch (plan.hpp: plan_rows): blocks of 256 threads; no dynamic shared memory. `lanes` threads, a power of
+// two from 1 to 256, work on a row, and so a block works on 256 / lanes rows:
 //   grid = ceil(count * lanes / 256).
-// Where rows are few and long, lanes = 256 and each is the work of `splits` blocks:
+// If there are few long rows, lanes = 256 and `splits` blocks work on each row:
 //   grid = count * splits.
-// slots: for splits > 1, as in whole.cuh; else not read.
+// slots: for splits > 1, as in whole.cuh; otherwise not read.
 #pragma once
 
 #include "span.cuh"

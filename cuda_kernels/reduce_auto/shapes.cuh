@@ -1,6 +1,6 @@
-// The shapes of a reduction, as kernels over a policy (exchange.cuh): the whole of a contiguous array, be it
-// long or of few elements, its rows, its columns. plan.hpp gives the launch of each; sum.cu and the others
-// the instances.
+// The shapes of a reduction, as kernels over a policy (exchange.cuh): a whole contiguous array, with many or
+// few elements, its rows, its columns. plan.hpp has the launch of each shape; sum.cu and the other .cu files
+// have the instances.
 #pragma once
 
 #include "columns.cuh"

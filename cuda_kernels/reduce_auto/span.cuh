@@ -7,8 +7,8 @@
 template <class Element>
 struct Span {
     const uint4* aligned;  // the vectors
-    long long vectors;     // how many
-    unsigned head, tail;   // elements before and behind them, at most 15 each
+    long long vectors;     // the number of vectors
+    unsigned head, tail;   // elements before and behind the vectors, at most 15 each
 
     static constexpr int width = 16 / sizeof(Element);
 
@@ -20,7 +20,7 @@ struct Span {
         vectors = (n - head) / width;
         tail = static_cast<unsigned>(n - head) % width;
     }
-    // Of a vector's first element, counted from the span's.
+    // The index in the span of a vector's first element.
     __device__ long long index(long long vector) const { return head + vector * width; }
     __device__ const Element* in_head(unsigned i) const {
         return reinterpret_cast<const Element*>(aligned) + i - static_cast<long long>(head);
@@ -30,8 +30,8 @@ struct Span {
     }
 };
 
-// A vector, if it is there. The compiler is kept from taking those of a thread one after the other, each when
-// the one before it has been used.
+// Loads a vector if it exists. The asm keeps the compiler from loading a thread's vectors one by one, each
+// after the one before has been used.
 __device__ inline uint4 load_if(bool there, const uint4* vector) {
     uint4 bits = {};
 #if defined(__CUSCOPE_HOST__)
@@ -56,7 +56,8 @@ __device__ void start(const P& policy, typename P::State (&states)[P::chains]) {
     for (auto& state : states) policy.start(state);
 }
 
-// Less than a round is left of a span: dealt out evenly, and all under way before the first is used.
+// Less than a round is left of a span. It is distributed evenly, and all loads are under way before the first
+// is used.
 template <int loads, class P>
 __device__ void absorb_last(const P& policy, typename P::State (&states)[P::chains],
                             const Span<typename P::Element>& span, long long done, unsigned thread,
@@ -80,8 +81,8 @@ __device__ void absorb_last(const P& policy, typename P::State (&states)[P::chai
     }
 }
 
-// With the elements that no whole vector holds. Most arrays have none of them: so this takes none of the
-// registers that others need, and its code does not lie between theirs.
+// Adds the elements that are in no whole vector. Most arrays have none. Not inlined, so that this code takes
+// no registers from the main code and does not lie in its middle.
 template <class P>
 __device__ __noinline__ typename P::Value with_ends(P policy, typename P::Value value,
                                                     const typename P::Element* data, long long n,
@@ -94,7 +95,7 @@ __device__ __noinline__ typename P::Value with_ends(P policy, typename P::Value 
     return value;
 }
 
-// What a thread has of the n elements, once it has absorbed its vectors of their span.
+// A thread's value of the n elements, after it has absorbed its vectors of the span.
 template <class P>
 __device__ typename P::Value finish(const P& policy, const typename P::State (&states)[P::chains],
                                     const Span<typename P::Element>& span, const typename P::Element* data,
@@ -106,8 +107,8 @@ __device__ typename P::Value finish(const P& policy, const typename P::State (&s
     return value;
 }
 
-// What this thread, `member` of `width` in part `part` of `parts`, takes of the span. parts * width *
-// loads is below 2^32. The share and its order follow from the arguments alone.
+// Reduces the share of this thread, `member` of `width` in part `part` of `parts`. parts * width * loads must
+// be below 2^32. The share and its order follow from the arguments alone.
 template <int loads, class P>
 __device__ typename P::Value reduce_span(const P& policy, const typename P::Element* data, long long n,
                                          unsigned member, unsigned width, unsigned part, unsigned parts) {
@@ -116,7 +117,7 @@ __device__ typename P::Value reduce_span(const P& policy, const typename P::Elem
     typename P::State states[P::chains];
     start(policy, states);
 
-    // Whole rounds: each part takes width * loads vectors in a row.
+    // Whole rounds: each part takes width * loads consecutive vectors.
     long long done = 0;
     for (; done + threads * loads <= span.vectors; done += threads * loads) {
         const long long first = done + part * (width * loads) + member;

@@ -37,7 +37,8 @@ struct SumOf {
         if constexpr (sizeof(E) == 4) {
             ::add(state, x[0], x[1], x[2], x[3]);
         } else {
-            // Pairs in float: an error of 2^-24 of them, where the result has 2^-11 or more.
+            // Pairs are added in float: the error is 2^-24 of a pair, and the result has an error of 2^-11 or
+            // more anyway.
             ::add(state, real(x[0]) + real(x[1]), real(x[2]) + real(x[3]), real(x[4]) + real(x[5]),
                   real(x[6]) + real(x[7]));
         }
@@ -48,7 +49,7 @@ struct SumOf {
     }
 };
 
-// What is summed as float64, with the rounding errors.
+// Summed as float64, together with the rounding errors.
 template <class E>
 struct Compensated {
     using Element = E;
@@ -90,8 +91,8 @@ struct MeanOf : Compensated<E> {
     using Compensated<E>::Compensated;
 };
 
-// Integers, modulo 2^64. An unsigned element is read as a signed one that is smaller by 2^(bits - 1), its top
-// bit flipped, and what is missing is added at the end.
+// Integers, modulo 2^64. An unsigned element with its top bit flipped is read as a signed element that is
+// smaller by 2^(bits - 1). The missing amount is added at the end.
 template <class E>
 struct SumOfIntegers {
     using Element = E;
@@ -156,7 +157,7 @@ struct SumOf<long long> : SumOfIntegers<long long> {
     using SumOfIntegers::SumOfIntegers;
 };
 
-// Real and imaginary parts as above, each by itself.
+// Real and imaginary parts are summed separately, as above.
 template <class R>
 struct SumOf<Complex<R>> {
     using Value = Parts<typename SumOf<R>::Value>;

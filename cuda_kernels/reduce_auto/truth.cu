@@ -1,12 +1,12 @@
 // any and all. Elements are words of 1, 2, 4, 8 or 16 bytes, of whatever type:
 //   TruthOf<unsigned char>, <unsigned short>, <unsigned int>, <unsigned long long>, <TwoWords>
-// bits: eight bytes of the bits of an element that count: all of an integer's, all but the sign of a float or
-// of each part of a complex number, since -0.0 is false (plan.hpp: bits_of). kind: 0 for any, 1 for all. The
-// output is bool; divisor is not read.
+// bits: a mask of eight bytes for the bits of an element that count. For an integer, all of them; for a float
+// or a complex number, all but the signs, because -0.0 is false (plan.hpp: bits_of). kind: 0 for any, 1 for
+// all. The output is bool; divisor is not read.
 #include "accumulate.cuh"
 #include "shapes.cuh"
 
-// Of complex128.
+// An element of complex128.
 struct alignas(16) TwoWords {
     unsigned long long first, second;
 };
@@ -14,7 +14,7 @@ struct alignas(16) TwoWords {
 template <class E>
 struct TruthOf {
     using Element = E;
-    using Value = unsigned;  // not 0 once an element has decided: a true one for any, a false one for all
+    using Value = unsigned;  // not 0 once an element has decided: a true element for any, a false one for all
     using State = unsigned;
     static constexpr int loads = sizeof(E) == 8 ? 6 : 8, chains = 2, column_blocks = 3;
     unsigned long long bits;

@@ -1,10 +1,11 @@
-// All of a contiguous array, of any length n >= 1 and any alignment of its elements, in one kernel.
+// Reduces a whole contiguous array in one kernel. Its length n >= 1 and the alignment of its elements are
+// arbitrary.
 //
 // Launch (plan.hpp: plan_whole): blocks of 512 threads, up to 2 a multiprocessor; no dynamic shared memory.
 //   slots         sizeof(Value) * 2 bytes a block (64 are enough for every policy), not read by a grid of one
-//                 block; zero before the first launch, and left zero. Launches that may overlap need their
-//                 own
-//   bits, kind    what P's constructor takes
+//                 block; zero before the first launch, and left zero. Launches that may overlap need separate
+//                 slots
+//   bits, kind    arguments of P's constructor
 //   divisor       1, or the count for a mean
 #pragma once
 

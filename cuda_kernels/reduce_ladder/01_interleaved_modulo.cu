@@ -1,6 +1,6 @@
-// The documents' first reduction: each thread brings one element to shared memory, then in step s every
-// (2 * s)-th thread adds its neighbour at distance s. A block leaves one value, so that the caller
-// launches again over those until one is left.
+// The first reduction of CUDA's documentation: each thread copies one element to shared memory. Then in step
+// s every (2 * s)-th thread adds its neighbour at distance s. A block leaves one value, so the caller
+// launches again over these values until one is left.
 //
 // Blocks of 256 threads, ceil(n / 256) of them; static shared memory.
 #include "operations.cuh"

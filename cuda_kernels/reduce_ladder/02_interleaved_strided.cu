@@ -1,6 +1,6 @@
-// Before: in step s only every (2 * s)-th thread works, so each warp walks through the step for a few of
-// its lanes, and % is slow.
-// Here: the first threads of the block work, thread tid on index 2 * s * tid: whole warps are busy or
+// Before: in step s only every (2 * s)-th thread works. So each warp executes the step for only a few of its
+// lanes, and % is slow.
+// Here: the first threads of the block work, thread tid on index 2 * s * tid. So whole warps are busy or
 // idle.
 //
 // Blocks of 256 threads, ceil(n / 256) of them; static shared memory.

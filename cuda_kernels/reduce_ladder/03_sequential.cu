@@ -1,6 +1,7 @@
-// Before: the lanes of a warp reach for shared memory 2 * s words apart, so that up to 32 of them want
-// the same bank and are served one after the other.
-// Here: the second half of what is left is added to the first: neighbouring lanes, neighbouring words.
+// Before: the lanes of a warp access words of shared memory that are 2 * s words apart. So up to 32 lanes
+// need the same bank, and are served one after the other.
+// Here: the second half of the remaining values is added to the first half. So neighbouring lanes access
+// neighbouring words.
 //
 // Blocks of 256 threads, ceil(n / 256) of them; static shared memory.
 #include "operations.cuh"

@@ -1,6 +1,6 @@
-// Before: half of the threads load one element and never work again.
-// Here: every thread loads two elements and combines them on the way to shared memory: half as many
-// blocks, and the tree's widest step costs no barrier.
+// Before: half of the threads load one element and then do no more work.
+// Here: every thread loads two elements and combines them on the way to shared memory. That needs half as
+// many blocks, and the widest step of the tree needs no barrier.
 //
 // Blocks of 256 threads, ceil(n / 512) of them; static shared memory.
 #include "operations.cuh"

@@ -1,7 +1,7 @@
 // Before: the last six steps run in one warp, but the whole block meets at a barrier for each of them.
-// Here: once 64 values are left, the first warp goes on alone. The 2007 form of this left out every
-// barrier, because a warp ran in step; since Volta lanes may part, so __syncwarp stands between reading
-// and writing.
+// Here: once 64 values are left, the first warp continues alone. The version of 2007 had no barriers here,
+// because the lanes of a warp ran in step. Since Volta they may diverge, so __syncwarp separates reads from
+// writes.
 //
 // Blocks of 256 threads, ceil(n / 512) of them; static shared memory.
 #include "operations.cuh"
@@ -12,7 +12,7 @@ __device__ void last_warp(T* shared, unsigned tid) {
 #pragma unroll
     for (unsigned s = 32; s > 0; s /= 2) {
         value = Operation::combine(value, shared[tid + s]);
-        __syncwarp();  // all have read before anyone writes
+        __syncwarp();  // all lanes have read before one writes
         shared[tid] = value;
         __syncwarp();
     }

@@ -1,7 +1,7 @@
-// Before: the loop over the steps counts, compares and branches, because the block's size is known only
-// at run time.
-// Here: the size is a constant, 256, so that the compiler writes the steps out one after another and
-// drops those that no such block has: unrolled_tree.cuh.
+// Before: the loop over the steps counts, compares and branches, because the block's size is known only at
+// run time.
+// Here: the size is a constant, 256. So the compiler unrolls the steps, and drops the steps that a block of
+// this size does not have: unrolled_tree.cuh.
 //
 // Blocks of 256 threads, ceil(n / 512) of them; static shared memory.
 #include "operations.cuh"

@@ -1,7 +1,7 @@
-// Before: a block lives for two elements a thread, so that most of its life is the tree; and the number
-// of blocks follows from n, so that a large n needs more launches.
-// Here: as many blocks as the device holds walk over the whole array with the grid's width as their
-// step. The tree is paid once for thousands of elements, and two launches are enough for any n.
+// Before: a block handles only two elements a thread, so the tree takes most of its time. And the number of
+// blocks follows from n, so a large n needs more launches.
+// Here: as many blocks as the device holds go over the whole array, in steps of the grid's width. The tree is
+// needed once for thousands of elements, and two launches are enough for any n.
 //
 // Blocks of 256 threads, any number of them; static shared memory.
 #include "operations.cuh"

@@ -1,8 +1,8 @@
-// Before: the tree goes through shared memory, with a store, a load and a barrier for each step; and a
-// second launch adds what the blocks left.
-// Here: the lanes of a warp pass values from register to register, and one atomicAdd a block adds to
-// out[0], which the caller has set to 0. Blocks arrive in any order, so that the last bits of a sum of
-// floats may differ from run to run; those of integers do not.
+// Before: the tree goes through shared memory, with a store, a load and a barrier for each step. And a second
+// launch adds the values of the blocks.
+// Here: the lanes of a warp pass values from register to register, and one atomicAdd a block adds to out[0],
+// which the caller has set to 0. Blocks arrive in any order, so the last bits of a sum of floats may differ
+// from run to run. Sums of integers are always the same.
 //
 // Blocks of 256 threads, any number of them; static shared memory (8 values). Sum only.
 #include "operations.cuh"
@@ -12,7 +12,7 @@ template <class T>
 __device__ void add_to(T* out, T value) {
     atomicAdd(out, value);
 }
-// Two's complement adds alike, with and without a sign.
+// In two's complement, signed and unsigned addition are the same.
 __device__ inline void add_to(long long* out, long long value) {
     atomicAdd(reinterpret_cast<unsigned long long*>(out), static_cast<unsigned long long>(value));
 }

@@ -1,10 +1,10 @@
 // Before: five shuffles and five operations reduce a warp.
-// Here: for 32-bit integers one instruction does, __reduce_add_sync and its kin (sm_80 and later). The
-// block's value goes to out[0] by an atomic operation; out[0] holds the operation's identity before.
-// Integers do not depend on the order.
+// Here: 32-bit integers need one instruction, __reduce_add_sync or a similar one (sm_80 and later). The
+// block's value is combined with out[0] by an atomic operation; before, out[0] holds the operation's
+// identity. The result does not depend on the order, because the elements are integers.
 //
-// Blocks of 256 threads, any number of them; static shared memory (8 values). Sum, Minimum, Maximum of
-// int and unsigned.
+// Blocks of 256 threads, any number of them; static shared memory (8 values). Sum, Minimum, Maximum of int
+// and unsigned.
 #include "operations.cuh"
 
 template <class Operation>
@@ -60,7 +60,7 @@ __global__ void reduce_sync(const T* in, T* out, long long n) {
         if (lane == 0) Instruction<Operation>::memory(out, value);
     }
 #else
-    __trap();  // the instruction is not there
+    __trap();  // this device lacks the instruction
 #endif
 }
 

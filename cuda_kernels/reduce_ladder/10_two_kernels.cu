@@ -1,10 +1,10 @@
-// Before: atomic operations make the order of a float sum a matter of luck, need out[0] set beforehand,
-// and exist only for some types and operations.
-// Here: each block leaves a partial, and a second launch, of one block, combines them. Which elements
-// meet in which order depends on n and the grid alone, so the bits are the same on every run.
+// Before: with atomic operations, the order of a float sum is random, out[0] must be set beforehand, and only
+// some types and operations are supported.
+// Here: each block leaves a partial, and a second launch, of one block, combines the partials. The order in
+// which elements are combined depends only on n and the grid, so every run gives the same bits.
 //
-// First launch: blocks of 256 threads, any number of them, out = the partials. Second launch: one block
-// of 256 threads, in = the partials, n = their number. Static shared memory (8 values).
+// First launch: blocks of 256 threads, any number of them, out = the partials. Second launch: one block of
+// 256 threads, in = the partials, n = their number. Static shared memory (8 values).
 #include "operations.cuh"
 #include "warp.cuh"
 

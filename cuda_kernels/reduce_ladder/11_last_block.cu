@@ -1,11 +1,11 @@
-// Before: the second launch waits until the first grid has drained, and costs as much as the whole
-// reduction of a small array.
-// Here: each block leaves its partial and draws a ticket from a counter in global memory; the block with
-// the last ticket combines the partials, in the order of their numbers. What the memory model asks for
-// stands in last_block.cuh.
+// Before: the second launch waits until the first grid has drained, and costs as much as the whole reduction
+// of a small array.
+// Here: each block leaves its partial and draws a ticket from a counter in global memory. The block with the
+// last ticket combines the partials, in the order of their numbers. last_block.cuh explains the fences that
+// the memory model requires.
 //
-// Blocks of 256 threads, any number of them; partials: a value a block; *ticket: 0 before the first
-// launch, which each launch leaves as it was. Static shared memory.
+// Blocks of 256 threads, any number of them; partials: a value a block; *ticket: 0 before the first launch,
+// and 0 again after each launch. Static shared memory.
 #include "last_block.cuh"
 
 template <class T, class Operation>

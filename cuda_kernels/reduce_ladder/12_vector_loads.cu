@@ -1,11 +1,11 @@
-// Before: a thread has one load of 4 bytes under way and waits for it before it adds: less than what
-// memory could deliver in the time that a load takes.
-// Here: eight loads of 16 bytes a thread are issued before the first is used, and go to four
-// accumulators that do not wait for each other. Elements before the first aligned address and behind the
-// last whole vector are taken one by one.
+// Before: a thread has one load of 4 bytes under way and waits for it before it adds. That is less than the
+// memory could deliver in the time of a load.
+// Here: a thread issues eight loads of 16 bytes before it uses the first, and adds them to four accumulators
+// that do not wait for each other. The elements before the first aligned address and behind the last whole
+// vector are added one by one.
 //
-// Blocks of 256 threads, made for 4 a multiprocessor, fewer than 2^20; partials, ticket and shared
-// memory as in 11.
+// Blocks of 256 threads, made for 4 a multiprocessor, fewer than 2^20; partials, ticket and shared memory as
+// in 11.
 #include "last_block.cuh"
 
 constexpr int block = 256, loads = 8, accumulators = 4;
@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(block, 4)
 #pragma unroll
     for (T& value : values) value = Operation::template identity<T>();
     uint4 bits[loads];
-    // Whole rounds of the grid: a block takes 32 KiB in a row, at constant distances from one address.
+    // Whole rounds of the grid: a block takes 32 KiB of consecutive data, at constant distances from one
+    // address.
     const long long round = static_cast<long long>(threads) * loads;
     long long done = 0;
     for (; done + round <= vectors; done += round) {
@@ -53,8 +54,8 @@ __global__ void __launch_bounds__(block, 4)
 #pragma unroll
         for (int i = 0; i < loads; ++i) take<Operation>(values[i % accumulators], bits[i]);
     }
-    // What is left is dealt out evenly: no thread has more than one vector above another, and all are under
-    // way at once.
+    // The rest is distributed evenly: no thread has more than one vector more than another, and all loads are
+    // under way at once.
     const unsigned left = static_cast<unsigned>(vectors - done);
     const uint4* first = aligned + done;
     const uint4 nothing = of_identities<T, Operation>();

@@ -1,25 +1,25 @@
-// The end of a reduction in one kernel: who comes last combines what all have left.
+// The end of a reduction in one kernel: the last block combines the partials of all blocks.
 #pragma once
 
 #include "operations.cuh"
 #include "warp.cuh"
 
-// Called by all threads of each block of 256 with the block's value in thread 0. `partials` holds a value for
-// each block; `ticket` is 0 before, and 0 again after: atomicInc goes back to 0 behind the last block's
-// number.
+// All threads of each block of 256 call this, with the block's value in thread 0. `partials` holds a value
+// for each block. `ticket` is 0 before, and 0 again after, because atomicInc wraps around after the number of
+// the last block.
 template <class T, class Operation>
 __device__ void leave_to_last_block(T value, T* out, T* partials, unsigned* ticket) {
     __shared__ bool is_last;
     if (threadIdx.x == 0) {
         partials[blockIdx.x] = value;
-        __threadfence();  // release: whoever sees the ticket sees the partial
+        __threadfence();  // release: a thread that sees the ticket also sees the partial
         is_last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
-        __threadfence();  // acquire: whoever holds the last ticket sees all partials; the barrier tells the
-                          // others
+        __threadfence();  // acquire: the thread with the last ticket sees all partials, and the
+                          // barrier makes them visible to the other threads
     }
     __syncthreads();
     if (!is_last) return;
-    // The order is that of the blocks' numbers, whoever came last: the same bits on every run.
+    // The order is that of the blocks' numbers, whichever block came last. So every run gives the same bits.
     value = Operation::template identity<T>();
     for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x)
         value = Operation::combine(value, __ldcg(partials + i));

@@ -1,8 +1,8 @@
-// What a reduction combines with: an identity and an associative, commutative operation, as NumPy means them.
-// A NaN wins over every number in Minimum and Maximum; a sum of negative zeros is 0.0.
+// The operations of the reductions: an identity and an associative, commutative function, with NumPy's
+// meaning. In Minimum and Maximum a NaN wins over every number. A sum of negative zeros is 0.0.
 #pragma once
 
-// The ends of a type's order, infinities included.
+// The least and greatest values of a type, infinities included.
 template <class T>
 struct Ends {
     static_assert(T(-1) > T(0), "signed types have their own");
@@ -64,7 +64,7 @@ struct Minimum {
     }
     template <class T>
     static __device__ T combine(T a, T b) {
-        return a <= b || a != a ? a : b;  // of b NaN, a <= b is false
+        return a <= b || a != a ? a : b;  // if b is NaN, a <= b is false
     }
 };
 
@@ -79,7 +79,7 @@ struct Maximum {
     }
 };
 
-// The instances of a rung: `rung` of (const T*, T*, long long).
+// The instances of a rung: `rung` with parameters (const T*, T*, long long).
 #define OFFER(rung, T, Operation) template __global__ void rung<T, Operation>(const T*, T*, long long);
 #define OFFER_OPERATIONS(rung, T) \
     OFFER(rung, T, Sum)           \

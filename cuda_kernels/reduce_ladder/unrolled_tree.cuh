@@ -1,5 +1,5 @@
-// The tree over a block's values with nothing left to decide at run time: a step of 2 * half values exists if
-// the block has so many, which the compiler knows.
+// The tree over a block's values, unrolled at compile time: the step over 2 * half values exists only if the
+// block has so many, which the compiler knows.
 #pragma once
 
 template <int half, int block, class T, class Operation>
@@ -10,8 +10,8 @@ __device__ void tree_step(T* shared, int tid) {
     }
 }
 
-// Reduces shared[0 .. block) for a block that is a power of two from 64 to 1024; thread 0 gets the result.
-// The caller has written shared; no barrier is needed before.
+// Reduces shared[0 .. block) for a block that is a power of two from 64 to 1024. Thread 0 gets the result.
+// The threads have written shared before; this starts with a barrier.
 template <int block, class T, class Operation>
 __device__ T unrolled_tree(T* shared, int tid) {
     static_assert(block >= 64 && block <= 1024 && (block & (block - 1)) == 0);
@@ -25,7 +25,7 @@ __device__ T unrolled_tree(T* shared, int tid) {
 #pragma unroll
         for (int half = 32; half > 0; half /= 2) {
             value = Operation::combine(value, shared[tid + half]);
-            __syncwarp();  // all have read before anyone writes
+            __syncwarp();  // all lanes have read before one writes
             shared[tid] = value;
             __syncwarp();
         }

@@ -6,11 +6,12 @@ __device__ T reduce_warp(T value) {
 #pragma unroll
     for (int offset = 16; offset > 0; offset /= 2)
         value = Operation::combine(value, __shfl_down_sync(0xffffffffu, value, offset));
-    return value;  // lane 0's is the warp's
+    return value;  // lane 0 has the warp's value
 }
 
-// Of a block of 256 threads, all of which call it; thread 0 gets the result. Uses 8 values of static shared
-// memory; a second call in one kernel needs a barrier between, since the first warp may still be reading.
+// Reduces a block of 256 threads. All threads call it; thread 0 gets the result. Uses 8 values of static
+// shared memory. A second call in one kernel needs a barrier in between, because the first warp may still be
+// reading.
 template <class Operation, class T>
 __device__ T reduce_block(T value) {
     constexpr int warps = 8;

@@ -1,9 +1,10 @@
-// The transpose of a matrix, element by element: read along a row, written down a column.
+// Transposes a matrix element by element: reads along a row, writes down a column.
 //
-// The reads of a warp are one piece of memory. Its writes are `rows` elements apart: 32 sectors of 32 bytes,
-// each of which gets one element.
+// The reads of a warp are one piece of memory. Its writes are `rows` elements apart: they touch 32 sectors of
+// 32 bytes, and each sector gets one element.
 //
-// An element is its bytes: the instances differ in the size alone, and serve every type of that size.
+// Elements are copied as bytes. So the instances differ only in the element's size, and serve every type of
+// this size.
 // Grid: ceil(columns / 32) x min(ceil(rows / 32), 65535) blocks of 32 x 8 threads.
 #include "tile.cuh"
 

@@ -1,7 +1,7 @@
-// Flaw of 01_straight: a warp's store touches 32 sectors for 32 elements, eight times as many as it fills
-// with floats. Here a tile goes through shared memory, and both the reads and the writes of a warp are one
-// piece of global memory. The new flaw: a column of the tile is read from shared memory in one go, and 32
-// floats a row put all of it into the same bank, so the 32 lanes are served one after another.
+// Flaw of 01_straight: a warp's store touches 32 sectors for 32 elements. Full sectors of floats would be
+// eight times fewer. Here a tile goes through shared memory, and both the reads and the writes of a warp are
+// one piece of global memory. The new flaw: a warp reads a column of the tile at once. A row has 32 floats,
+// so the whole column is in one bank, and the 32 lanes are served one after another.
 //
 // Grid and elements as in 01_straight.
 #include "tile.cuh"

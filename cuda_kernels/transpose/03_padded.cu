@@ -1,7 +1,8 @@
-// Flaw of 02_tiled: the lanes that read a column of the tile meet in one bank, because its rows are 32
-// elements long. Here they are 33 long, one of which is never used: every row begins one element further
-// along the banks than the one before, and the elements of a column lie in different banks. (Not all of those
-// of one or two bytes, which share banks; doubles pass in two halves.)
+// Flaw of 02_tiled: the lanes that read a column of the tile use the same bank, because the tile's rows are
+// 32 elements long. Here rows are 33 elements long, and one element is never used. So every row begins one
+// element further along the banks than the row before, and the elements of a column are in different banks.
+// (For elements of one or two bytes not all of them are, because several share a bank. Doubles are served in
+// two halves.)
 //
 // Grid and elements as in 01_straight.
 #include "tile.cuh"

@@ -1,14 +1,14 @@
 #pragma once
 
-// How the rungs share out a matrix: a block of 32 x 8 threads takes tiles of 32 x 32 elements, each thread
-// four of one column. Tiles have their numbers along the rows of the matrix in blockIdx.x. Those across are
-// in blockIdx.y, of which there are at most 65535: if that is too few, a block goes on with the tile that
-// many further down.
+// How the rungs divide a matrix: a block of 32 x 8 threads takes tiles of 32 x 32 elements, and each thread
+// takes four elements of one column. blockIdx.x counts tiles along a row of the matrix, blockIdx.y down a
+// column. A grid has at most 65535 blocks in y. If there are more tiles in a column, a block continues with
+// the tile gridDim.y tiles further down.
 constexpr int tile = 32;
 constexpr int block_rows = 8;
 
-// Transposes rows x columns elements through tiles in shared memory, which have rows of `row_length`
-// elements. Both sides of the copy go along rows of global memory; the turn is made in shared memory, where
+// Transposes rows x columns elements through tiles in shared memory. A tile's rows are `row_length` elements
+// apart. Both global reads and global writes go along rows. The transposition happens in shared memory, where
 // the tile is written by rows and read by columns.
 template <typename T, int row_length>
 __device__ void transpose_through_tiles(const T* in, T* out, long long rows, long long columns) {
@@ -22,7 +22,7 @@ __device__ void transpose_through_tiles(const T* in, T* out, long long rows, lon
         }
         __syncthreads();
         for (int k = threadIdx.y; k < tile; k += block_rows) {
-            const long long row = column_0 + k, column = row_0 + threadIdx.x;  // of the result
+            const long long row = column_0 + k, column = row_0 + threadIdx.x;  // in the result
             if (row < columns && column < rows) out[row * rows + column] = buffer[threadIdx.x][k];
         }
         __syncthreads();  // the next tile overwrites this one

@@ -1,7 +1,7 @@
-// Sums of two arrays: one thread adds one pair of elements.
+// Adds two arrays: one thread adds one pair of elements.
 //
-// The number of threads is a multiple of the block's, the number of elements is any: threads past the end do
-// nothing. Element numbers have 64 bits, because a grid has room for more threads than an int can count.
+// The number of threads is a multiple of the block's size, but the number of elements need not be: threads
+// past the end do nothing. Indices have 64 bits, because a grid can have more threads than an int can count.
 //
 // Grid: ceil(n / block) blocks, of any size.
 

@@ -1,8 +1,8 @@
-// Flaw of 01_vec_add: a thread lives for a single addition. Each one is started, computes its number and
-// looks at n for 12 bytes of traffic, and the size of the grid has to follow the size of the arrays. Here the
-// grid is as large as the device (or as small as one likes), and its threads walk over the arrays in strides
-// of the whole grid: neighbouring threads still take neighbouring elements, so every access of a warp stays
-// one piece of memory.
+// Flaw of 01_vec_add: a thread does only one addition. It is started, computes its index and compares it with
+// n for 12 bytes of traffic. And the size of the grid has to follow the size of the arrays. Here the grid is
+// as large as the device, or smaller, and its threads go over the arrays in strides of the whole grid.
+// Neighbouring threads still take neighbouring elements, so every access of a warp is still one piece of
+// memory.
 //
 // Grid: any number of blocks, of any size; best as many as the device holds at once
 // (Kernel.best_block_size()).

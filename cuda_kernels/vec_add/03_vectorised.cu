@@ -1,7 +1,7 @@
-// Flaw of 02_grid_stride: a thread has one pair of elements under way at a time, and asks for 4 or 8 bytes
-// with each instruction, where the hardware can move 16. Here a thread moves 16 bytes with an instruction: a
-// quarter of the loads and stores of floats, half of those of doubles, and more bytes under way. What is left
-// over at the end (fewer than 16 bytes) is added element by element.
+// Flaw of 02_grid_stride: a thread has one pair of elements under way at a time, and each instruction moves 4
+// or 8 bytes, where the hardware can move 16. Here each instruction moves 16 bytes. That is a quarter of the
+// loads and stores for floats, half of them for doubles, and more bytes are under way. The rest at the end
+// (fewer than 16 bytes) is added element by element.
 //
 // Grid: any number of blocks, of any size. The arrays must begin at addresses that are multiples of 16, as
 // allocations do.

@@ -1,4 +1,4 @@
-"""The CUDA runtime in a person's hands: buffers, streams, events and kernels, on a GPU or simulated.
+"""The CUDA runtime for Python: buffers, streams, events and kernels, on a GPU or simulated.
 
 >>> import numpy as np
 >>> import cuscope as cs
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from ._info import Info
 
 for _error in (CudaError, OutOfMemoryError, CaptureError, CompileError, PendingWarning):
-    _error.__module__ = __name__  # what a traceback calls them
+    _error.__module__ = __name__  # the name in tracebacks
 del _error
 
 __version__: str = build_config["version"]
@@ -106,7 +106,7 @@ __all__ = [
     "empty_managed", "empty_pitched", "empty_plain", "pointer_attributes", "register",
     "DeviceArray", "empty", "empty_like", "full", "pinned_empty", "to_device", "zeros", "zeros_like",
     "CudaArray", "MipmappedArray", "Surface", "Texture",
-    # arrays of others
+    # arrays of other libraries
     "asarray", "from_dlpack",
     # modules and kernels
     "AccessPolicyWindow", "Counts", "FunctionAttributes", "GlobalCounts", "Kernel", "KernelLaunch", "Module",
@@ -116,7 +116,7 @@ __all__ = [
     # operations
     "Matmul", "Reduce", "Variant", "matmul", "reduce",
     "all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "sum",
-    # what is in flight
+    # the commands in flight
     "Pending", "PendingReason", "PendingWarning", "PendingWork", "pending",
     # errors
     "CaptureError", "CompileError", "CudaError", "OutOfMemoryError",
@@ -126,15 +126,15 @@ __all__ = [
 
 
 def info() -> Info:
-    """What this installation is and what it found: a dictionary that prints as ``python -m cuscope info`` does.
+    """Describe this installation: a dictionary that prints as ``python -m cuscope info`` does.
 
-    Never raises for what is missing: its entry says why.
+    Never raises for a missing part: its entry gives the reason.
 
     >>> import cuscope as cs
     >>> cs.info()["version"] == cs.__version__
     True
     """
-    from ._info import info as describe  # looks around on the machine: only when asked
+    from ._info import info as describe  # searches the machine, so it is imported only when needed
 
     return describe()
 

@@ -1,4 +1,4 @@
-"""Device arrays made after the pattern of others."""
+"""New device arrays with the shape and dtype of another array."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ._protocols import CudaArray, CudaStream, DLPackArray
 
 __all__ = ["empty_like", "zeros_like"]
 
-CPU = 1  # DLPack's number
+CPU = 1  # the number of the CPU in DLPack
 
 
 def _pattern(array: object) -> DeviceArray | npt.NDArray[Any]:
-    """What has the shape and dtype: also an array of another library, which NumPy may not be able to read."""
+    """The array that has the shape and dtype. NumPy may not be able to read an array of another library."""
     if isinstance(array, DeviceArray | np.ndarray):
         return array
     device = getattr(array, "__dlpack_device__", None)
@@ -28,9 +28,9 @@ def _pattern(array: object) -> DeviceArray | npt.NDArray[Any]:
 def empty_like(
     array: DeviceArray | npt.ArrayLike | CudaArray | DLPackArray, *, stream: Stream | CudaStream | None = None
 ) -> DeviceArray:
-    """A new array of the shape and dtype of another (a DeviceArray or NumPy's), with whatever the memory holds.
+    """A new array with the shape and dtype of another (a DeviceArray or NumPy array). Its elements are not initialised.
 
-    On the current device, or that of the stream. Errors are those of empty(). See cudaMallocAsync.
+    It is on the current device, or on the stream's. Raises the errors of empty(). See cudaMallocAsync.
 
     >>> import cuscope as cs
     >>> cs.empty_like(cs.zeros((2, 3))).shape
@@ -43,9 +43,9 @@ def empty_like(
 def zeros_like(
     array: DeviceArray | npt.ArrayLike | CudaArray | DLPackArray, *, stream: Stream | CudaStream | None = None
 ) -> DeviceArray:
-    """A new array of zeros, of the shape and dtype of another (a DeviceArray or NumPy's).
+    """A new array of zeros with the shape and dtype of another (a DeviceArray or NumPy array).
 
-    On the current device, or that of the stream. Errors are those of empty(). See cudaMemsetAsync.
+    It is on the current device, or on the stream's. Raises the errors of empty(). See cudaMemsetAsync.
 
     >>> import numpy as np, cuscope as cs
     >>> cs.zeros_like(np.ones(2, np.int32)).to_host()

@@ -1,4 +1,4 @@
-"""Is a result what it should be? For tests and benchmarks: nothing that a kernel did wrong, or not at all, passes."""
+"""Checks of results, for tests and benchmarks. They find every wrong element, and elements that were never written."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import cuscope as cs
 
 __all__ = ["Mismatch", "check_close", "poison", "ulps"]
 
-# Not-a-numbers that no arithmetic makes: the pattern of `poison` for floating point, by the size of a number.
+# NaN bit patterns that no arithmetic produces, by the size of a number. `poison` fills floats with them.
 _NAN_BITS = {2: 0x7FE5, 4: 0x7FE5A5A5, 8: 0x7FFCA5A5A5A5A5A5}
-_BYTE = 0xA5  # of every other dtype; for a bool, too, it is no value that a kernel writes
+_BYTE = 0xA5  # for all other dtypes; no kernel writes it to a bool
 
 Array = npt.NDArray[Any]
 
 
-class Mismatch(AssertionError):  # noqa: N818 - what it is, not that it is an error
-    """A result is not what it should be; the message names the first wrong element."""
+class Mismatch(AssertionError):  # noqa: N818 - the name is clear without "Error"
+    """A result is not as expected. The message names the first wrong element."""
 
 
 def poison(array: cs.DeviceArray | Array) -> None:
-    """Fill an output, before a run, with what no run leaves there, so that `check_close` sees what was not written.
+    """Fill an output before a run with a pattern, so that `check_close` finds elements that the run did not write.
 
-    Floating point gets a NaN of its own, which is wrong even where a NaN is expected. Every other dtype gets a pattern that
-    a result may have, too: there an element that was not written is found if it should be something else.
+    Floats get a special NaN, which counts as wrong even where a NaN is expected. Other dtypes get a pattern that a result
+    may contain, too: there an element that was not written is only found if another value is expected.
 
     >>> x = cs.zeros(3)
     >>> poison(x)
@@ -56,29 +56,29 @@ def check_close(
     magnitude: npt.ArrayLike | None = None,
     dtype: npt.DTypeLike | None = None,
 ) -> None:
-    """Raise Mismatch unless every element of a result is as near to its reference as it should be.
+    """Raise Mismatch unless every element of a result is close enough to its reference.
 
     Parameters
     ----------
     result : DeviceArray or numpy.ndarray
-        What was computed.
+        The result of a computation.
     reference : array
-        What it should be, of the same shape: exact, or of more precision than the result.
+        The expected values, of the same shape: exact, or more precise than the result.
     tolerance : array
-        The largest difference that is right: one for all elements, or one for each.
+        The largest allowed difference: one for all elements, or one for each.
     relative : float
-        As much is added for each unit of `magnitude`.
+        Allows a further difference of ``relative * magnitude``.
     magnitude : array, optional
-        What rounding errors are relative to, such as ``abs(a) @ abs(b)`` for a product of matrices and the sum of the
-        absolute values for a sum; the absolute value of the reference unless given.
+        The size that rounding errors are relative to, such as ``abs(a) @ abs(b)`` for a product of matrices and the sum
+        of the absolute values for a sum. Default: the absolute value of the reference.
     dtype : dtype, optional
-        Of the result; the reference's unless given.
+        The expected dtype of the result. Default: the reference's.
 
     Raises
     ------
     Mismatch
-        Another shape or dtype; a difference that is too large; a NaN on one side only; an infinity that is none on the
-        other side; an element that `poison` put there.
+        Another shape or dtype; a difference that is too large; a NaN or an infinity on one side only; an element that
+        still has the pattern of `poison`.
     """
     got = result if isinstance(result, np.ndarray) else result.to_host()
     expected = np.asarray(reference)
@@ -90,7 +90,7 @@ def check_close(
         raise Mismatch(f"the shape is {got.shape}, not {expected.shape}")
 
     untouched = _untouched(got)
-    # Most elements are equal: only the others are looked at in more precision.
+    # Most elements are equal: only the others are compared in higher precision.
     with np.errstate(all="ignore"):
         places = np.flatnonzero(~(got == expected).reshape(-1) | untouched)
         found, right = got.reshape(-1)[places], expected.reshape(-1)[places]
@@ -100,7 +100,8 @@ def check_close(
                 np.abs(_widened(right)) if magnitude is None else _at(magnitude, got.shape, places)
             )
         wrong = _differ(found, right, allowed)
-    # Of whole numbers the pattern may be the value: there, what is near its reference is right.
+    # For integers the pattern may be a correct value, so an element that is close to its reference counts as
+    # right.
     if got.dtype.kind in "bfcV":
         wrong |= untouched[places]
     if not wrong.any():
@@ -117,7 +118,7 @@ def check_close(
 
 
 def ulps(reference: npt.ArrayLike, dtype: npt.DTypeLike, count: float = 1) -> Array:
-    """So many units in the last place of each element, as a tolerance for a result of that dtype.
+    """A tolerance of ``count`` units in the last place of each element, for a result of that dtype.
 
     >>> ulps([1.0, 2.0], np.float32) == 2.0 ** np.array([-23, -22])
     array([ True,  True])
@@ -131,16 +132,16 @@ def _differ(got: Array, expected: Array, allowed: Array) -> Array:
     """Which of these elements are too far apart?"""
     got, expected = _widened(got), _widened(expected)
     same = (got == expected) | (np.isnan(got) & np.isnan(expected))
-    # Written so that a NaN anywhere, in what is allowed too, is a difference; so is an infinity, whatever is allowed.
+    # A NaN in any of the three arrays counts as a difference, and so does an infinity, whatever is allowed.
     near = (np.abs(got - expected) <= allowed) & np.isfinite(got) & np.isfinite(expected)
     return np.asarray(~(same | near))
 
 
 def _widened(values: Array) -> Array:
-    """With 64 bits of mantissa, so that differences of large integers are exact."""
+    """Converts to 64 bits of mantissa, so that differences of large integers are exact."""
     if values.dtype.kind == "c":
         return values.astype(np.clongdouble)
-    if values.dtype.kind == "V":  # such as bfloat16, which converts to a double and to nothing wider
+    if values.dtype.kind == "V":  # bfloat16, for example, converts to double but not to long double
         values = values.astype(np.float64)
     return values.astype(np.longdouble)
 
@@ -163,7 +164,7 @@ def _pattern(dtype: np.dtype[Any]) -> Array:
 
 
 def _untouched(values: Array) -> Array:
-    """Which elements, along one axis, hold the pattern in any of their parts?"""
+    """Which elements, along one axis, have the pattern in any of their parts?"""
     parts = _parts(values.dtype)
     words = np.dtype(f"V{values.dtype.itemsize // parts}")
     if words.itemsize in (1, 2, 4, 8):

@@ -1,4 +1,4 @@
-"""The command line: ``demo``, ``info``, ``doctor`` and ``bench``. Parses and prints; the work is in modules of their own."""
+"""The command line: ``demo``, ``info``, ``doctor`` and ``bench``. This module parses and prints; others do the work."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # the reader of the output has gone: nothing more is written, nor at exit
+    except BrokenPipeError:  # the reader of the output is gone: write nothing more, not even at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 

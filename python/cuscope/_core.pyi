@@ -1,5 +1,5 @@
 """
-What cuscope is made of. Private: import cuscope instead.
+The implementation of cuscope. It is private: import cuscope instead.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Device:
     """
     A device: a GPU ("cuda:0") or a simulated one ("host:0").
 
-    ``with device:`` makes it the current device of this thread. Devices are equal if they are the same device.
+    ``with device:`` makes it the current device of this thread. Two Device objects are equal if they name the same device.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Device:
     Raises
     ------
     ValueError
-        There is no such device; the message lists those there are.
+        There is no such device. The message lists the names.
 
     See cudaSetDevice: CUDA C++ Programming Guide, "Multi-Device System".
 
@@ -130,15 +130,15 @@ class Device:
     def __init__(self, device: str | Device) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        The device of this name, wherever it is asked for.
+        Pickles the name. Loading it returns the device of this name.
         """
     def __repr__(self) -> str: ...
     def attribute(self, name: typing.SupportsInt | typing.SupportsIndex | str) -> int:
         """
         One attribute, by its name or by its number in cudaDeviceAttr.
 
-        Raises ValueError for a name that is not there (the message lists those there are), CudaError
-        (cudaErrorInvalidValue) for such a number. See cudaDeviceGetAttribute.
+        Raises ValueError for an unknown name (the message lists the names), CudaError (cudaErrorInvalidValue) for an unknown
+        number. See cudaDeviceGetAttribute.
 
         >>> import cuscope as cs
         >>> cs.current_device().attribute("warp_size")
@@ -146,7 +146,7 @@ class Device:
         """
     def can_access_peer(self, other: Device) -> bool:
         """
-        Could kernels here use the memory of the other device? No device is a peer of itself.
+        Can kernels on this device use the memory of the other one? A device is not a peer of itself.
 
         See cudaDeviceCanAccessPeer: CUDA C++ Programming Guide, "Peer-to-Peer Memory Access".
 
@@ -157,15 +157,15 @@ class Device:
         """
     def disable_peer_access(self, other: Device) -> None:
         """
-        Take back enable_peer_access().
+        Undo enable_peer_access().
 
         Raises CudaError (cudaErrorPeerAccessNotEnabled) if it was not enabled. See cudaDeviceDisablePeerAccess.
         """
     def enable_peer_access(self, other: Device) -> None:
         """
-        Let kernels here use the memory of the other device: arrays of any kind, of all its pools.
+        Let kernels on this device use the memory of the other one: arrays of any kind, from all pools.
 
-        Raises CudaError if the devices cannot (cudaErrorPeerAccessUnsupported), or it was done before
+        Raises CudaError if the devices are no peers (cudaErrorPeerAccessUnsupported), or if access is already enabled
         (cudaErrorPeerAccessAlreadyEnabled). See cudaDeviceEnablePeerAccess: CUDA C++ Programming Guide, "Peer-to-Peer Memory
         Access".
 
@@ -177,12 +177,12 @@ class Device:
         """
     def limit(self, name: str) -> int:
         """
-        A limit, by its name; in bytes, unless it is a count.
+        A limit, by its name. It is in bytes, or a count.
 
-        'stack_size' of a thread, 'printf_fifo_size' and 'malloc_heap_size' of what kernels print and allocate,
-        'max_l2_fetch_granularity', 'persisting_l2_cache_size'; the counts 'dev_runtime_sync_depth' and
-        'dev_runtime_pending_launch_count'. Raises ValueError for another name, CudaError (cudaErrorUnsupportedLimit) for one that
-        the device does not have. See cudaDeviceGetLimit: CUDA C++ Programming Guide, "Call Stack".
+        In bytes: 'stack_size' of a thread, 'printf_fifo_size' and 'malloc_heap_size' for the output and the allocations of
+        kernels, 'max_l2_fetch_granularity', 'persisting_l2_cache_size'. Counts: 'dev_runtime_sync_depth' and
+        'dev_runtime_pending_launch_count'. Raises ValueError for another name, CudaError (cudaErrorUnsupportedLimit) for a
+        limit that the device does not have. See cudaDeviceGetLimit: CUDA C++ Programming Guide, "Call Stack".
 
         >>> import cuscope as cs
         >>> cs.current_device().limit("stack_size") > 0
@@ -192,7 +192,7 @@ class Device:
         """
         The free and the total memory, in bytes.
 
-        Memory of arrays that are gone counts as free once it was given back in stream order. See cudaMemGetInfo.
+        When you drop an array, its memory counts as free once it was given back in stream order. See cudaMemGetInfo.
 
         >>> import cuscope as cs
         >>> info = cs.current_device().memory_info()
@@ -201,10 +201,11 @@ class Device:
         """
     def reset(self) -> None:
         """
-        Drop everything on the device.
+        Destroy everything on the device.
 
-        What was made on it before (arrays, streams, events, modules) can only be dropped: using it raises ValueError. An error
-        that lost the device stays. See cudaDeviceReset: CUDA C++ Programming Guide, "Initialization".
+        You can only drop the objects that you made on it before (arrays, streams, events, modules): using them raises
+        ValueError. A reset does not revive a device that an error has lost. See cudaDeviceReset: CUDA C++ Programming Guide,
+        "Initialization".
 
         >>> import cuscope as cs
         >>> device = cs.add_host_device("h200")
@@ -218,7 +219,7 @@ class Device:
         """
     def reset_persisting_l2_cache(self) -> None:
         """
-        Let all of the second-level cache go back to normal: see AccessPolicyWindow.
+        Reset all persisting lines of the second-level cache to normal: see AccessPolicyWindow.
 
         See cudaCtxResetPersistingL2Cache: CUDA C++ Programming Guide, "L2 Access Control".
 
@@ -227,11 +228,11 @@ class Device:
         """
     def set_limit(self, name: str, value: typing.SupportsIndex) -> None:
         """
-        Set a limit, in bytes; the device may round it up. It counts for kernels launched from now on.
+        Set a limit; the device may round it up. It applies to kernels that you launch from now on.
 
-        What kernels print and allocate is fixed once one that does was launched. Raises ValueError for another name or a negative
-        value, CudaError for a value that the device does not have, or that comes too late (cudaErrorInvalidValue). See
-        cudaDeviceSetLimit: CUDA C++ Programming Guide, "Call Stack".
+        Set 'printf_fifo_size' and 'malloc_heap_size' before you launch the first kernel that prints or allocates. Raises
+        ValueError for another name or a negative value, CudaError for a value that the device cannot have, or that comes too
+        late (cudaErrorInvalidValue). See cudaDeviceSetLimit: CUDA C++ Programming Guide, "Call Stack".
 
         >>> import cuscope as cs
         >>> device = cs.current_device()
@@ -241,7 +242,7 @@ class Device:
         """
         Wait until all work on the device is done.
 
-        Raises what a host function of any of its streams raised, and errors of the work itself. Ctrl-C ends the wait. See
+        Raises the exceptions of host functions of all its streams, and errors of the work itself. Ctrl-C ends the wait. See
         cudaDeviceSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 
         >>> import cuscope as cs
@@ -250,7 +251,7 @@ class Device:
     @property
     def compute_capability(self) -> tuple[int, int]:
         """
-        Which features it has, as (major, minor).
+        The compute capability as (major, minor): it tells the features of the device.
         """
     @property
     def default_stream(self) -> Stream:
@@ -266,7 +267,7 @@ class Device:
     @property
     def memory_pool(self) -> MemoryPool:
         """
-        The pool that arrays on this device come from; None sets the default one.
+        The pool from which arrays on this device are allocated. Set it to None for the default one.
 
         See cudaDeviceGetMemPool, cudaDeviceSetMemPool.
         """
@@ -275,7 +276,7 @@ class Device:
     @property
     def model(self) -> str:
         """
-        What it is, or what is simulated.
+        The name of the model that it is, or that is simulated.
         """
     @property
     def name(self) -> str:
@@ -285,45 +286,45 @@ class Device:
     @property
     def ordinal(self) -> int:
         """
-        Its number among the devices of its kind.
+        The number of the device among the devices of its kind.
         """
     @property
     def per_thread_stream(self) -> Stream:
         """
-        The default stream that each thread has of its own (cudaStreamPerThread). See CUDA C++ Programming
+        The default stream that each thread has for itself (cudaStreamPerThread). See CUDA C++ Programming
         Guide, "Default Stream".
         """
     @property
     def properties(self) -> DeviceProperties:
         """
-        What the device is. See cudaGetDeviceProperties.
+        The properties of the device. See cudaGetDeviceProperties.
         """
     @property
     def simulated(self) -> bool:
         """
-        Do its times come from a model?
+        Is it a simulated device, with times from a model?
         """
     @property
     def stream_priority_range(self) -> tuple[int, int]:
         """
-        (least, greatest): the greatest priority is the smaller number. See cudaDeviceGetStreamPriorityRange.
+        The priorities as (least, greatest); the greatest is the smaller number. See cudaDeviceGetStreamPriorityRange.
         """
 
 class Stream:
     """
-    A queue of work for a device: what is put in runs in that order.
+    A queue of work for a device, which runs in the order in which you enqueue it.
 
-    ``with stream:`` makes it the current stream of this thread, and its device the current device. Nothing of what a
-    stream is given has to be done when the call returns; synchronize() waits for it.
+    ``with stream:`` makes it the current stream of this thread, and its device the current device. Calls may return before
+    the work that they enqueue is done; synchronize() waits for it.
 
     Parameters
     ----------
     priority : int
         Smaller numbers go first; clamped to device.stream_priority_range.
     non_blocking : bool
-        Do not wait for the legacy default stream, nor let it wait for this one.
+        Independent of the legacy default stream: neither waits for the other.
     device : Device, optional
-        The current device unless given.
+        Default: the current device.
 
     See cudaStreamCreateWithPriority: CUDA C++ Programming Guide, "Streams", "Stream Priorities" and "Implicit
     Synchronization".
@@ -346,22 +347,22 @@ class Stream:
     ) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def batch_mem_op(
         self, operations: collections.abc.Iterable[WriteValue | WaitValue | MemoryBarrier]
     ) -> None:
         """
-        Enqueue memory operations, less than 256, that are done in order: cheaper than one by one.
+        Enqueue fewer than 256 memory operations, done in order. Cheaper than one by one.
 
         Parameters
         ----------
         operations : list of WriteValue, WaitValue and MemoryBarrier
-            What is done.
+            The operations.
 
-        Raises ValueError for operations of another device, and too many. See cuStreamBatchMemOp: CUDA Driver API, "Stream Memory
-        Operations".
+        Raises ValueError for operations of another device, and for too many operations. See cuStreamBatchMemOp: CUDA
+        Driver API, "Stream Memory Operations".
 
         >>> import numpy as np, cuscope as cs
         >>> flags = cs.pinned_empty(2, np.uint32)
@@ -380,7 +381,7 @@ class Stream:
         after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
     ) -> None:
         """
-        Begin to capture the stream; end_capture() gives the graph. capture() does both.
+        Begin to capture the stream; end_capture() returns the graph. capture() does both.
 
         See cudaStreamBeginCapture and cudaStreamBeginCaptureToGraph.
 
@@ -400,25 +401,26 @@ class Stream:
         after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
     ) -> Capture:
         """
-        Turn what is put in the stream into a graph: ``with stream.capture() as graph:``.
+        Turn the commands given to the stream into a graph: ``with stream.capture() as graph:``.
 
-        Inside, the stream is the current one, and nothing of what it is given runs: kernels, copies, fills and host functions
-        become nodes, each behind the one before. Other streams take part from when they wait for a captured one, and have to be
-        waited for in turn before the end. Memory that is allocated inside is there at once, and is kept by the graph. The graph is
-        there when the block has ended. If the block raises, the capture ends, and all streams are as before.
+        Inside the block the stream is the current one, and no command given to it runs: kernels, copies, fills and host
+        functions become nodes, each after the one before. Another stream joins the capture when it waits for a captured stream;
+        let a captured stream wait for it in turn before the block ends. Memory that you allocate inside exists at once and is
+        kept by the graph. You can use the graph after the block. If the block raises, the capture ends, and all streams are as
+        before.
 
         Parameters
         ----------
         mode : str
-            'global': other threads, too, may make no call that is not safe while something is captured; 'thread_local': only
-            this thread may not; 'relaxed': all may.
+            'global': while the capture lasts, no thread may make calls that are unsafe during a capture; 'thread_local': only
+            this thread may not; 'relaxed': all threads may.
         graph : Graph, optional
             Add to this graph instead of making one.
         after : GraphNode or list of GraphNode, optional
-            With ``graph``: what the first node waits for.
+            With ``graph``: the nodes that the first captured node waits for.
 
-        Raises CaptureError for what cannot be captured, at the call, and at the end where a call spoilt the capture. See
-        cudaStreamBeginCapture: CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture".
+        Raises CaptureError for commands that cannot be captured: at the call, and at the end if a call invalidated the capture.
+        See cudaStreamBeginCapture: CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture".
 
         >>> import numpy as np, cuscope as cs
         >>> mod = cs.Module("__global__ void twice(int* x) { x[threadIdx.x] *= 2; }")
@@ -433,7 +435,7 @@ class Stream:
         """
     def close(self) -> None:
         """
-        Let the stream go: what it was given still runs. Closing twice is no error.
+        Give up the stream; enqueued work still runs. Closing twice is no error.
 
         Raises ValueError for a default stream. See cudaStreamDestroy: CUDA C++ Programming Guide, "Creation and Destruction".
 
@@ -445,7 +447,7 @@ class Stream:
         """
     def copy_attributes(self, source: Stream) -> None:
         """
-        Take over the attributes of another stream of the device.
+        Take over the attributes of another stream of the same device.
 
         Raises ValueError for a stream of another device. See cudaStreamCopyAttributes.
 
@@ -458,10 +460,10 @@ class Stream:
         """
     def end_capture(self) -> Graph:
         """
-        End the capture that was begun in the stream; returns the graph.
+        End the capture that you began in the stream; returns the graph.
 
-        Raises CaptureError if a call spoilt it, or streams that took part were not waited for; all streams are as before then.
-        See cudaStreamEndCapture.
+        Raises CaptureError if a call invalidated the capture, or if a stream that joined was not waited for. All streams can be
+        used again in either case. See cudaStreamEndCapture.
 
         >>> import cuscope as cs
         >>> stream = cs.Stream()
@@ -471,12 +473,12 @@ class Stream:
         """
     def free_async(self, array: DeviceArray) -> None:
         """
-        Free what a node of a graph allocates, behind what the stream was given so far; in a capture by a node.
+        Free the memory of an alloc node, in stream order; in a capture, add a node that frees it.
 
-        Outside of captures it is for memory that a launch allocated and no node freed. Other memory need not be freed.
+        Outside of captures, use it for memory that a launch allocated and no node freed. You need not free other memory.
 
-        Raises ValueError for an array whose memory is not a graph's, or that is only a part of it; CudaError for memory that is
-        not allocated then. See cudaFreeAsync: CUDA C++ Programming Guide, "Graph Memory Nodes".
+        Raises ValueError for an array that is not in a graph's memory, or has only a part of it; CudaError for memory that is
+        not allocated at that time. See cudaFreeAsync: CUDA C++ Programming Guide, "Graph Memory Nodes".
 
         >>> import cuscope as cs
         >>> stream, g = cs.Stream(), cs.Graph()
@@ -490,10 +492,10 @@ class Stream:
         self, callable: collections.abc.Callable[..., typing.Any], *args: typing.Any, **kwargs: typing.Any
     ) -> None:
         """
-        Call something on the host when the stream gets here, on the runtime's own thread.
+        Call a Python callable on the host, in stream order, on a thread of the runtime.
 
-        The stream waits until it returns. What it raises is raised again by the next synchronisation of the stream. It
-        may not call the runtime (cudaErrorNotPermitted). It and its arguments are kept until it has run. See
+        The stream waits until it returns. Its exception is raised by the next synchronisation of the stream. It must
+        not call the runtime (cudaErrorNotPermitted). It and its arguments are kept alive until it has run. See
         cudaLaunchHostFunc: CUDA C++ Programming Guide, the section on host functions.
 
         >>> import cuscope as cs
@@ -510,15 +512,15 @@ class Stream:
         dtype: numpy.typing.DTypeLike = ...,
     ) -> DeviceArray:
         """
-        In a capture: a node that allocates memory whenever the graph runs; returns an array over that memory.
+        In a capture: add a node that allocates memory when the graph runs; returns an array over the memory.
 
-        As ``Graph.add_alloc``, behind what the stream was given so far. (``cs.empty`` in a capture makes no node: its memory is
-        there from then on.) The array is for what is captured behind this, until ``free_async``, and for the streams that the
-        graph was launched in. A second launch before it was freed is refused, unless the executable was instantiated with
-        ``auto_free_on_launch``.
+        Does what ``Graph.add_alloc`` does, after the commands given to the stream so far. (``cs.empty`` in a capture adds no
+        node: its memory exists from then on.) Use the array in commands captured after this, until ``free_async``, and in the
+        streams that you launch the graph in. A second launch before the memory is freed is refused, unless you instantiated the
+        executable with ``auto_free_on_launch``.
 
-        Raises ValueError for a stream that is not being captured, and for no bytes. See cudaMallocAsync: CUDA C++ Programming
-        Guide, "Graph Memory Nodes".
+        Raises ValueError for a stream that is not being captured, and for an array without elements. See cudaMallocAsync: CUDA
+        C++ Programming Guide, "Graph Memory Nodes".
 
         >>> import cuscope as cs
         >>> stream, y = cs.Stream(), cs.zeros(4)
@@ -537,7 +539,7 @@ class Stream:
         """
     def query(self) -> bool:
         """
-        Is everything in the stream done? Does not wait, nor raise what a host function raised.
+        Is everything in the stream done? Does not wait, and does not raise exceptions of host functions.
 
         See cudaStreamQuery: CUDA C++ Programming Guide, "Explicit Synchronization".
 
@@ -547,7 +549,7 @@ class Stream:
         """
     def record(self, event: Event | None = None) -> Event:
         """
-        Record an event (a new one unless given) behind what the stream was given so far; returns it.
+        Record an event (default: a new one) after the work given to the stream so far; returns the event.
 
         Raises ValueError for an event of another device. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
 
@@ -565,14 +567,14 @@ class Stream:
         | collections.abc.Iterable[ExternalSemaphore | tuple[ExternalSemaphore, typing.SupportsIndex]],
     ) -> None:
         """
-        Signal semaphores of another interface when the stream gets here.
+        Signal semaphores of another interface, in stream order.
 
         Parameters
         ----------
-        semaphores : ExternalSemaphore, (ExternalSemaphore, int), or list of such
-            Timeline semaphores come with the value that they are set to.
+        semaphores : ExternalSemaphore, (ExternalSemaphore, int), or a list of these
+            A timeline semaphore needs the value that it is set to.
 
-        Raises ValueError for a value too many or too few. See cudaSignalExternalSemaphoresAsync: CUDA C++ Programming Guide,
+        Raises ValueError for a missing or superfluous value. See cudaSignalExternalSemaphoresAsync: CUDA C++ Programming Guide,
         "External Resource Interoperability".
 
         >>> import os, cuscope as cs
@@ -590,8 +592,8 @@ class Stream:
         """
         Wait until everything in the stream is done.
 
-        Raises what a host function of the stream raised (one exception a call, oldest first), and errors of the work
-        itself. Ctrl-C ends the wait. See cudaStreamSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
+        Raises exceptions of its host functions (one for each call, oldest first), and errors of the work itself.
+        Ctrl-C ends the wait. See cudaStreamSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 
         >>> import cuscope as cs
         >>> cs.current_stream().synchronize()
@@ -600,7 +602,7 @@ class Stream:
         self, nodes: GraphNode | collections.abc.Iterable[GraphNode] | None, *, replace: bool = False
     ) -> None:
         """
-        Let the next node captured in the stream wait for these, too; or, with ``replace``, for nothing but these.
+        Let the next node captured in the stream wait for these nodes, too; with ``replace``, for these alone.
 
         Raises ValueError for nodes of another graph, or while the stream is not being captured. See
         cudaStreamUpdateCaptureDependencies.
@@ -618,12 +620,12 @@ class Stream:
         """
     def wait(self, what: Event | Stream | cuscope._protocols.CudaStream, *, external: bool = False) -> None:
         """
-        Let the stream wait for an event, or for all that another stream was given so far.
+        Let the stream wait for an event, or for all work given to another stream so far.
 
         The calling thread does not wait. An event that was never recorded is not waited for. The event may belong to another
-        device. A stream that waits for what is being captured takes part in the capture from then on. With ``external``, which
-        is for streams that are being captured, the wait is a node of the graph: it waits, whenever the graph runs, for what the
-        event was recorded behind by then. See cudaStreamWaitEvent: CUDA C++ Programming Guide, "Explicit Synchronization".
+        device. A stream that waits for a captured stream, or for an event in one, joins the capture. Use ``external`` in a
+        stream that is being captured: the wait becomes a node of the graph, which waits at each run for the event's latest
+        record. See cudaStreamWaitEvent: CUDA C++ Programming Guide, "Explicit Synchronization".
 
         >>> import cuscope as cs
         >>> first, second = cs.Stream(), cs.Stream()
@@ -637,9 +639,9 @@ class Stream:
         | collections.abc.Iterable[ExternalSemaphore | tuple[ExternalSemaphore, typing.SupportsIndex]],
     ) -> None:
         """
-        Let the stream wait for semaphores of another interface: for the signal of binary ones, for a value of timelines.
+        Let the stream wait for semaphores of another interface: for a signal, or for the value of a timeline.
 
-        The calling thread does not wait. A semaphore that nobody signals holds the stream up for ever. Arguments are those of
+        The calling thread does not wait. If a semaphore is never signalled, the stream waits for ever. Takes the arguments of
         signal_external(). See cudaWaitExternalSemaphoresAsync: CUDA C++ Programming Guide, "External Resource Interoperability".
 
         >>> import os, cuscope as cs
@@ -658,21 +660,21 @@ class Stream:
         condition: str = "geq",
     ) -> None:
         """
-        Let the stream wait until memory holds a number, whoever writes it: a stream, a kernel, the host.
+        Let the stream wait until memory holds a number, which a stream, a kernel or the host writes.
 
-        The calling thread does not wait. A number that nobody writes holds the stream up for ever, and whoever waits for it;
-        Ctrl-C ends that wait. CUDA does not know of the order that is made so: where the writer is a stream of the same device,
-        an event says the same and cannot lock up.
+        The calling thread does not wait. If the number is never written, the stream waits for ever, and so does every wait for
+        the stream; Ctrl-C ends a wait of the host. CUDA does not know of this order. If the writer is a stream of the same
+        device, use an event instead, which cannot deadlock.
 
         Parameters
         ----------
         array : DeviceArray or numpy.ndarray
-            As for write_value().
+            The same as for write_value().
         value : int
-            What the array's dtype holds.
+            A value of the array's dtype.
         condition : str
-            'geq': until array - value, as a signed number, is 0 or more (so that counters may wrap around); 'eq': until they are
-            equal; 'and': until array & value is not 0; 'nor': until ~(array | value) is not 0.
+            'geq': wait until array - value, as a signed number, is at least 0 (so counters may wrap around); 'eq': until both
+            are equal; 'and': until array & value is not 0; 'nor': until ~(array | value) is not 0.
 
         Raises ValueError for other arrays, numbers and conditions. See cuStreamWaitValue32 and cuStreamWaitValue64: CUDA Driver
         API, "Stream Memory Operations".
@@ -691,17 +693,17 @@ class Stream:
         self, array: DeviceArray | numpy.typing.NDArray[typing.Any], value: typing.SupportsIndex
     ) -> None:
         """
-        Write a number to memory when the stream gets here: a flag that others wait for.
+        Write a number to memory in stream order: a flag for other streams, kernels or the host.
 
-        What the stream wrote before is visible to whoever sees the number.
+        When a reader sees the number, it also sees everything that the stream wrote before.
 
         Parameters
         ----------
         array : DeviceArray or numpy.ndarray
-            One integer of 4 or 8 bytes: of cs.empty_plain(), of a module's variable, or of page-locked memory. Devices do no such
-            operations on memory of pools, which other arrays have, nor on managed memory.
+            One integer of 4 or 8 bytes: from cs.empty_plain(), in a module's variable, or in page-locked memory. Devices do not
+            support these operations on memory from pools (where other arrays are) and on managed memory.
         value : int
-            What the array's dtype holds.
+            A value of the array's dtype.
 
         Raises ValueError for other arrays and numbers. See cuStreamWriteValue32 and cuStreamWriteValue64: CUDA Driver API,
         "Stream Memory Operations".
@@ -717,7 +719,7 @@ class Stream:
     @property
     def __cuda_stream__(self) -> collections.abc.Callable[..., typing.Any]:
         """
-        A method that gives (0, handle), by which CUDA libraries take the stream; a simulated device's stream has no such attribute.
+        A method that returns (0, handle), with which other CUDA libraries use the stream. A simulated device's stream has no such attribute.
         """
     @property
     def access_policy_window(self) -> AccessPolicyWindow:
@@ -729,22 +731,22 @@ class Stream:
     @property
     def capture_dependencies(self) -> list[GraphNode]:
         """
-        The nodes that the next one captured in the stream waits for; none while it is not being captured.
+        The nodes that the next command captured in the stream will wait for; empty unless the stream is being captured.
         """
     @property
     def capture_id(self) -> int:
         """
-        The runtime's number of the capture that the stream takes part in; 0 while it does in none.
+        The runtime's number of the capture that the stream takes part in; 0 if there is none.
         """
     @property
     def capture_status(self) -> str:
         """
-        'active' while it is being captured, 'invalidated' once a call spoilt the capture, else 'none'.
+        'active' while it is being captured, 'invalidated' once a call has invalidated the capture, else 'none'.
         """
     @property
     def closed(self) -> bool:
         """
-        Was it closed?
+        Was the stream closed?
         """
     @property
     def device(self) -> Device:
@@ -754,7 +756,7 @@ class Stream:
     @property
     def handle(self) -> int:
         """
-        The cudaStream_t as an int: 1 and 2 for default streams, 0 for a closed one. Used again later.
+        The cudaStream_t as an int: 1 and 2 for default streams, 0 for a closed one. The runtime reuses handles.
         """
     @property
     def id(self) -> int:
@@ -764,7 +766,7 @@ class Stream:
     @property
     def mem_sync_domain(self) -> str:
         """
-        Which domain the fences of its kernels are of: 'default' or 'remote'. See cudaStreamSetAttribute: CUDA C++ Programming Guide, "Memory Synchronization Domains".
+        The memory synchronization domain of its kernels' fences: 'default' or 'remote'. See cudaStreamSetAttribute: CUDA C++ Programming Guide, "Memory Synchronization Domains".
         """
     @mem_sync_domain.setter
     def mem_sync_domain(self, arg1: str) -> None: ...
@@ -783,32 +785,32 @@ class Stream:
     @property
     def priority(self) -> int:
         """
-        Its priority: smaller numbers go first. What is set counts for launches from now on, and is clamped to device.stream_priority_range. See cudaStreamSetAttribute.
+        The priority: smaller numbers go first. A new value applies to launches from now on, and is clamped to device.stream_priority_range. See cudaStreamSetAttribute.
         """
     @priority.setter
     def priority(self, arg1: typing.SupportsIndex) -> None: ...
     @property
     def synchronization_policy(self) -> str:
         """
-        How the host waits for it: 'auto', 'spin', 'yield' or 'blocking_sync'. See cudaStreamSetAttribute.
+        How the host waits for the stream: 'auto', 'spin', 'yield' or 'blocking_sync'. See cudaStreamSetAttribute.
         """
     @synchronization_policy.setter
     def synchronization_policy(self, arg1: str) -> None: ...
 
 class Event:
     """
-    A point in a stream: to wait for, and to take times between.
+    A point in a stream, to wait for and to measure times between.
 
-    ``stop - start`` are milliseconds, as a float.
+    ``stop - start`` is the time between two events in milliseconds, as a float.
 
     Parameters
     ----------
     timing : bool
-        Can times be taken? Without, recording and waiting are cheaper.
+        Can the event measure times? Without, recording and waiting are cheaper.
     blocking_sync : bool
         Let synchronize() sleep instead of spin.
     device : Device, optional
-        The current device unless given. Only its streams can record the event; those of others can wait for it.
+        Default: the current device. Only streams of this device can record the event; streams of others can wait for it.
 
     See cudaEventCreateWithFlags: CUDA C++ Programming Guide, "Events" and "Elapsed Time".
 
@@ -829,15 +831,15 @@ class Event:
     ) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def __sub__(self, start: Event) -> float:
         """
-        The milliseconds from another event to this one; negative if it came later.
+        The milliseconds from another event to this one; negative if the other came later.
 
-        Raises CudaError if either has not happened (cudaErrorNotReady), was not recorded or takes no times
-        (cudaErrorInvalidResourceHandle), ValueError if they belong to two devices. See cudaEventElapsedTime: CUDA C++
+        Raises CudaError if one of the events has not happened (cudaErrorNotReady), was never recorded or has no timing
+        (cudaErrorInvalidResourceHandle), ValueError if they belong to different devices. See cudaEventElapsedTime: CUDA C++
         Programming Guide, "Elapsed Time".
 
         >>> import cuscope as cs
@@ -848,7 +850,7 @@ class Event:
         """
     def close(self) -> None:
         """
-        Let the event go. Closing twice is no error. See cudaEventDestroy.
+        Give up the event. Closing twice is no error. See cudaEventDestroy.
 
         >>> import cuscope as cs
         >>> event = cs.Event()
@@ -858,7 +860,7 @@ class Event:
         """
     def query(self) -> bool:
         """
-        Has it happened? Does not wait. An event that was never recorded has happened. See cudaEventQuery.
+        Has the event happened? Does not wait. An event that was never recorded has happened. See cudaEventQuery.
 
         >>> import cuscope as cs
         >>> cs.Event().query()
@@ -868,20 +870,21 @@ class Event:
         self, stream: Stream | cuscope._protocols.CudaStream | None = None, *, external: bool = False
     ) -> Event:
         """
-        Record the event behind what a stream was given so far; returns the event itself.
+        Record the event after the work given to a stream so far; returns the event.
 
-        The stream is the current one unless given. Recording again moves the event. Raises ValueError for a stream of another
-        device. In a stream that is being captured the event stands for a place in the graph, which other streams may wait for to
-        take part; with ``external`` it becomes a node that records the event whenever the graph runs. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
+        Default: the current stream. Recording again moves the event. Raises ValueError for a stream of another device. In a
+        stream that is being captured, the event marks a place in the graph: another stream joins the capture by waiting for it.
+        With ``external`` it becomes a node, which records the event whenever the graph runs. See cudaEventRecord: CUDA C++
+        Programming Guide, "Events".
 
         >>> import cuscope as cs
         >>> event = cs.Event().record()
         """
     def synchronize(self) -> None:
         """
-        Wait until it has happened.
+        Wait until the event has happened.
 
-        Raises what a host function of the stream that it was recorded in raised, and errors of the work before it. Ctrl-C
+        Raises exceptions of host functions in the event's stream, and errors of the work before the event. Ctrl-C
         ends the wait. See cudaEventSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 
         >>> import cuscope as cs
@@ -890,7 +893,7 @@ class Event:
     @property
     def closed(self) -> bool:
         """
-        Was it closed?
+        Was the event closed?
         """
     @property
     def device(self) -> Device:
@@ -900,22 +903,22 @@ class Event:
     @property
     def handle(self) -> int:
         """
-        The cudaEvent_t as an int; 0 for a closed event. Handles are used again for other events.
+        The cudaEvent_t as an int; 0 for a closed event. The runtime reuses handles.
         """
     @property
     def timing(self) -> bool:
         """
-        Can times be taken?
+        Can the event measure times?
         """
 
 class DeviceArray:
     """
     An array in the memory of a device; made by empty(), zeros(), full() and to_device().
 
-    Slices and transposes share its memory. A stream that uses the array waits for its allocation, but
-    not for what other streams do with it: events are for that. When the last array that shares it goes, the memory is
-    freed in stream order, once the other streams that used it are past that. Copies and fills run
-    in the current stream unless another is given.
+    Slices and transposes share its memory. A stream that uses the array waits for its allocation, but not for the work of
+    other streams on it: order that with events. When you drop the last array that shares the memory, it is freed in
+    stream order, after the other streams that used it have finished. Copies and fills run in the current stream unless
+    you pass another one.
 
     See CUDA C++ Programming Guide, "Device Memory" and "Stream Ordered Memory Allocator".
 
@@ -930,11 +933,11 @@ class DeviceArray:
     """
     def __add__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __and__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __array__(self, *args: typing.Any, **kwargs: typing.Any) -> numpy.typing.NDArray[typing.Any]:
         """
@@ -944,7 +947,7 @@ class DeviceArray:
     def __complex__(self) -> bool: ...
     def __contains__(self, value: typing.Any) -> bool:
         """
-        Refused: to_host() gives an array that can be searched.
+        Raises TypeError. Use to_host(), which returns an array that can be searched.
         """
     def __dlpack__(
         self,
@@ -955,21 +958,22 @@ class DeviceArray:
         copy: typing.Any = None,
     ) -> typing.Any:
         """
-        A DLPack capsule of the array, without a copy unless one is asked for.
+        A DLPack capsule of the array, without a copy unless you ask for one.
 
         Parameters
         ----------
         stream : int, optional
-            The handle of the consumer's stream, which waits for all that uses the array; None and 1 are the legacy default
-            stream, 2 the per-thread one, -1 asks for no order.
+            The handle of the consumer's stream, which will wait for all uses of the array so far. None and 1 are the legacy
+            default stream, 2 the per-thread one, -1 asks for no order.
         max_version : tuple of int, optional
-            (1, 0) and later give a versioned capsule.
+            (1, 0) and later return a versioned capsule.
         dl_device : tuple of int, optional
-            (1, 0) gives the elements on the host, once they are there: a copy unless the host reaches the memory.
+            (1, 0) waits and returns the elements on the host: in a copy, unless the host can reach the memory.
         copy : bool, optional
-            True: always a copy; False: never.
+            True: always copy; False: never copy.
 
-        Raises BufferError for what cannot be exported like that, ValueError for stream=0. See DLPack, "Python Specification".
+        Raises BufferError for an array that cannot be exported in this way, ValueError for stream=0. See DLPack,
+        "Python Specification".
 
         >>> import numpy as np, cuscope as cs
         >>> np.from_dlpack(cs.full(2, 1.5), device="cpu")
@@ -977,7 +981,7 @@ class DeviceArray:
         """
     def __dlpack_device__(self) -> tuple[int, ...]:
         """
-        DLPack's (type, id) of the memory: 2 a GPU's, 3 page-locked, 13 managed, 12 that of a simulated device.
+        The kind of memory as DLPack's (type, id): 2 a GPU's, 3 page-locked, 13 managed, 12 a simulated device's.
 
         >>> import cuscope as cs
         >>> cs.empty(1, stream=cs.Stream(device=cs.Device("host:0"))).__dlpack_device__()
@@ -985,16 +989,16 @@ class DeviceArray:
         """
     def __eq__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __float__(self) -> bool: ...
     def __floordiv__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __ge__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __getitem__(
         self,
@@ -1005,10 +1009,10 @@ class DeviceArray:
         | tuple[typing.SupportsIndex | slice | types.EllipsisType | None, ...],
     ) -> DeviceArray:
         """
-        A view of items and slices: the same memory, not a copy.
+        A view of items or slices. It shares the memory of the array.
 
-        Takes what NumPy's basic indexing takes: ints, slices with any step, ... and None. An item of an array with one axis is
-        an array without axes.
+        Takes everything that NumPy's basic indexing takes: ints, slices with any step, ... and None. An item of an array with
+        one axis is an array without axes.
 
         >>> import numpy as np, cuscope as cs
         >>> x = cs.zeros((3, 2))
@@ -1019,120 +1023,120 @@ class DeviceArray:
         """
     def __gt__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __hash__(self) -> int: ...
     def __int__(self) -> bool: ...
     def __invert__(self) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __iter__(self) -> collections.abc.Iterator[DeviceArray]: ...
     def __le__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __len__(self) -> int: ...
     def __lshift__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __lt__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __matmul__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __mod__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __mul__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __ne__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __neg__(self) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __or__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __pos__(self) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __pow__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __radd__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __rand__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def __rfloordiv__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __rlshift__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __rmatmul__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __rmod__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __rmul__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __ror__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __rpow__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __rrshift__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __rshift__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __rsub__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __rtruediv__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __rxor__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __setitem__(
         self,
@@ -1144,26 +1148,26 @@ class DeviceArray:
         value: typing.Any,
     ) -> None:
         """
-        Fill a view, or copy an array of its shape and dtype into it, in the current stream.
+        Fill a view with a value, or copy an array of its shape and dtype into it, in the current stream.
         """
     def __sub__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __truediv__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def __xor__(self, other: typing.Any) -> typing.Any:
         """
-        Refused: to_host() gives an array that has operators.
+        Raises TypeError. Use to_host(), which returns an array that has operators.
         """
     def advise(self, advice: str, device: typing.Any = None) -> None:
         """
-        Say how managed memory will be used.
+        Give the driver a hint how managed memory will be used.
 
-        `advice` is 'read_mostly', 'preferred_location', 'accessed_by', or one of these after 'unset_'; `device` a Device or
-        'host', the array's own device unless given. See cudaMemAdvise.
+        `advice` is 'read_mostly', 'preferred_location', 'accessed_by', or one of these after 'unset_'; `device` is a Device or
+        'host'. Default: the array's own device. See cudaMemAdvise.
 
         >>> import cuscope as cs
         >>> x = cs.empty_managed(1000)
@@ -1173,7 +1177,7 @@ class DeviceArray:
         """
     def close(self) -> None:
         """
-        Give up the memory; it is freed once no other array shares it and no stream uses it.
+        Give up the memory. It is freed once no other array shares it and no stream uses it.
 
         Closing twice is no error. See cudaFreeAsync.
 
@@ -1203,9 +1207,9 @@ class DeviceArray:
         """
         Copy from an array of the same shape and dtype, on the host or on a device.
 
-        Asynchronous from page-locked and device memory; other host memory may be changed once this returns. What is no array is
-        made one of the array's dtype. Raises ValueError for another shape, TypeError for another dtype. See cudaMemcpyAsync:
-        CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel Execution".
+        The copy is asynchronous from page-locked and device memory; you may change other host memory as soon as this returns.
+        Lists and other objects are first converted to an array of this dtype. Raises ValueError for another shape, TypeError
+        for another dtype. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel Execution".
 
         >>> import numpy as np, cuscope as cs
         >>> x = cs.empty(2, np.int64)
@@ -1225,10 +1229,10 @@ class DeviceArray:
         """
         Copy to an array of the same shape and dtype, on the host or on a device.
 
-        Asynchronous to page-locked and device memory: the elements are there once the stream is synchronized. Other host
-        memory is filled when this returns, whatever its strides. Raises TypeError for another dtype, ValueError for another shape or a
-        read-only array. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel
-        Execution".
+        The copy is asynchronous to page-locked and device memory: the elements are there once you have synchronized the stream.
+        Other host memory is filled when this returns, whatever its strides. Raises TypeError for another dtype, ValueError for
+        another shape or a read-only array. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Overlap of Data Transfer and
+        Kernel Execution".
 
         >>> import numpy as np, cuscope as cs
         >>> y = np.empty(2, np.float32)
@@ -1242,7 +1246,7 @@ class DeviceArray:
         """
         Set every element to one value, in stream order.
 
-        Raises TypeError for a value of another kind, OverflowError for one that is too large for the dtype. See
+        Raises TypeError for a value of the wrong type, OverflowError for one that is too large for the dtype. See
         cudaMemsetAsync.
 
         >>> import numpy as np, cuscope as cs
@@ -1253,9 +1257,9 @@ class DeviceArray:
         """
     def host_view(self) -> numpy.typing.NDArray[typing.Any]:
         """
-        A NumPy array over the same memory, where the host can reach it: managed memory, and device_view().
+        A NumPy array over the same memory, if the host can reach it: managed memory, and device_view().
 
-        Wait for the streams that write it before reading. Raises TypeError for other memory.
+        Before you read it, wait for the streams that write it. Raises TypeError for other memory.
 
         >>> import cuscope as cs
         >>> x = cs.empty_managed(2)
@@ -1267,7 +1271,7 @@ class DeviceArray:
         self, to: typing.Any = None, *, stream: Stream | cuscope._protocols.CudaStream | None = None
     ) -> None:
         """
-        Move the pages of managed memory to a Device, or to the 'host', in stream order; to its own device unless told.
+        Migrate the pages of managed memory to a Device, or to the 'host', in stream order. Default: its own device.
 
         See cudaMemPrefetchAsync.
 
@@ -1279,16 +1283,16 @@ class DeviceArray:
         """
     def ravel(self) -> DeviceArray:
         """
-        All elements along one axis: reshape(-1).
+        All elements along one axis. The same as reshape(-1).
         """
     def reshape(
         self, *args: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]
     ) -> DeviceArray:
         """
-        The same elements, in C order, in another shape; one extent may be -1.
+        The same elements in C order, in another shape. One extent may be -1: it is computed.
 
-        A view where there is one, as of every contiguous array; else a copy, in the current stream. Raises ValueError if the
-        sizes differ.
+        Returns a view where that is possible, as for every contiguous array; else a copy, made in the current stream. Raises
+        ValueError if the sizes differ.
 
         >>> import cuscope as cs
         >>> cs.empty(6).reshape(2, -1).shape
@@ -1298,10 +1302,11 @@ class DeviceArray:
         self, *, out: typing.Any = None, stream: Stream | cuscope._protocols.CudaStream | None = None
     ) -> numpy.typing.NDArray[typing.Any]:
         """
-        Copy to a NumPy array. Waits for the stream, and so raises what its host functions raised.
+        Copy to a NumPy array. Waits for the stream, and raises exceptions of its host functions.
 
-        A new array has the shape and dtype of this one and is C-contiguous; `out`, which is returned, has to have the same shape
-        and dtype, and any strides. Ctrl-C ends the wait. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Device Memory".
+        Returns a new C-contiguous array with the shape and dtype of this one, or `out` if you pass it: an array of the same
+        shape and dtype, with any strides. Ctrl-C ends the wait. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Device
+        Memory".
 
         >>> import cuscope as cs
         >>> cs.zeros(3).to_host()
@@ -1311,7 +1316,7 @@ class DeviceArray:
         self, *args: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]
     ) -> DeviceArray:
         """
-        A view with the axes in another order; in reverse, unless an order is given.
+        A view with the axes in another order; in reverse order if you give none.
 
         >>> import cuscope as cs
         >>> cs.empty((2, 3, 4)).transpose(1, 0, 2).shape
@@ -1325,67 +1330,67 @@ class DeviceArray:
     @property
     def __array_interface__(self) -> typing.Any:
         """
-        How NumPy sees memory that the host reaches, once all that uses it is done; other arrays have no such attribute.
+        The array for NumPy, if the host can reach its memory. Waits for all uses of the array. Other arrays have no such attribute.
         """
     @property
     def __cuda_array_interface__(self) -> dict[str, typing.Any]:
         """
-        How CUDA libraries see the array, version 3: for a GPU's memory; a simulated device's array has no such attribute. The stream in it is ordered after all that uses the array when it is asked for.
+        The array for other CUDA libraries, version 3. An array on a simulated device has no such attribute. The stream in it waits for all uses of the array up to the time when you read the attribute.
         """
     @property
     def closed(self) -> bool:
         """
-        Was it closed?
+        Was the array closed?
         """
     @property
     def device(self) -> Device:
         """
-        The device whose memory this is.
+        The device that the memory is on.
         """
     @property
     def dtype(self) -> numpy.dtype[typing.Any]:
         """
-        NumPy's type of an element.
+        The NumPy dtype of the elements.
         """
     @property
     def is_contiguous(self) -> bool:
         """
-        Do the elements lie one after the other, in C order?
+        Are the elements contiguous in C order?
         """
     @property
     def itemsize(self) -> int:
         """
-        How many bytes an element has.
+        The size of one element in bytes.
         """
     @property
     def nbytes(self) -> int:
         """
-        How many bytes the elements have.
+        The size of all elements in bytes.
         """
     @property
     def ndim(self) -> int:
         """
-        How many axes there are.
+        The number of axes.
         """
     @property
     def pitch(self) -> int:
         """
-        The bytes from a row to the next.
+        The bytes from one row to the next.
         """
     @property
     def pointer(self) -> int:
         """
-        The device address of the first element; 0 if there are none, or the array is closed.
+        The device address of the first element; 0 if the array is empty or closed.
         """
     @property
     def range_attributes(self) -> dict[str, typing.Any]:
         """
-        What was advised and prefetched of managed memory, as a dict. See cudaMemRangeGetAttribute.
+        The advice and prefetches for managed memory, as a dict. See cudaMemRangeGetAttribute.
         """
     @property
     def read_only(self) -> bool:
         """
-        May nothing write it? Only arrays of other libraries are.
+        Is writing forbidden? Only arrays of other libraries can be read-only.
         """
     @property
     def shape(self) -> tuple[int, ...]:
@@ -1395,12 +1400,12 @@ class DeviceArray:
     @property
     def size(self) -> int:
         """
-        How many elements there are.
+        The number of elements.
         """
     @property
     def stream(self) -> Stream | None:
         """
-        The stream in whose order the memory was allocated and is freed; None if the array is closed.
+        The stream that orders the memory's allocation and its release; None if the array is closed.
         """
     @property
     def strides(self) -> tuple[int, ...]:
@@ -1410,10 +1415,10 @@ class DeviceArray:
 
 class DeviceProperties:
     """
-    What a device is: the fields of cudaDeviceProp.
+    The properties of a device: the fields of cudaDeviceProp.
 
-    Made by Device.properties. Sizes are bytes, clock rates kHz, bus widths bits; ``max_block_dim`` and ``max_grid_dim``
-    are (x, y, z). What the fields do not hold, Device.attribute() tells.
+    You get it from Device.properties. Sizes are in bytes, clock rates in kHz, bus widths in bits; ``max_block_dim`` and
+    ``max_grid_dim`` are (x, y, z). Device.attribute() has further values.
 
     See cudaGetDeviceProperties: CUDA C++ Programming Guide, "Device Enumeration".
 
@@ -1426,21 +1431,21 @@ class DeviceProperties:
     """
     def __copy__(self) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __deepcopy__(self, memo: typing.Any) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
     def async_engine_count(self) -> int:
         """
-        How many copy engines work beside kernels.
+        The number of copy engines that can work while kernels run.
         """
     @property
     def can_map_host_memory(self) -> bool:
@@ -1465,7 +1470,7 @@ class DeviceProperties:
     @property
     def concurrent_kernels(self) -> bool:
         """
-        Can kernels run beside each other?
+        Can several kernels run at the same time?
         """
     @property
     def concurrent_managed_access(self) -> bool:
@@ -1475,12 +1480,12 @@ class DeviceProperties:
     @property
     def cooperative_launch(self) -> bool:
         """
-        Can all blocks of a grid wait for each other?
+        Does the device support cooperative kernels, in which all blocks can wait for each other?
         """
     @property
     def host_register_read_only_supported(self) -> bool:
         """
-        Can it be page-locked for reading only?
+        Can existing memory of the host be page-locked for reading only?
         """
     @property
     def host_register_supported(self) -> bool:
@@ -1495,12 +1500,12 @@ class DeviceProperties:
     @property
     def l2_cache_size(self) -> int:
         """
-        The second-level cache, in bytes.
+        The size of the second-level cache, in bytes.
         """
     @property
     def managed_memory(self) -> bool:
         """
-        Is there managed memory?
+        Does the device support managed memory?
         """
     @property
     def max_block_dim(self) -> tuple[int, int, int]:
@@ -1510,7 +1515,7 @@ class DeviceProperties:
     @property
     def max_blocks_per_multiprocessor(self) -> int:
         """
-        The most blocks that a multiprocessor holds.
+        The most blocks that a multiprocessor holds at once.
         """
     @property
     def max_grid_dim(self) -> tuple[int, int, int]:
@@ -1520,12 +1525,12 @@ class DeviceProperties:
     @property
     def max_threads_per_block(self) -> int:
         """
-        The most threads of a block.
+        The most threads in a block.
         """
     @property
     def max_threads_per_multiprocessor(self) -> int:
         """
-        The most threads that a multiprocessor holds.
+        The most threads that a multiprocessor holds at once.
         """
     @property
     def memory_bus_width(self) -> int:
@@ -1545,12 +1550,12 @@ class DeviceProperties:
     @property
     def memory_pools_supported(self) -> bool:
         """
-        Is memory allocated in stream order, from pools?
+        Can memory be allocated in stream order, from pools?
         """
     @property
     def multiprocessor_count(self) -> int:
         """
-        How many multiprocessors there are.
+        The number of multiprocessors.
         """
     @property
     def name(self) -> str:
@@ -1575,12 +1580,12 @@ class DeviceProperties:
     @property
     def shared_memory_per_block(self) -> int:
         """
-        The shared memory that a block may have without asking, in bytes.
+        The shared memory that a block may have by default, in bytes.
         """
     @property
     def shared_memory_per_block_optin(self) -> int:
         """
-        The shared memory that a block may have if its kernel asks (Kernel.max_dynamic_shared), in bytes.
+        The shared memory that a block may have if its kernel opts in (Kernel.max_dynamic_shared), in bytes.
         """
     @property
     def shared_memory_per_multiprocessor(self) -> int:
@@ -1590,7 +1595,7 @@ class DeviceProperties:
     @property
     def stream_priorities_supported(self) -> bool:
         """
-        Do priorities of streams count?
+        Does the device support stream priorities?
         """
     @property
     def texture_alignment(self) -> int:
@@ -1615,19 +1620,19 @@ class DeviceProperties:
     @property
     def unified_addressing(self) -> bool:
         """
-        Do the host and the device share one range of addresses?
+        Do the host and the device share one address space?
         """
     @property
     def warp_size(self) -> int:
         """
-        How many threads a warp has.
+        The number of threads in a warp.
         """
 
 class MemoryInfo:
     """
     The memory of a device, in bytes; unpacks as (free, total).
 
-    Made by Device.memory_info(). See cudaMemGetInfo.
+    You get it from Device.memory_info(). See cudaMemGetInfo.
 
     >>> import cuscope as cs
     >>> free, total = cs.Device("host:0").memory_info()
@@ -1636,48 +1641,48 @@ class MemoryInfo:
     """
     def __copy__(self) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __deepcopy__(self, memo: typing.Any) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __iter__(self) -> collections.abc.Iterator[int]: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
     def free(self) -> int:
         """
-        What can still be allocated, in bytes.
+        The memory that can still be allocated, in bytes.
         """
     @property
     def total(self) -> int:
         """
-        All of it, in bytes.
+        The memory of the device, in bytes.
         """
 
 class AccessPolicyWindow:
     """
-    A range of device memory whose accesses the second-level cache treats in a way of their own.
+    A range of device memory for which the second-level cache follows a policy of its own.
 
-    For kernels launched with ``access_policy_window=``, or in a stream that has it. A simulated device checks it and has no
-    other use for it.
+    Use it for kernels launched with ``access_policy_window=``, or for a stream. A simulated device checks the values and
+    otherwise ignores them.
 
     Parameters
     ----------
     array : DeviceArray or int
         The memory: an array, or an address, which needs ``nbytes``.
     nbytes : int, optional
-        How many bytes from its begin; all of the array unless given. At most device.attribute(109).
+        The size in bytes. Default: the whole array. At most device.attribute(109).
     hit_ratio : float
         The share of the window's accesses that are hits, 0 to 1.
     hit : str
-        What hits are: 'normal', 'streaming' or 'persisting'.
+        The policy for hits: 'normal', 'streaming' or 'persisting'.
     miss : str
-        What the others are: 'normal' or 'streaming'.
+        The policy for the other accesses: 'normal' or 'streaming'.
 
     Raises TypeError and ValueError for other values. See cudaAccessPolicyWindow: CUDA C++ Programming Guide, "L2 Access
     Control".
@@ -1701,18 +1706,18 @@ class AccessPolicyWindow:
     ) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
     def base(self) -> int:
         """
-        The address where it begins.
+        The first address of the window.
         """
     @property
     def hit(self) -> str:
         """
-        What hits are.
+        The policy for hits.
         """
     @property
     def hit_ratio(self) -> float:
@@ -1722,17 +1727,17 @@ class AccessPolicyWindow:
     @property
     def miss(self) -> str:
         """
-        What the other accesses are.
+        The policy for the other accesses.
         """
     @property
     def nbytes(self) -> int:
         """
-        How many bytes it has.
+        The size in bytes.
         """
 
 class PointerAttributes:
     """
-    What is known of an address; made by pointer_attributes().
+    The attributes of an address; made by pointer_attributes().
 
     See cudaPointerGetAttributes.
 
@@ -1743,31 +1748,31 @@ class PointerAttributes:
     """
     def __copy__(self) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __deepcopy__(self, memo: typing.Any) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
     def device(self) -> str | None:
         """
-        The name of its device; None if it has none.
+        The name of the memory's device; None if it has none.
         """
     @property
     def device_pointer(self) -> int:
         """
-        The address by which kernels of the asked device know it; 0 if they do not, as with memory of a peer without Device.enable_peer_access().
+        The address for kernels of the device that was asked; 0 if they cannot access it, such as memory of a peer without Device.enable_peer_access().
         """
     @property
     def host_pointer(self) -> int:
         """
-        The address by which the host knows it; 0 if it does not.
+        The address for the host; 0 if the host cannot access it.
         """
     @property
     def type(self) -> str:
@@ -1777,9 +1782,10 @@ class PointerAttributes:
 
 class Registration:
     """
-    Page-locked memory of the program's own; made by register().
+    Page-locked memory of a NumPy array; made by register().
 
-    Ends the page-lock when it is closed, at the end of a `with` block, or when nothing refers to it and its copies any more.
+    The memory is unlocked when you close this object, at the end of a `with` block, or when you drop it and its
+    copies have ended.
 
     >>> import numpy as np, cuscope as cs
     >>> registration = cs.register(np.zeros(4))
@@ -1791,31 +1797,31 @@ class Registration:
     def __exit__(self, *args: typing.Any) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
-        Wait for the device, and unlock the memory. Ctrl-C ends the wait and leaves it locked. Closing twice is no error. See cudaHostUnregister.
+        Wait for the device, and unlock the memory. Ctrl-C ends the wait; the memory stays locked. Closing twice is no error. See cudaHostUnregister.
         """
     def device_view(self) -> DeviceArray:
         """
-        The array as kernels see it. See device_view().
+        The memory as a device array, for kernels. See device_view().
         """
     @property
     def array(self) -> numpy.typing.NDArray[typing.Any]:
         """
-        The array whose memory it is.
+        The array that is page-locked.
         """
     @property
     def closed(self) -> bool:
         """
-        Was it closed?
+        Was the registration closed?
         """
 
 class PoolStatistics:
     """
-    What a memory pool holds, in bytes; made by MemoryPool.statistics.
+    The memory that a pool holds, in bytes; made by MemoryPool.statistics.
 
     See cudaMemPoolGetAttribute.
 
@@ -1826,53 +1832,53 @@ class PoolStatistics:
     """
     def __copy__(self) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __deepcopy__(self, memo: typing.Any) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
     def reserved(self) -> int:
         """
-        What the pool has taken from the device.
+        The bytes that the pool has reserved from the device.
         """
     @property
     def reserved_high(self) -> int:
         """
-        The most it ever had.
+        The highest value of ``reserved``.
         """
     @property
     def used(self) -> int:
         """
-        What arrays use of it.
+        The bytes that arrays use.
         """
     @property
     def used_high(self) -> int:
         """
-        The most they ever used.
+        The highest value of ``used``.
         """
 
 class MemoryPool:
     """
-    Device memory that arrays are allocated from in stream order.
+    A pool of device memory, from which arrays are allocated in stream order.
 
-    Arrays come from their device's current pool, `device.memory_pool`. What they give back stays in the pool for the next
-    ones, until a synchronisation finds more than `release_threshold` bytes reserved.
+    Arrays come from their device's current pool, `device.memory_pool`. The memory that they give back stays in the pool for
+    later arrays, until a synchronisation finds more than `release_threshold` bytes reserved.
 
     Parameters
     ----------
     limit : int, optional
-        The most bytes it may reserve; as much as the device has unless given.
+        The most bytes that it may reserve. Default: the memory of the device.
     release_threshold : int
-        The bytes it keeps when the host synchronizes.
+        The bytes that it keeps when the host synchronizes.
     device : Device, optional
-        The current device unless given.
+        Default: the current device.
 
     See cudaMemPoolCreate: CUDA C++ Programming Guide, "Stream Ordered Memory Allocator".
 
@@ -1895,12 +1901,12 @@ class MemoryPool:
     ) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
-        Give the pool up; it goes with the last array from it. Closing twice is no error. See cudaMemPoolDestroy.
+        Give up the pool. It is destroyed with its last array. Closing twice is no error. See cudaMemPoolDestroy.
         """
     def empty(
         self,
@@ -1910,9 +1916,9 @@ class MemoryPool:
         stream: Stream | cuscope._protocols.CudaStream | None = None,
     ) -> DeviceArray:
         """
-        A new array from this pool, with whatever the memory holds; the dtype is float32 unless given.
+        A new array from this pool. Its elements are not initialised. The default dtype is float32.
 
-        Raises OutOfMemoryError beyond the pool's limit. See cudaMallocFromPoolAsync.
+        Raises OutOfMemoryError above the pool's limit. See cudaMallocFromPoolAsync.
 
         >>> import cuscope as cs
         >>> cs.MemoryPool().empty((2, 3)).shape
@@ -1920,11 +1926,11 @@ class MemoryPool:
         """
     def reset_high(self) -> None:
         """
-        Start to look for the highest values anew. See cudaMemPoolSetAttribute.
+        Reset the highest values to the current ones. See cudaMemPoolSetAttribute.
         """
     def trim(self, keep: typing.SupportsIndex = 0) -> None:
         """
-        Give back to the device what no array uses, until no more than `keep` bytes are reserved.
+        Give unused memory back to the device, until at most `keep` bytes are reserved.
 
         See cudaMemPoolTrimTo.
 
@@ -1934,12 +1940,12 @@ class MemoryPool:
     @property
     def closed(self) -> bool:
         """
-        Was it closed?
+        Was the pool closed?
         """
     @property
     def device(self) -> Device:
         """
-        The device whose memory it is.
+        The device that its memory is on.
         """
     @property
     def is_default(self) -> bool:
@@ -1949,7 +1955,7 @@ class MemoryPool:
     @property
     def limit(self) -> int | None:
         """
-        The most bytes it may reserve; None if only the device is the limit.
+        The most bytes it may reserve; None if only the device limits it.
         """
     @property
     def release_threshold(self) -> int:
@@ -1961,36 +1967,36 @@ class MemoryPool:
     @property
     def statistics(self) -> PoolStatistics:
         """
-        What it holds, as PoolStatistics.
+        The memory that it holds, as PoolStatistics.
         """
 
 class CudaArray:
     """
     An opaque array for textures and surfaces, of 1 to 3 axes.
 
-    Its elements have no address; they are copied in and out, and kernels read them through a Texture and write them through
-    a Surface.
+    Its elements have no address: you copy them in and out, and kernels read them through a Texture and write them through a
+    Surface.
 
     Parameters
     ----------
     shape : int or tuple of int
-        (width,), (height, width) or (depth, height, width), as of NumPy's arrays; of layers (layers, width) or
-        (layers, height, width), of a cubemap (6, size, size), of a layered one (6 * layers, size, size).
+        (width,), (height, width) or (depth, height, width), as for NumPy arrays; for a layered array (layers, width) or
+        (layers, height, width), for a cubemap (6, size, size), for a layered cubemap (6 * layers, size, size).
     dtype : dtype
-        Of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
+        The type of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
     channels : int
-        1, 2 or 4; more than 1 are the last axis of the arrays that are copied.
+        1, 2 or 4. More than 1 are the last axis of the arrays that you copy.
     layered : bool
-        Of lines or planes that kernels choose by number: tex1DLayered(), tex2DLayered(). See cudaArrayLayered.
+        Make layers of one or two axes, which kernels choose by number: tex1DLayered(), tex2DLayered(). See cudaArrayLayered.
     cubemap : bool
-        Of six square faces, +x, -x, +y, -y, +z, -z, that kernels choose by a direction: texCubemap(), and
-        texCubemapLayered() of a layered one. See cudaArrayCubemap.
+        Make six square faces, +x, -x, +y, -y, +z, -z, which kernels choose by a direction: texCubemap(), or
+        texCubemapLayered() with ``layered``. See cudaArrayCubemap.
     surface : bool
-        Surfaces of it may be made.
+        Allow surfaces of it.
     gather : bool
-        tex2Dgather() may read it.
+        Allow tex2Dgather() to read it.
     device : Device, optional
-        The current device unless given.
+        Default: the current device.
 
     See cudaMallocArray, cudaMalloc3DArray: CUDA C++ Programming Guide, "CUDA Arrays".
 
@@ -2017,12 +2023,12 @@ class CudaArray:
     ) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
-        Give it up; it is freed once nothing uses it. Closing twice is no error. See cudaFreeArray.
+        Give up the array. It is freed once nothing uses it. Closing twice is no error. See cudaFreeArray.
         """
     def copy_from(
         self,
@@ -2051,12 +2057,12 @@ class CudaArray:
     @property
     def channels(self) -> int:
         """
-        How many channels an element has.
+        The number of channels of an element.
         """
     @property
     def closed(self) -> bool:
         """
-        Was it closed?
+        Was the array closed?
         """
     @property
     def cubemap(self) -> bool:
@@ -2066,12 +2072,12 @@ class CudaArray:
     @property
     def device(self) -> Device:
         """
-        The device whose memory it is.
+        The device that its memory is on.
         """
     @property
     def dtype(self) -> numpy.dtype[typing.Any]:
         """
-        NumPy's type of a channel.
+        The NumPy dtype of a channel.
         """
     @property
     def layered(self) -> bool:
@@ -2081,38 +2087,38 @@ class CudaArray:
     @property
     def shape(self) -> tuple[int, ...]:
         """
-        The extents in elements: depth, height, width. Of layers and faces their number comes first.
+        The extents in elements: depth, height, width. The number of layers or faces comes first.
         """
     @property
     def surface(self) -> bool:
         """
-        May surfaces of it be made?
+        Are surfaces of it allowed?
         """
 
 class MipmappedArray:
     """
-    An array at several sizes, for textures that choose one.
+    An array in several sizes (levels), for textures that choose between them.
 
-    Level 0 has the shape that is asked for, and each next level half as many elements along every axis of coordinates,
-    rounded down, but at least 1. A Texture of it is read by tex2DLod(), tex2DGrad() and their like; tex2D() reads level 0.
-    The program fills every level: nothing makes the smaller levels from the larger.
+    Level 0 has the shape that you pass. Each further level has half as many elements along every axis of coordinates,
+    rounded down, but at least 1. Kernels read a Texture of it with tex2DLod(), tex2DGrad() and their like; tex2D() reads
+    level 0. You fill every level yourself: the smaller levels are not computed from the larger ones.
 
     Parameters
     ----------
     shape : int or tuple of int
-        Of level 0, as of a CudaArray.
+        The shape of level 0, as for a CudaArray.
     dtype : dtype
-        Of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
+        The type of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
     levels : int, optional
-        How many there are. Unless given, as many as lead to one element.
+        The number of levels. Default: as many as lead to one element.
     channels : int
-        1, 2 or 4; more than 1 are the last axis of the arrays that are copied.
+        1, 2 or 4. More than 1 are the last axis of the arrays that you copy.
     layered, cubemap : bool
-        As of a CudaArray. All levels have as many layers and faces.
+        As for a CudaArray. All levels have the same number of layers and faces.
     surface : bool
-        Surfaces of its levels may be made.
+        Allow surfaces of its levels.
     device : Device, optional
-        The current device unless given.
+        Default: the current device.
 
     See cudaMallocMipmappedArray: CUDA C++ Programming Guide, "Texture Memory".
 
@@ -2145,26 +2151,26 @@ class MipmappedArray:
     ) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
-        Give it up; it is freed once nothing uses it, nor any of its levels. Closing twice is no error. See cudaFreeMipmappedArray.
+        Give up the array. It is freed once nothing uses it or its levels. Closing twice is no error. See cudaFreeMipmappedArray.
         """
     def level(self, index: typing.SupportsInt | typing.SupportsIndex) -> CudaArray:
         """
-        A level as a CudaArray, to copy to and from and to make surfaces and textures of. It keeps the whole array alive. See cudaGetMipmappedArrayLevel.
+        One level as a CudaArray, for copies, surfaces and textures. It keeps the whole array alive. See cudaGetMipmappedArrayLevel.
         """
     @property
     def channels(self) -> int:
         """
-        How many channels an element has.
+        The number of channels of an element.
         """
     @property
     def closed(self) -> bool:
         """
-        Was it closed?
+        Was the array closed?
         """
     @property
     def cubemap(self) -> bool:
@@ -2174,12 +2180,12 @@ class MipmappedArray:
     @property
     def device(self) -> Device:
         """
-        The device whose memory it is.
+        The device that its memory is on.
         """
     @property
     def dtype(self) -> numpy.dtype[typing.Any]:
         """
-        NumPy's type of a channel.
+        The NumPy dtype of a channel.
         """
     @property
     def layered(self) -> bool:
@@ -2189,49 +2195,51 @@ class MipmappedArray:
     @property
     def levels(self) -> int:
         """
-        How many levels there are.
+        The number of levels.
         """
     @property
     def shape(self) -> tuple[int, ...]:
         """
-        The extents of level 0 in elements: depth, height, width. Of layers and faces their number comes first.
+        The extents of level 0 in elements: depth, height, width. The number of layers or faces comes first.
         """
     @property
     def surface(self) -> bool:
         """
-        May surfaces of its levels be made?
+        Are surfaces of its levels allowed?
         """
 
 class Texture:
     """
-    A texture object: how kernels read an array, by tex1D(), tex2D(), tex3D(), tex1Dfetch() and their like.
+    A texture object, through which kernels read an array by tex1D(), tex2D(), tex3D(), tex1Dfetch() and their like.
 
     Pass it to a parameter of type cudaTextureObject_t.
 
     Parameters
     ----------
     source : CudaArray, MipmappedArray or DeviceArray
-        Device memory is read as one axis (tex1Dfetch) or as two, whose rows are contiguous and `pitch` bytes apart.
+        Device memory is read as one axis (tex1Dfetch) or as two axes; in the latter case its rows must be contiguous and
+        `pitch` bytes apart.
     channels : int, optional
-        Of device memory, along the last axis: 1 (unless given), 2 or 4.
+        For device memory: the channels along the last axis, 1 (the default), 2 or 4.
     filter : str
-        'point', or 'linear' between neighbouring elements, for floats and normalised reads.
+        'point', or 'linear' to interpolate between neighbouring elements (floats and normalized reads only).
     address : str or tuple of str
-        What lies outside, for each axis of coordinates, x first: 'clamp', 'border', and with normalised coordinates 'wrap' and 'mirror'.
+        How coordinates outside of the array are read, for each axis, x first: 'clamp', 'border', and with normalized
+        coordinates 'wrap' and 'mirror'.
     normalized_coordinates : bool
-        Coordinates go from 0 to 1, not to the extent. Of a cubemap they are a direction, whatever is said here.
+        Coordinates go from 0 to 1, not to the extent. Ignored for a cubemap, which is read by a direction.
     normalized_reads : bool
         Integers of 8 and 16 bits are read as floats from 0 or -1 to 1.
     border : number or tuple of numbers
-        What 'border' reads outside; of each channel if several are given.
+        The value that 'border' reads outside; a tuple has one for each channel.
     srgb : bool
-        Normalised 8-bit reads are taken for sRGB and made linear.
+        Normalized 8-bit reads are converted from sRGB to linear values.
     mipmap_filter : str
-        Of a MipmappedArray: 'point' reads the nearest level, 'linear' between two.
+        For a MipmappedArray: 'point' reads the nearest level, 'linear' interpolates between two.
     mipmap_level_bias : float
-        Of a MipmappedArray: is added to the level that a kernel asks for.
+        For a MipmappedArray: added to the level that a kernel requests.
     min_mipmap_level_clamp, max_mipmap_level_clamp : float
-        Of a MipmappedArray: the levels that are read. All of them unless given.
+        For a MipmappedArray: the range of levels that are read. Default: all.
 
     See cudaCreateTextureObject: CUDA C++ Programming Guide, "Texture Object API" and "Texture Fetching".
 
@@ -2265,35 +2273,35 @@ class Texture:
     ) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
-        Give it up; it goes once no kernel uses it. Closing twice is no error.
+        Give up the object. It is destroyed once no kernel uses it. Closing twice is no error.
         """
     @property
     def closed(self) -> bool:
         """
-        Was it closed?
+        Was the object closed?
         """
     @property
     def device(self) -> Device:
         """
-        The device whose kernels use it.
+        The device that the kernels using it run on.
         """
     @property
     def handle(self) -> int:
         """
-        The number that kernels get, a cudaTextureObject_t or cudaSurfaceObject_t.
+        The cudaTextureObject_t or cudaSurfaceObject_t that kernels get, as an int.
         """
 
 class Surface:
     """
-    A surface object: how kernels read and write an array, by surf2Dread(), surf2Dwrite() and their like.
+    A surface object, through which kernels read and write an array by surf2Dread(), surf2Dwrite() and their like.
 
-    Pass it to a parameter of type cudaSurfaceObject_t; x is in bytes there. The array is a CudaArray made with
-    surface=True. See cudaCreateSurfaceObject: CUDA C++ Programming Guide, "Surface Object API".
+    Pass it to a parameter of type cudaSurfaceObject_t. In kernels, x is in bytes. Make the array with
+    CudaArray(..., surface=True). See cudaCreateSurfaceObject: CUDA C++ Programming Guide, "Surface Object API".
 
     >>> import numpy as np, cuscope as cs
     >>> mod = cs.Module("__global__ void set(cudaSurfaceObject_t s) { surf2Dwrite(7, s, threadIdx.x * 4, 0); }")
@@ -2305,27 +2313,27 @@ class Surface:
     def __init__(self, array: CudaArray) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
-        Give it up; it goes once no kernel uses it. Closing twice is no error.
+        Give up the object. It is destroyed once no kernel uses it. Closing twice is no error.
         """
     @property
     def closed(self) -> bool:
         """
-        Was it closed?
+        Was the object closed?
         """
     @property
     def device(self) -> Device:
         """
-        The device whose kernels use it.
+        The device that the kernels using it run on.
         """
     @property
     def handle(self) -> int:
         """
-        The number that kernels get, a cudaTextureObject_t or cudaSurfaceObject_t.
+        The cudaTextureObject_t or cudaSurfaceObject_t that kernels get, as an int.
         """
 
 class Parameter:
@@ -2343,53 +2351,53 @@ class Parameter:
     """
     def __copy__(self) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __deepcopy__(self, memo: typing.Any) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
     def element(self) -> str:
         """
-        NumPy's name of the scalar, or of what a pointer points to; '' where it has none.
+        NumPy's name of the scalar's type, or of a pointer's target; '' if NumPy has none.
         """
     @property
     def is_const(self) -> bool:
         """
-        Does it point to what the kernel only reads?
+        Does it point to memory that the kernel only reads?
         """
     @property
     def kind(self) -> str:
         """
-        'pointer', 'scalar' or 'opaque': a structure, or one of which only the size is known.
+        'pointer', 'scalar' or 'opaque': a structure, or a parameter of which only the size is known.
         """
     @property
     def name(self) -> str:
         """
-        Its name in the source; '' where that is not known.
+        The name in the source; '' if unknown.
         """
     @property
     def size(self) -> int:
         """
-        The bytes of the parameter itself.
+        The size of the parameter itself, in bytes.
         """
     @property
     def type(self) -> str:
         """
-        Its type in the source; '' where that is not known.
+        The type in the source; '' if unknown.
         """
 
 class GlobalCounts:
     """
-    How a kernel reached for the memory of one argument: what Counts.by_argument holds.
+    How a kernel accessed the memory of one argument: the values of Counts.by_argument.
 
-    Accesses are of threads, requests of warps, sectors are the pieces of 32 bytes that the requests touch.
+    Accesses are counted for threads, requests for warps. Sectors are the 32-byte pieces of memory that the requests touch.
 
     See CUDA C++ Programming Guide, "Device Memory Accesses".
 
@@ -2404,15 +2412,15 @@ class GlobalCounts:
     """
     def __copy__(self) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __deepcopy__(self, memo: typing.Any) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
@@ -2423,7 +2431,7 @@ class GlobalCounts:
     @property
     def load_bytes(self) -> int:
         """
-        Bytes that the reads of threads asked for.
+        Bytes that the reads of threads requested.
         """
     @property
     def load_requests(self) -> int:
@@ -2443,7 +2451,7 @@ class GlobalCounts:
     @property
     def store_bytes(self) -> int:
         """
-        Bytes that the writes of threads asked for.
+        Bytes that the writes of threads requested.
         """
     @property
     def store_requests(self) -> int:
@@ -2463,12 +2471,12 @@ class GlobalCounts:
 
 class Counts:
     """
-    What the threads of one launch did, from Kernel.count().
+    The operations of the threads of one launch, from Kernel.count().
 
-    Names are Nsight Compute's where it has them: a *request* is one instruction of a warp, a *sector* 32 bytes of global
-    memory, a *wavefront* what the 32 banks of shared memory serve at once. Counts are sums over all threads of the launch,
-    and the same on every run of the same program. What a thread keeps for itself (local memory) is not counted, nor are
-    constants, textures and parameters.
+    The names are Nsight Compute's where it has them: a *request* is one instruction of a warp, a *sector* 32 bytes of global
+    memory, a *wavefront* the data that the 32 banks of shared memory deliver at once. Counts are sums over all threads of
+    the launch, and the same on every run of the same program. Local memory, constants, textures and parameters are not
+    counted.
 
     See docs/counting.md; CUDA C++ Programming Guide, "Device Memory Accesses" and "Shared Memory".
 
@@ -2488,33 +2496,33 @@ class Counts:
     """
     def __copy__(self) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __deepcopy__(self, memo: typing.Any) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
     def active_threads_per_warp(self) -> float:
         """
-        thread_steps / warp_steps: 32 where no lane ever waits for another branch to end, or has ended; 0 if nothing ran.
+        thread_steps / warp_steps: 32 if no lane ever waits for other lanes in another branch, or has ended; 0 if nothing ran.
         """
     @property
     def bank_conflicts(self) -> int:
         """
-        Of reads and writes together.
+        Bank conflicts of reads and writes together.
         """
     @property
     def by_argument(self) -> dict[str, GlobalCounts]:
         """
-        For each argument that points to memory, a GlobalCounts of what lies there, by the parameter's name (or its
-        position, where the name is not known). Of a structure it is all that its pointers point to. Where several point into one
-        allocation, what lies at and behind a pointer, up to the next, is its argument's.
+        A GlobalCounts for each argument that points to memory, by the parameter's name (or its position, if the name
+        is unknown). For a structure, it covers the memory of all its pointers. If several pointers point into one allocation,
+        each covers the memory from its address up to the next pointer's.
         """
     @property
     def global_atomics(self) -> int:
@@ -2524,7 +2532,7 @@ class Counts:
     @property
     def global_load_bytes(self) -> int:
         """
-        Bytes that the reads of threads asked for.
+        Bytes that the reads of threads requested.
         """
     @property
     def global_load_requests(self) -> int:
@@ -2534,7 +2542,7 @@ class Counts:
     @property
     def global_load_sectors(self) -> int:
         """
-        Sectors of 32 bytes that the reads of warps touch, summed over requests: 4 a request where a warp reads 32 floats that lie side by side, 32 where they lie far apart.
+        Sectors of 32 bytes that the reads of warps touch, summed over requests: 4 a request if a warp reads 32 adjacent floats, 32 if they are far apart.
         """
     @property
     def global_loads(self) -> int:
@@ -2544,7 +2552,7 @@ class Counts:
     @property
     def global_store_bytes(self) -> int:
         """
-        Bytes that the writes of threads asked for.
+        Bytes that the writes of threads requested.
         """
     @property
     def global_store_requests(self) -> int:
@@ -2569,7 +2577,7 @@ class Counts:
     @property
     def shared_load_bank_conflicts(self) -> int:
         """
-        Wavefronts of reads beyond those that no arrangement could have saved.
+        Wavefronts of reads beyond the fewest that any arrangement of the data would need.
         """
     @property
     def shared_load_requests(self) -> int:
@@ -2579,7 +2587,7 @@ class Counts:
     @property
     def shared_load_wavefronts(self) -> int:
         """
-        What the banks took to serve the reads: each gives one word of 4 bytes at a time, to all lanes that want it.
+        Wavefronts of the reads: in one wavefront, each bank delivers one word of 4 bytes to all lanes that read it.
         """
     @property
     def shared_loads(self) -> int:
@@ -2589,7 +2597,7 @@ class Counts:
     @property
     def shared_store_bank_conflicts(self) -> int:
         """
-        Wavefronts of writes beyond those that no arrangement could have saved.
+        Wavefronts of writes beyond the fewest that any arrangement of the data would need.
         """
     @property
     def shared_store_requests(self) -> int:
@@ -2599,7 +2607,7 @@ class Counts:
     @property
     def shared_store_wavefronts(self) -> int:
         """
-        What the banks took to serve the writes.
+        Wavefronts of the writes.
         """
     @property
     def shared_stores(self) -> int:
@@ -2614,14 +2622,14 @@ class Counts:
     @property
     def warp_steps(self) -> int:
         """
-        Basic blocks that warps issued: a warp issues one as long as any of its lanes runs it.
+        Basic blocks that warps issued. A warp issues a basic block if any of its lanes runs it.
         """
 
 class FunctionAttributes:
     """
-    What a kernel needs of a device: the fields of cudaFuncAttributes.
+    The resources that a kernel needs: the fields of cudaFuncAttributes.
 
-    Made by Kernel.attributes. A simulated device has no registers and no local memory to count: those are 0.
+    You get it from Kernel.attributes. A simulated device has no registers and no local memory: their numbers are 0 there.
 
     See cudaFuncGetAttributes: CUDA Runtime API, "Execution Control".
 
@@ -2635,15 +2643,15 @@ class FunctionAttributes:
     """
     def __copy__(self) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __deepcopy__(self, memo: typing.Any) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
@@ -2674,12 +2682,12 @@ class FunctionAttributes:
     @property
     def local_size(self) -> int:
         """
-        Local memory of a thread, in bytes.
+        The local memory of a thread, in bytes.
         """
     @property
     def max_dynamic_shared_size(self) -> int:
         """
-        The dynamic shared memory that a launch may ask for, in bytes.
+        The dynamic shared memory that a launch may request, in bytes.
         """
     @property
     def max_threads_per_block(self) -> int:
@@ -2694,7 +2702,7 @@ class FunctionAttributes:
     @property
     def preferred_shared_memory_carveout(self) -> int:
         """
-        The share of the first-level cache wanted as shared memory, in per cent; -1: no wish.
+        The preferred share of the first-level cache for shared memory, in per cent; -1: no preference.
         """
     @property
     def ptx_version(self) -> int:
@@ -2704,32 +2712,32 @@ class FunctionAttributes:
     @property
     def registers(self) -> int:
         """
-        Registers of a thread.
+        The registers of a thread.
         """
     @property
     def required_cluster_depth(self) -> int:
         """
-        The blocks of a cluster along z that it requires; 0: none are.
+        The number of blocks along z of the clusters that it requires; 0: it requires none.
         """
     @property
     def required_cluster_height(self) -> int:
         """
-        The blocks of a cluster along y that it requires; 0: none are.
+        The number of blocks along y of the clusters that it requires; 0: it requires none.
         """
     @property
     def required_cluster_width(self) -> int:
         """
-        The blocks of a cluster along x that it requires; 0: none are.
+        The number of blocks along x of the clusters that it requires; 0: it requires none.
         """
     @property
     def shared_size(self) -> int:
         """
-        Static shared memory of a block, in bytes.
+        The static shared memory of a block, in bytes.
         """
 
 class KernelLaunch:
     """
-    A kernel with its grid and block: what kernel[grid, block] gives, to be called with the arguments.
+    A kernel with its grid and block, made by kernel[grid, block]. Call it with the arguments.
 
     See cudaLaunchKernel: CUDA C++ Programming Guide, "Thread Hierarchy".
 
@@ -2747,14 +2755,14 @@ class KernelLaunch:
         """
         Launch the kernel with arguments in the order of its parameters; returns before it has run.
 
-        Raises TypeError for a wrong count, kind or element type, OverflowError for a number that does not fit, ValueError for an
-        array that is closed or elsewhere, CudaError for a grid or block that the device does not have. Nothing is launched then.
-        What goes wrong in the kernel itself shows when it is waited for. See cudaLaunchKernel: CUDA C++ Programming Guide,
-        "Kernels".
+        Raises TypeError for a wrong number of arguments or a wrong type, OverflowError for a number that does not fit,
+        ValueError for a closed array or one on another device, CudaError for a grid or block that the device does not support.
+        Nothing is launched then. Errors inside the kernel are raised when you wait for it. See cudaLaunchKernel: CUDA C++
+        Programming Guide, "Kernels".
         """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
 
@@ -2763,12 +2771,12 @@ class Kernel:
     A __global__ function of a Module, by its name: mod.vec_add.
 
     ``kernel[grid, block](*args)`` launches it in the current stream of its device; ``kernel[grid, block, stream,
-    shared_bytes]`` says which stream, and how much dynamic shared memory. Arguments are checked against the kernel's
-    own signature: pointers take a DeviceArray of their element type (or a page-locked array, or None), scalars a number
-    that they can hold, structures one element of a structured dtype (or bytes of their size), vectors such as float4 a tuple
-    or a NumPy array of their elements.
+    shared_bytes]`` also sets the stream and the size of dynamic shared memory. The arguments are checked against the
+    kernel's signature. For a pointer, pass a DeviceArray of its element type (or a page-locked array, or None); for a
+    scalar, a number in its range; for a structure, one element of a structured dtype (or bytes of its size); for a vector
+    such as float4, a tuple or a NumPy array of its elements.
 
-    ``grid`` counts blocks and ``block`` threads: an int, or (x, y, z). The launch returns before the kernel has run.
+    ``grid`` is in blocks and ``block`` in threads: an int, or (x, y, z). The launch returns before the kernel has run.
 
     See cudaLaunchKernel: CUDA C++ Programming Guide, "Kernels" and "Thread Hierarchy".
 
@@ -2784,23 +2792,23 @@ class Kernel:
     """
     def __call__(self, *args: typing.Any, **kwargs: typing.Any) -> typing.NoReturn:
         """
-        Refused: a launch is kernel[grid, block](...).
+        Raises TypeError. Write kernel[grid, block](...).
         """
     def __getitem__(self, key: tuple[typing.Any, ...]) -> KernelLaunch:
         """
-        The kernel with a grid and a block, to be called: kernel[grid, block, stream, shared_bytes], of which the last two may be left out.
+        The kernel with a grid and a block, ready to be called: kernel[grid, block, stream, shared_bytes]. You may leave out the last two.
         """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def available_shared(self, block: typing.SupportsIndex, blocks: typing.SupportsIndex = 1) -> int:
         """
-        How many bytes of dynamic shared memory a block of so many threads can have, where a multiprocessor holds so many.
+        How many bytes of dynamic shared memory a block can have if a multiprocessor is to hold ``blocks`` blocks.
 
-        More than Kernel.max_dynamic_shared has to be asked for by setting that. Raises CudaError (cudaErrorInvalidValue) where a
-        multiprocessor does not hold that many. See cudaOccupancyAvailableDynamicSMemPerBlock.
+        To use more than Kernel.max_dynamic_shared, set that first. Raises CudaError (cudaErrorInvalidValue) if a multiprocessor
+        cannot hold that many blocks. See cudaOccupancyAvailableDynamicSMemPerBlock.
 
         >>> import cuscope as cs
         >>> mod = cs.Module("__global__ void nothing() {}")
@@ -2813,11 +2821,11 @@ class Kernel:
         limit: typing.SupportsIndex = 0,
     ) -> tuple[int, int]:
         """
-        (grid, block): the smallest grid that fills the device, with the block size that fills it best.
+        (grid, block): the block size that fills the device best, and the smallest grid that fills it.
 
-        ``shared`` are bytes of dynamic shared memory, or a function that says how many a block of so many threads has; ``limit``
-        is the most threads of a block (0: no limit). What the function raises is raised. See cudaOccupancyMaxPotentialBlockSize
-        and cudaOccupancyMaxPotentialBlockSizeVariableSMem.
+        ``shared`` is the dynamic shared memory of a block in bytes, or a function that returns it for a number of threads;
+        exceptions of the function are raised. ``limit`` is the largest block size (0: no limit). See
+        cudaOccupancyMaxPotentialBlockSize and cudaOccupancyMaxPotentialBlockSizeVariableSMem.
 
         >>> import cuscope as cs
         >>> mod = cs.Module("__global__ void nothing() {}")
@@ -2854,49 +2862,51 @@ class Kernel:
         nvlink_util_centric_scheduling: bool = False,
     ) -> KernelLaunch:
         """
-        The kernel with all that a launch can say, to be called with the arguments, as often as wanted.
+        The kernel with all options of a launch. Call the result with the arguments, as often as you want.
 
         Parameters
         ----------
         grid, block : int or tuple of int
-            Blocks of the grid and threads of a block: an int, or (x, y, z).
+            The blocks of the grid and the threads of a block: an int, or (x, y, z).
         stream : Stream, optional
-            The current stream of the kernel's device at the time of the call unless given.
+            Default: the current stream of the kernel's device at the time of the call.
         shared : int
-            Dynamic shared memory of a block, in bytes; beyond 48 KiB, Kernel.max_dynamic_shared has to be set.
+            The dynamic shared memory of a block, in bytes. Beyond 48 KiB, set Kernel.max_dynamic_shared first.
         duration : float, optional
-            How many seconds the kernel takes on a simulated device; a GPU takes no notice.
+            The seconds that the kernel takes on a simulated device; ignored on a GPU.
         cooperative : bool
-            All blocks run at once, and may wait for each other: cooperative_groups' grid.sync().
+            All blocks run at once and may wait for each other, with cooperative_groups' grid.sync().
         cluster : int or tuple of int, optional
-            Blocks of a cluster, which run at once and see each other's shared memory. They divide the grid; 8 at most, or 16
-            with Kernel.non_portable_cluster_size_allowed.
+            The blocks of a cluster, which run at once and can access each other's shared memory. The grid must be a multiple of
+            it. At most 8 blocks, or 16 with Kernel.non_portable_cluster_size_allowed.
         preferred_cluster : int or tuple of int, optional
-            A multiple of ``cluster`` that is taken where there is room.
+            A multiple of ``cluster`` that is used where there is room.
         cluster_scheduling_policy : str, optional
             'default', 'spread' or 'load_balancing'.
         priority : int, optional
-            Of this launch, instead of the stream's: smaller numbers go first, clamped to device.stream_priority_range.
+            The priority of this launch, instead of the stream's. Smaller numbers go first; clamped to
+            device.stream_priority_range.
         programmatic, programmatic_stream_serialization : bool
-            Two names of one thing: the kernel may start as soon as the kernel before it in the stream triggers, cudaTriggerProgrammaticLaunchCompletion,
-            and waits for it by itself, cudaGridDependencySynchronize.
+            Two names of one option: the kernel may start as soon as the kernel before it in the stream calls
+            cudaTriggerProgrammaticLaunchCompletion; it waits for that kernel with cudaGridDependencySynchronize.
         programmatic_event : Event, optional
-            Recorded when all blocks have triggered, or at the start of the last with ``trigger_at_block_start``. Without timing.
+            An event without timing, recorded when all blocks have triggered; with ``trigger_at_block_start``, when the last
+            block starts.
         launch_completion_event : Event, optional
-            Recorded when all blocks have started. Without timing.
+            An event without timing, recorded when all blocks have started.
         mem_sync_domain : str, optional
-            'default' or 'remote': which domain its fences are of.
+            'default' or 'remote': the memory synchronization domain of its fences.
         mem_sync_domain_map : (int, int), optional
-            The domains that these two stand for.
+            The domains that 'default' and 'remote' stand for.
         access_policy_window : AccessPolicyWindow, optional
             How the second-level cache treats a range of memory.
         preferred_shared_memory_carveout : int, optional
-            How much of the first-level cache is wanted as shared memory, in per cent; -1: no wish.
+            The preferred share of the first-level cache for shared memory, in per cent; -1: no preference.
         nvlink_util_centric_scheduling : bool
-            Place blocks with NVLink's use in mind.
+            Place blocks so that NVLink is used well.
 
-        Raises TypeError or ValueError that names the argument. What the device refuses, the launch raises as CudaError:
-        KernelLaunch.__call__. See cudaLaunchKernelExC and cudaLaunchAttributeID: CUDA C++ Programming Guide, "Thread Block
+        Raises TypeError or ValueError, which names the argument. If the device refuses an option, the launch raises CudaError (see
+        KernelLaunch.__call__). See cudaLaunchKernelExC and cudaLaunchAttributeID: CUDA C++ Programming Guide, "Thread Block
         Clusters", "Grid Synchronization", "Programmatic Dependent Launch".
 
         Examples
@@ -2937,16 +2947,16 @@ class Kernel:
         nvlink_util_centric_scheduling: bool = False,
     ) -> Counts:
         """
-        Launch the kernel as launch() does, wait for it, and return what its threads did, as Counts.
+        Launch the kernel as launch() does, wait for it, and return the operations of its threads, as Counts.
 
-        Only a simulated device counts, and only a kernel that was compiled from source: cs.Module(source) or
-        cs.Module.from_file('kernel.cu'). The source is compiled a second time, with hooks where it accesses memory, when one of
-        its module's kernels is first counted; the result is kept on disk as any compiled kernel is. The launch does its work,
-        and takes as long on the simulated clock as one that is not counted.
+        This works on simulated devices, for kernels that were compiled from source: cs.Module(source) or
+        cs.Module.from_file('kernel.cu'). When you first count a kernel of a module, the source is compiled a second time, with
+        hooks where it accesses memory; the result is cached on disk as other compiled kernels are. The launch does its work, and
+        takes as long on the simulated clock as a launch that is not counted.
 
-        Raises what launch() raises, what the kernel does wrong as CudaError, CudaError (cudaErrorNotSupported) on a real GPU,
-        ValueError for a kernel without source. See docs/counting.md for what is counted, and how; CUDA C++ Programming Guide,
-        "Maximize Memory Throughput".
+        Raises the errors of launch(), CudaError for errors inside the kernel, CudaError (cudaErrorNotSupported) on a real GPU,
+        ValueError for a kernel without source. See docs/counting.md for the exact meaning of the counts; CUDA C++ Programming
+        Guide, "Maximize Memory Throughput".
 
         Examples
         --------
@@ -2985,12 +2995,12 @@ class Kernel:
         nvlink_util_centric_scheduling: bool = False,
     ) -> None:
         """
-        Launch the kernel, as kernel[grid, block, stream, shared](*args) does.
+        Launch the kernel, like kernel[grid, block, stream, shared](*args).
 
-        The keywords are those of configure(): grid and block, stream and shared, duration (seconds, on a simulated device), and
-        the attributes of a launch, such as cooperative, cluster and priority.
+        The keywords are the options of configure(): grid and block, stream and shared, duration (in seconds, on a simulated
+        device), and further ones such as cooperative, cluster and priority.
 
-        Errors are those of configure() and KernelLaunch.__call__. See cudaLaunchKernelExC: CUDA C++ Programming Guide, "Kernels".
+        Raises the errors of configure() and KernelLaunch.__call__. See cudaLaunchKernelExC: CUDA C++ Programming Guide, "Kernels".
 
         Examples
         --------
@@ -3012,9 +3022,9 @@ class Kernel:
         grid: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
     ) -> int:
         """
-        How many clusters of so many blocks, each of so many threads, the device holds at once.
+        How many clusters the device holds at once, by blocks per cluster and threads per block.
 
-        Raises CudaError for clusters that the kernel cannot have. See cudaOccupancyMaxActiveClusters.
+        Raises CudaError for cluster sizes that the kernel does not support. See cudaOccupancyMaxActiveClusters.
 
         >>> import cuscope as cs
         >>> with cs.Device("host:0"):
@@ -3027,9 +3037,9 @@ class Kernel:
         shared: typing.SupportsIndex = 0,
     ) -> int:
         """
-        The most blocks of so many threads that a cluster of the kernel can have.
+        The most blocks that a cluster of the kernel can have, by threads per block.
 
-        Larger with non_portable_cluster_size_allowed. See cudaOccupancyMaxPotentialClusterSize.
+        It is larger with non_portable_cluster_size_allowed. See cudaOccupancyMaxPotentialClusterSize.
 
         >>> import cuscope as cs
         >>> with cs.Device("host:0"):
@@ -3044,10 +3054,10 @@ class Kernel:
         disable_caching_override: bool = False,
     ) -> int:
         """
-        How many blocks of so many threads, with so many bytes of dynamic shared memory, a multiprocessor holds.
+        How many blocks of the kernel a multiprocessor holds, by block size and bytes of dynamic shared memory.
 
-        ``disable_caching_override`` keeps the caching of global loads where it would change that. Raises ValueError for less
-        than one thread. See cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags.
+        ``disable_caching_override`` keeps global loads cached, even if that lowers the result. Raises ValueError for less than
+        one thread. See cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags.
 
         >>> import cuscope as cs
         >>> mod = cs.Module("__global__ void nothing() {}")
@@ -3058,7 +3068,7 @@ class Kernel:
         """
         Prefer shared memory or first-level cache: 'prefer_none', 'prefer_shared', 'prefer_l1' or 'prefer_equal'.
 
-        A hint: preferred_shared_memory_carveout says it in finer steps. Raises ValueError for another word. See
+        This is a hint; preferred_shared_memory_carveout has finer steps. Raises ValueError for another word. See
         cudaFuncSetCacheConfig: CUDA Runtime API, "Execution Control".
 
         >>> import cuscope as cs
@@ -3067,7 +3077,7 @@ class Kernel:
     @property
     def attributes(self) -> FunctionAttributes:
         """
-        What it needs of a device. See cudaFuncGetAttributes. All zeros if the device is lost.
+        The resources that it needs. See cudaFuncGetAttributes. All zeros if the device is lost.
         """
     @property
     def cluster_scheduling_policy(self) -> str:
@@ -3084,38 +3094,38 @@ class Kernel:
     @property
     def max_dynamic_shared(self) -> int:
         """
-        How many bytes of dynamic shared memory a launch may ask for; more than 48 KiB has to be set, up to device.properties.shared_memory_per_block_optin. See cudaFuncSetAttribute: CUDA C++ Programming Guide, "Shared Memory".
+        The dynamic shared memory that a launch may request, in bytes. Set it for more than 48 KiB, up to device.properties.shared_memory_per_block_optin. See cudaFuncSetAttribute: CUDA C++ Programming Guide, "Shared Memory".
         """
     @max_dynamic_shared.setter
     def max_dynamic_shared(self, arg1: typing.SupportsIndex) -> None: ...
     @property
     def name(self) -> str:
         """
-        As its source calls it.
+        The name in the source.
         """
     @property
     def non_portable_cluster_size_allowed(self) -> bool:
         """
-        May clusters have more than the 8 blocks that every device with clusters supports? See cudaFuncSetAttribute: CUDA C++ Programming Guide, "Thread Block Clusters".
+        May clusters have more than 8 blocks? Not every device with clusters supports more. See cudaFuncSetAttribute: CUDA C++ Programming Guide, "Thread Block Clusters".
         """
     @non_portable_cluster_size_allowed.setter
     def non_portable_cluster_size_allowed(self, arg1: bool) -> None: ...
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """
-        What it takes, a Parameter each.
+        Its parameters, as Parameter objects.
         """
     @property
     def preferred_shared_memory_carveout(self) -> int:
         """
-        How much of the first-level cache is wanted as shared memory, in per cent; -1: no wish. A hint. Setting raises CudaError for another number. See cudaFuncSetAttribute: CUDA C++ Programming Guide, "Shared Memory".
+        The preferred share of the first-level cache for shared memory, in per cent; -1: no preference. A hint. Setting raises CudaError for another number. See cudaFuncSetAttribute: CUDA C++ Programming Guide, "Shared Memory".
         """
     @preferred_shared_memory_carveout.setter
     def preferred_shared_memory_carveout(self, arg1: typing.SupportsIndex) -> None: ...
     @property
     def required_cluster(self) -> tuple[int, int, int] | None:
         """
-        The blocks (x, y, z) of the clusters that every launch of the kernel has; None: each says it. Fixed where the source has __cluster_dims__: setting it raises CudaError (cudaErrorNotPermitted). See cudaFuncSetAttribute: CUDA C++ Programming Guide, "Thread Block Clusters".
+        The cluster size in blocks (x, y, z) of every launch of the kernel; None: each launch sets its own. Fixed where the source has __cluster_dims__: setting it raises CudaError (cudaErrorNotPermitted). See cudaFuncSetAttribute: CUDA C++ Programming Guide, "Thread Block Clusters".
         """
     @required_cluster.setter
     def required_cluster(
@@ -3124,36 +3134,36 @@ class Kernel:
 
 class Module:
     """
-    CUDA C++ compiled and loaded on a device, and its kernels.
+    CUDA C++ source, compiled and loaded on a device, with its kernels.
 
-    ``mod.vec_add`` and ``mod["scale<float>"]`` are Kernels.
+    Its kernels are ``mod.vec_add`` and ``mod["scale<float>"]``.
 
     Parameters
     ----------
     source : str
-        CUDA C++. Host code in it (main, launches, functions without __device__) is left out, as by nvcc's pass for the
-        device; instances of templates that it launches are compiled.
+        CUDA C++. Host code in it (main, launches, functions without __device__) is left out, as in nvcc's compilation for
+        the device. Instances of templates that the host code launches are compiled.
     name_expressions : sequence of str
         Instances of templates to compile: ["scale<float>"].
     options : sequence of str
-        The compiler's own: ["-DN=4", "-O3"].
+        Options for the compiler: ["-DN=4", "-O3"].
     include_paths : sequence of str or path
-        Folders that #include looks in.
+        Folders in which #include searches.
     headers : dict of str to str
-        Headers as text, by the name that #include gives.
+        Headers as text, by the names in #include.
     file_name : str
-        What messages call the source.
+        The name of the source in messages.
     cache : bool
-        Keep and use compiled kernels on disk (CUSCOPE_CACHE_DIR).
+        Keep and reuse compiled kernels on disk (CUSCOPE_CACHE_DIR).
     device : Device, optional
-        The current device unless given.
+        Default: the current device.
 
     Raises
     ------
     CompileError
-        The source does not compile, or takes longer than CUSCOPE_COMPILE_TIMEOUT; ``.log`` is the compiler's.
+        The source does not compile, or takes longer than CUSCOPE_COMPILE_TIMEOUT; ``.log`` has the compiler's output.
     CudaError
-        There is no compiler (cudaErrorJitCompilerNotFound), or the device does not take the code.
+        There is no compiler (cudaErrorJitCompilerNotFound), or the device refuses the code.
 
     See cudaLibraryLoadData (CUDA Runtime API, "Library Management") and, for GPUs, NVRTC's documentation; for simulated
     devices, docs/kernels.md.
@@ -3178,10 +3188,10 @@ class Module:
         device: Device | None = None,
     ) -> Module:
         """
-        A module from a file: .cu is compiled; .cubin, .ptx, .fatbin and a saved .image are loaded.
+        A module from a file: a .cu file is compiled; .cubin, .ptx, .fatbin and a saved .image are loaded.
 
-        The folder of a .cu file is among its include paths. The other parameters are those of Module(). Raises CudaError for
-        a file that is not there (cudaErrorFileNotFound) or no code of this device (cudaErrorInvalidKernelImage), CompileError,
+        The folder of a .cu file is among its include paths. The other parameters are the same as for Module(). Raises CudaError
+        if the file is missing (cudaErrorFileNotFound) or has no code for this device (cudaErrorInvalidKernelImage), CompileError,
         ValueError for a folder. See cudaLibraryLoadData: CUDA Runtime API, "Library Management".
 
         >>> import pathlib, tempfile, cuscope as cs
@@ -3193,11 +3203,11 @@ class Module:
         """
     def __getattr__(self, name: str) -> Kernel:
         """
-        A kernel by its name. AttributeError, which lists those there are, if there is none.
+        A kernel by its name. Raises AttributeError with a list of the names if there is none.
         """
     def __getitem__(self, name: str) -> Kernel:
         """
-        A kernel by its name, such as 'scale<float>', by 'put(int*)' where several share one, or by what the compiler calls it. KeyError, which lists those there are, if there is none.
+        A kernel by its name, such as 'scale<float>', by 'put(int*)' where several share one, or by the compiler's mangled name. Raises KeyError with a list of the names if there is none.
         """
     def __init__(
         self,
@@ -3213,7 +3223,7 @@ class Module:
     ) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def symbol(
@@ -3225,9 +3235,10 @@ class Module:
         """
         A __device__ or __constant__ variable of the module, as an array over its memory.
 
-        Copies go both ways, as with any array; `pointer` is the variable's address and `nbytes` its size. Bytes along one axis,
-        unless a dtype and a shape say what it holds. Raises KeyError if there is no such variable, ValueError if the shape does
-        not fit it. See cudaGetSymbolAddress, cudaMemcpyToSymbol: CUDA C++ Programming Guide, "Device Memory".
+        Copies work in both directions, as with any array; `pointer` is the variable's address and `nbytes` its size. The array
+        is one axis of bytes, unless you pass the dtype and the shape of the variable. Raises KeyError if there is no such
+        variable, ValueError if the shape does not fit its size. See cudaGetSymbolAddress, cudaMemcpyToSymbol: CUDA C++
+        Programming Guide, "Device Memory".
 
         >>> import numpy as np, cuscope as cs
         >>> mod = cs.Module("__constant__ float scale[2]; __global__ void get(float* x) { *x = scale[1]; }")
@@ -3248,7 +3259,7 @@ class Module:
     @property
     def image(self) -> bytes:
         """
-        The compiled bytes: save them as an .image file, and load them with from_file().
+        The compiled bytes. Save them as an .image file, and load that with from_file().
         """
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -3258,12 +3269,12 @@ class Module:
     @property
     def log(self) -> str:
         """
-        What the compiler said.
+        The compiler's output.
         """
 
 class WriteValue:
     """
-    Of a batch: writes a number to memory. See Stream.write_value.
+    An operation of a batch: write a number to memory. See Stream.write_value.
 
     See cuStreamBatchMemOp: CUDA Driver API, "Stream Memory Operations".
 
@@ -3278,7 +3289,7 @@ class WriteValue:
     ) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
@@ -3294,7 +3305,7 @@ class WriteValue:
 
 class WaitValue:
     """
-    Of a batch: waits until memory holds a number. See Stream.wait_value.
+    An operation of a batch: wait until memory holds a number. See Stream.wait_value.
 
     See cuStreamBatchMemOp: CUDA Driver API, "Stream Memory Operations".
 
@@ -3312,7 +3323,7 @@ class WaitValue:
     ) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
@@ -3323,7 +3334,7 @@ class WaitValue:
     @property
     def condition(self) -> str:
         """
-        What has to be true: 'geq', 'eq', 'and' or 'nor'.
+        The condition to wait for: 'geq', 'eq', 'and' or 'nor'.
         """
     @property
     def value(self) -> int:
@@ -3333,10 +3344,10 @@ class WaitValue:
 
 class MemoryBarrier:
     """
-    Of a batch: what was written before is seen before what is written after.
+    An operation of a batch: order the writes before it and the writes after it.
 
-    By the whole system, or with ``scope="device"`` by the device. See CU_STREAM_MEM_OP_BARRIER: CUDA Driver API, "Stream
-    Memory Operations".
+    The order holds for the whole system, or with ``scope="device"`` for the device. See CU_STREAM_MEM_OP_BARRIER: CUDA
+    Driver API, "Stream Memory Operations".
 
     Examples
     --------
@@ -3347,32 +3358,32 @@ class MemoryBarrier:
     def __init__(self, scope: str = "system") -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Another that is the same.
+        Another MemoryBarrier of the same scope.
         """
     def __repr__(self) -> str: ...
     @property
     def scope(self) -> str:
         """
-        Who sees it: 'system' or 'device'.
+        Where the order holds: 'system' or 'device'.
         """
 
 class ExternalSemaphore:
     """
-    A semaphore of another interface, such as Vulkan's, that streams signal and wait for.
+    A semaphore of another interface, such as Vulkan, which streams signal and wait for.
 
     Parameters
     ----------
     fd : int
-        What the other interface exported, as a file descriptor. It is CUDA's from then on, and closed with the semaphore,
-        unless the import raises.
+        The file descriptor that the other interface exported. Unless the import raises, it belongs to CUDA from then on, and
+        is closed with the semaphore.
     type : str
-        'opaque_fd': binary; a wait takes the signal. 'timeline_semaphore_fd': a counter that signals set, and that waits
-        compare.
+        'opaque_fd': a binary semaphore; a wait consumes the signal. 'timeline_semaphore_fd': a counter, which a signal sets
+        and a wait compares.
     device : Device, optional
-        The current device unless given.
+        Default: the current device.
 
-    On a simulated device the other side is another process, or any Python program: an 'opaque_fd' is an eventfd (a signal adds
-    one, a wait takes what is there), a 'timeline_semaphore_fd' a file in memory whose first 8 bytes are the counter.
+    On a simulated device the other side can be any process: an 'opaque_fd' is an eventfd (a signal adds 1, a wait takes the
+    whole count), a 'timeline_semaphore_fd' is a file in memory with the counter in its first 8 bytes.
 
     Raises CudaError (cudaErrorUnknown) for a file descriptor of another kind. See cudaImportExternalSemaphore: CUDA C++
     Programming Guide, "External Resource Interoperability".
@@ -3394,12 +3405,12 @@ class ExternalSemaphore:
     ) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
-        Let the semaphore go: what uses it keeps it. Closing twice is no error. See cudaDestroyExternalSemaphore.
+        Give up the semaphore; enqueued work and graphs keep it. Closing twice is no error. See cudaDestroyExternalSemaphore.
 
         >>> import os, cuscope as cs
         >>> with cs.Device("host:0"):
@@ -3411,12 +3422,12 @@ class ExternalSemaphore:
     @property
     def closed(self) -> bool:
         """
-        Was it closed?
+        Was the semaphore closed?
         """
     @property
     def device(self) -> Device:
         """
-        The device that it was imported for.
+        The device that the semaphore was imported for.
         """
     @property
     def handle(self) -> int:
@@ -3448,12 +3459,12 @@ class GraphNode:
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def destroy(self) -> None:
         """
-        Take the node and its edges out of the graph. Executables keep theirs. See cudaGraphDestroyNode.
+        Remove the node and its edges from the graph. Executables keep theirs. See cudaGraphDestroyNode.
 
         >>> import cuscope as cs
         >>> g = cs.Graph()
@@ -3464,7 +3475,7 @@ class GraphNode:
     @property
     def bodies(self) -> list[Graph]:
         """
-        The graphs within it: a child's one, those that a conditional chooses from.
+        The graphs inside: one of a child node, the bodies of a conditional node.
         """
     @property
     def dependencies(self) -> list[GraphNode]:
@@ -3479,35 +3490,35 @@ class GraphNode:
     @property
     def graph(self) -> Graph:
         """
-        The graph that it is of.
+        The graph that the node belongs to.
         """
     @property
     def label(self) -> str:
         """
-        What a drawing says of it: a kernel's name and size, a copy's direction and bytes.
+        The text of the node in a drawing: a kernel's name and size, a copy's direction and bytes.
         """
     @property
     def params(self) -> dict[str, typing.Any]:
         """
-        What it does it with, a dictionary by its type.
+        The parameters of the node: a dictionary with keys that depend on its type.
         """
     @property
     def type(self) -> str:
         """
-        What it does: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', 'event_record', 'alloc', 'free', 'batch_mem_op', 'external_semaphore_signal', 'external_semaphore_wait' or 'conditional'.
+        The type of the node: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', 'event_record', 'alloc', 'free', 'batch_mem_op', 'external_semaphore_signal', 'external_semaphore_wait' or 'conditional'.
         """
 
 class Graph:
     """
-    Work and its order, to be launched as often as wanted.
+    Commands and their order, to be launched together as often as you want.
 
-    Nodes are added one by one, each behind others (``after=``), or captured: Stream.capture(). What they use, arrays, kernels,
-    events and Python callables, is kept by the graph, by its executables, and until every launch has ended.
+    Add nodes one by one, each after others (``after=``), or capture them: Stream.capture(). The arrays, kernels, events and
+    Python callables that the nodes use are kept by the graph and its executables until every launch has ended.
 
     Parameters
     ----------
     device : Device, optional
-        The current device unless given.
+        Default: the current device.
 
     See cudaGraphCreate: CUDA C++ Programming Guide, "CUDA Graphs".
 
@@ -3527,7 +3538,7 @@ class Graph:
     def __init__(self, *, device: Device | None = None) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def _repr_svg_(self) -> typing.Any: ...
@@ -3539,14 +3550,14 @@ class Graph:
         after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
     ) -> tuple[GraphNode, DeviceArray]:
         """
-        Add a node that allocates memory when the graph runs; returns it and an array over that memory.
+        Add a node that allocates memory when the graph runs; returns the node and an array over the memory.
 
-        The array is for nodes behind this one, and for the streams that the graph was launched in, until a node frees it, of this
-        graph or another (add_free). A second launch before that is refused, unless the executable was instantiated with
-        ``auto_free_on_launch``. Nobody may use the array before the graph has run, or once it is freed, or the graph and its
-        executables are gone.
+        Use the array in nodes after this one, and in the streams that you launch the graph in, until a node of this or another
+        graph frees it (add_free). Do not use it before the graph has run, after it is freed, or after the graph and its
+        executables are gone. A second launch before the memory is freed is refused, unless you instantiated the executable with
+        ``auto_free_on_launch``.
 
-        Raises CudaError where there is no room. See cudaGraphAddMemAllocNode: CUDA C++ Programming Guide, "Graph Memory Nodes".
+        Raises CudaError if there is no room. See cudaGraphAddMemAllocNode: CUDA C++ Programming Guide, "Graph Memory Nodes".
 
         >>> import cuscope as cs
         >>> g = cs.Graph()
@@ -3566,9 +3577,9 @@ class Graph:
         after: GraphNode | collections.abc.Iterable[GraphNode] | None = None,
     ) -> GraphNode:
         """
-        Add memory operations that are done in order: writes of a number, waits for one, barriers.
+        Add a node of memory operations, done in order: writes of a number, waits for a number, barriers.
 
-        Raises what Stream.batch_mem_op() raises. See cuGraphAddBatchMemOpNode.
+        Raises the errors of Stream.batch_mem_op(). See cuGraphAddBatchMemOpNode.
 
         >>> import numpy as np, cuscope as cs
         >>> flag = cs.pinned_empty(1, np.uint32)
@@ -3613,11 +3624,11 @@ class Graph:
         """
     def add_dependency(self, before: GraphNode, later: GraphNode, *, programmatic: bool = False) -> None:
         """
-        Let a node wait for another.
+        Add an edge: the node ``later`` waits for the node ``before``.
 
-        With ``programmatic``, between kernels, it waits only until the first has called cudaTriggerProgrammaticLaunchCompletion.
-        Raises ValueError for an edge that would close a cycle, CudaError for one that is there already. See
-        cudaGraphAddDependencies.
+        With ``programmatic``, between kernels, it waits only until the first one has called
+        cudaTriggerProgrammaticLaunchCompletion. Raises ValueError for an edge that would close a cycle, CudaError for an edge
+        that exists already. See cudaGraphAddDependencies.
 
         >>> import cuscope as cs
         >>> g = cs.Graph()
@@ -3698,9 +3709,10 @@ class Graph:
         self, array: DeviceArray, *, after: GraphNode | collections.abc.Iterable[GraphNode] | None = None
     ) -> GraphNode:
         """
-        Add a node that frees what a node of a graph allocated.
+        Add a node that frees the memory of an alloc node.
 
-        Raises CudaError for memory that no node allocates, or that another node of the graph frees. See cudaGraphAddMemFreeNode.
+        Raises CudaError for memory that no node allocates, or that another node of the graph already frees. See
+        cudaGraphAddMemFreeNode.
 
         >>> import cuscope as cs
         >>> g = cs.Graph()
@@ -3875,7 +3887,7 @@ class Graph:
         """
     def find_clone(self, original: GraphNode) -> GraphNode:
         """
-        Of a clone: the node that stands for one of the graph that it was cloned from.
+        Call it on a clone: the node that corresponds to a node of the original graph.
 
         Raises CudaError if there is none. See cudaGraphNodeFindInClone.
 
@@ -3894,28 +3906,28 @@ class Graph:
         upload: Stream | cuscope._protocols.CudaStream | None = None,
     ) -> GraphExec:
         """
-        Make the graph ready to run. Later changes of the graph do not change the executable.
+        Make an executable of the graph. Later changes of the graph do not change the executable.
 
         Parameters
         ----------
         auto_free_on_launch : bool
-            A launch frees what alloc nodes of an earlier launch allocated and nobody freed.
+            A launch first frees the memory that alloc nodes of an earlier launch allocated and that was not freed.
         device_launch : bool
-            Kernels may launch it, once it was uploaded. It has kernels, memsets, copies of memory that is not pageable, and child
-            graphs of these.
+            Kernels may launch it, once you have uploaded it. The graph may then have only kernels, memsets, copies of memory
+            that is not pageable, and child graphs of these.
         use_node_priority : bool
             Kernels run with the priorities of their nodes, instead of the stream's.
         upload : Stream or None
-            Bring the executable to the device, in the order of this stream, as GraphExec.upload() does.
+            Transfer the executable to the device in this stream, as GraphExec.upload() does.
 
-        Raises CudaError where the device refuses the graph. See cudaGraphInstantiate.
+        Raises CudaError if the device refuses the graph. See cudaGraphInstantiate.
 
         >>> import cuscope as cs
         >>> cs.Graph().instantiate().launch()
         """
     def remove_dependency(self, before: GraphNode, later: GraphNode, *, programmatic: bool = False) -> None:
         """
-        Take an edge away. Raises CudaError if there is none. See cudaGraphRemoveDependencies.
+        Remove an edge. Raises CudaError if there is none. See cudaGraphRemoveDependencies.
 
         >>> import cuscope as cs
         >>> g = cs.Graph()
@@ -3927,7 +3939,7 @@ class Graph:
         """
     def to_dot(self) -> str:
         """
-        The graph in the language of Graphviz: kernels by name, copies with direction and size, bodies as boxes.
+        The graph in DOT, the language of Graphviz: kernels by name, copies with direction and size, bodies in boxes.
 
         >>> import cuscope as cs
         >>> g = cs.Graph()
@@ -3964,7 +3976,7 @@ class Graph:
     @property
     def programmatic_edges(self) -> list[tuple[GraphNode, GraphNode]]:
         """
-        Those of the edges where the second waits only until the first kernel says that it may start.
+        The edges on which the second kernel waits only until the first one allows its start.
         """
     @property
     def roots(self) -> list[GraphNode]:
@@ -3974,7 +3986,7 @@ class Graph:
 
 class GraphUpdate:
     """
-    What GraphExec.update() said: true if the executable was updated.
+    The result of GraphExec.update(): true if the executable was updated.
 
     See cudaGraphExecUpdate.
 
@@ -3988,30 +4000,30 @@ class GraphUpdate:
     def __bool__(self) -> bool: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
     def from_node(self) -> GraphNode:
         """
-        Where an edge that differs begins; None otherwise.
+        The first node of an edge that differs; None otherwise.
         """
     @property
     def node(self) -> GraphNode:
         """
-        The node of the new graph that differs; None if it is none in particular.
+        The node of the new graph that differs; None if no single node does.
         """
     @property
     def result(self) -> str:
         """
-        'success', or why not: 'topology_changed', 'node_type_changed', 'function_changed', 'parameters_changed', 'unsupported_function_change', 'attributes_changed', 'not_supported', 'error'.
+        'success', or the reason why not: 'topology_changed', 'node_type_changed', 'function_changed', 'parameters_changed', 'unsupported_function_change', 'attributes_changed', 'not_supported', 'error'.
         """
 
 class GraphExec:
     """
-    A graph made ready to run, from Graph.instantiate().
+    An executable graph, from Graph.instantiate().
 
-    It may be launched as often as wanted, in any stream of its device; two launches of it never overlap. It outlives its graph.
+    Launch it as often as you want, in any stream of its device; two launches of it never overlap. It outlives its graph.
 
     See cudaGraphInstantiate: CUDA C++ Programming Guide, "CUDA Graphs".
 
@@ -4028,12 +4040,12 @@ class GraphExec:
     """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def close(self) -> None:
         """
-        Let the executable go; launches go on. Closing twice is no error. See cudaGraphExecDestroy.
+        Release the executable; launches in flight go on. Closing twice is no error. See cudaGraphExecDestroy.
 
         >>> import cuscope as cs
         >>> exe = cs.Graph().instantiate()
@@ -4043,7 +4055,7 @@ class GraphExec:
         """
     def is_enabled(self, node: GraphNode) -> bool:
         """
-        Does a node do its work? See cudaGraphNodeGetEnabled.
+        Do launches run this node, rather than skip it? See cudaGraphNodeGetEnabled.
 
         >>> import cuscope as cs
         >>> g = cs.Graph()
@@ -4053,10 +4065,10 @@ class GraphExec:
         """
     def launch(self, stream: Stream | cuscope._protocols.CudaStream | None = None) -> None:
         """
-        Run the graph in a stream, the current one unless given.
+        Run the graph in a stream. Default: the current one.
 
-        Raises CaptureError if the stream is being captured (Graph.add_child makes a graph a part of another), CudaError where the
-        device refuses it. See cudaGraphLaunch.
+        Raises CaptureError if the stream is being captured (Graph.add_child makes a graph a part of another), CudaError if the
+        device refuses the launch. See cudaGraphLaunch.
 
         >>> import cuscope as cs
         >>> cs.Graph().instantiate().launch()
@@ -4065,7 +4077,7 @@ class GraphExec:
         self, node: GraphNode, operations: collections.abc.Iterable[WriteValue | WaitValue | MemoryBarrier]
     ) -> None:
         """
-        Change the arrays, numbers and conditions of a node of memory operations; their types and count stay.
+        Change the arrays, numbers and conditions in a node of memory operations. Their types and count must stay.
 
         See cuGraphExecBatchMemOpNodeSetParams.
 
@@ -4082,7 +4094,7 @@ class GraphExec:
         """
     def set_child(self, node: GraphNode, graph: Graph) -> None:
         """
-        Take over the parameters of a graph in a child node: one that is built as the child is.
+        Take over the parameters of a graph in a child node. It must have the child's nodes and edges.
 
         See cudaGraphExecChildGraphNodeSetParams.
 
@@ -4103,7 +4115,7 @@ class GraphExec:
         source: DeviceArray | numpy.typing.NDArray[typing.Any],
     ) -> None:
         """
-        Change a copy node of the executable. The direction stays. See cudaGraphExecMemcpyNodeSetParams.
+        Change a copy node of the executable. The direction must stay. See cudaGraphExecMemcpyNodeSetParams.
 
         >>> import numpy as np, cuscope as cs
         >>> x, one, two = cs.zeros(1), np.ones(1, np.float32), np.full(1, 2, np.float32)
@@ -4117,7 +4129,7 @@ class GraphExec:
         """
     def set_enabled(self, node: GraphNode, enabled: bool) -> None:
         """
-        Let a kernel, copy or memset node do its work, or nothing, in launches from now on.
+        Let later launches run a node or skip it: a kernel, copy or memset node.
 
         Raises CudaError for nodes of other types. See cudaGraphNodeSetEnabled.
 
@@ -4151,7 +4163,7 @@ class GraphExec:
         | collections.abc.Iterable[ExternalSemaphore | tuple[ExternalSemaphore, typing.SupportsIndex]],
     ) -> None:
         """
-        Change the semaphores that a node of the executable signals or waits for, and their values; as many as before.
+        Change the semaphores and values of a node of the executable. The number of semaphores must stay.
 
         See cudaGraphExecExternalSemaphoresSignalNodeSetParams and cudaGraphExecExternalSemaphoresWaitNodeSetParams.
 
@@ -4169,7 +4181,7 @@ class GraphExec:
         **kwargs: typing.Any,
     ) -> None:
         """
-        Change what a host node of the executable calls. See cudaGraphExecHostNodeSetParams.
+        Change the callable of a host node of the executable. See cudaGraphExecHostNodeSetParams.
 
         >>> import cuscope as cs
         >>> seen = []
@@ -4193,7 +4205,7 @@ class GraphExec:
         shared: typing.SupportsIndex | None = None,
     ) -> None:
         """
-        Change a kernel node of the executable; the graph's own stays. Arguments are those of Graph.add_kernel().
+        Change a kernel node of the executable, not of the graph. Takes the arguments of Graph.add_kernel().
 
         See cudaGraphExecKernelNodeSetParams.
 
@@ -4224,10 +4236,10 @@ class GraphExec:
         """
     def update(self, graph: Graph) -> GraphUpdate:
         """
-        Take over the parameters of another graph that is built in the same way.
+        Take over the parameters of another graph that has the same nodes and edges.
 
-        Launches from now on use them. If the graphs differ in more than that, the answer says where, and the executable is as it
-        was. See cudaGraphExecUpdate.
+        Later launches use them. If the graphs differ in more than parameters, the result says where, and the executable is
+        unchanged. See cudaGraphExecUpdate.
 
         >>> import cuscope as cs
         >>> g, other = cs.Graph(), cs.Graph()
@@ -4237,7 +4249,7 @@ class GraphExec:
         """
     def upload(self, stream: Stream | cuscope._protocols.CudaStream | None = None) -> None:
         """
-        Bring the executable to the device, so that the first launch need not. See cudaGraphUpload.
+        Transfer the executable to the device, so that the first launch is quick. See cudaGraphUpload.
 
         >>> import cuscope as cs
         >>> cs.Graph().instantiate().upload()
@@ -4245,24 +4257,24 @@ class GraphExec:
     @property
     def closed(self) -> bool:
         """
-        Was it closed?
+        Was the executable closed?
         """
     @property
     def device(self) -> Device:
         """
-        The device that it is for.
+        The device that it runs on.
         """
     @property
     def flags(self) -> int:
         """
-        What it was instantiated with: the bits of cudaGraphInstantiateFlags.
+        The bits of cudaGraphInstantiateFlags that it was instantiated with.
         """
     @property
     def handle(self) -> int:
         """
         The runtime's own handle, a cudaGraphExec_t, as an int.
 
-        A kernel that gets the GraphExec itself keeps it until it has run; one that gets the number does not.
+        If you pass the GraphExec itself to a kernel, it is kept until the kernel has run; if you pass this number, it is not.
 
         >>> import cuscope as cs
         >>> exe = cs.Graph().instantiate()
@@ -4272,7 +4284,7 @@ class GraphExec:
 
 class Capture:
     """
-    What ``with stream.capture() as graph:`` enters.
+    The context manager of ``with stream.capture() as graph:``.
 
     See Stream.capture().
 
@@ -4289,7 +4301,7 @@ class Capture:
     def __exit__(self, arg0: typing.Any, arg1: typing.Any, arg2: typing.Any) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
 
@@ -4318,12 +4330,12 @@ class Contract:
         ) -> None: ...
         def __reduce__(self) -> tuple[typing.Any, ...]:
             """
-            Says why pickle cannot take it, and what it can take.
+            Raises TypeError. The message says why it cannot be pickled, and an alternative.
             """
 
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def add_device(self, model: str) -> tuple[typing.Any, ...]: ...
     def array_get_info(self, array: typing.SupportsInt | typing.SupportsIndex) -> tuple[typing.Any, ...]: ...
@@ -5159,7 +5171,7 @@ class FaultDevice:
     def __init__(self, name: str) -> None: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def calls(self, call: str) -> int:
         """
@@ -5178,7 +5190,7 @@ class FaultDevice:
 
 class PendingReason:
     """
-    Why a piece of work waits: a kind, for programs, and a text, for people.
+    The reason why a command waits: a kind, for programs, and a text, for the user.
 
     Examples
     --------
@@ -5187,7 +5199,7 @@ class PendingReason:
     ...     stream, flag = cs.Stream(), cs.pinned_empty(1, "u4")
     ...     flag[0] = 0
     ...     stream.wait_value(flag, 1)
-    ...     cs.host_work(1e-3)  # the device comes to it
+    ...     cs.host_work(1e-3)  # the device starts the wait
     ...     print(cs.pending(cs.current_device())[0].reasons[0].kind)
     ...     flag[0] = 1
     ...     stream.synchronize()
@@ -5195,33 +5207,33 @@ class PendingReason:
     """
     def __copy__(self) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __deepcopy__(self, memo: typing.Any) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
     def kind(self) -> str:
         """
-        What it waits for: ``'order'`` (earlier work of its stream), ``'default_stream'``, ``'event'``,
+        The kind of the reason: ``'order'`` (earlier work of its stream), ``'default_stream'``, ``'event'``,
         ``'graph'``, ``'queue'`` (of the device), ``'engine'``, ``'multiprocessors'``, ``'value'`` (a number in memory),
-        ``'semaphore'``, ``'host_function'``, ``'kernel'`` (one whose threads spin) or ``'simulation'``.
+        ``'semaphore'``, ``'host_function'``, ``'kernel'`` (a kernel that spins) or ``'simulation'``.
         """
     @property
     def text(self) -> str:
         """
-        The same, with names and numbers.
+        The reason as text, with names and numbers.
         """
 
 class PendingWork:
     """
-    A piece of work that is in flight: what cs.pending() holds.
+    A command in flight: an item of cs.pending().
 
     Examples
     --------
@@ -5236,15 +5248,15 @@ class PendingWork:
     """
     def __copy__(self) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __deepcopy__(self, memo: typing.Any) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     @property
@@ -5255,32 +5267,32 @@ class PendingWork:
     @property
     def position(self) -> int:
         """
-        Where it stands in its stream, 1 being the oldest in flight; 0: a node of a graph.
+        The position in its stream: 1 is the oldest command in flight; 0: a node of a graph.
         """
     @property
     def reasons(self) -> list[PendingReason]:
         """
-        Why it waits, each a PendingReason.
+        The reasons why it waits, as PendingReason objects.
         """
     @property
     def state(self) -> str:
         """
-        ``'ready'``, ``'running'``, ``'waiting'`` or, on a GPU, ``'unknown'``.
+        The state: ``'ready'``, ``'running'``, ``'waiting'`` or, on a GPU, ``'unknown'``.
         """
     @property
     def stream(self) -> str:
         """
-        The stream's name, as its repr says it: ``'Stream #2'``.
+        The stream's name, as in its repr: ``'Stream #2'``.
         """
     @property
     def what(self) -> str:
         """
-        ``'copy of 4 KiB, host to device'``, ``'kernel add<<<4, 256>>>'``.
+        The command: ``'copy of 4 KiB, host to device'``, ``'kernel add<<<4, 256>>>'``.
         """
 
 class Pending:
     """
-    What is in flight: a sequence of PendingWork that prints as a table.
+    The commands in flight: a sequence of PendingWork that prints as a table.
 
     Examples
     --------
@@ -5291,33 +5303,33 @@ class Pending:
     """
     def __copy__(self) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __deepcopy__(self, memo: typing.Any) -> typing.Any:
         """
-        Itself, as nothing of it changes.
+        Returns the object itself, because it never changes.
         """
     def __getitem__(self, index: typing.SupportsInt | typing.SupportsIndex) -> PendingWork: ...
     def __iter__(self) -> collections.abc.Iterator[PendingWork]: ...
     def __len__(self) -> int: ...
     def __reduce__(self) -> tuple[typing.Any, ...]:
         """
-        Says why pickle cannot take it, and what it can take.
+        Raises TypeError. The message says why it cannot be pickled, and an alternative.
         """
     def __repr__(self) -> str: ...
     def _repr_html_(self) -> str: ...
     @property
     def roots(self) -> list[str]:
         """
-        What all of it waits for in the end: what no work in flight will bring about.
+        The causes at the ends of all chains of waiting: conditions that no command in flight will fulfil.
         """
 
 def add_host_device(model: str = "h200") -> Device:
     """
     Add a simulated device of a named model, such as 'h200' or 'fermi'; returns it.
 
-    It is in devices() from now on, until the process ends. Raises ValueError for a model that is not there; the message
-    lists those there are. CUDA has no such function: docs/simulation.md says what a model is.
+    From now on devices() lists it, until the process ends. Raises ValueError for an unknown model; the message lists the
+    models. CUDA has no such function: docs/simulation.md explains models.
 
     >>> import cuscope as cs
     >>> cs.add_host_device("h200").model
@@ -5328,14 +5340,14 @@ def as_stream(
     object: Stream | cuscope._protocols.CudaStream | None, *, device: Device | None = None
 ) -> Stream:
     """
-    A stream of another library as a Stream, which keeps the object alive. A Stream is returned as it is.
+    A stream of another library as a Stream, which keeps the object alive. A Stream is returned unchanged.
 
-    Where the handle is that of one of cuscope's own streams, the result is equal to that Stream, and closing it leaves that one
-    open.
+    If the handle belongs to one of cuscope's own streams, the result is equal to that Stream; closing the result leaves that
+    Stream open.
 
-    Takes what has __cuda_stream__ (or PyTorch's cuda_stream); any argument `stream` does so by itself. Handles of the
-    default streams mean those of the device, the current one unless given. Raises TypeError for other objects, CudaError for
-    a handle of a simulated device that is none.
+    Takes objects with __cuda_stream__ (or PyTorch's cuda_stream). You need not call it for an argument `stream`, which takes
+    such objects too. Handles of default streams mean the default streams of ``device`` (default: the current device). Raises
+    TypeError for other objects, CudaError for an unknown handle of a simulated device.
 
     >>> import cuscope as cs
     >>> stream = cs.Stream()
@@ -5350,25 +5362,25 @@ def asarray(
     stream: Stream | cuscope._protocols.CudaStream | None = None,
 ) -> DeviceArray:
     """
-    Any array as a DeviceArray: without a copy if it is in a device's memory, else as to_device() does.
+    Any array as a DeviceArray: without a copy if it is in a device's memory, else copied as by to_device().
 
-    Takes what has __cuda_array_interface__ or __dlpack__ (CuPy, PyTorch, JAX, Numba, ...), which stays alive until all
-    streams that used it are past that, and NumPy's arrays. All streams that use the result wait for what the other library
-    had enqueued. A DeviceArray is returned as it is.
+    Takes objects with __cuda_array_interface__ or __dlpack__ (CuPy, PyTorch, JAX, Numba, ...) and NumPy arrays. The object
+    stays alive until all streams that used the result have finished with it. All streams that use the result wait for the
+    work that the other library had enqueued. A DeviceArray is returned unchanged.
 
     Parameters
     ----------
     object : array
-        Of any library.
+        An array of any library.
     copy : bool, optional
-        True: always a copy; False: never.
+        True: always copy; False: never copy.
     stream : Stream, optional
-        The stream that DLPack is told to get ready for; the current one unless given. The copy is made in it.
+        The stream that DLPack prepares the array for, and in which a copy is made. Default: the current one.
 
     Raises
     ------
     ValueError, TypeError, BufferError
-        What the object says of itself is no array that a device reaches; or copy=False for an array on the host.
+        The object does not describe an array that a device can reach; or copy=False for an array on the host.
 
     Examples
     --------
@@ -5385,15 +5397,15 @@ def cache_description() -> str:
 
 def can_hold_result(out: DeviceArray, operands: list[DeviceArray]) -> bool:
     """
-    May a kernel write its result here? In C order, and apart from the operands.
+    Can a kernel write its result here? True if it is in C order and does not overlap the operands.
     """
 
 def clock() -> float:
     """
-    The host's time in seconds, as the runtime of the current device sees it.
+    The host's time in seconds, as the runtime of the current device measures it.
 
-    Simulated on a simulated device, the monotonic clock on a GPU: one program can time itself on both. Only differences
-    mean something. What happens on the device is timed by events: see Event.
+    It is simulated on a simulated device, and the monotonic clock on a GPU, so one program can time itself on both. Only
+    differences have a meaning. To time work on the device, use events: see Event.
 
     >>> import cuscope as cs
     >>> begin = cs.clock()
@@ -5420,10 +5432,10 @@ def copy_batch(
     stream: Stream | cuscope._protocols.CudaStream | None = None,
 ) -> None:
     """
-    Enqueue many copies in one call: pairs (destination, source) of contiguous arrays of as many bytes.
+    Enqueue many copies in one call: pairs (destination, source) of contiguous arrays of equal size in bytes.
 
-    The copies are not ordered among each other; what comes later in the stream waits for all. Pageable sources may change
-    once this returns, which waits if a destination is pageable. See cudaMemcpyBatchAsync.
+    The copies are not ordered among each other; later commands of the stream wait for all of them. You may change pageable
+    sources as soon as this returns; it waits if a destination is pageable. See cudaMemcpyBatchAsync.
 
     >>> import numpy as np, cuscope as cs
     >>> a, b = cs.empty(2), cs.empty(3)
@@ -5438,9 +5450,9 @@ def current_device() -> Device:
     """
     The current device of this thread.
 
-    That of the innermost ``with``, else what set_device() set, else the first of devices(), or the one that the
-    environment variable CUSCOPE_DEVICE names. Raises ValueError if that names no device. See cudaGetDevice: CUDA C++
-    Programming Guide, "Device Selection".
+    It is the device of the innermost ``with``, else the one that you passed to set_device(), else the one that the
+    environment variable CUSCOPE_DEVICE names, else the first of devices(). Raises ValueError if CUSCOPE_DEVICE names no
+    device. See cudaGetDevice: CUDA C++ Programming Guide, "Device Selection".
 
     >>> import cuscope as cs
     >>> cs.current_device() in cs.devices()
@@ -5449,7 +5461,7 @@ def current_device() -> Device:
 
 def current_stream() -> Stream:
     """
-    The current stream of this thread: that of the innermost ``with`` on the current device, else the
+    The current stream of this thread: the one of the innermost ``with`` on the current device, else the
     device's legacy default stream.
 
     See CUDA C++ Programming Guide, "Default Stream".
@@ -5462,9 +5474,9 @@ def current_stream() -> Stream:
 
 def device_view(array: numpy.typing.NDArray[typing.Any], *, device: Device | None = None) -> DeviceArray:
     """
-    A page-locked NumPy array as kernels see it: the same memory, read and written over the bus.
+    A page-locked NumPy array as a device array over the same memory, which kernels access over the bus.
 
-    The memory stays alive as long as the view. Raises TypeError for pageable memory, ValueError for memory that is not
+    The memory lives as long as the view. Raises TypeError for pageable memory, ValueError for memory that is not
     mapped. See cudaHostGetDevicePointer: CUDA C++ Programming Guide, "Mapped Memory".
 
     >>> import numpy as np, cuscope as cs
@@ -5477,7 +5489,7 @@ def device_view(array: numpy.typing.NDArray[typing.Any], *, device: Device | Non
 
 def devices() -> list[Device]:
     """
-    All devices: GPUs first, then the simulated ones. Never raises: what has no driver has no devices.
+    All devices: GPUs first, then the simulated ones. Never raises: without a driver there are no GPUs.
 
     See cudaGetDeviceCount: CUDA C++ Programming Guide, "Device Enumeration".
 
@@ -5493,23 +5505,23 @@ def empty(
     stream: Stream | cuscope._protocols.CudaStream | None = None,
 ) -> DeviceArray:
     """
-    A new array on the current device (or that of the stream), with whatever the memory holds.
+    A new array on the current device, or on the stream's. Its elements are not initialised.
 
     Parameters
     ----------
     shape : int or tuple of int
         The extent of each axis, 0 or more.
     dtype : dtype
-        Of the elements; a numeric or structured one.
+        The type of the elements: a numeric or structured one.
     stream : Stream, optional
-        In whose order the memory is allocated; the current one unless given.
+        The stream in which the memory is allocated. Default: the current one.
 
     Raises
     ------
     TypeError, ValueError
-        A dtype that no kernel has; a negative or impossible shape.
+        A dtype that kernels do not support; a negative or impossible shape.
     OutOfMemoryError
-        The device has not that much memory left.
+        The device does not have that much memory left.
 
     See cudaMallocAsync: CUDA C++ Programming Guide, "Device Memory" and "Stream Ordered Memory Allocator".
 
@@ -5527,10 +5539,11 @@ def empty_managed(
     device: Device | None = None,
 ) -> DeviceArray:
     """
-    A new array in managed memory, which the host and the device reach by one address.
+    A new array in managed memory, which the host and the device use at the same address.
 
-    host_view() is a NumPy array over the same memory: synchronize before reading what a kernel writes. prefetch() and
-    advise() say where the pages should be. Errors are those of empty(). See cudaMallocManaged: CUDA C++ Programming Guide, "Unified Memory Programming".
+    host_view() is a NumPy array over the same memory; synchronize before you read the results of a kernel. Use prefetch()
+    and advise() to control where the pages are. Raises the errors of empty(). See cudaMallocManaged: CUDA C++ Programming
+    Guide, "Unified Memory Programming".
 
     >>> import cuscope as cs
     >>> x = cs.empty_managed(2)
@@ -5547,10 +5560,10 @@ def empty_pitched(
     device: Device | None = None,
 ) -> DeviceArray:
     """
-    A new array of 2 or 3 axes whose rows begin at addresses that suit the device.
+    A new array of 2 or 3 axes with rows that are aligned as the device prefers.
 
-    Rows are `pitch` bytes apart, at least as many as they have. Copies between it and other arrays take care of that; a
-    kernel is given the pitch as a parameter. Errors are those of empty(). See cudaMallocPitch, cudaMalloc3D: CUDA C++
+    Rows are `pitch` bytes apart, which is at least the size of a row. Copies to and from other arrays take the pitch into
+    account; pass it to kernels as a parameter. Raises the errors of empty(). See cudaMallocPitch, cudaMalloc3D: CUDA C++
     Programming Guide, "Device Memory".
 
     >>> import cuscope as cs
@@ -5566,10 +5579,10 @@ def empty_plain(
     device: Device | None = None,
 ) -> DeviceArray:
     """
-    A new array in memory of its own, as cudaMalloc gives it: not of a pool, not in stream order.
+    A new array in memory of its own, from cudaMalloc: not from a pool, and not in stream order.
 
-    Allocating takes tens of microseconds, and the memory goes back once the device is idle. Parameters and errors are those of
-    empty(). See cudaMalloc, cudaFree: CUDA C++ Programming Guide, "Device Memory".
+    The allocation takes tens of microseconds, and the memory is freed once the device is idle. Takes the parameters of
+    empty() and raises the same errors. See cudaMalloc, cudaFree: CUDA C++ Programming Guide, "Device Memory".
 
     >>> import cuscope as cs
     >>> cs.empty_plain(3).pointer % 256
@@ -5578,10 +5591,11 @@ def empty_plain(
 
 def exchange_capture_mode(mode: str) -> str:
     """
-    Say which captures refuse this thread's calls that are not safe during a capture; returns what it was.
+    Set which captures refuse unsafe calls of this thread; returns the mode before.
 
-    'global', as threads begin: its own, and those that other threads began as 'global'; 'thread_local': its own; 'relaxed':
-    none. A capture that was itself begun as 'relaxed' refuses none. See cudaThreadExchangeStreamCaptureMode.
+    'global', the mode in which threads begin: captures of this thread, and of other threads that began them as 'global';
+    'thread_local': only captures of this thread; 'relaxed': none. A capture that was begun as 'relaxed' never refuses
+    calls. Allocations, for example, are unsafe. See cudaThreadExchangeStreamCaptureMode.
 
     >>> import cuscope as cs
     >>> cs.exchange_capture_mode("relaxed")
@@ -5599,7 +5613,7 @@ def explain_matmul(
     batch: typing.SupportsInt | typing.SupportsIndex,
 ) -> tuple[str, str]:
     """
-    The variant that auto would take, and why.
+    The variant that auto would take, and the reason.
     """
 
 def explain_reduce(
@@ -5611,7 +5625,7 @@ def explain_reduce(
     axes: tuple[int, ...],
 ) -> tuple[str, str]:
     """
-    The variant that auto would take, and why.
+    The variant that auto would take, and the reason.
     """
 
 def from_dlpack(
@@ -5627,21 +5641,21 @@ def from_dlpack(
     Parameters
     ----------
     object : array or capsule
-        With __dlpack__ and __dlpack_device__. A capsule says nothing of streams: order them yourself.
+        An object with __dlpack__ and __dlpack_device__. A capsule has no information about streams: order them yourself.
     device : Device, optional
-        Where the result has to be; where the array is unless given. An array on the host goes to the current device.
+        The device of the result. Default: where the array is; for an array on the host, the current device.
     copy : bool, optional
-        True: always a copy; False: never.
+        True: always copy; False: never copy.
     stream : Stream, optional
-        The stream that the other library gets its array ready for; the current one unless given. Others wait for it.
+        The stream that the other library prepares its array for; other streams wait for it. Default: the current one.
 
     Raises
     ------
     BufferError
-        An array on a device that cuscope does not see, of elements that NumPy does not have, of another major version of
-        DLPack, or one that has to be copied although copy=False.
+        An array on a device that cuscope does not know, with elements that NumPy does not support, from another major
+        version of DLPack, or one that must be copied although copy=False.
     ValueError
-        A capsule that was consumed already.
+        A capsule that has been consumed already.
 
     Examples
     --------
@@ -5658,9 +5672,9 @@ def full(
     stream: Stream | cuscope._protocols.CudaStream | None = None,
 ) -> DeviceArray:
     """
-    A new array with one value everywhere; the dtype is the value's own, as NumPy sees it, unless given.
+    A new array filled with one value. The dtype is the value's own, as NumPy sees it, unless you pass one.
 
-    Errors are those of empty() and of DeviceArray.fill(). See cudaMemsetAsync.
+    Raises the errors of empty() and of DeviceArray.fill(). See cudaMemsetAsync.
 
     >>> import numpy as np, cuscope as cs
     >>> cs.full(2, 1.5, np.float32).to_host()
@@ -5669,9 +5683,9 @@ def full(
 
 def host_work(seconds: typing.SupportsFloat | typing.SupportsIndex) -> None:
     """
-    Spend the host's time, as clock() measures it: the simulated host is busy for that many seconds.
+    Spend host time, as clock() measures it: the simulated host is busy for that many seconds.
 
-    On a GPU the thread does wait that long. Raises ValueError for less than 0 or more than 1e9.
+    On a GPU the calling thread sleeps that long. Raises ValueError for less than 0 or more than 1e9.
 
     >>> import cuscope as cs
     >>> cs.host_work(1e-6)
@@ -5681,7 +5695,7 @@ def launch_dot(
     x: DeviceArray, y: DeviceArray, out: DeviceArray, stream: Stream | cuscope._protocols.CudaStream | None
 ) -> tuple[str, str]:
     """
-    Enqueues out = sum(x * y) of two vectors; returns the variant that was taken, and why.
+    Enqueues out = sum(x * y) of two vectors; returns the variant that was taken, and the reason.
     """
 
 def launch_matmul(
@@ -5692,7 +5706,7 @@ def launch_matmul(
     stream: Stream | cuscope._protocols.CudaStream | None,
 ) -> tuple[str, str]:
     """
-    Enqueues out = a @ b; returns the variant that was taken, and why.
+    Enqueues out = a @ b; returns the variant that was taken, and the reason.
     """
 
 def launch_reduce(
@@ -5704,12 +5718,12 @@ def launch_reduce(
     stream: Stream | cuscope._protocols.CudaStream | None,
 ) -> tuple[str, str]:
     """
-    Enqueues out = op(array) over the axes; returns the variant that was taken, and why.
+    Enqueues out = op(array) over the axes; returns the variant that was taken, and the reason.
     """
 
 def live() -> dict[str, int]:
     """
-    How many of what is alive: for tests that look for leaks.
+    The numbers of live objects, for tests that look for leaks.
     """
 
 def matmul_instances() -> list[tuple[str, int, int, int]]:
@@ -5724,12 +5738,12 @@ def matmul_variants(device: Device) -> list[tuple[str, str, str]]:
 
 def pending(device: Device | None = None) -> Pending:
     """
-    What is in flight, and what each piece of it waits for: of one device, or of all that are used.
+    The commands in flight and the reasons why they wait: of one device, or of all that were used.
 
-    On a simulated device the answer is exact. A GPU does not say where it stands: it is what this package has
-    enqueued there last and what can be told without waiting. The call waits for nothing and changes nothing (no
-    simulated time passes, and captures go on); any thread may make it while others wait. A wait during which nothing
-    begins or ends for ten seconds warns with this table (cs.PendingWarning). See docs/concurrency.md.
+    On a simulated device the answer is exact. A GPU does not report its progress: for it you see the last commands that this
+    package enqueued, and the progress that can be found out without waiting. The call waits for nothing and changes nothing
+    (no simulated time passes, and captures go on); you may call it from any thread while others wait. If nothing begins or
+    ends during ten seconds of a wait, a warning shows this table (cs.PendingWarning). See docs/concurrency.md.
 
     CUDA has no such function; see cudaStreamQuery: CUDA C++ Programming Guide, "Explicit Synchronization".
 
@@ -5752,32 +5766,32 @@ def pinned_empty(
     device: Device | None = None,
 ) -> numpy.typing.NDArray[typing.Any]:
     """
-    A NumPy array over page-locked memory, with whatever the memory holds.
+    A NumPy array in page-locked memory. Its elements are not initialised.
 
-    Copies between it and a device are asynchronous; it stays alive until they have ended, whoever drops it. So do its
-    views: any slice of it is page-locked too.
+    Copies between it and a device are asynchronous. It stays alive until they have ended, even if you drop it. Its views
+    are page-locked too.
 
     Parameters
     ----------
     shape : int or tuple of int
         The extent of each axis, 0 or more.
     dtype : dtype
-        Of the elements; a numeric or structured one.
+        The type of the elements: a numeric or structured one.
     portable : bool
-        Page-locked for all devices of the runtime, not only for this one.
+        Page-lock it for all devices of the runtime, not only for this one.
     mapped : bool
-        Kernels may read and write it.
+        Let kernels read and write it.
     write_combined : bool
-        Faster to write for the host, very slow to read.
+        Makes writing by the host faster, and reading very slow.
     device : Device, optional
-        The current device unless given.
+        Default: the current device.
 
     Raises
     ------
     TypeError, ValueError
-        A dtype that no kernel has; a negative or impossible shape.
+        A dtype that kernels do not support; a negative or impossible shape.
     OutOfMemoryError
-        The machine cannot page-lock that much.
+        The machine cannot page-lock that much memory.
 
     See cudaHostAlloc: CUDA C++ Programming Guide, "Page-Locked Host Memory", "Portable Memory", "Write-Combining Memory" and
     "Mapped Memory".
@@ -5793,9 +5807,9 @@ def pinned_empty(
 
 def pointer_attributes(of: typing.Any, *, device: Device | None = None) -> PointerAttributes:
     """
-    What kind of memory an array, or an address, is.
+    The kind of memory that an array or an address belongs to, and its addresses.
 
-    `device` is asked: the array's own unless of is an address, and then the current one. See cudaPointerGetAttributes.
+    `device` is the device to ask. Default: the array's own; for an address, the current one. See cudaPointerGetAttributes.
 
     >>> import numpy as np, cuscope as cs
     >>> cs.pointer_attributes(cs.empty(3)).type, cs.pointer_attributes(np.zeros(3)).type
@@ -5812,7 +5826,7 @@ def predict_matmul(
     batch: typing.SupportsInt | typing.SupportsIndex,
 ) -> int:
     """
-    Nanoseconds on a simulated device; -1 if that is not known.
+    Nanoseconds on a simulated device; -1 if unknown.
     """
 
 def predict_matmul_instance(
@@ -5823,7 +5837,7 @@ def predict_matmul_instance(
     depth: typing.SupportsInt | typing.SupportsIndex,
 ) -> int:
     """
-    The same of one of matmul_instances().
+    The same for one of matmul_instances().
     """
 
 def predict_reduction(
@@ -5833,7 +5847,7 @@ def predict_reduction(
     element_bytes: typing.SupportsInt | typing.SupportsIndex,
 ) -> int:
     """
-    Nanoseconds of one launch on a simulated device; -1 if that is not known.
+    Nanoseconds of one launch on a simulated device; -1 if unknown.
     """
 
 def reduce_variants(device: Device) -> list[tuple[str, str, str]]:
@@ -5855,20 +5869,20 @@ def register(
     Parameters
     ----------
     array : numpy.ndarray
-        Of any strides; it stays alive as long as it is page-locked.
+        An array of any strides. It stays alive as long as it is page-locked.
     portable : bool
-        Page-locked for all devices of the runtime, not only for this one.
+        Page-lock it for all devices of the runtime, not only for this one.
     mapped : bool
-        Kernels may reach it: see device_view().
+        Let kernels use it: see device_view().
     read_only : bool
         Kernels only read it.
     device : Device, optional
-        The current device unless given.
+        Default: the current device.
 
     Raises
     ------
     CudaError
-        cudaErrorHostMemoryAlreadyRegistered: a part of it is page-locked already.
+        cudaErrorHostMemoryAlreadyRegistered: a part of the memory is page-locked already.
 
     See cudaHostRegister: CUDA C++ Programming Guide, "Page-Locked Host Memory".
 
@@ -5884,12 +5898,12 @@ def register(
 
 def runtime_answers() -> list[dict[str, typing.Any]]:
     """
-    What each runtime of this build answers when it is asked for its devices.
+    The answer of each runtime of this build to the question for its devices.
     """
 
 def set_device(device: Device) -> None:
     """
-    Make a device the current one of this thread, until it is changed; inside a ``with``, until that is left.
+    Make a device the current one of this thread; inside a ``with``, until you leave the block.
 
     See cudaSetDevice: CUDA C++ Programming Guide, "Device Selection".
 
@@ -5909,7 +5923,7 @@ def status_text(number: typing.SupportsInt | typing.SupportsIndex) -> str:
 
 def synchronize(device: Device | None = None) -> None:
     """
-    Wait until all work on a device (the current one unless given) is done.
+    Wait until all work on a device is done. Default: the current device.
 
     See Device.synchronize and cudaDeviceSynchronize.
 
@@ -5926,11 +5940,11 @@ def to_device(
     stream: Stream | cuscope._protocols.CudaStream | None = None,
 ) -> DeviceArray:
     """
-    A new array with the elements of a NumPy array, or of anything that NumPy makes one of.
+    A new device array with the elements of a NumPy array, or of anything that NumPy can make an array of.
 
-    It has the source's shape and dtype, and is C-contiguous whatever the source is. Asynchronous if the source is
-    page-locked, which then stays alive until it was copied; other memory may be changed once this returns. A DeviceArray is
-    copied too, also from another device. Raises TypeError for a dtype that no kernel has, OutOfMemoryError. See
+    It has the source's shape and dtype, and is always C-contiguous. If the source is page-locked, the copy is asynchronous
+    and keeps the source alive until it has ended; you may change other memory as soon as this returns. A DeviceArray is
+    copied too, also from another device. Raises TypeError for a dtype that kernels do not support, OutOfMemoryError. See
     cudaMemcpyAsync: CUDA C++ Programming Guide, "Device Memory".
 
     >>> import numpy as np, cuscope as cs
@@ -5940,7 +5954,7 @@ def to_device(
 
 def usual_hint(code: typing.SupportsInt | typing.SupportsIndex, call: str) -> str:
     """
-    What is said beside an error of this code and call where nothing more is known.
+    The usual hint for an error of this code and call.
     """
 
 def zeros(
@@ -5950,7 +5964,7 @@ def zeros(
     stream: Stream | cuscope._protocols.CudaStream | None = None,
 ) -> DeviceArray:
     """
-    A new array of zeros, filled in stream order. Parameters and errors are those of empty().
+    A new array of zeros, filled in stream order. Takes the parameters of empty() and raises the same errors.
 
     See cudaMemsetAsync.
 

@@ -34,7 +34,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Report:
-    """What the demonstration saw; ``str()`` of it is what a person reads."""
+    """The result of the demonstration; ``str()`` of it is the text for the terminal."""
 
     device: str
     model: str
@@ -45,7 +45,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Was every element what NumPy says?"""
+        """Was every element equal to NumPy's?"""
         return self.difference is None
 
     def as_dict(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Report:
 
 
 def first_difference(got: npt.NDArray[Any], expected: npt.NDArray[Any]) -> dict[str, Any] | None:
-    """The first element that differs, or None. A NaN equals nothing, so it is a difference.
+    """The first element that differs, or None. A NaN counts as a difference, because it equals nothing.
 
     >>> first_difference(np.array([1.0, 2.0]), np.array([1.0, 3.0]))
     {'index': 1, 'got': 2.0, 'expected': 3.0}
@@ -89,13 +89,13 @@ def first_difference(got: npt.NDArray[Any], expected: npt.NDArray[Any]) -> dict[
 
 
 def run(device: cs.Device, *, elements: int = ELEMENTS, source: str | None = None) -> Report:
-    """Run the demonstration on a device; `source` stands in for the kernel."""
+    """Run the demonstration on a device; `source` replaces the kernel's source."""
     a, b = np.random.default_rng(0).random((2, elements), dtype=np.float32)
     with device:
         module = cs.Module(SOURCE if source is None else source)
         _ = (
             module.vec_add.attributes
-        )  # starts the device and loads the kernel, which are no steps of their own
+        )  # starts the device and loads the kernel, so that the steps below do not include that
         steps: list[Step] = []
 
         begin = cs.clock()

@@ -1,4 +1,4 @@
-"""Checks of the installation, in the order in which things depend on each other, each with a fix for its failure."""
+"""Checks of the installation, ordered so that later checks build on earlier ones. Each failure comes with a fix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Check", "run"]
 
 @dataclass(frozen=True)
 class Check:
-    """One check: what it looked at, how it went, what it saw, and the fix if it failed."""
+    """One check: its name and outcome, the details that it found, and the fix if it failed."""
 
     name: str
     status: Literal["ok", "failed", "skipped"]
@@ -116,7 +116,7 @@ def _kernel(device_name: str, fix: str) -> Check:
     except cs.CudaError as error:
         where = f"{error.call}: {error.name}"
         detail = f"{where}: {error.detail.strip()}" if error.detail else where
-        # That hint is to run the doctor.
+        # The hint of that error is to run the doctor, which is running.
         hint = None if error.name == "cudaErrorJitCompilerNotFound" else error.hint
         return Check(name, "failed", detail, hint or fix)
     except (OSError, ValueError) as error:
@@ -126,7 +126,7 @@ def _kernel(device_name: str, fix: str) -> Check:
 
 
 def _cache() -> Check:
-    """Of the host's kernels, one of which was compiled just now."""
+    """Checks the cache of the host's kernels, after one kernel has just been compiled."""
     name = "cache of compiled kernels"
     found = _core.cache_description()
     fix = "chmod 700 that folder, or set CUSCOPE_CACHE_DIR to one of your own"

@@ -1,4 +1,4 @@
-"""Graphs as pictures for notebooks: layers of boxes, drawn here; or by Graphviz's dot, where there are many."""
+"""Graphs as pictures for notebooks. Small ones are drawn here, as layers of boxes; large ones by Graphviz's dot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["svg"]
 
-MOST_NODES = 150  # of which layers drawn here can still be read
+MOST_NODES = 150  # larger graphs drawn in layers would be unreadable
 LINE, CHARACTER, PAD = 14, 6.4, 8  # pixels
 GAP_X, GAP_Y = 18, 30
 COLOURS = {"kernel": "#d7e8fa", "copy": "#fdebd0", "memset": "#fdebd0", "host": "#e3f4dd"}
@@ -45,7 +45,7 @@ class _Layout:
 
 
 def svg(graph: Graph) -> str | None:
-    """The drawing; None, and the notebook shows the repr, where it cannot be drawn."""
+    """The drawing; None if it cannot be drawn, in which case the notebook shows the repr."""
     try:
         if _count(graph) > MOST_NODES:
             return _by_dot(graph)
@@ -108,7 +108,7 @@ def _layout(graph: Graph) -> _Layout:
 
 
 def _place(layout: _Layout) -> None:
-    """Layers by the longest way from a root; within one, each box near the middle of what it waits for."""
+    """Puts each box in a layer by its longest path from a root, and near the middle of the boxes that it waits for."""
     before: list[list[int]] = [[] for _ in layout.boxes]
     after: list[list[int]] = [[] for _ in layout.boxes]
     for a, b, _ in layout.edges:

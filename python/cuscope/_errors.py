@@ -1,4 +1,4 @@
-"""The exceptions of cuscope: a failed call of the CUDA runtime, with what is known about it."""
+"""The exceptions of cuscope: a failed call of the CUDA runtime, with its cause and its fix."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ __all__ = ["CaptureError", "CompileError", "CudaError", "OutOfMemoryError", "Pen
 class CudaError(RuntimeError):
     """A call of the CUDA runtime failed.
 
-    The message says what failed, why, and what to do about it, where that is known.
+    The message says which call failed and, if that is known, the cause and the fix.
 
     Attributes
     ----------
     code : int
         The number of the ``cudaError_t``.
     name : str
-        Its name: ``'cudaErrorInvalidValue'``.
+        The name of the error: ``'cudaErrorInvalidValue'``.
     call : str
-        The call that said so: ``'cudaMalloc'``. Work that runs later fails in a later call.
+        The call that returned the error: ``'cudaMalloc'``. Work that runs later fails in a later call.
     detail : str or None
-        What failed, with its values.
+        The failed operation, with its values.
     hint : str or None
         The cause and the fix.
 
@@ -56,9 +56,9 @@ class CudaError(RuntimeError):
 
 
 class OutOfMemoryError(CudaError, MemoryError):
-    """There was not enough memory (``cudaErrorMemoryAllocation``); a ``MemoryError`` too.
+    """There was not enough memory (``cudaErrorMemoryAllocation``). It is a ``MemoryError`` too.
 
-    Attributes are those of CudaError.
+    It has the attributes of CudaError.
 
     Examples
     --------
@@ -72,12 +72,12 @@ class OutOfMemoryError(CudaError, MemoryError):
 
 
 class CaptureError(CudaError):
-    """A stream is being captured, and the call has no place in a graph; or a capture came to nothing.
+    """A stream is being captured and the call cannot be part of a graph; or a capture has failed.
 
-    What cuscope can see to be illegal it refuses before the runtime hears of it, and the capture goes on. What the runtime
-    refuses spoils the capture: the error of its end names the call that did, and the line of the program.
+    cuscope itself refuses the calls that it knows to be illegal, and the capture goes on. A call that the runtime refuses
+    invalidates the capture: the error at its end names that call, and the line of your program.
 
-    Attributes are those of CudaError. See CUDA C++ Programming Guide, "Prohibited and Unhandled Operations".
+    It has the attributes of CudaError. See CUDA C++ Programming Guide, "Prohibited and Unhandled Operations".
 
     Examples
     --------
@@ -93,14 +93,14 @@ class CaptureError(CudaError):
 
 
 class CompileError(CudaError):
-    """A source did not compile. The message shows the compiler's, at the source's own lines.
+    """A source did not compile. The message has the compiler's errors, with the line numbers of the source.
 
-    Other attributes are those of CudaError.
+    It also has the attributes of CudaError.
 
     Attributes
     ----------
     log : str
-        All that the compiler said.
+        The compiler's whole output.
 
     Examples
     --------
@@ -128,10 +128,10 @@ class CompileError(CudaError):
 
 
 class PendingWarning(RuntimeWarning):
-    """A call has waited for ten seconds during which no work began or ended; the text is the table of cs.pending().
+    """A call has waited for ten seconds in which no work began or ended. The text is the table of cs.pending().
 
-    It is given once for each call that waits, on the line of the program that waits. As an error it ends the wait. The
-    environment variable ``CUSCOPE_WAIT_WARNING`` says another number of seconds; 0 stands for never.
+    You get it once for each call that waits, on the line of your program. If you turn it into an error, it ends the wait.
+    The environment variable ``CUSCOPE_WAIT_WARNING`` sets another number of seconds; 0 means never.
 
     See docs/concurrency.md.
 

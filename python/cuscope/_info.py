@@ -1,4 +1,4 @@
-"""What this installation is and what it found: ``cs.info()``. It never raises for what is missing: it says why."""
+"""``cs.info()``: a description of this installation. For a missing part it gives the reason, and does not raise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cuscope import _core
 
 __all__ = ["Info", "cuda_runtime", "current_device", "host_compiler", "info", "nvrtc", "optional_libraries"]
 
-# What only an extra of the package installs, and what it is for.
+# The packages that only an extra of this package installs, and their use.
 OPTIONAL = {
     "ipykernel": "notebooks",
     "jupyterlab": "notebooks",
@@ -50,7 +50,7 @@ def info() -> Info:
     -------
     Info
         A dictionary of plain values (``json.dumps`` takes it) that prints as a readable list. Where something is
-        missing, its entry says why. Sizes are bytes.
+        missing, its entry gives the reason. Sizes are in bytes.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def info() -> Info:
 
 
 def current_device() -> tuple[bool, str]:
-    """Is there a current device? And its name, or why there is none."""
+    """Whether there is a current device; and its name, or the reason why there is none."""
     try:
         return True, cs.current_device().name
     except (ValueError, cs.CudaError) as error:
@@ -92,7 +92,7 @@ def current_device() -> tuple[bool, str]:
 
 
 def optional_libraries() -> dict[str, str]:
-    """The packages that only an extra brings: version and folder, or what is missing."""
+    """The packages that only an extra installs: version and folder, or the reason why one cannot be used."""
     return {name: _package(name, use) for name, use in OPTIONAL.items()}
 
 
@@ -111,7 +111,7 @@ def _package(name: str, use: str) -> str:
 
 
 def cuda_runtime() -> tuple[Literal["absent", "no driver", "broken", "ok"], str]:
-    """How the runtime for real GPUs is: whether it can be used, and that in words."""
+    """The state of the runtime for real GPUs, and a sentence about it."""
     build = _core.build_config
     if build["cuda"] != "ON":
         return "absent", f"not in this build: {build['cuda_reason']}"
@@ -133,7 +133,7 @@ def _spell(version: int) -> str:
 
 
 def host_compiler() -> str:
-    """The C++ compiler that kernels for simulated devices are compiled with, or what is missing."""
+    """The C++ compiler for the kernels of simulated devices, or the reason why there is none."""
     if chosen := os.environ.get("CUSCOPE_CXX"):
         candidates = [chosen]
         fix = "Set CUSCOPE_CXX to the path of g++ or clang++, or unset it"
@@ -162,7 +162,7 @@ def _compiler_version(path: str) -> str | None:
 
 
 def nvrtc() -> str:
-    """Where NVRTC is, which compiles kernels for real GPUs, or what is missing."""
+    """The path of NVRTC, which compiles kernels for real GPUs, or the reason why there is none."""
     build = _core.build_config
     if build["cuda"] != "ON":
         return "not needed: this build has no runtime for real GPUs"

@@ -15,7 +15,7 @@ __all__ = ["Matmul", "Variant", "matmul"]
 
 
 class Variant(NamedTuple):
-    """One way to compute an operation: its name, what it needs, and what it does.
+    """One way to compute an operation: its name, its requirements, and its method.
 
     >>> import cuscope as cs
     >>> cs.matmul.variants()[2]._asdict()
@@ -28,12 +28,12 @@ class Variant(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """A product as the kernels see it: what the operands are read as, and what comes of it."""
+    """A product for the kernels: the shapes and the dtype of the operands and of the result."""
 
     left: tuple[int, ...]  # at least two dimensions
     right: tuple[int, ...]
     product: tuple[int, ...]  # with the dimensions of both
-    result: tuple[int, ...]  # without those that a one-dimensional operand was given
+    result: tuple[int, ...]  # without the dimensions that were added to one-dimensional operands
     dtype: np.dtype[Any]
 
 
@@ -63,37 +63,38 @@ def _plan(a: DeviceArray | HostArray, b: DeviceArray | HostArray) -> _Plan:
 
 
 class Matmul:
-    """The product of matrices, as numpy.matmul has it: ``cs.matmul(a, b)``.
+    """The product of matrices, like numpy.matmul: ``cs.matmul(a, b)``.
 
     Parameters
     ----------
     a, b : array
-        NumPy's, or arrays of one device (also of other libraries), with one dimension or more. The last two are
-        multiplied, those before them broadcast against each other. Any strides, and any dtype of bool, integers,
-        float16, bfloat16, float32, float64, complex64 and complex128. The result has NumPy's, and bfloat16 of two
-        bfloat16, which numpy.matmul, having no product of those, makes float32.
+        NumPy arrays, or arrays on one device (also of other libraries), with one dimension or more and any strides. The
+        last two dimensions are multiplied, the ones before are broadcast. The dtypes are bool, integers, float16,
+        bfloat16, float32, float64, complex64 and complex128. The result has NumPy's dtype, except that the product of
+        two bfloat16 arrays is bfloat16 (numpy.matmul cannot multiply bfloat16 and returns float32).
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to. Products of bfloat16 are computed in
-        it where it is wider.
+        The array for the result. It must have the result's shape, and a dtype that the result can be cast to. Products
+        of bfloat16 are computed in its dtype if that is wider.
     variant : str
-        One of `variants()`, or "auto", which takes one by shape, dtype and device.
+        One of `variants()`, or "auto", which chooses by shape, dtype and device.
     stream : Stream, optional
-        Where the work is enqueued; the current stream unless given.
+        The stream for the work. Default: the current stream.
 
     Returns
     -------
     numpy.ndarray or DeviceArray
-        As the operands: NumPy's for NumPy's, once it is there; for device arrays at once, before the device is done.
-        The product of two vectors has no dimensions.
+        For NumPy arrays a NumPy array, when the result is there; for device arrays a device array, at once, before the
+        device is done. The product of two vectors has no dimensions.
 
     Raises
     ------
     ValueError
-        Shapes that do not fit, or a variant that there is not.
+        Shapes that do not match, or an unknown variant.
     TypeError
-        A dtype that kernels do not have, operands on the host and on a device, or a variant for other dtypes.
+        A dtype that kernels do not support, operands on the host and on a device, or a variant for other dtypes.
 
-    Float32 products are sums of float32, in one order on every run. See CUDA C++ Programming Guide, "Shared Memory".
+    Products of float32 are summed in float32, in the same order on every run. See CUDA C++ Programming
+    Guide, "Shared Memory".
 
     Examples
     --------
@@ -125,7 +126,7 @@ class Matmul:
         return _operands.deliver(product.reshape(plan.result), out, on, on_host)
 
     def variants(self, device: Device | None = None) -> tuple[Variant, ...]:
-        """The ways to compute a product on a device (the current one unless given), with what each needs and does.
+        """The variants for a device (default: the current one), with the requirements and the method of each.
 
         >>> import cuscope as cs
         >>> cs.matmul.variants()[0].name
@@ -135,9 +136,9 @@ class Matmul:
         return tuple(Variant(*known) for known in _core.matmul_variants(on))
 
     def explain(self, a: Operand, b: Operand, *, stream: Stream | CudaStream | None = None) -> str:
-        """Which variant "auto" takes for these operands, and why. Nothing is computed.
+        """The variant that "auto" takes for these operands, and the reason. Computes nothing.
 
-        Of a simulated device also how long it takes there. Errors are those of the product itself.
+        For a simulated device it also says how long the product takes there. Raises the errors of the product itself.
 
         >>> import numpy as np, cuscope as cs
         >>> name, _, reason = cs.matmul.explain(np.ones((64, 64)), np.ones((64, 64))).partition(": ")

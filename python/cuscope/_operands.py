@@ -1,4 +1,4 @@
-"""What the operations are given: NumPy's arrays, which are copied to the device and back, or arrays of one device."""
+"""The operands of operations: NumPy arrays, which are copied to the device and back, or arrays on one device."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _NAMES = {
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
     *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
 }
-CPU = 1  # DLPack's number
+CPU = 1  # the number of the CPU in DLPack
 
 
 class Operands(NamedTuple):
-    """All on the host, or all on the stream's device."""
+    """Operands that are all on the host, or all on the stream's device."""
 
     arrays: tuple[DeviceArray | HostArray, ...]
     stream: Stream
@@ -53,7 +53,7 @@ def _stream(stream: Stream | CudaStream | None, arrays: tuple[DeviceArray, ...])
 
 
 def operands(stream: Stream | CudaStream | None, **named: Operand) -> Operands:
-    """The operands by their arguments' names. Raises TypeError where some are on the host and some are not."""
+    """The operands, by the names of their arguments. Raises TypeError if only some of them are on the host."""
     where = {name: _is_on_device(array) for name, array in named.items()}
     if not any(where.values()):
         hosts = tuple(_in_native_order(np.asarray(array)) for array in named.values())
@@ -77,7 +77,7 @@ def operands(stream: Stream | CudaStream | None, **named: Operand) -> Operands:
 
 
 def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The same kind of number, with its bytes in the processor's order."""
+    """The same kind of number in the CPU's byte order."""
     return dtype if dtype.isnative else dtype.newbyteorder("=")
 
 
@@ -96,7 +96,7 @@ def check_dtype(dtype: np.dtype[Any], operation: str) -> None:
 
 
 def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
-    """What NumPy multiplies these in."""
+    """The dtype in which NumPy multiplies these dtypes."""
     try:
         return native(np.result_type(a, b))
     except TypeError:  # bfloat16 with float16, or with integers that it cannot hold: NumPy widens both
@@ -104,7 +104,7 @@ def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def wider(dtype: np.dtype[Any], out: DeviceArray | HostArray | None) -> np.dtype[Any]:
-    """What is computed in where floats go to a wider `out`: its dtype, so that nothing is rounded on the way."""
+    """The dtype to compute in: a wider float dtype of `out`, so that nothing is rounded on the way, else `dtype`."""
     if out is None or (dtype.kind not in "fc" and dtype.name != "bfloat16"):
         return dtype
     floating = out.dtype.kind in "fc" and out.dtype.name in _NAMES
@@ -112,7 +112,7 @@ def wider(dtype: np.dtype[Any], out: DeviceArray | HostArray | None) -> np.dtype
 
 
 def upload(array: DeviceArray | HostArray, dtype: np.dtype[Any] | None, stream: Stream) -> DeviceArray:
-    """On the device; converted on the host if it is there."""
+    """A device array. An array on the host is converted there, and copied."""
     if isinstance(array, DeviceArray):
         return array
     return to_device(array if dtype is None else array.astype(dtype, copy=False), stream=stream)
@@ -144,7 +144,7 @@ def result_array(
     out: DeviceArray | HostArray | None,
     operands: list[DeviceArray],
 ) -> DeviceArray:
-    """Where kernels write: `out` itself if they can, else a new array."""
+    """The array for the kernels to write: `out` itself if they can write it, else a new array."""
     if (
         isinstance(out, DeviceArray)
         and out.dtype == dtype
@@ -158,7 +158,7 @@ def result_array(
 def deliver(
     result: DeviceArray, out: DeviceArray | HostArray | None, stream: Stream, on_host: bool
 ) -> DeviceArray | HostArray | np.generic:
-    """The result where the caller wants it; of no dimensions on the host, NumPy's scalar."""
+    """The result in `out`, or where the operands are. On the host, a result without dimensions is a NumPy scalar."""
     if on_host:
         host = result.to_host(stream=stream)
         if out is None:

@@ -1,4 +1,4 @@
-"""What objects of other libraries have, so that cuscope takes them."""
+"""The protocols of streams and arrays of other libraries that cuscope accepts."""
 
 from __future__ import annotations
 

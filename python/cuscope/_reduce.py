@@ -1,4 +1,4 @@
-"""Sums, products, extremes, means and their like, as people call them."""
+"""Sums, products, extremes, means and their like: the public functions."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ def sum(
     Parameters
     ----------
     x : array
-        NumPy's, or a device array (also of another library), of any strides.
+        A NumPy array or a device array (also of another library), of any strides.
     axis : int or tuple of int, optional
-        Over which axes; all unless given.
+        The axes to reduce. Default: all.
     dtype : dtype, optional
-        What is computed in, and the result's; int64 or uint64 for integers, else that of x unless given.
+        The dtype of the computation and the result. Default: int64 or uint64 for integers, else the dtype of x.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to. Floats are computed in
-        it where it is wider.
+        The array for the result. It must have the result's shape, and a dtype that the result can be cast to.
+        Floats are computed in its dtype if that is wider.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
-        Where the work is enqueued; the current stream unless given.
+        The stream for the work. Default: the current stream.
 
     Returns
     -------
-    NumPy's scalar or array for NumPy's arrays, once it is there; for a device array another one, at once.
+    A NumPy scalar or array for NumPy arrays, when the result is there; for a device array a device array, at once.
 
     Raises
     ------
     TypeError
-        A dtype that the operation does not have.
+        The operation does not support the dtype.
 
     See CUDA C++ Programming Guide, "Warp Shuffle Functions" and "Memory Fence Functions".
 
-    Sums of float16, bfloat16 and float32 are made in double precision and rounded once; all sums have the same bits on
-    every run.
+    Sums of float16, bfloat16 and float32 are computed in double precision and rounded once. All sums have the same bits
+    on every run.
 
     >>> import numpy as np, cuscope as cs
     >>> cs.sum(np.ones((2, 3), np.float32), axis=0)
@@ -80,27 +80,27 @@ def prod(
     Parameters
     ----------
     x : array
-        NumPy's, or a device array (also of another library), of any strides.
+        A NumPy array or a device array (also of another library), of any strides.
     axis : int or tuple of int, optional
-        Over which axes; all unless given.
+        The axes to reduce. Default: all.
     dtype : dtype, optional
-        What is computed in, and the result's; int64 or uint64 for integers, else that of x unless given.
+        The dtype of the computation and the result. Default: int64 or uint64 for integers, else the dtype of x.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to. Floats are computed in
-        it where it is wider.
+        The array for the result. It must have the result's shape, and a dtype that the result can be cast to.
+        Floats are computed in its dtype if that is wider.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
-        Where the work is enqueued; the current stream unless given.
+        The stream for the work. Default: the current stream.
 
     Returns
     -------
-    NumPy's scalar or array for NumPy's arrays, once it is there; for a device array another one, at once.
+    A NumPy scalar or array for NumPy arrays, when the result is there; for a device array a device array, at once.
 
     Raises
     ------
     TypeError
-        A dtype that the operation does not have.
+        The operation does not support the dtype.
 
     See CUDA C++ Programming Guide, "Warp Shuffle Functions" and "Memory Fence Functions".
 
@@ -124,26 +124,26 @@ def min(
     Parameters
     ----------
     x : array
-        NumPy's, or a device array (also of another library), of any strides.
+        A NumPy array or a device array (also of another library), of any strides.
     axis : int or tuple of int, optional
-        Over which axes; all unless given.
+        The axes to reduce. Default: all.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        The array for the result. It must have the result's shape, and a dtype that the result can be cast to.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
-        Where the work is enqueued; the current stream unless given.
+        The stream for the work. Default: the current stream.
 
     Returns
     -------
-    NumPy's scalar or array for NumPy's arrays, once it is there; for a device array another one, at once.
+    A NumPy scalar or array for NumPy arrays, when the result is there; for a device array a device array, at once.
 
     Raises
     ------
     ValueError
-        There is nothing to reduce.
+        The array has no elements to reduce.
     TypeError
-        A dtype that the operation does not have, or complex numbers, which have no order.
+        The operation does not support the dtype. Complex numbers have no order.
 
     See CUDA C++ Programming Guide, "Warp Shuffle Functions" and "Memory Fence Functions".
 
@@ -167,26 +167,26 @@ def max(
     Parameters
     ----------
     x : array
-        NumPy's, or a device array (also of another library), of any strides.
+        A NumPy array or a device array (also of another library), of any strides.
     axis : int or tuple of int, optional
-        Over which axes; all unless given.
+        The axes to reduce. Default: all.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        The array for the result. It must have the result's shape, and a dtype that the result can be cast to.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
-        Where the work is enqueued; the current stream unless given.
+        The stream for the work. Default: the current stream.
 
     Returns
     -------
-    NumPy's scalar or array for NumPy's arrays, once it is there; for a device array another one, at once.
+    A NumPy scalar or array for NumPy arrays, when the result is there; for a device array a device array, at once.
 
     Raises
     ------
     ValueError
-        There is nothing to reduce.
+        The array has no elements to reduce.
     TypeError
-        A dtype that the operation does not have, or complex numbers, which have no order.
+        The operation does not support the dtype. Complex numbers have no order.
 
     See CUDA C++ Programming Guide, "Warp Shuffle Functions" and "Memory Fence Functions".
 
@@ -211,31 +211,31 @@ def mean(
     Parameters
     ----------
     x : array
-        NumPy's, or a device array (also of another library), of any strides.
+        A NumPy array or a device array (also of another library), of any strides.
     axis : int or tuple of int, optional
-        Over which axes; all unless given.
+        The axes to reduce. Default: all.
     dtype : dtype, optional
-        What is computed in, and the result's; float64 for integers, else that of x unless given.
+        The dtype of the computation and the result. Default: float64 for integers, else the dtype of x.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to. Floats are computed in
-        it where it is wider.
+        The array for the result. It must have the result's shape, and a dtype that the result can be cast to.
+        Floats are computed in its dtype if that is wider.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
-        Where the work is enqueued; the current stream unless given.
+        The stream for the work. Default: the current stream.
 
     Returns
     -------
-    NumPy's scalar or array for NumPy's arrays, once it is there; for a device array another one, at once.
+    A NumPy scalar or array for NumPy arrays, when the result is there; for a device array a device array, at once.
 
     Raises
     ------
     TypeError
-        A dtype that the operation does not have.
+        The operation does not support the dtype.
 
     See CUDA C++ Programming Guide, "Warp Shuffle Functions" and "Memory Fence Functions".
 
-    The mean of nothing is NaN, with a RuntimeWarning.
+    The mean of an empty array is NaN, with a RuntimeWarning.
 
     >>> import numpy as np, cuscope as cs
     >>> float(cs.mean(np.array([1, 2, 6])))
@@ -252,35 +252,35 @@ def argmin(
     *,
     stream: Stream | CudaStream | None = None,
 ) -> Any:
-    """Where the smallest element is, as numpy.argmin has it: the first of equal ones, the first NaN if there is one.
+    """The index of the smallest element, as numpy.argmin has it: of the first of equal ones; of the first NaN, if any.
 
     Parameters
     ----------
     x : array
-        NumPy's, or a device array (also of another library), of any strides.
+        A NumPy array or a device array (also of another library), of any strides.
     axis : int, optional
-        Over which axes; all unless given.
+        The axis to search. Default: all elements as one axis.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        The array for the result. It must have the result's shape, and a dtype that the result can be cast to.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
-        Where the work is enqueued; the current stream unless given.
+        The stream for the work. Default: the current stream.
 
     Returns
     -------
-    NumPy's scalar or array for NumPy's arrays, once it is there; for a device array another one, at once.
+    A NumPy scalar or array for NumPy arrays, when the result is there; for a device array a device array, at once.
 
     Raises
     ------
     ValueError
-        There is nothing to reduce.
+        The array has no elements to reduce.
     TypeError
-        A dtype that the operation does not have, or complex numbers, which have no order.
+        The operation does not support the dtype. Complex numbers have no order.
 
     See CUDA C++ Programming Guide, "Warp Shuffle Functions" and "Memory Fence Functions".
 
-    Without an axis the index counts in C order.
+    Without an axis, the index counts the elements in C order.
 
     >>> import numpy as np, cuscope as cs
     >>> int(cs.argmin(np.array([3, 1, 2, 1])))
@@ -297,35 +297,35 @@ def argmax(
     *,
     stream: Stream | CudaStream | None = None,
 ) -> Any:
-    """Where the largest element is, as numpy.argmax has it: the first of equal ones, the first NaN if there is one.
+    """The index of the largest element, as numpy.argmax has it: of the first of equal ones; of the first NaN, if any.
 
     Parameters
     ----------
     x : array
-        NumPy's, or a device array (also of another library), of any strides.
+        A NumPy array or a device array (also of another library), of any strides.
     axis : int, optional
-        Over which axes; all unless given.
+        The axis to search. Default: all elements as one axis.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        The array for the result. It must have the result's shape, and a dtype that the result can be cast to.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
-        Where the work is enqueued; the current stream unless given.
+        The stream for the work. Default: the current stream.
 
     Returns
     -------
-    NumPy's scalar or array for NumPy's arrays, once it is there; for a device array another one, at once.
+    A NumPy scalar or array for NumPy arrays, when the result is there; for a device array a device array, at once.
 
     Raises
     ------
     ValueError
-        There is nothing to reduce.
+        The array has no elements to reduce.
     TypeError
-        A dtype that the operation does not have, or complex numbers, which have no order.
+        The operation does not support the dtype. Complex numbers have no order.
 
     See CUDA C++ Programming Guide, "Warp Shuffle Functions" and "Memory Fence Functions".
 
-    Without an axis the index counts in C order.
+    Without an axis, the index counts the elements in C order.
 
     >>> import numpy as np, cuscope as cs
     >>> int(cs.argmax(np.array([3.0, np.nan, 5.0])))
@@ -347,24 +347,24 @@ def any(
     Parameters
     ----------
     x : array
-        NumPy's, or a device array (also of another library), of any strides.
+        A NumPy array or a device array (also of another library), of any strides.
     axis : int or tuple of int, optional
-        Over which axes; all unless given.
+        The axes to reduce. Default: all.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        The array for the result. It must have the result's shape, and a dtype that the result can be cast to.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
-        Where the work is enqueued; the current stream unless given.
+        The stream for the work. Default: the current stream.
 
     Returns
     -------
-    NumPy's scalar or array for NumPy's arrays, once it is there; for a device array another one, at once.
+    A NumPy scalar or array for NumPy arrays, when the result is there; for a device array a device array, at once.
 
     Raises
     ------
     TypeError
-        A dtype that the operation does not have.
+        The operation does not support the dtype.
 
     See CUDA C++ Programming Guide, "Warp Shuffle Functions" and "Memory Fence Functions".
 
@@ -388,24 +388,24 @@ def all(
     Parameters
     ----------
     x : array
-        NumPy's, or a device array (also of another library), of any strides.
+        A NumPy array or a device array (also of another library), of any strides.
     axis : int or tuple of int, optional
-        Over which axes; all unless given.
+        The axes to reduce. Default: all.
     out : array, optional
-        Where the result goes: of its shape, and of a dtype that its own casts to.
+        The array for the result. It must have the result's shape, and a dtype that the result can be cast to.
     keepdims : bool
         Keep the reduced axes, with an extent of 1.
     stream : Stream, optional
-        Where the work is enqueued; the current stream unless given.
+        The stream for the work. Default: the current stream.
 
     Returns
     -------
-    NumPy's scalar or array for NumPy's arrays, once it is there; for a device array another one, at once.
+    A NumPy scalar or array for NumPy arrays, when the result is there; for a device array a device array, at once.
 
     Raises
     ------
     TypeError
-        A dtype that the operation does not have.
+        The operation does not support the dtype.
 
     See CUDA C++ Programming Guide, "Warp Shuffle Functions" and "Memory Fence Functions".
 
@@ -423,12 +423,12 @@ def dot(
     *,
     stream: Stream | CudaStream | None = None,
 ) -> Any:
-    """The dot product, as numpy.dot has it: of two vectors the sum of their products, else that of x's last axis and y's
-    last but one.
+    """The dot product, as numpy.dot has it: for two vectors the sum of their products; else for the last axis of x and the
+    second last of y.
 
-    Arrays are given, and the result comes, as for matmul(); a vector's products are summed as sum() does it, without a
-    temporary array. Raises ValueError for shapes that do not fit and for numbers without dimensions, TypeError for
-    dtypes that kernels do not have.
+    Takes and returns arrays as matmul() does. Products of vectors are summed as by sum(), without a temporary array.
+    Raises ValueError for shapes that do not match and for numbers without dimensions, TypeError for dtypes that kernels
+    do not support.
 
     See CUDA C++ Programming Guide, "Warp Shuffle Functions".
 
@@ -470,7 +470,8 @@ def _dot_of_matrices(
             )
     if len(right.shape) <= 2 or len(left.shape) == 1:
         return matmul(left, right, out, stream=stream)
-    # Each row of x with each matrix of y: broadcast, and the axes of x brought before those of y.
+    # Multiplies each row of x with each matrix of y by broadcasting, then moves the axes of x before those of
+    # y.
     rows = tuple(left.shape[:-1])
     before, columns = tuple(right.shape[:-2]), right.shape[-1]
     apart = left.reshape((*rows[:-1], *(1 for _ in before), *left.shape[-2:]))
@@ -495,25 +496,25 @@ def _dot_of_matrices(
 
 
 class Reduce:
-    """A reduction by a variant of one's choice: ``cs.reduce(x, "sum", variant="interleaved_modulo")``.
+    """A reduction by a variant that you choose: ``cs.reduce(x, "sum", variant="interleaved_modulo")``.
 
     Parameters
     ----------
     x : array
-        As for sum().
+        The same as for sum().
     op : str
         "sum", "prod", "min", "max", "mean", "argmin", "argmax", "any" or "all".
     axis, dtype, out, keepdims, stream
-        As for sum().
+        The same as for sum().
     variant : str
-        One of `variants()`, or "auto", which takes one by operation, shape, dtype and device.
+        One of `variants()`, or "auto", which chooses by operation, shape, dtype and device.
 
     Raises
     ------
     ValueError
-        An operation or a variant that there is not, and what the operation itself refuses.
+        An unknown operation or variant, and the ValueErrors of the operation.
     TypeError
-        A variant for other dtypes, operations or axes, and what the operation itself refuses.
+        A variant for other dtypes, operations or axes, and the TypeErrors of the operation.
 
     Examples
     --------
@@ -538,7 +539,7 @@ class Reduce:
         return _reduce(op, x, axis, dtype, out, keepdims, variant, stream)
 
     def variants(self, device: Device | None = None) -> tuple[Variant, ...]:
-        """The ways to reduce on a device (the current one unless given), with what each needs and does.
+        """The variants for a device (default: the current one), with the requirements and the method of each.
 
         >>> import cuscope as cs
         >>> cs.reduce.variants()[0].name
@@ -556,9 +557,9 @@ class Reduce:
         *,
         stream: Stream | CudaStream | None = None,
     ) -> str:
-        """Which variant "auto" takes for this, with which kernel, grid and block, and why. Nothing is computed.
+        """The variant that "auto" takes, with kernel, grid and block, and the reason. Computes nothing.
 
-        Of a simulated device also how long it takes there. Errors are those of the operation itself.
+        For a simulated device it also says how long the reduction takes there. Raises the errors of the operation itself.
 
         >>> import numpy as np, cuscope as cs
         >>> name, _, reason = cs.reduce.explain(np.ones((64, 64)), "sum", axis=1).partition(": ")

@@ -1,4 +1,4 @@
-"""How an array is reduced: which axes, what is computed in, and the launch."""
+"""The plan of a reduction (its axes and dtypes) and its launch."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _dtype_of_sum(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _result_dtype(op: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """As the kernels give it."""
+    """The dtype in which the kernels return the result."""
     if op in ("sum", "prod"):
         return _dtype_of_sum(dtype)
     if op in ("argmin", "argmax"):
@@ -61,7 +61,7 @@ def _result_dtype(op: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _empty_result(op: str, shape: tuple[int, ...], dtype: np.dtype[Any], stream: Stream) -> DeviceArray:
-    """What is the result where nothing is reduced."""
+    """The result of a reduction without elements."""
     if 0 in shape and op not in ("argmin", "argmax"):
         return _core.empty(shape, dtype, stream=stream)
     if op in ("sum", "any"):
@@ -77,7 +77,7 @@ def _empty_result(op: str, shape: tuple[int, ...], dtype: np.dtype[Any], stream:
 
 
 class Plan(NamedTuple):
-    """What is reduced over, what the elements are read as, and what comes of them."""
+    """The axes of a reduction, the dtype that it is computed in, and the dtype of the result."""
 
     axes: tuple[int, ...]
     computed: np.dtype[Any]
@@ -102,7 +102,7 @@ def plan_of(
     if dtype is not None:
         final = _operands.native(np.dtype(dtype))
         _operands.check_dtype(final, op)
-        # Sums of narrow integers wrap as those of wide ones do, cut off.
+        # Sums of narrow integers are computed in wide ones and cut off, which wraps around in the same way.
         computed = final if final.kind != computed.kind or final.kind not in "iu" else computed
     return Plan(axes, computed, final)
 
@@ -132,7 +132,7 @@ def reduce(
     else:
         made = _result_dtype(op, computed)
         if op in ("sum", "prod") and final.kind in "iu" and final.itemsize == 4:
-            made = final  # rungs with integers of 32 bits compute in those
+            made = final  # variants with 32-bit integers compute in this dtype
         result = _operands.result_array(kept, made, on, out, [device_array])
         if math.prod(kept):
             _core.launch_reduce(op, device_array, axes, result, variant, on)

@@ -15,7 +15,7 @@ Classes::Classes(py::module_& m)
 
 PYBIND11_MODULE(_core, m) {
     using namespace cuscope::bindings;
-    m.doc() = "What cuscope is made of. Private: import cuscope instead.";
+    m.doc() = "The implementation of cuscope. It is private: import cuscope instead.";
     py::dict config;
     for (const auto& [key, value] : cuscope::build_config) config[key] = value;
     m.attr("build_config") = config;

@@ -50,10 +50,10 @@ VectorType vector_type(std::string_view type) {
     if (type == "dim3") return {{'u', 4}, 3};
     if (type == "__half2" || type == "half2") return {{'f', 2}, 2};
     if (type == "__nv_bfloat162" || type == "nv_bfloat162") return {bfloat16, 2};
-    // Of cuda::std, where an inline namespace comes in between, of thrust and of others.
+    // In cuda::std (which has an inline namespace), in thrust and in other libraries.
     if (type.ends_with("::complex<float>")) return {{'f', 4}, 2, true};
     if (type.ends_with("::complex<double>")) return {{'f', 8}, 2, true};
-    // CUDA 13's names with an alignment: double4_16a.
+    // CUDA 13 appends the alignment to some names: double4_16a.
     for (const std::string_view alignment : {"_16a", "_32a"}) {
         if (type.ends_with(alignment)) type.remove_suffix(alignment.size());
     }

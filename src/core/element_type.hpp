@@ -1,4 +1,4 @@
-// NumPy's element types, as far as kernels have them: a kind and a size.
+// NumPy's element types that kernels can have: a kind and a size.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace cuscope::core {
 
 struct ElementType {
-    // 'b' bool, 'i', 'u', 'f', 'c' as in NumPy, 'E' bfloat16 as in ml_dtypes; 0: another, which is not
+    // 'b' bool, 'i', 'u', 'f', 'c' as in NumPy, 'E' bfloat16 as in ml_dtypes; 0: any other type, which is not
     // compared
     char kind = 0;
     std::size_t size = 0;

@@ -20,7 +20,7 @@ struct Hint {
     const char* text;
 };
 
-// The first that matches counts.
+// The first match is used.
 constexpr std::array hints{
     Hint{Status::memory_allocation, "cudaHostAlloc",
          "The machine could not page-lock that much memory: allocate less, free other page-locked arrays, or "

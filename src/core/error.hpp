@@ -1,6 +1,7 @@
-// What a failed call of the contract becomes: an Error that carries the status, the call, what is known about
-// it and how to mend it. Also what is refused before any call is made. Three policies: `Device::check`
-// throws, `log_failure` is for destructors, and nothing at all happens while the process exits.
+// The exceptions of core. A failed call of the contract becomes an Error with the status, the name of the
+// call, the values involved and a hint how to fix it. The other classes are for arguments that are refused
+// before any call is made. There are three policies: `Device::check` throws, `log_failure` is for
+// destructors, and while the process exits failures are ignored.
 #pragma once
 
 #include <stdexcept>
@@ -15,9 +16,11 @@ class Error : public std::exception {
     Error(Status status, std::string call, std::string detail = {}, std::string hint = {});
 
     Status status() const { return status_; }
-    const std::string& call() const { return call_; }      // "cudaMalloc"
-    const std::string& detail() const { return detail_; }  // what failed, with its values; may be empty
-    const std::string& hint() const { return hint_; }      // the cause and the fix; may be empty
+    const std::string& call() const { return call_; }  // "cudaMalloc"
+    const std::string& detail() const {
+        return detail_;
+    }                                                  // the failed operation with its values; may be empty
+    const std::string& hint() const { return hint_; }  // the cause and the fix; may be empty
     const char* what() const noexcept override { return message_.c_str(); }
 
   private:
@@ -25,7 +28,7 @@ class Error : public std::exception {
     std::string call_, detail_, hint_, message_;
 };
 
-// A source that does not compile: `log` is the compiler's, at the user's own lines.
+// A source that does not compile. `log` is the compiler's output, with the line numbers of the user's source.
 class CompileFailure : public Error {
   public:
     CompileFailure(Status status, std::string call, const std::string& log, std::string message);
@@ -35,24 +38,24 @@ class CompileFailure : public Error {
     std::string log_;
 };
 
-// A value of a kind that is not taken where it came: Python's TypeError. (A value that is out of place is
-// std::invalid_argument, one that does not fit std::overflow_error, a name that is not there
-// std::out_of_range.)
+// A value of the wrong type: TypeError in Python. (A value that is not allowed is std::invalid_argument, one
+// that is out of range of its type std::overflow_error, an unknown name std::out_of_range.)
 class WrongKind : public std::invalid_argument {
   public:
     using std::invalid_argument::invalid_argument;
 };
 
-// A wait ended because somebody asked for it; whoever asked knows why.
+// A wait that ended because an interruption (such as Ctrl-C) was requested. The code that requested it knows
+// why.
 class Interrupted : public std::exception {
   public:
     const char* what() const noexcept override { return "interrupted"; }
 };
 
-// The cause and the fix, where the status and the call are enough to know them; else "".
+// The usual cause and its fix, if the status and the call determine them; else "".
 std::string usual_hint(Status status, const std::string& call);
 
-// For destructors: one line on stderr, and none where the status only says that the device is gone.
+// For destructors: prints one line to stderr, or none if the status only says that the device is gone.
 void log_failure(Status status, const char* call) noexcept;
 
 }  // namespace cuscope::core

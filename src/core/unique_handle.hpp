@@ -1,5 +1,6 @@
-// Owns one handle of the runtime together with the device that it belongs to: the only place in core that
-// gives a handle back, so that no owner writes a destructor or a move by hand.
+// Owns one handle of the runtime together with the device that it belongs to, so that its owner needs no
+// destructor and no hand-written move. Resources that may only be released after streams have finished use
+// release_after_uses() in memory/memory.hpp instead.
 #pragma once
 
 #include <utility>
@@ -8,7 +9,7 @@
 
 namespace cuscope::core {
 
-// Traits: `Handle`, `static Status destroy(Runtime&, Handle)`, `call`, the name of that call.
+// Traits: `Handle`; `static Status destroy(Runtime&, Handle)`; `call`, the name of the destroying function.
 template <class Traits>
 class unique_handle {
   public:
@@ -29,7 +30,7 @@ class unique_handle {
     }
 
     Handle get() const { return handle_; }
-    // The runtime has destroyed it already.
+    // To be called when the runtime has destroyed the handle already.
     void forget() { handle_ = Handle{}; }
     Device& device() const { return *device_; }
     unsigned generation() const { return generation_; }

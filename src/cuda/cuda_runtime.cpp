@@ -1,4 +1,4 @@
-// Devices, errors, time, and what all calls share.
+// Devices, errors, time, and helpers that all calls share.
 #include "cuda/cuda_runtime.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ const RuntimeRegistration registration({"cuda", 0, []() -> std::shared_ptr<Runti
 
 DriverFunction<CUresult (*)(CUdevice*)> ctx_get_device("cuCtxGetDevice", 2000);
 
-// What is known about this thread's last failed call, beyond its status.
+// Details about this thread's last failed call, beyond its status.
 std::string& last_detail() {
     static thread_local std::string detail;
     return detail;
@@ -81,7 +81,7 @@ Status CudaRuntime::set_device(int device) {
 
 Status CudaRuntime::get_device(int* device) {
     clear(device);
-    // Every launch asks. The driver knows as soon as the thread has a context.
+    // Every launch asks for the device. The driver answers as soon as the thread has a context.
     if (device != nullptr && driver_call(ctx_get_device, device) == Status::success) return Status::success;
     return make([&] { return cudaGetDevice(device); });
 }
@@ -94,7 +94,7 @@ Status CudaRuntime::get_device_properties(DeviceProperties* properties, int devi
         status != Status::success) {
         return status;
     }
-    // The fields of cudaDeviceProp come and go with versions; attributes stay.
+    // cudaDeviceProp loses and gains fields between versions; attributes remain.
     Status status = Status::success;
     const auto number = [&](DeviceAttribute attribute) {
         int value = 0;
@@ -247,8 +247,8 @@ std::int64_t CudaRuntime::clock_ns() {
 }
 
 void CudaRuntime::host_work(std::int64_t nanoseconds) {
-    constexpr std::int64_t slice_ns = 30'000'000;  // between two looks at whether somebody wants it to end
-    constexpr std::int64_t spin_ns = 200'000;      // a sleep this short takes longer than it says
+    constexpr std::int64_t slice_ns = 30'000'000;  // between two calls of interrupted()
+    constexpr std::int64_t spin_ns = 200'000;      // shorter sleeps overshoot
     const std::int64_t end = clock_ns() + std::max<std::int64_t>(nanoseconds, 0);
     for (std::int64_t left = end - clock_ns(); left > spin_ns; left = end - clock_ns()) {
         std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(left - spin_ns / 2, slice_ns)));

@@ -1,5 +1,5 @@
-// The contract over the CUDA runtime library. Owns nothing but what it takes to wait so that Ctrl-C ends the
-// wait; everything else is the library's.
+// The contract on top of the CUDA runtime library. Its only own state serves waits that Ctrl-C can end, and
+// pools that are reused; the library holds everything else.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -30,18 +30,18 @@ class CudaRuntime final : public Runtime {
     void host_work(std::int64_t nanoseconds) override;
     std::string error_detail() override;
     PendingList pending() override { return {}; }  // the core remembers what it enqueued
-    // Host functions stay with the driver, which cannot be told to drop them; those of the core look at
+    // Host functions stay enqueued in the driver, which cannot drop them. The core's host functions check
     // process_exiting() before they do anything.
     void shut_down() noexcept override;
 
   private:
-    // Makes a call of the library, unless this process is a fork's child: the driver can do nothing there.
+    // Calls the library. Fails in a forked child, where the driver does not work.
     template <class Call>
     Status make(Call&& call) {
         if (forked_after_use()) return failed(Status::initialization_error);
         return answered(static_cast<Status>(std::forward<Call>(call)()));
     }
-    // The same, of a call in a stream. Not for calls that wait.
+    // The same for a call in a stream. Not for calls that wait.
     template <class Call>
     Status make_in(StreamHandle stream, Call&& call) {
         const StreamUse use(native(stream));
@@ -51,13 +51,14 @@ class CudaRuntime final : public Runtime {
     Status make_after(StreamHandle stream, Wait&& wait, Call&& call);
     template <class Call>
     Status make_copy(StreamHandle stream, bool waits, Call&& call);
-    // Of calls that wait for all of a device, or of all devices: would this one, where it must not?
+    // For calls that wait for a whole device or for all devices: would the call wait although this thread
+    // must not?
     bool would_wait(bool all_devices = false) {
         return NoWait::active() && !forked_after_use() && !streams_.idle(all_devices);
     }
     Status answered(Status status) { return status == Status::success ? status : failed(status); }
 
-    // Remembers what is known about a failed call of this thread, for error_detail().
+    // Records the details of this thread's failed call for error_detail().
     Status failed(Status status);
     Status out_of_memory(const char* what, std::size_t bytes);
 

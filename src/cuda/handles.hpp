@@ -1,4 +1,4 @@
-// The contract's handles and the library's are the same values.
+// The contract's handles and the library's handles have the same values.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -28,7 +28,7 @@ inline const cudaGraphNode_t* native(const GraphNodeHandle* nodes) {
     return reinterpret_cast<const cudaGraphNode_t*>(nodes);
 }
 inline cudaGraphExec_t* native(GraphExecHandle* exec) { return reinterpret_cast<cudaGraphExec_t*>(exec); }
-// The library's functions on kernels take a host function's address or a cudaKernel_t.
+// The library's kernel functions take a host function's address or a cudaKernel_t.
 inline const void* function(KernelHandle kernel) { return kernel; }
 
 inline cudaStream_t* native(StreamHandle* stream) { return reinterpret_cast<cudaStream_t*>(stream); }
@@ -52,8 +52,8 @@ inline cudaPitchedPtr native(const PitchedPointer& pitched) {
     return {pitched.pointer, pitched.pitch, pitched.x_size, pitched.y_size};
 }
 
-// Out-parameters hold nothing of before, whatever the library does with them. A null one is the library's to
-// refuse.
+// Resets an out-parameter, so that it holds no old value whatever the library does with it. The library
+// itself refuses a null one.
 template <class T>
 void clear(T* out) {
     if (out != nullptr) *out = T{};

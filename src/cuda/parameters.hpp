@@ -1,4 +1,4 @@
-// Parameters of copies and launches as the library wants them, and back.
+// Converts parameters of copies and launches to the library's types and back.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@ namespace cuscope::cuda {
 
 inline dim3 dimensions(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
 
-// Of those that are one number the value lies where that of any other does: at the union's begin.
+// Attributes that are a single number use a common path: the number lies at the beginning of the union.
 inline cudaLaunchAttributeValue value_of(const LaunchAttribute& attribute, LaunchAttributeId id) {
     cudaLaunchAttributeValue value{};
     switch (id) {

@@ -1,4 +1,4 @@
-// The contract's numbers are CUDA's own: checked against the header of the toolkit that builds this.
+// Checks that the contract's numbers equal CUDA's, against the header of the toolkit that builds this.
 #include <cuda_runtime_api.h>
 
 #include "runtime/status.hpp"
@@ -12,7 +12,7 @@ constexpr bool same(A a, B b) {
     return static_cast<long long>(a) == static_cast<long long>(b);
 }
 
-#if CUDART_VERSION >= 13000  // an older header has not all of the codes
+#if CUDART_VERSION >= 13000  // older headers lack some codes
 #define CUSCOPE_STATUS(number, enumerator, name, text) \
     static_assert(same(Status::enumerator, ::name), "Status differs from cudaError_t");
 #include "runtime/status_codes.inc"

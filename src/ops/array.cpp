@@ -39,7 +39,7 @@ constexpr std::array known{
 
 const Known& of(Type type) { return known[static_cast<std::size_t>(type)]; }
 
-// The same elements with as few dimensions as they take.
+// Merges dimensions where the strides allow it, so that as few as possible remain.
 void merge_dimensions(std::vector<std::int64_t>& shape, std::vector<std::int64_t>& strides) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -72,7 +72,7 @@ const char* word_of(std::size_t size) {
     }
 }
 
-// One launch for what a Layout can say; the outer dimensions that are too many, one index after the other.
+// One launch for the dimensions that a Layout has room for. Further outer dimensions are looped over.
 void pack_into(const Array& to, std::byte* out, const Array& from, const std::byte* in,
                std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
                const core::StreamPtr& stream) {
@@ -168,7 +168,7 @@ void fill_with(const Array& array, double value, const core::StreamPtr& stream) 
         case Type::float64:
             return as(value);
         default:
-            // All bytes of a zero are zero, whatever it is.
+            // Zero is all zero bytes in every type.
             if (value != 0) throw std::invalid_argument("a fill of another type than the kernels compute in");
             return as(std::byte{0});
     }

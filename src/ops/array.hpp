@@ -1,4 +1,4 @@
-// An array as the operations see it: where its elements lie, and what they are.
+// An array as the operations see it: the place and the type of its elements.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace cuscope::ops {
 
 using kernels::Type;
 
-// By NumPy's name ("float32", "bfloat16"). Throws std::invalid_argument for one that kernels do not have.
+// By NumPy's name ("float32", "bfloat16"). Throws std::invalid_argument for a type that kernels do not have.
 Type type_named(std::string_view name);
 const char* name(Type type);
 std::size_t size_of(Type type);
-// What CUDA C++ calls it, as the names of kernels have it: "__half".
+// The name in CUDA C++, as in the names of kernels: "__half".
 const char* cuda_name(Type type);
 
 struct Array {
@@ -32,15 +32,15 @@ struct Array {
     bool contiguous() const;  // in C order
 };
 
-// Sets every element of an array in C order to this number.
+// Sets every element of an array to `value`. The array must be in C order.
 void fill_with(const Array& array, double value, const core::StreamPtr& stream);
 
-// A new one in C order, allocated in the stream.
+// A new array in C order, allocated in the stream.
 Array allocate(const core::StreamPtr& stream, Type type, std::vector<std::int64_t> shape);
 
-// Elements of any strides and type to an array in C order, converted to its type.
+// Copies elements of any strides and type into an array in C order, converted to its type.
 void copy_into(const Array& to, const Array& from, const core::StreamPtr& stream);
-// In C order and of this type: the array itself if it is that, else a copy made in the stream.
+// The array itself if it is in C order and of this type, else a converted copy, made in the stream.
 Array packed(const Array& array, Type type, const core::StreamPtr& stream);
 
 }  // namespace cuscope::ops

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t shared_of_every_launch = 48 * 1024;
 
-// What cs.sum and its like, cs.matmul and copies of strided arrays launch.
+// The kernels of cs.sum and the other reductions, of cs.matmul, and of copies of strided arrays.
 constexpr const char* used_by_operations[] = {"gather/gather",
                                               "gather/convert",
                                               "reduce_auto/sum",
@@ -30,7 +30,7 @@ constexpr const char* used_by_operations[] = {"gather/gather",
                                               "matmul/08_warp_tiles",
                                               "matmul/09_tensor_cores"};
 
-// For other GPUs the driver translates the kernels, which takes long.
+// For other GPUs the driver translates PTX, which takes long.
 bool has_machine_code(const core::Device& device) {
     const auto& properties = device.properties();
     return properties.compute_capability_major == 9 && properties.compute_capability_minor == 0;
@@ -53,7 +53,7 @@ std::shared_ptr<core::Module> load(core::Device& device, const std::string& file
 }  // namespace
 
 KernelLibrary& KernelLibrary::of(core::Device& device) {
-    // Never taken apart: a device lives as long as the process.
+    // Never destroyed: devices live as long as the process.
     static std::mutex mutex;
     static auto* const libraries = new std::map<core::Device*, std::unique_ptr<KernelLibrary>>;
     const std::lock_guard lock(mutex);
@@ -78,15 +78,15 @@ void KernelLibrary::load_ahead(core::Device& device) noexcept {
             if (std::exchange(library.loaded_ahead_, true)) return;
         }
         for (const char* file : used_by_operations) library.module(file);
-        // A kernel that copies nothing is launched now, in case the first launch on a device waits as well as
-        // the loading. The effect of this launch alone was not measured.
+        // Launches a kernel that copies nothing, in case the first launch on a device waits as well as the
+        // loading. The effect of this launch alone was not measured.
         const core::StreamPtr stream =
             core::Stream::create(device.shared_from_this(), flags::stream_non_blocking, 0);
         const auto* const in = static_cast<const std::byte*>(nullptr);
         run(*library.kernel("gather/gather", "gather<unsigned char>"), {{1, 1, 1}, {32, 1, 1}}, stream, {},
             in, static_cast<std::byte*>(nullptr), kernels::Layout{}, 0LL);
         stream->synchronize();
-    } catch (...) {  // the operation that needs a kernel reports it
+    } catch (...) {  // the operation that needs a kernel reports the error
     }
 }
 

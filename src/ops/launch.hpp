@@ -1,4 +1,4 @@
-// Launches of the package's own kernels, whose arguments are known to be right.
+// Launches of the package's own kernels. Their arguments are not checked.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,15 @@ namespace cuscope::ops {
 struct Launch {
     Dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
-    std::int64_t duration_ns = -1;  // on a simulated device; -1: as any kernel's
-    bool overlapping = false;  // the kernel waits by itself for the one before it, where devices let it start
+    std::int64_t duration_ns = -1;  // on a simulated device; -1: the default for a kernel of unknown duration
+    // the kernel itself waits for the kernel before it, where the device lets them overlap
+    bool overlapping = false;
 };
 
-// Of launches that overlap; empty on devices that have no such thing.
+// The launch attributes of overlapping launches; none on devices without programmatic dependent launch.
 std::span<const LaunchAttribute> overlapping(const core::Device& device);
 
-// Arguments are passed by value, of the very types of the kernel's parameters.
+// Arguments are passed by value and must have exactly the types of the kernel's parameters.
 template <class... Arguments>
 void run(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr& stream,
          std::span<core::Memory* const> memories, Arguments... arguments) {
@@ -37,15 +38,15 @@ void run(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr
     kernel.launch(config, stream, pointers, memories, bytes);
 }
 
-// So many blocks that each thread has an element, but no more than keep the device busy.
+// Enough blocks for one thread per element, but no more than keep the device busy.
 unsigned blocks_for(const core::Device& device, std::int64_t elements, unsigned threads);
 
-// On a simulated device: `function` runs as a kernel of so many blocks, on the processor's cores.
+// On a simulated device: runs `function` as a kernel of `blocks` blocks, on the cores of the CPU.
 template <class Operands>
 void run_natively(void (*function)(const Operands&, unsigned block, unsigned blocks),
                   const Operands& operands, unsigned blocks, std::int64_t duration_ns,
                   const core::StreamPtr& stream, std::span<core::Memory* const> memories) {
-    // What is copied byte by byte: the function, and what it is called with.
+    // The function and its operands, copied byte by byte into the kernel's argument.
     struct Packed {
         void (*function)(const Operands&, unsigned, unsigned);
         Operands operands;

@@ -9,14 +9,14 @@ namespace {
 
 struct OfMatmul {
     std::string_view kernel;
-    double fill;         // the rate of a multiprocessor with next to no tile, in that of a full one
-    double picoseconds;  // of a tile for each step along the inner extent, where multiprocessors are full
+    double fill;         // the speed of an almost empty multiprocessor, relative to a full one
+    double picoseconds;  // for a tile and one step along the inner extent, on a full multiprocessor
 };
 
 struct OfReduction {
     std::string_view variant;
-    double microseconds;  // of a launch
-    double picoseconds;   // of an element of four bytes
+    double microseconds;  // for the launch
+    double picoseconds;   // for an element of four bytes
 };
 
 #include "ops/calibration.inc"
@@ -24,7 +24,7 @@ struct OfReduction {
 constexpr double measured_clock = 1980e3, measured_multiprocessors = 132,
                  measured_bandwidth = 2.0 * 3201e3 * 6016 / 8;
 
-// Of kernels that were not measured: as the same one for float, for as much longer elements.
+// A kernel that was not measured is predicted from its float version, in proportion to the element's size.
 const OfMatmul* measured(const matmul::Instance& instance, double* longer) {
     *longer = 1;
     for (const OfMatmul& known : of_matmul)

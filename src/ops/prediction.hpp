@@ -1,5 +1,5 @@
-// How long the package's kernels take on a simulated device: as an H200 took (calibration.inc), scaled to the
-// model.
+// How long the package's kernels take on a simulated device: the times measured on an H200 (calibration.inc),
+// scaled to the device's model.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,18 @@
 
 namespace cuscope::ops {
 
-// Nanoseconds; -1 for a device that is none of ours to predict, or a kernel that was not measured.
-//
-// A product is waves of tiles: the multiprocessor that has most of them, times the inner extent, and less
-// fast where it holds fewer than it can.
+// Nanoseconds; -1 on a real device, or for a kernel that was not measured.
+// A product is computed in waves of tiles. Its time is that of the multiprocessor with the most tiles, times
+// the inner extent. A multiprocessor with fewer tiles than it can hold is slower per tile.
 std::int64_t predict_matmul(const core::Device& device, const matmul::Instance& instance,
                             const matmul::Shape& shape);
-// A reduction's launch is a fixed time and one for each element; wider elements take as much longer.
+// A reduction takes a fixed time for the launch and a time for each element, in proportion to the element's
+// size.
 std::int64_t predict_reduction(const core::Device& device, std::string_view variant, std::int64_t elements,
                                std::size_t element_bytes);
 
-// Why a simulated device goes its own way, how long that takes on it, and which kernel's time that is.
+// Explains why a simulated device does not run the kernel, and names the kernel that the duration is taken
+// from.
 std::string simulated_reason(const Choice& kernel, std::int64_t duration_ns);
 
 }  // namespace cuscope::ops

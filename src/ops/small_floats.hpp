@@ -1,4 +1,4 @@
-// Half precision and bfloat16 on a processor that need not know them.
+// Half precision and bfloat16 on a CPU that may not support them.
 #pragma once
 
 #include <bit>
@@ -26,7 +26,7 @@ struct Half {
         if (magnitude > 0x7f800000U) return {static_cast<std::uint16_t>(sign | 0x7e00U)};
         if (magnitude >= 0x477ff000U)
             return {static_cast<std::uint16_t>(sign | 0x7c00U)};  // rounds to infinity
-        if (magnitude < 0x38800000U) {  // below the smallest normal one: as many 2^-24 as there are
+        if (magnitude < 0x38800000U) {                            // subnormal: a multiple of 2^-24
             const float scaled = std::bit_cast<float>(magnitude) * 0x1p24F;
             return {static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::nearbyint(scaled)))};
         }

@@ -66,7 +66,7 @@ Status FaultRuntime::count(std::string_view method) {
 Status FaultRuntime::around(std::string_view method, const Forward& forward) {
     Status& last = injected();
     if (const Status fault = count(method); fault != Status::success) {
-        if (fault != Status::not_ready) last = fault;  // which CUDA keeps for no query
+        if (fault != Status::not_ready) last = fault;  // CUDA never keeps not_ready as last error
         return fault;
     }
     const Status status = forward();
@@ -76,7 +76,7 @@ Status FaultRuntime::around(std::string_view method, const Forward& forward) {
         last = Status::success;
         return answer;
     }
-    // The runtime underneath has a later error of its own.
+    // The wrapped runtime has a later error of its own.
     if (status != Status::success && status != Status::not_ready) last = Status::success;
     return status;
 }

@@ -1,5 +1,5 @@
-// Makes chosen calls of a runtime fail, so that what happens then can be tested. A call that fails does not
-// reach the runtime underneath, and its status becomes the calling thread's last error.
+// Makes chosen calls of a runtime fail, for tests of error handling. A call that fails does not reach the
+// wrapped runtime, and its status becomes the calling thread's last error.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ class FaultRuntime final : public ForwardingRuntime {
   public:
     explicit FaultRuntime(std::shared_ptr<Runtime> under);
 
-    // Is this the name of a method of the contract that returns a Status?
+    // Does the contract have a method of this name that returns a Status?
     static bool is_method(std::string_view method);
 
-    // The nth call of `method` from now on, 1 being the next, fails with `status`; once. Several faults may
-    // wait at a time. False if there is no such method or `nth` is 0.
+    // The nth call of `method` from now on (1 is the next call) fails with `status`, once. Several faults may
+    // be set at the same time. False if there is no such method or `nth` is 0.
     bool fail(std::string_view method, std::uint64_t nth, Status status);
-    // How often `method` was called, failed calls included, since the beginning or the last clear().
+    // The number of calls of `method`, failed calls included, since the beginning or the last clear().
     std::uint64_t calls(std::string_view method) const;
-    // Forgets the faults that have not happened yet, and the counts.
+    // Discards the counts and the faults that have not happened yet.
     void clear();
 
     std::string error_detail() override;
@@ -36,15 +36,14 @@ class FaultRuntime final : public ForwardingRuntime {
   private:
     struct Method {
         std::uint64_t calls = 0;
-        std::map<std::uint64_t, Status> faults;  // by the number of the call
+        std::map<std::uint64_t, Status> faults;  // by call number
     };
 
-    // The last error of the calling thread if this runtime made it up; success if the runtime underneath
-    // knows.
+    // The calling thread's last error if it was injected here. Success: ask the wrapped runtime.
     Status& injected();
     Status count(std::string_view method);
 
-    const std::uint64_t id_;  // tells instances apart in what threads keep of them
+    const std::uint64_t id_;  // key of this instance in thread-local storage
     mutable std::mutex mutex_;
     std::map<std::string, Method, std::less<>> methods_;
 };

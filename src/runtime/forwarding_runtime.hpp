@@ -1,5 +1,5 @@
-// The base of the contract's decorators: hands every call to the runtime underneath, through one hook. Adds
-// nothing of its own.
+// The base class of decorators of the contract. It forwards every call to the wrapped runtime through one
+// hook, and adds nothing.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class ForwardingRuntime : public Runtime {
 #undef CUSCOPE_METHOD
 
   protected:
-    // A call to the runtime underneath, with its arguments; valid while `around` runs.
+    // One call to the wrapped runtime with its arguments; valid while `around` runs.
     class Forward {
       public:
         template <class Call>
@@ -47,8 +47,8 @@ class ForwardingRuntime : public Runtime {
         Status (*invoke_)(const void* target);
     };
 
-    // What each call does: forwards it, unless a decorator has something else in mind. `method` is a method's
-    // name in the contract.
+    // Called for each call; a decorator forwards it or does something else. `method` is the method's name in
+    // the contract.
     virtual Status around(std::string_view method, const Forward& forward) = 0;
 
     Runtime& under() { return *under_; }

@@ -1,5 +1,5 @@
-// What a counted launch found out: how often its threads reached for memory, and what that asked of their
-// warps. A request is one instruction of a warp.
+// The results of a counted launch: the number of memory accesses of its threads, and the requests, sectors
+// and wavefronts that its warps needed for them. A request is one instruction of a warp.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 namespace cuscope {
 
 struct GlobalCounts {
-    std::uint64_t loads = 0, stores = 0, atomics = 0;  // of threads
+    std::uint64_t loads = 0, stores = 0, atomics = 0;  // by threads
     std::uint64_t load_requests = 0, store_requests = 0;
-    std::uint64_t load_sectors = 0, store_sectors = 0;  // of 32 bytes
-    std::uint64_t load_bytes = 0, store_bytes = 0;      // that threads asked for
+    std::uint64_t load_sectors = 0, store_sectors = 0;  // sectors of 32 bytes
+    std::uint64_t load_bytes = 0, store_bytes = 0;      // bytes that threads requested
 
     GlobalCounts& operator+=(const GlobalCounts& other) {
         loads += other.loads;
@@ -28,10 +28,10 @@ struct GlobalCounts {
 };
 
 struct SharedCounts {
-    std::uint64_t loads = 0, stores = 0, atomics = 0;  // of threads
+    std::uint64_t loads = 0, stores = 0, atomics = 0;  // by threads
     std::uint64_t load_requests = 0, store_requests = 0;
     std::uint64_t load_wavefronts = 0, store_wavefronts = 0;
-    std::uint64_t load_bank_conflicts = 0, store_bank_conflicts = 0;  // wavefronts beyond the least
+    std::uint64_t load_bank_conflicts = 0, store_bank_conflicts = 0;  // wavefronts beyond the minimum
 
     SharedCounts& operator+=(const SharedCounts& other) {
         loads += other.loads;
@@ -50,14 +50,14 @@ struct SharedCounts {
 struct LaunchCounts {
     GlobalCounts global;
     SharedCounts shared;
-    // Basic blocks that threads ran, and that their warps had to issue.
+    // The basic blocks that threads ran, and the basic blocks that their warps issued.
     std::uint64_t thread_steps = 0, warp_steps = 0;
 
     struct Argument {
         unsigned parameter;
         GlobalCounts counts;
     };
-    std::vector<Argument> arguments;  // by parameter; those that hold an address of an allocation
+    std::vector<Argument> arguments;  // by parameter; only parameters that hold an allocation's address
 };
 
 }  // namespace cuscope

@@ -1,5 +1,5 @@
-// Plain types of the contract for launches: attributes of launches, streams and functions. Numbers are CUDA's
-// own.
+// Plain types of the contract for launches: attributes of launches, streams and functions. The numbers equal
+// CUDA's.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ enum class LaunchAttributeId : int {
     ignore = 0,
     access_policy_window = 1,
     cooperative = 2,
-    synchronization_policy = 3,  // of streams
+    synchronization_policy = 3,  // streams only
     cluster_dimension = 4,
     cluster_scheduling_policy_preference = 5,
     programmatic_stream_serialization = 6,
@@ -31,7 +31,7 @@ enum class LaunchAttributeId : int {
     mem_sync_domain = 10,
     preferred_cluster_dimension = 11,
     launch_completion_event = 12,
-    device_updatable_kernel_node = 13,  // of graphs
+    device_updatable_kernel_node = 13,  // graphs only
     preferred_shared_memory_carveout = 14,
     nvlink_util_centric_scheduling = 16,
 };
@@ -47,10 +47,10 @@ struct AccessPolicyWindow {
     AccessProperty hit = AccessProperty::normal, miss = AccessProperty::normal;
 };
 
-// cudaLaunchAttribute: the id says which of the fields counts.
+// cudaLaunchAttribute. The id tells which field is used.
 struct LaunchAttribute {
     LaunchAttributeId id = LaunchAttributeId::ignore;
-    int value = 0;          // of those that are one number
+    int value = 0;          // for attributes that are a single number
     Dim3 cluster{0, 0, 0};  // cluster_dimension, preferred_cluster_dimension
     AccessPolicyWindow window;
     EventHandle event = nullptr;  // programmatic_event, launch_completion_event
@@ -93,16 +93,16 @@ namespace flags {
 inline constexpr unsigned occupancy_default = 0x0, occupancy_disable_caching_override = 0x1;
 }  // namespace flags
 
-// cudaLaunchConfig_t, and what only a simulation wants to know of a launch. A real device ignores the latter.
+// cudaLaunchConfig_t, and two fields that only the simulation uses (duration_ns, array_bytes).
 struct LaunchConfig {
     Dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
     StreamHandle stream = nullptr;
-    bool cooperative = false;       // all blocks run at once: grid.sync()
-    Dim3 cluster{0, 0, 0};          // in blocks; zeroes: what the kernel says, or no clusters
-    std::int64_t duration_ns = -1;  // how long the kernel takes, if the caller says so
-    std::int64_t array_bytes = -1;  // how many bytes its array arguments hold, if the caller knows
-    std::span<const LaunchAttribute> attributes;  // beside those two; of several of one id the last counts
+    bool cooperative = false;       // all blocks run at once, for grid.sync()
+    Dim3 cluster{0, 0, 0};          // in blocks; all zero: the kernel's own size, or no clusters
+    std::int64_t duration_ns = -1;  // the kernel's duration; -1: not given
+    std::int64_t array_bytes = -1;  // the bytes of its array arguments; -1: unknown
+    std::span<const LaunchAttribute> attributes;  // further attributes; the last of each id counts
 };
 
 }  // namespace cuscope

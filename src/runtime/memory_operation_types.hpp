@@ -1,4 +1,4 @@
-// Plain types of the contract for stream memory operations. Numbers are the driver's own.
+// Plain types of the contract for stream memory operations. The numbers equal the driver's.
 #pragma once
 
 #include <cstdint>

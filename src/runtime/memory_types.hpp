@@ -1,5 +1,5 @@
-// Plain types of the contract's memory calls: extents, pitched memory, places, pools, CUDA arrays, textures.
-// Numbers are CUDA's own.
+// Plain types of the contract's memory calls: extents, pitched memory, locations, pools, CUDA arrays,
+// textures. The numbers equal CUDA's.
 #pragma once
 
 #include <array>
@@ -22,19 +22,19 @@ enum class MemcpyKind : int {
     by_address = 4,  // cudaMemcpyDefault
 };
 
-// cudaExtent: the width in bytes, or in elements where an array takes part.
+// cudaExtent: the width is in bytes, or in elements if the copy involves an array.
 struct Extent {
     std::size_t width = 0, height = 0, depth = 0;
     bool operator==(const Extent&) const = default;
 };
 
-// cudaPos: x in bytes, or in elements of an array.
+// cudaPos: x is in bytes, or in elements of an array.
 struct Position {
     std::size_t x = 0, y = 0, z = 0;
 };
 
-// cudaPitchedPtr: bytes from a row to the next; x_size is the logical width in bytes, y_size the rows of a
-// slice.
+// cudaPitchedPtr: `pitch` is the number of bytes from one row to the next, x_size the logical width in bytes,
+// y_size the number of rows in a slice.
 struct PitchedPointer {
     void* pointer = nullptr;
     std::size_t pitch = 0, x_size = 0, y_size = 0;
@@ -55,7 +55,7 @@ struct Memcpy3DParameters {
 // cudaMemLocationType
 enum class MemLocationType : int { invalid = 0, device = 1, host = 2, host_numa = 3, host_numa_current = 4 };
 
-// cudaMemLocation: `id` is a device's ordinal, or a NUMA node.
+// cudaMemLocation: `id` is a device ordinal or a NUMA node.
 struct MemLocation {
     MemLocationType type = MemLocationType::device;
     int id = 0;
@@ -95,7 +95,7 @@ enum class MemPoolAttribute : int {
 // cudaMemPoolProps: a pool of page-locked device memory without handles for other processes.
 struct MemPoolProperties {
     MemLocation location;
-    std::size_t max_size = 0;  // bytes; 0: as much as the device has
+    std::size_t max_size = 0;  // bytes; 0: limited by the device's memory only
 };
 
 // cudaMemAccessFlags, cudaMemAccessDesc
@@ -124,7 +124,7 @@ inline constexpr unsigned array_layered = 0x1, array_surface_load_store = 0x2, a
                           array_texture_gather = 0x8;
 }  // namespace flags
 
-// cudaChannelFormatKind, cudaChannelFormatDesc: bits of each component.
+// cudaChannelFormatKind, cudaChannelFormatDesc: the bits of each component.
 enum class ChannelKind : int { signed_integer = 0, unsigned_integer = 1, floating = 2, none = 3 };
 struct ChannelFormat {
     int x = 0, y = 0, z = 0, w = 0;
@@ -157,7 +157,8 @@ struct TextureDescription {
     bool srgb = false;
     std::array<float, 4> border_color{};
     bool normalized_coordinates = false;
-    // Of mipmapped arrays. The level that is read is the one asked for and the bias, between the clamps.
+    // For mipmapped arrays. The level that is read is the requested level plus the bias, clamped to [min,
+    // max].
     TextureFilterMode mipmap_filter_mode = TextureFilterMode::point;
     float mipmap_level_bias = 0, min_mipmap_level_clamp = 0, max_mipmap_level_clamp = 0;
 };

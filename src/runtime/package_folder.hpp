@@ -1,4 +1,4 @@
-// Where the package lies: headers and kernels are beside the extension.
+// The folder of the installed package: headers and kernels lie next to the extension.
 #pragma once
 
 #include <filesystem>

@@ -6,7 +6,7 @@
 namespace cuscope {
 namespace {
 
-// Everything that the pieces of work in `from` wait for, however indirectly, themselves included.
+// Marks all work that the work in `from` waits for, directly or indirectly, and the work in `from` itself.
 std::vector<bool> reach(const PendingList& list, std::vector<int> from) {
     std::vector<bool> reached(list.size());
     while (!from.empty()) {
@@ -20,7 +20,7 @@ std::vector<bool> reach(const PendingList& list, std::vector<int> from) {
     return reached;
 }
 
-// "memset of 4 KiB (2 in Stream #3)"
+// For example "memset of 4 KiB (2 in Stream #3)".
 std::string named(const PendingWork& work) {
     const std::string position = work.position > 0 ? std::to_string(work.position) + " " : "";
     return work.what + " (" + position + "in " + work.stream + ")";

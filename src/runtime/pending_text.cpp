@@ -55,7 +55,7 @@ bool is_satisfied(const MemoryOperation& wait, std::uint64_t number) {
             return (number & wanted) != 0;
         case flags::wait_value_nor:
             return (~(number | wanted) & mask) != 0;
-        default:  // in a circle
+        default:  // wait_value_geq compares cyclically
             return wide ? static_cast<std::int64_t>(number - wanted) >= 0
                         : static_cast<std::int32_t>(static_cast<std::uint32_t>(number - wanted)) >= 0;
     }

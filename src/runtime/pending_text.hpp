@@ -1,4 +1,4 @@
-// What those who list work in flight say of it alike.
+// Texts that the runtimes and the core share when they list pending work.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace cuscope {
 
 std::string text_of_address(std::uint64_t address);  // "0x7f00"
 std::string text_of_size(const Dim3& size);          // "4x2"
-// "kernel add<<<4, 256>>>"
+// For example "kernel add<<<4, 256>>>".
 std::string text_of_kernel(const std::string& name, const Dim3& grid, const Dim3& block);
-// "wait_value >= 1 at 0x7f00"
+// For example "wait_value >= 1 at 0x7f00".
 std::string text_of_operation(const MemoryOperation& operation);
-// ">= 1", "& 4 != 0": what a wait wants of a number.
+// The condition of a wait on its number, for example ">= 1" or "& 4 != 0".
 std::string condition_of(const MemoryOperation& wait);
 bool is_satisfied(const MemoryOperation& wait, std::uint64_t number);
-// The number as the host can read it, in one piece.
+// Reads the number on the host in one access.
 std::uint64_t number_at(const MemoryOperation& operation);
 
 }  // namespace cuscope

@@ -10,39 +10,39 @@
 namespace cuscope {
 namespace {
 
-struct Registry {
+struct OpenDescriptors {
     std::mutex mutex;
     std::vector<int> open;
 };
 
-// Never taken apart: a fork may come at any time.
-Registry& registry() {
-    static auto* const made = new Registry;
+// Never destroyed: a fork may happen at any time.
+OpenDescriptors& open_descriptors() {
+    static auto* const made = new OpenDescriptors;
     return *made;
 }
 
-void before_fork() { registry().mutex.lock(); }
-void after_fork_in_parent() { registry().mutex.unlock(); }
-void after_fork_in_child() {
-    for (const int fd : registry().open) ::close(fd);
-    registry().open.clear();
-    registry().mutex.unlock();
+void before_fork() { open_descriptors().mutex.lock(); }
+void after_fork_in_parent() { open_descriptors().mutex.unlock(); }
+void close_in_child() {
+    for (const int fd : open_descriptors().open) ::close(fd);
+    open_descriptors().open.clear();
+    open_descriptors().mutex.unlock();
 }
 
 }  // namespace
 
 PrivateDescriptor::PrivateDescriptor(int fd) : fd_(fd) {
     if (fd < 0) return;
-    static const int registered = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    static const int registered = pthread_atfork(before_fork, after_fork_in_parent, close_in_child);
     static_cast<void>(registered);
-    const std::lock_guard lock(registry().mutex);
-    registry().open.push_back(fd);
+    const std::lock_guard lock(open_descriptors().mutex);
+    open_descriptors().open.push_back(fd);
 }
 
 bool PrivateDescriptor::is_open() const noexcept {
     if (fd_ < 0) return false;
-    const std::lock_guard lock(registry().mutex);
-    const std::vector<int>& open = registry().open;
+    const std::lock_guard lock(open_descriptors().mutex);
+    const std::vector<int>& open = open_descriptors().open;
     return std::find(open.begin(), open.end(), fd_) != open.end();
 }
 
@@ -50,9 +50,9 @@ void PrivateDescriptor::close() noexcept {
     const int fd = std::exchange(fd_, -1);
     if (fd < 0) return;
     {
-        const std::lock_guard lock(registry().mutex);
-        // In a forked child it is closed already, and the number may be another file's.
-        if (std::erase(registry().open, fd) == 0) return;
+        const std::lock_guard lock(open_descriptors().mutex);
+        // In a forked child the descriptor is already closed, and its number may belong to another file.
+        if (std::erase(open_descriptors().open, fd) == 0) return;
     }
     ::close(fd);
 }

@@ -1,5 +1,6 @@
-// A file descriptor of this process alone: a forked child closes its copy. What the kernel lets go with the
-// last copy, a lock or the end of a pipe, then ends with this process, whatever it has forked.
+// A file descriptor that only this process keeps: a forked child closes its copy. The kernel releases some
+// resources (a lock, the end of a pipe) only with the last copy of the descriptor. This class makes their
+// life end with this process, whatever it has forked.
 #pragma once
 
 #include <utility>
@@ -9,7 +10,7 @@ namespace cuscope {
 class PrivateDescriptor {
   public:
     PrivateDescriptor() = default;
-    explicit PrivateDescriptor(int fd);  // which it owns; -1 for none
+    explicit PrivateDescriptor(int fd);  // takes ownership; -1: no descriptor
     PrivateDescriptor(PrivateDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
     PrivateDescriptor& operator=(PrivateDescriptor&& other) noexcept {
         std::swap(fd_, other.fd_);
@@ -18,7 +19,7 @@ class PrivateDescriptor {
     ~PrivateDescriptor() { close(); }
 
     int get() const { return fd_; }
-    // False in a child that was forked since, too.
+    // Also false in a child that was forked since.
     bool is_open() const noexcept;
     void close() noexcept;
 

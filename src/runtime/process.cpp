@@ -25,7 +25,7 @@ std::atomic<std::uint64_t> progress{0};
 std::atomic<QuietReport> quiet_report{nullptr};
 std::atomic<double> quiet_limit{0};
 
-// What the waits of a thread's call have seen.
+// The progress that the waits of one call on a thread have observed.
 struct Quiet {
     using Clock = std::chrono::steady_clock;
     Clock::time_point since;
@@ -53,7 +53,7 @@ bool quiet_for_long() {
     quiet.reporting = true;
     const QuietAnswer answer = report(seconds);
     quiet.reporting = false;
-    quiet.call = detail::calls;  // it may have made calls of its own
+    quiet.call = detail::calls;  // the report may have made calls itself
     quiet.since = Quiet::Clock::now();
     quiet.reported = answer != QuietAnswer::goes_on;
     return answer == QuietAnswer::end;

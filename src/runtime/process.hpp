@@ -1,5 +1,5 @@
-// What the process says to every layer: somebody wants a wait to end, the process exits, the process was
-// forked.
+// Process-wide state that every layer reads: a request to end a wait, the process's exit, and whether the
+// process was forked.
 #pragma once
 
 #include <atomic>
@@ -16,18 +16,17 @@ extern std::atomic<bool> forked;
 extern constinit thread_local unsigned calls;
 }  // namespace detail
 
-// Waits poll `interrupted()` every few dozen milliseconds, with no lock held; when it answers true they
-// return Status::not_ready, which a synchronisation answers for no other reason. The check is set once, by
-// the bindings; it answers true only on a thread that may be interrupted.
+// A wait polls `interrupted()` every few dozen milliseconds with no lock held. If it returns true, the wait
+// returns Status::not_ready; a synchronisation returns this status for no other reason. The bindings set the
+// check once. It returns true only on a thread that may be interrupted.
 using InterruptCheck = bool (*)();
 void set_interrupt_check(InterruptCheck check) noexcept;
 bool interrupted();
 
-// While a thread has one of these, calls of the contract that would wait for all of a device before they give
-// something back (free, free_host, host_unregister, free_array,
-// free_mipmapped_array, library_unload, mem_pool_destroy) do nothing
-// there and answer Status::not_ready; no call on the thread asks interrupted(). Destructors have one: they
-// never wait, and Ctrl-C is not theirs to take.
+// While a NoWait exists on a thread, contract calls that would wait for a whole device before they release
+// something (free, free_host, host_unregister, free_array, free_mipmapped_array, library_unload,
+// mem_pool_destroy) do nothing and return Status::not_ready. No call on the thread asks interrupted().
+// Destructors use it: they must never wait, and they must not consume a Ctrl-C.
 class NoWait {
   public:
     NoWait() noexcept : outer_(active_) {
@@ -38,12 +37,12 @@ class NoWait {
     NoWait& operator=(const NoWait&) = delete;
     ~NoWait() { active_ = outer_; }
     static bool active() noexcept { return active_; }
-    // Of the outermost one of this thread: no other has had it.
+    // The number of the outermost NoWait of this thread. Each has a different number.
     static unsigned long long number() noexcept { return number_; }
 
-    // While a release is tried again, or depends on whether work has been done yet. When that succeeds
-    // depends on how fast the processor is, so a simulated device counts no time for it: the timeline stays
-    // the same on every run.
+    // Marks a release that is a retry, or that depends on whether work is done yet. The moment at which it
+    // succeeds depends on the processor's speed. So a simulated device charges no time for it, and the
+    // timeline stays the same on every run.
     class Again {
       public:
         explicit Again(bool again = true) noexcept : outer_(again_) { again_ = again_ || again; }
@@ -63,20 +62,21 @@ class NoWait {
     bool outer_;
 };
 
-// Whatever a wait may be for has got on: work has begun or ended, a compiler runs. A thread that asks
-// interrupted() again and again in one call of the program, while nothing got on for `seconds`, has `report`
-// called, once in that call; 0: never. With no lock held; on any thread, interrupted() is true if it says so.
+// note_progress() tells waiting threads that something has advanced: work has begun or ended, or a compiler
+// runs. If a thread keeps asking interrupted() within one call of the program and nothing advances for
+// `seconds`, `report` is called, once for that call; 0: never. It is called with no lock held, on any thread.
+// If it returns QuietAnswer::end, interrupted() returns true.
 void note_progress() noexcept;
-inline void note_call() noexcept { ++detail::calls; }  // the calling thread's next wait is another one
-enum class QuietAnswer { goes_on, reported, end };     // goes_on: something works after all
+inline void note_call() noexcept { ++detail::calls; }  // the thread's next wait belongs to a new call
+enum class QuietAnswer { goes_on, reported, end };     // goes_on: some work does advance
 using QuietReport = QuietAnswer (*)(double seconds);
 void set_quiet_report(QuietReport report, double seconds) noexcept;
 
-// Lets go of the interpreter's lock, if the thread has it, while a call of the runtime is made that may take
-// long. For calls of destructors, which run wherever the last reference goes: a driver may hold its own lock
-// until a host function has run, which needs the interpreter's. The bindings set both functions once. Not to
-// be made with a lock of C++ held.
-using LetInterpreterGo = void* (*)();  // null: this thread does not have its lock
+// Releases the interpreter's lock (the GIL), if the thread holds it, during a runtime call that may take
+// long. It is meant for the calls of destructors, which run wherever the last reference is dropped: a driver
+// may hold its own lock until a host function has run, and that function needs the GIL. The bindings set both
+// functions once. Do not use it while holding a C++ lock.
+using LetInterpreterGo = void* (*)();  // null: this thread does not hold the GIL
 using TakeInterpreter = void (*)(void*);
 void set_interpreter_lock(LetInterpreterGo let_go, TakeInterpreter take) noexcept;
 class WithoutInterpreter {
@@ -90,8 +90,8 @@ class WithoutInterpreter {
     void* state_;
 };
 
-// A lock on the mutex. A thread that has to wait for it lets go of the interpreter's lock meanwhile, so this
-// is for every thread that takes a mutex under which a call may wait for the interpreter's lock.
+// Locks the mutex. If the thread has to wait for it, it releases the GIL meanwhile. Use it for every mutex
+// under which a call may wait for the GIL.
 template <class Lock>
 Lock locked(typename Lock::mutex_type& mutex) {
     Lock lock(mutex, std::try_to_lock);
@@ -102,19 +102,19 @@ Lock locked(typename Lock::mutex_type& mutex) {
     return lock;
 }
 
-// Where what kernels print goes: to this, which the bindings set once, or the C library's stdout where none
-// is.
+// Kernels print to this function, which the bindings set once, or to the C library's stdout if none is set.
 using KernelOutput = void (*)(const char* text, std::size_t bytes);
 void set_kernel_output(KernelOutput output) noexcept;
 bool has_kernel_output() noexcept;
 void write_kernel_output(const std::string& text);  // with no lock held
 
-// From here on owners leave everything to the operating system, and callbacks are not run.
+// After set_process_exiting(), owners leave all resources to the operating system, and callbacks are not run.
 void set_process_exiting() noexcept;
 bool process_exiting() noexcept;
 
-// True in a child process of one that had used a runtime: CUDA cannot be used there, and neither can a
-// simulation whose threads stayed behind. `note_runtime_use` is called when a runtime is made.
+// True in a forked child if the parent had used a runtime. CUDA does not work there. Neither does the
+// simulation, because its threads exist only in the parent. `note_runtime_use` is called when a runtime is
+// created.
 void note_runtime_use() noexcept;
 inline bool forked_after_use() noexcept { return detail::forked.load(std::memory_order_relaxed); }
 

@@ -1,5 +1,5 @@
-// The runtimes that this build has. Each registers itself when the program is loaded and is made when first
-// asked for; it then lives as long as the process.
+// The runtimes of this build. Each registers itself when the extension is loaded. It is created at its first
+// use and then lives as long as the process.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace cuscope {
 
 struct RuntimeEntry {
     std::string kind;  // "cuda", "host"
-    int rank = 0;      // lower comes first in the list of devices
+    int rank = 0;      // the device list starts with the lowest rank
     std::shared_ptr<Runtime> (*make)() = nullptr;
 };
 
@@ -22,7 +22,7 @@ struct RuntimeRegistration {
 
 // Kinds in order of rank.
 std::vector<std::string> runtime_kinds();
-// The runtime of a kind; null if this build has none.
+// The runtime of this kind; null if this build has none.
 std::shared_ptr<Runtime> runtime(const std::string& kind);
 
 }  // namespace cuscope

@@ -1,7 +1,7 @@
-// The contract: what a CUDA runtime does, and nothing of how. One virtual method for each runtime function
-// that the core needs, named after it without the prefix, with the same parameters and meaning. Methods may
-// be called from any thread. Those that wait take no lock that a host function, or another thread's call,
-// could need.
+// The contract: the operations of a CUDA runtime, without any implementation. It has one virtual method for
+// each runtime function that the core needs, with the function's name (without its prefix), parameters and
+// meaning. Methods may be called from any thread. A method that waits holds no lock that a host function or
+// another thread's call could need.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ class Runtime {
     Runtime& operator=(const Runtime&) = delete;
     virtual ~Runtime() = default;
 
-    // "cuda" or "host": the first part of its devices' names.
+    // "cuda" or "host": the first part of the names of its devices.
     virtual std::string kind() const = 0;
-    // Does the timeline come from a model rather than from a clock?
+    // Does time come from a model rather than from a clock?
     virtual bool simulated() const = 0;
 
     // Devices
     virtual Status get_device_count(int* count) = 0;
-    virtual Status set_device(int device) = 0;  // of the calling thread
+    virtual Status set_device(int device) = 0;  // for the calling thread
     virtual Status get_device(int* device) = 0;
     virtual Status get_device_properties(DeviceProperties* properties, int device) = 0;
     virtual Status device_get_attribute(int* value, DeviceAttribute attribute, int device) = 0;
@@ -68,7 +68,7 @@ class Runtime {
     virtual Status memset_async(void* pointer, int value, std::size_t bytes, StreamHandle stream) = 0;
 
     // Memory of other kinds. memset_d2d16_async and memset_d2d32_async are the driver's cuMemsetD2D16Async
-    // and cuMemsetD2D32Async, for which the runtime library has no name: widths are in elements.
+    // and cuMemsetD2D32Async, which the runtime library lacks. Their widths are in elements.
     virtual Status malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width,
                                 std::size_t height) = 0;
     virtual Status malloc_3d(PitchedPointer* pitched, Extent extent) = 0;
@@ -154,8 +154,8 @@ class Runtime {
     virtual Status stream_get_device(StreamHandle stream, int* device) = 0;
     virtual Status launch_host_func(StreamHandle stream, HostFunction function, void* data) = 0;
 
-    // Stream memory operations: the driver's cuStreamWriteValue32 and its like, for which the runtime library
-    // has no names.
+    // Stream memory operations: the driver's cuStreamWriteValue32 and similar functions, which the runtime
+    // library lacks.
     virtual Status stream_write_value_32(StreamHandle stream, void* address, std::uint32_t value,
                                          unsigned flags) = 0;
     virtual Status stream_write_value_64(StreamHandle stream, void* address, std::uint64_t value,
@@ -167,7 +167,7 @@ class Runtime {
     virtual Status stream_batch_mem_op(StreamHandle stream, unsigned count, const MemoryOperation* operations,
                                        unsigned flags) = 0;
 
-    // Semaphores of other interfaces. An import that succeeds owns the file descriptor.
+    // External semaphores. A successful import owns the file descriptor.
     virtual Status import_external_semaphore(ExternalSemaphoreHandle* semaphore,
                                              const ExternalSemaphoreDescription* description) = 0;
     virtual Status destroy_external_semaphore(ExternalSemaphoreHandle semaphore) = 0;
@@ -186,7 +186,7 @@ class Runtime {
     virtual Status event_synchronize(EventHandle event) = 0;
     virtual Status event_elapsed_time(float* milliseconds, EventHandle start, EventHandle end) = 0;
 
-    // Modules. `image` is a CompileResult's, or the bytes of a cubin, PTX or fatbin file.
+    // Modules. `image` is the image of a CompileResult, or the bytes of a cubin, PTX or fatbin file.
     virtual Status library_load_data(LibraryHandle* library, const void* image, std::size_t bytes) = 0;
     virtual Status library_unload(LibraryHandle library) = 0;
     virtual Status library_get_kernel(KernelHandle* kernel, LibraryHandle library,
@@ -219,18 +219,19 @@ class Runtime {
     virtual Status occupancy_max_active_clusters(int* clusters, KernelHandle kernel,
                                                  const LaunchConfig* config) = 0;
     virtual Status ctx_reset_persisting_l2_cache() = 0;
-    // The value's id is the call's own, whatever it holds.
+    // The argument `id` counts; the id inside `value` is ignored.
     virtual Status stream_set_attribute(StreamHandle stream, LaunchAttributeId id,
                                         const LaunchAttribute* value) = 0;
     virtual Status stream_get_attribute(StreamHandle stream, LaunchAttributeId id,
                                         LaunchAttribute* value) = 0;
     virtual Status stream_copy_attributes(StreamHandle destination, StreamHandle source) = 0;
-    // arguments[i] points to the value of the i-th parameter; the values are copied before the call returns.
+    // arguments[i] points to the value of the i-th parameter. The values are copied before the call returns.
     virtual Status launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) = 0;
     virtual Status stream_add_callback(StreamHandle stream, StreamCallback callback, void* data,
                                        unsigned flags) = 0;
 
-    // Capture. As in CUDA, a call that a capture refuses spoils it, and the capture answers so from then on.
+    // Capture. As in CUDA, a call that a capture does not allow invalidates the capture, and later calls on
+    // it report this.
     virtual Status stream_begin_capture(StreamHandle stream, CaptureMode mode) = 0;
     virtual Status stream_begin_capture_to_graph(StreamHandle stream, GraphHandle graph,
                                                  const GraphNodeHandle* dependencies,
@@ -247,10 +248,10 @@ class Runtime {
                                                       unsigned flags) = 0;
     virtual Status thread_exchange_stream_capture_mode(CaptureMode* mode) = 0;
 
-    // Graphs. A node's handle is good until the node or its graph is destroyed. Out-arrays and their counts
-    // are used as in CUDA: a null array asks for the count. get_params and set_params stand for the functions
-    // of each type; arrays that get_params gives, of arguments or operations, belong to the node or are good
-    // until the thread's next call.
+    // Graphs. A node's handle is valid until the node or its graph is destroyed. Output arrays and their
+    // counts are used as in CUDA: a null array asks for the count. get_params and set_params stand for CUDA's
+    // functions for each node type. Arrays that get_params returns (arguments, operations) belong to the node
+    // or are valid until the thread's next call.
     virtual Status graph_create(GraphHandle* graph, unsigned flags) = 0;
     virtual Status graph_destroy(GraphHandle graph) = 0;
     virtual Status graph_clone(GraphHandle* clone, GraphHandle original) = 0;
@@ -287,8 +288,9 @@ class Runtime {
     virtual Status graph_debug_dot_print(GraphHandle graph, const char* path, unsigned flags) = 0;
 
     // Executables
-    virtual Status graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
-                                     GraphInstantiateParameters* parameters) = 0;  // ...WithParams
+    virtual Status graph_instantiate(
+        GraphExecHandle* exec, GraphHandle graph,
+        GraphInstantiateParameters* parameters) = 0;  // cudaGraphInstantiateWithParams
     virtual Status graph_exec_destroy(GraphExecHandle exec) = 0;
     virtual Status graph_exec_get_flags(GraphExecHandle exec, unsigned long long* flags) = 0;
     virtual Status graph_exec_update(GraphExecHandle exec, GraphHandle graph, GraphExecUpdateInfo* info) = 0;
@@ -299,31 +301,34 @@ class Runtime {
     virtual Status graph_upload(GraphExecHandle exec, StreamHandle stream) = 0;
     virtual Status graph_launch(GraphExecHandle exec, StreamHandle stream) = 0;
 
-    // What CUDA has no runtime function for.
+    // Operations without a CUDA runtime function.
 
-    // Compiles CUDA C++ for the calling thread's device. A source that does not compile is
-    // Status::invalid_source with the compiler's message in result->log; a compiler that is not there is
-    // Status::jit_compiler_not_found with what was tried; one that takes too long is Status::timeout.
+    // Compiles CUDA C++ for the calling thread's device. A source that does not compile gives
+    // Status::invalid_source, with the compiler's message in result->log. A missing compiler gives
+    // Status::jit_compiler_not_found, with the list of places that were tried. A compilation that takes too
+    // long gives Status::timeout.
     virtual Status compile(const CompileRequest& request, CompileResult* result) = 0;
-    // launch_kernel, and waits for the kernel. `counting` is the same one of a library of the same request's,
-    // compiled with `counted`; Status::not_supported where devices are real.
+    // Like launch_kernel, but counts memory accesses and waits for the kernel. `counting` is the same kernel
+    // from a library that was compiled from the same request with `counted` set. Status::not_supported on
+    // real devices.
     virtual Status launch_counted(const LaunchConfig& config, KernelHandle kernel, void** arguments,
                                   KernelHandle counting, LaunchCounts* counts) = 0;
-    // Adds a simulated device of a named model; Status::not_supported where devices are real.
+    // Adds a simulated device of the named model. Status::not_supported on real devices.
     virtual Status add_device(int* device, const char* model) = 0;
-    // The host's time as this runtime sees it, nanoseconds from an arbitrary start.
+    // The host's time as this runtime sees it, in nanoseconds from an arbitrary start.
     virtual std::int64_t clock_ns() = 0;
-    // Spends the host's time. Allowed inside a host function.
+    // Advances the host's time. Allowed inside a host function.
     virtual void host_work(std::int64_t nanoseconds) = 0;
-    // What is known, beyond the code, about the calling thread's last failed call or a lost device: the
-    // kernel, block, thread, address and source line of a fault; how much memory there was. Empty if nothing
-    // is.
+    // Details beyond the status code about the calling thread's last failed call or a lost device: the
+    // kernel, block, thread, address and source line of a fault; the amount of memory that was available.
+    // Empty if there are none.
     virtual std::string error_detail() = 0;
-    // The process is about to exit: run no host function any more, wait for nothing. Idempotent.
+    // Called when the process is about to exit: run no more host functions and wait for nothing. Idempotent.
     virtual void shut_down() noexcept = 0;
-    // What is in flight on all devices of the runtime, in the order in which it was enqueued, as far as the
-    // runtime knows; a GPU's knows nothing. Waits for nothing and changes nothing: neither the simulated
-    // time, nor a capture, nor the last error. From any thread, also inside a host function.
+    // The pending work on all devices of the runtime, in the order in which it was enqueued, as far as the
+    // runtime knows. A GPU's runtime knows nothing. The call does not wait and changes nothing: neither the
+    // simulated time, nor a capture, nor the last error. It may come from any thread, also inside a host
+    // function.
     virtual PendingList pending() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Plain types of the contract for semaphores of other interfaces. Numbers are CUDA's own.
+// Plain types of the contract for external semaphores. The numbers equal CUDA's.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace cuscope {
 
 using ExternalSemaphoreHandle = struct ExternalSemaphoreT*;
 
-// cudaExternalSemaphoreHandleType: those of Linux
+// cudaExternalSemaphoreHandleType: the types that Linux has
 enum class ExternalSemaphoreType : int { opaque_fd = 1, timeline_semaphore_fd = 9 };
 
 // cudaExternalSemaphoreHandleDesc
@@ -17,7 +17,8 @@ struct ExternalSemaphoreDescription {
     unsigned flags = 0;
 };
 
-// cudaExternalSemaphoreSignalParams and cudaExternalSemaphoreWaitParams: the value of a timeline's fence
+// cudaExternalSemaphoreSignalParams and cudaExternalSemaphoreWaitParams: `value` is the fence value of a
+// timeline semaphore
 struct ExternalSemaphoreParameters {
     std::uint64_t value = 0;
     unsigned flags = 0;
@@ -26,7 +27,7 @@ struct ExternalSemaphoreParameters {
 // cudaExternalSemaphoreSignalNodeParams and cudaExternalSemaphoreWaitNodeParams
 struct ExternalSemaphoreNodeParameters {
     const ExternalSemaphoreHandle* semaphores = nullptr;
-    const ExternalSemaphoreParameters* parameters = nullptr;  // one for each
+    const ExternalSemaphoreParameters* parameters = nullptr;  // one for each semaphore
     unsigned count = 0;
 };
 

@@ -1,4 +1,4 @@
-// Status: the result of every call of the contract. Its numbers, names and texts are those of cudaError_t.
+// Status: the result of every contract call. Its numbers, names and texts equal cudaError_t's.
 #pragma once
 
 namespace cuscope {
@@ -9,11 +9,12 @@ enum class Status : int {
 #undef CUSCOPE_STATUS
 };
 
-// "cudaErrorInvalidValue"; "unrecognized error code" for a number that is no code.
+// For example "cudaErrorInvalidValue"; "unrecognized error code" for an unknown number.
 const char* name(Status status) noexcept;
-// "invalid argument"; "unrecognized error code" for a number that is no code.
+// For example "invalid argument"; "unrecognized error code" for an unknown number.
 const char* text(Status status) noexcept;
-// The device of the call is lost: every later call on it answers the same until the process ends.
+// True if the error means that the device is lost: every later call on it returns the same error until the
+// process ends.
 bool is_sticky(Status status) noexcept;
 
 }  // namespace cuscope

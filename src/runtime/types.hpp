@@ -1,4 +1,4 @@
-// Plain types of the contract: handles, sizes, flags and descriptions. Numbers are CUDA's own.
+// Plain types of the contract: handles, sizes, flags and descriptions. The numbers equal CUDA's.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace cuscope {
 
-// Opaque typed handles. A runtime decides what they point to; nobody else dereferences them, and nothing is
-// looked up by their value, because runtimes reuse it.
+// Opaque typed handles. Only the runtime knows what they point to. No other code dereferences them or uses
+// their value as a key, because runtimes reuse values.
 using StreamHandle = struct StreamT*;
 using EventHandle = struct EventT*;
 using LibraryHandle = struct LibraryT*;
@@ -43,7 +43,7 @@ enum class Limit : int {
     persisting_l2_cache_size = 6,
 };
 
-// cudaDeviceAttr: those that cuscope itself reads; any other number may be asked for as well.
+// cudaDeviceAttr: the attributes that cuscope itself reads. Any other number may be queried as well.
 enum class DeviceAttribute : int {
     max_threads_per_block = 1,
     max_block_dim_x = 2,
@@ -92,7 +92,7 @@ enum class DeviceAttribute : int {
     memory_pools_supported = 115,
 };
 
-// cudaDeviceProp: the fields that a person asks about.
+// cudaDeviceProp: the fields that users query.
 struct DeviceProperties {
     std::string name;
     std::size_t total_global_memory = 0;
@@ -140,39 +140,39 @@ struct PointerAttributes {
     void* host_pointer = nullptr;
 };
 
-// What a kernel's parameter is, as far as an argument can be checked against it.
+// The kind of a kernel's parameter, as far as an argument can be checked against it.
 enum class ParameterKind : int { pointer, scalar, opaque };
 
 struct Parameter {
-    std::string name;  // as in the source; empty where there is none
-    std::string type;  // as the compiler spells it: "float const*"
+    std::string name;  // as in the source; empty if unnamed
+    std::string type;  // in the compiler's spelling: "float const*"
     ParameterKind kind = ParameterKind::opaque;
     bool is_const = false;  // pointer: to const
-    std::string element;    // NumPy's name of the element or scalar type: "float32"; empty if it has none
+    std::string element;    // NumPy's name of the element or scalar type, "float32"; empty: none
     std::size_t size = 0;   // bytes of the parameter itself
 };
 
 struct KernelDescription {
-    std::string name;     // as its user writes it: "vec_add", "scale<float>"
-    std::string lowered;  // as the image knows it: "_Z7vec_addPKfS0_Pfi"
+    std::string name;     // in the user's spelling: "vec_add", "scale<float>"
+    std::string lowered;  // its name in the image: "_Z7vec_addPKfS0_Pfi"
     std::vector<Parameter> parameters;
 };
 
 struct CompileRequest {
     std::string source;
-    std::string file_name = "kernel.cu";  // what messages call the source
-    std::vector<std::string> options;     // the compiler's own: "-DN=4", "-O3", "--use_fast_math"
+    std::string file_name = "kernel.cu";  // the name of the source in messages
+    std::vector<std::string> options;     // the compiler's options: "-DN=4", "-O3", "--use_fast_math"
     std::vector<std::string> include_paths;
     std::vector<std::pair<std::string, std::string>> headers;  // name, text
     std::vector<std::string> name_expressions;                 // instances of templates: "scale<float>"
     bool use_cache = true;
-    bool counted = false;  // for Runtime::launch_counted; no GPU takes it
+    bool counted = false;  // for Runtime::launch_counted; simulated devices only
 };
 
 struct CompileResult {
-    std::string image;  // what library_load_data takes
+    std::string image;  // the input of library_load_data
     std::vector<KernelDescription> kernels;
-    std::string log;      // what the compiler said, at the user's own lines
+    std::string log;      // the compiler's messages, with the user's line numbers
     bool cached = false;  // taken from the cache of compiled kernels
 };
 

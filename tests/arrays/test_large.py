@@ -1,4 +1,4 @@
-"""More than 2^31 elements: of bytes, so that most machines have the memory, and mostly zeros, so that it is quick."""
+"""Arrays of more than 2^31 elements: bytes, so that most machines have the memory, mostly zeros, so that it is quick."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ pytestmark = [
     ),
 ]
 N = (1 << 31) + 4097
-MARKS = {0: -1, 77: 5, 1 << 31: 7, N - 2: 7, N - 1: -3}  # where, and what is not zero
+MARKS = {0: -1, 77: 5, 1 << 31: 7, N - 2: 7, N - 1: -3}  # the elements that are not zero, by position
 ANSWERS = {"sum": 15, "argmax": 1 << 31, "any": True}
-SLACK = 1 << 29  # bytes, for whatever else is there
+SLACK = 1 << 29  # bytes for other objects
 
 
 def host_free() -> int:
-    """Bytes that this process may still take, as far as Linux says."""
+    """The bytes that this process may still allocate, according to Linux."""
     free = 1 << 62
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith("MemAvailable:"):
@@ -35,12 +35,12 @@ def host_free() -> int:
         if limit != "max":
             free = min(free, int(limit) - int(used) + int(stat["inactive_file"]))
     except (OSError, ValueError, KeyError):
-        pass  # not in a group of its own
+        pass  # the process is in no control group of its own
     return free
 
 
 def need(device: cs.Device, on_device: int, on_host: int) -> None:
-    """Skips unless so many bytes are free; a simulated device's memory is the host's."""
+    """Skips the test unless so many bytes are free; a simulated device uses the host's memory."""
     free = device.memory_info().free
     if free < on_device + SLACK:
         pytest.skip(f"takes {(on_device + SLACK) / 2**30:.1f} GiB on the device; {free / 2**30:.1f} are free")
@@ -82,7 +82,7 @@ def test_reduction_of_a_device_array(device, on_device, op, variant):
 
 
 def test_reduction_along_an_axis(device, on_device):
-    """Rows that are no multiple of 16 bytes, and columns that lie 2^30 elements apart."""
+    """Rows whose length is no multiple of 16 bytes, and columns whose elements lie 2^30 elements apart."""
     rows = on_device[1:].reshape(2, N // 2)
 
     sums, truth = cs.sum(rows, axis=1), cs.any(rows, axis=0)
@@ -93,7 +93,7 @@ def test_reduction_along_an_axis(device, on_device):
 
 
 @pytest.mark.gpu_only("a processor takes several seconds for so large a product")
-def test_product_with_so_many_elements_and_product_of_it(device):
+def test_product_of_matrices_with_more_than_2_31_elements_is_right(device):
     m, n = 46_341, 46_347
     need(device, 2 * m * n, 0)  # with a copy whose rows are aligned
     random = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Operators of device arrays: every one is right, or refused with what to do; none answers for the object instead."""
+"""Operators of device arrays: each gives the right result, or raises an error that names the function to use instead."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ def test_binary_operators_with_values_are_refused_from_either_side(device, symbo
     y = other(x)
     for left, right in [(x, y), (y, x)]:
         if isinstance(left, list) and symbol in ("+=", "*="):
-            continue  # the list's own, which takes whatever has items, as it takes a NumPy array's
+            continue  # the list's own operator, which takes any sequence, also a NumPy array
         by_numpy = isinstance(y, (np.ndarray, np.generic)) and (left is y or symbol == "divmod")
         if x.nbytes == 0 and by_numpy:
-            continue  # an array without elements is read by NumPy, whose answer has none either
+            continue  # NumPy reads an array without elements, and its result has no elements either
         with pytest.raises(TypeError):
             BINARY[symbol](left, right)
 
@@ -101,7 +101,7 @@ def test_binary_operators_with_values_are_refused_from_either_side(device, symbo
 @pytest.mark.parametrize(
     "other", [3, np.int32(3), np.arange(6), [1, 2]], ids=["int", "int32", "ndarray", "list"]
 )
-def test_message_says_what_to_write_instead(device, symbol, other):
+def test_message_names_the_function_to_use_instead(device, symbol, other):
     with pytest.raises(TypeError) as caught:
         BINARY[symbol](made((6,)), other)
 
@@ -131,7 +131,7 @@ def test_in_is_refused(device, value):
 
 
 @pytest.mark.parametrize("other", [None, "x", object(), ..., int, b"x", {}], ids=lambda v: type(v).__name__)
-def test_what_has_no_elements_equals_no_array(device, other):
+def test_arrays_without_elements_equal_no_array(device, other):
     x = made((6,))
 
     assert (x == other, other == x, x != other, other != x) == (False, False, True, True)
@@ -141,7 +141,7 @@ def test_what_has_no_elements_equals_no_array(device, other):
         _ = x + other
 
 
-def test_objects_that_know_how_to_compare_are_asked(device):
+def test_operators_leave_the_comparison_to_objects_that_define_it(device):
     assert made((6,)) == mock.ANY
 
 

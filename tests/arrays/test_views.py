@@ -25,7 +25,7 @@ SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=6)
 
 @st.composite
 def views(draw, shapes=SHAPES):
-    """An array, and what makes a view of it."""
+    """An array, and an operation that makes a view of it."""
     shape = draw(shapes)
     index = draw(hnp.basic_indices(shape, allow_newaxis=True, allow_ellipsis=True))
     index = index if isinstance(index, tuple) else (index,)
@@ -36,7 +36,7 @@ def views(draw, shapes=SHAPES):
 
 
 def filled(shape, dtype, start: int = 1) -> np.ndarray:
-    """Elements that all differ, as far as their bytes allow it."""
+    """Elements that all differ, as far as their dtype allows."""
     dtype = np.dtype(dtype)
     bytes_ = np.arange(start, start + int(np.prod(shape)) * dtype.itemsize, dtype=np.int64) * 7 % 251
     return bytes_.astype(np.uint8).view(dtype).reshape(shape)
@@ -48,7 +48,7 @@ def equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 @FEW
 @given(case=views())
-def test_a_view_is_numpys(device, case):
+def test_view_has_shape_strides_and_elements_of_numpys_view(device, case):
     shape, dtype, index, axes = case
     host = filled(shape, dtype)
     expected = host[index].transpose(axes)
@@ -72,7 +72,7 @@ def test_assignment_to_a_view(device, case, other):
     host = filled(shape, dtype)
     x = cs.to_device(host)
     target = host[index].transpose(axes)
-    # A source of strides of its own: every second row of twice as many, or transposed, or reversed.
+    # A source with other strides: every second row of an array with twice as many, or transposed, or reversed.
     source = filled((*target.shape, 2), dtype, 3)[..., other.randrange(2)]
     if other.randrange(2):
         source = np.array(source, order="F")
@@ -161,7 +161,7 @@ VIEWS = {
 @pytest.mark.no_initcheck("it waits for every kernel")
 @pytest.mark.parametrize("what", VIEWS)
 def test_views_of_page_locked_memory_are_copied_from_where_they_lie(device, what):
-    """No copy on the host, so nothing waits, and what is written before the stream gets there arrives."""
+    """There is no copy on the host: the call does not wait, and changes before the stream gets there are copied."""
     shape, index = VIEWS[what]
     locked = cs.pinned_empty(shape, np.float32)
     locked[:] = 0
@@ -195,7 +195,7 @@ def test_a_transposed_matrix_goes_both_ways(device):
     assert equal(x.T.copy().to_host(), host)
 
 
-def test_reshapes(device):
+def test_reshape_gives_numpys_shape_and_elements(device):
     x = cs.to_device(np.arange(24))
 
     assert x.reshape(2, 3, 4).shape == x.reshape((2, 3, 4)).shape == (2, 3, 4)
@@ -236,7 +236,7 @@ def test_kernels_take_rows_but_no_steps(device):
             rows[1, 32](view, 80, 1, 1, sums)
 
 
-def test_errors_name_the_fix(device):
+def test_errors_of_views_name_the_fix(device):
     x = cs.zeros(3)
 
     for convert in (float, int, bool, complex, np.asarray, np.array, np.sum):

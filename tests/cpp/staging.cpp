@@ -1,4 +1,4 @@
-// The ring for large copies of pageable memory, which devices that are simulated do without: several threads
+// The ring for large copies of pageable memory, which simulated devices do not use: several threads
 // copy to and from a simulated device through it, for the thread sanitizer. Prints the first copy that is
 // wrong and returns 1.
 #include "core/memory/staging.hpp"
@@ -21,7 +21,7 @@ constexpr int threads = 3, rounds = 4;
 std::atomic<bool> failed{false};
 std::atomic<int> staged{0}, refused{0};
 
-// The ring refuses while another thread has it; the runtime copies then, as in a program.
+// The ring refuses while another thread uses it; then the runtime copies, as in a program.
 void copy(core::Device& device, bool to_device, std::byte* there, std::byte* here, std::size_t bytes,
           const core::Stream& stream) {
     const bool done = to_device ? device.staging().to_device(there, here, bytes, stream)
@@ -49,7 +49,7 @@ void work(const core::DevicePtr& device, int thread) {
             there[i] = static_cast<std::byte>(i * 7 + i / 4096 + static_cast<std::size_t>(round));
         const std::vector<std::byte> wanted = there;
         copy(*device, true, on_device, there.data(), bytes, *stream);
-        there.assign(bytes, std::byte{0});  // what was handed over may be changed
+        there.assign(bytes, std::byte{0});  // the source may be changed after the call
         copy(*device, false, on_device, here.data(), bytes, *stream);
         if (here != wanted && !failed.exchange(true))
             std::printf("wrong: round %d, thread %d\n", round, thread);

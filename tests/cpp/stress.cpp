@@ -1,5 +1,5 @@
 // Many host threads on the host runtime at once, through the contract alone: for the thread sanitizer. Prints
-// the first answer that is wrong and returns 1; a data race is the sanitizer's to report.
+// the first wrong answer and returns 1; the sanitizer reports data races.
 #include <atomic>
 #include <barrier>
 #include <cstdint>

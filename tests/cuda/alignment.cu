@@ -1,4 +1,4 @@
-// Alignment of shared memory, wherever it is asked for, and complex numbers.
+// Alignment of shared memory, in every way to ask for it, and complex numbers.
 // launch fixed 2 32
 // launch dynamic 1 32 512
 // launch complex 1 32

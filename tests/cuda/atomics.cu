@@ -1,4 +1,4 @@
-// Atomic functions: what they leave and what they answer.
+// Atomic functions: the values that they store and the values that they return.
 // launch add 4 128
 // launch check_add 1 1
 // launch others 2 64

@@ -28,7 +28,7 @@ using block_barrier = cuda::barrier<cuda::thread_scope_block>;
 
 __device__ int source[4096];
 
-// Every thread writes, arrives, does something else, waits, and finds what all others wrote.
+// Every thread writes, arrives, does something else, waits, and then reads the values of all others.
 __global__ void phases(unsigned* failures) {
     __shared__ block_barrier bar;
     __shared__ int values[96];
@@ -44,7 +44,7 @@ __global__ void phases(unsigned* failures) {
         CHECK(busy == t * round);
         bar.arrive_and_wait();
     }
-    // The first warp alone.
+    // Only the first warp takes part.
     if (t < 32) {
         auto tile = cg::tiled_partition<32>(cg::this_thread_block());
         __shared__ block_barrier small;
@@ -77,7 +77,7 @@ __global__ void dropped(unsigned* failures) {
     CHECK(count == 7);
 }
 
-// What runs once at the end of each phase.
+// A function that runs once at the end of each phase.
 struct Count {
     int* counter;
     __device__ void operator()() { ++*counter; }
@@ -100,7 +100,7 @@ __global__ void completion(unsigned* failures) {
     }
 }
 
-// Copies that a barrier is waited on for: by one thread, and by a group.
+// Copies that end with a wait at a barrier: by one thread, and by a group.
 __global__ void copies(unsigned* failures) {
     __shared__ block_barrier bar;
     __shared__ __align__(16) int tile[256];
@@ -122,7 +122,7 @@ __global__ void copies(unsigned* failures) {
     CHECK(tile[127 - threadIdx.x] == (127 - threadIdx.x + 5) * 3);
 }
 
-// Two stages: while one is worked on, the next one is filled.
+// Two stages: while one is used, the next one is filled.
 __global__ void staged(unsigned* failures) {
     constexpr int stages = 2, batches = 16;
     __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, stages> state;
@@ -157,7 +157,7 @@ __global__ void staged(unsigned* failures) {
     own.consumer_release();
 }
 
-// One warp fetches, the others work.
+// One warp fetches, the other warps work.
 __global__ void roles(unsigned* failures) {
     constexpr int stages = 3, batches = 10;
     __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, stages> state;

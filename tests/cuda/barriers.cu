@@ -49,7 +49,7 @@ __global__ void in_function(unsigned* failures) {
     CHECK(first == 63 - (int)threadIdx.x && second == (int)threadIdx.x);
 }
 
-// Whole warps at one barrier, others at another: they meet.
+// Some warps wait at one barrier, the others at another: they meet.
 __global__ void halves_of_a_block(unsigned* failures) {
     __shared__ int box[256];
     int i = threadIdx.x;
@@ -63,7 +63,7 @@ __global__ void halves_of_a_block(unsigned* failures) {
     }
 }
 
-// One half writes what the other one reads a barrier later, each in a loop of its own.
+// One half writes, and the other half reads one barrier later, each in a loop of its own.
 __global__ void two_roles(unsigned* failures) {
     __shared__ int box[2][128];
     int i = threadIdx.x % 128;

@@ -1,4 +1,4 @@
-// Barriers that lanes of one warp reach at different places. CUDA leaves it undefined.
+// Barriers that lanes of one warp reach at different places. CUDA leaves the result undefined.
 // host only: on a GPU one such kernel gave the right result, and this one never ended
 // launch odd_and_even_lanes 1 64
 #define CHECK(condition)                    \

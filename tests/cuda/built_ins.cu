@@ -1,4 +1,4 @@
-// threadIdx and its kind are objects with members: they convert, deduce, and go through varargs and templates.
+// threadIdx and similar variables are objects with members: they convert, deduce, and go through varargs and templates.
 // launch geometry 2,3,4 4,2,2
 // launch lines 5 96
 // launch members 1 1

@@ -1,5 +1,5 @@
-// What is found in a source. `// kernel NAME PARAMETERS` and `// global NAME BYTES` list it, in source order; templates
-// only by their instances; `// bounds NAME THREADS BLOCKS` are launch bounds, `// shared NAME BYTES` static shared memory.
+// The declarations in a source, in order: `// kernel NAME PARAMETERS` and `// global NAME BYTES`; templates only by
+// their instances. `// bounds NAME THREADS BLOCKS` are launch bounds, `// shared NAME BYTES` static shared memory.
 // instance scale<float, 128>
 // kernel outer::in_namespace a,n,rows
 // kernel by_macro p

@@ -28,7 +28,7 @@ __global__ void barrier(unsigned* failures) {
     CHECK(box[59 - i] == 59 - i);
 }
 
-// Those with the lowest numbers end, after others have come.
+// The threads with the lowest numbers end, after other threads have arrived.
 __global__ void last_barrier(unsigned* failures) {
     __shared__ int box[96];
     int i = threadIdx.x;
@@ -68,7 +68,7 @@ __global__ void counts(unsigned* failures) {
     CHECK(!__syncthreads_or(i == 13) && __syncthreads_or(i == 14));
 }
 
-// Each warp comes to one barrier more than the one before it.
+// Each warp waits at one barrier more than the warp before it.
 __global__ void one_after_another(unsigned* failures) {
     __shared__ int rounds;
     if (threadIdx.x == 0) rounds = 0;
@@ -121,12 +121,12 @@ __global__ void warp_sync(unsigned* failures) {
     }
 }
 
-// Lanes that never were.
+// Lanes that the block does not have.
 __global__ void last_lanes(unsigned* failures) {
     CHECK(__uni_sync(0xffffffffu, 1) && __all_sync(0xffffffffu, 1) && __ballot_sync(0xffffffffu, 1) == 0xfffff);
 }
 
-// A thread of another warp spins until the lanes that are left have met.
+// A thread of another warp reads in a loop until the remaining lanes have met.
 __global__ void spin_beside(unsigned* failures) {
     __shared__ volatile int flag;
     int i = threadIdx.x;

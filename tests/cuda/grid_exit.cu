@@ -1,4 +1,4 @@
-// Threads that return before the grid's barrier: it waits for those that are left of each block.
+// Threads that return before the grid's barrier: it waits for the remaining threads of each block.
 // launch grid_barrier 4 70 0 cooperative
 #include <cooperative_groups.h>
 #define CHECK(condition)                    \

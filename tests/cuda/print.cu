@@ -1,4 +1,4 @@
-// printf from kernels: conversions, and what it answers.
+// printf from kernels: conversions, and the values that it returns.
 // launch conversions 1 1
 // launch threads 2 2
 // prints int -5 unsigned 7 long -123456789012 hex ff char x string text percent %

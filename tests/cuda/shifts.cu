@@ -14,8 +14,8 @@
         }                                   \
     } while (0)
 
-// A number that no compiler knows. NVRTC takes `x << s == 0` for false, whatever s is, where it knows that x is odd,
-// and `x >> s == 0` where it knows that all bits of x are set.
+// A number that no compiler knows. NVRTC takes `x << s == 0` for false, for any s, if it knows that x is odd,
+// and `x >> s == 0` if it knows that all bits of x are set.
 __device__ volatile int nothing = 0;
 __device__ int hidden(int value) { return value + nothing; }
 

@@ -1,4 +1,4 @@
-// Several numbers in a word, extremes of three, products of bytes with halves of words, and what an address is of.
+// Several numbers in a word, extremes of three, products of bytes with halves of words, and the space of an address.
 // launch halves 1 64
 // launch bytes 1 64
 // launch extremes 1 64
@@ -25,7 +25,7 @@ __device__ T clamp_to(int x) {
     return x > most ? most : x < least ? least : x;
 }
 
-// Part by part, as T.
+// Applies the operation to each part, as a T.
 template <class T, class F>
 __device__ unsigned by_parts(unsigned a, unsigned b, F f) {
     union Parts {

@@ -1,4 +1,4 @@
-// Threads and blocks that wait for each other by spinning.
+// Threads and blocks that wait for each other in loops.
 // launch flags 4 1
 // launch chain 8 32
 // launch grid_barrier 6 64
@@ -32,7 +32,7 @@ __global__ void flags(unsigned* failures) {
 }
 
 __global__ void chain(unsigned* failures) {
-    // From the last block to the first: the blocks that come first have to wait.
+    // From the last block to the first: the blocks that start first have to wait.
     if (threadIdx.x == 0) {
         while (atomicAdd(&turn, 0) != (int)(gridDim.x - 1 - blockIdx.x)) {
         }

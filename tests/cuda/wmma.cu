@@ -1,4 +1,4 @@
-// Matrices of a warp: every documented shape and type, layouts, and work on their elements.
+// Matrices of a warp: every documented shape and type, layouts, and changes of their elements.
 // launch products 1 32
 // launch bytes 1 32
 // launch wide 1 32
@@ -27,7 +27,7 @@ struct Layout<wmma::col_major> {
     static constexpr bool by_columns = true;
 };
 
-// Small integers: every sum is exact, in whatever order it is made.
+// Small integers: every sum is exact, in any order.
 __device__ int a_of(int row, int column) { return (row * 7 + column * 3) % 9 - 4; }
 __device__ int b_of(int row, int column) { return (row * 5 + column * 11) % 7 - 3; }
 __device__ int c_of(int row, int column) { return (row + 2 * column) % 13; }
@@ -95,7 +95,7 @@ __global__ void bytes(unsigned* failures) {
     products_of<signed char, signed char, int, 32, 8, 16>(failures, room);
     products_of<signed char, signed char, int, 8, 32, 16>(failures, room);
 
-    // Unsigned ones, and a sum that stays at the largest int.
+    // Unsigned integers, and a sum that stays at the largest int.
     __shared__ alignas(32) unsigned char ones[256];
     for (int i = threadIdx.x; i < 256; i += 32) ones[i] = 255;
     __syncwarp();
@@ -121,7 +121,7 @@ __global__ void wide(unsigned* failures) {
     CHECK(wmma::__float_to_tf32(-0.75f) == -0.75f);
 }
 
-// Two warps; every element of a fragment is scaled where it is, and a float one is added to another.
+// Two warps; every element of a fragment is scaled in place, and a float fragment is added to another one.
 __global__ void elements(unsigned* failures) {
     __shared__ alignas(32) half tile[2][256];
     __shared__ alignas(32) float out[2][256];

@@ -1,4 +1,4 @@
-"""A fault of a kernel names the line of the user's source, beside the thread and the block."""
+"""The message of a kernel's fault names the line of the user's source, the thread and the block."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.subprocess,
 ]
 
-# Runs in the thread that is at fault: HERE is the line that the message has to name.
+# {statement} runs in the thread that fails: HERE marks the line that the message has to name.
 KERNEL = """__device__ __noinline__ int apart(const int* p, long long i) {{
     return 1 +
         p[i];  // APART
@@ -37,12 +37,12 @@ COMPILERS = ["g++", "clang++"]
 
 
 def line_of(source: str, mark: str) -> str:
-    """Where the line with `mark` is, as messages say it."""
+    """The line with `mark`, as messages name it."""
     return f"kernel.cu:{1 + source[: source.index('// ' + mark)].count(chr(10))}"
 
 
 def message_of(source: str, headers: Mapping[str, str] | None = None, shared: int = 0) -> str:
-    """What the wait for a launch of `f` says; on a device of its own, which the fault loses."""
+    """The message of the wait for a launch of `f`, on a device of its own, because the fault loses the device."""
     with cs.add_host_device("h200"):
         x = cs.zeros(256, np.int32)
         cs.Module(source, headers=headers or {}).f[3, 32, None, shared](x, 1 << 28, 0x1234)
@@ -125,7 +125,7 @@ def test_overrun_that_meets_a_guard_names_the_line(device, compiler, array):
     assert f"in {line_of(source, 'HERE')}" in said
 
 
-def test_shared_overrun_that_shows_at_the_end_says_what_is_known(device):
+def test_shared_overrun_found_at_the_end_of_the_block_names_the_block(device):
     source = """
     __global__ void f(int* x, long long, long long) {  // HERE
         extern __shared__ int s[];
@@ -141,7 +141,7 @@ def test_shared_overrun_that_shows_at_the_end_says_what_is_known(device):
 
 @pytest.mark.parametrize("call", ["", "free(malloc(16));"], ids=["by-itself", "by-a-call"])
 def test_full_stack_names_the_line_that_needed_more(device, compiler, call):
-    # On one line: the first access to what lies below the stack may be any of the function's.
+    # On one line, because the first access below the stack may be any access of the function.
     source = f"""
     __device__ __noinline__ int deep(int* x, int n) {{ volatile char a[64]; a[n % 64] = 1; {call} return deep(x, n + 1) + a[3]; }}  // HERE
     __global__ void f(int* x, long long, long long) {{
@@ -172,13 +172,13 @@ __global__ void f(int* x, long long, long long) {  // KERNEL
 """
 
 
-def test_overrun_of_a_function_names_where_it_ends(device, compiler):
+def test_overrun_of_a_function_names_the_line_where_the_function_ends(device, compiler):
     source = SMASHED.replace("IN_KERNEL", "").replace("IN_FUNCTION", "20")
 
     said = message_of(source)
 
     assert "block (1,0,0), thread (5,0,0)" in said
-    if compiler == "clang++":  # it does not say which line the check of a frame is of
+    if compiler == "clang++":  # clang++ does not know the line of the check at the end of a function
         assert f"the kernel in {line_of(source, 'KERNEL')}, or of a function" in said
     else:
         assert any(f"function that ends in {line_of(source, mark)}" in said for mark in ("RETURN", "END"))
@@ -240,7 +240,9 @@ def test_line_follows_a_line_directive_and_the_file_name(device):
 
 
 @pytest.mark.parametrize("change", ["-g0", "-gdwarf-5 -g1"], ids=["none", "of-another-kind"])
-def test_image_without_lines_that_can_be_read_says_the_rest(device, monkeypatch, tmp_path: Path, change):
+def test_fault_in_an_image_without_readable_lines_names_block_and_thread(
+    device, monkeypatch, tmp_path: Path, change
+):
     wrapper = tmp_path / "compiler"
     wrapper.write_text(f'#!/bin/sh\ncase "$*" in *-gz=none*) set -- "$@" {change};; esac\nexec g++ "$@"\n')
     wrapper.chmod(0o755)

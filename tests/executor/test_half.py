@@ -19,13 +19,13 @@ OTHERS = np.array(
 
 
 def same(got: np.ndarray, expected: np.ndarray) -> bool:
-    """Bit for bit, but that any NaN is as good as another."""
+    """Equality bit for bit, except that all NaN are equal."""
     nan = np.isnan(got) & np.isnan(expected)
     return bool(((got.view(np.uint16) == expected.view(np.uint16)) | nan).all())
 
 
 def steps_apart(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """In numbers of the format."""
+    """The distance of the two results, counted in numbers of the format."""
 
     def order(x: np.ndarray) -> np.ndarray:
         bits = x.view(np.int16).astype(np.int32)
@@ -36,7 +36,7 @@ def steps_apart(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def run(device, header: str, c_in: str, c_out: str, expression: str, x: np.ndarray, out_dtype, *extra):
-    """out[i] = expression of x = in[i]; `extra` are (type, name, array) of more operands."""
+    """out[i] = expression of x = in[i]; `extra` has (type, name, array) of each further operand."""
     parameters = "".join(f", const {t}* {name}_" for t, name, _ in extra)
     operands = "".join(f"{t} {name} = {name}_[i]; " for t, name, _ in extra)
     source = f"""#include <{header}>
@@ -90,7 +90,7 @@ def rounded(x: np.ndarray, mode: str) -> np.ndarray:
 
 @pytest.mark.parametrize("mode", ["rn", "rz", "rd", "ru"])
 @pytest.mark.filterwarnings("ignore:overflow")
-def test_floats_round_to_halves_as_they_say(device, mode):
+def test_floats_round_to_halves_in_the_direction_of_the_functions_name(device, mode):
     x = samples()
 
     got = run(device, "cuda_fp16.h", "float", "__half", f"__float2half_{mode}(x)", x, np.float16)
@@ -161,7 +161,7 @@ def test_arithmetic_on_every_half_is_rounded_once(device, expression):
     got = of_half(device, expression, x, ("__half", "y", y))
 
     if "max" in expression or "min" in expression:
-        assert np.array_equal(got, expected, equal_nan=True)  # of zeroes NumPy takes either
+        assert np.array_equal(got, expected, equal_nan=True)  # NumPy returns a zero of either sign
     else:
         assert same(got, expected)
 
@@ -177,7 +177,7 @@ def test_division_is_rounded_once(device):
 
 
 def nearest_half(value: Fraction) -> np.float16:
-    """By hand: of the two neighbours the nearer one, or the even one."""
+    """The reference: of the two neighbours the nearer one, or the even one."""
     if value == 0:
         return np.float16(0)
     size = abs(value)
@@ -197,7 +197,7 @@ def test_fma_is_rounded_once(device):
     rng = np.random.default_rng(3)
     finite = HALVES[np.isfinite(HALVES)]
     a, b, c = (rng.choice(finite, 3000) for _ in range(3))
-    # Products whose last bits decide, beside a sum that is far from them.
+    # Products whose last bits decide the rounding, and a summand of a very different size.
     a[:500], b[:500] = np.float16(1 + 2**-10), rng.choice(finite[np.abs(finite) < 1], 500)
     c[:500] = (2.0 ** rng.integers(-10, 10, 500)).astype(np.float16)
 
@@ -220,14 +220,14 @@ COMPARISONS = {
 }
 
 
-def test_comparisons(device):
+def test_comparisons_give_numpys_truth_values(device):
     x, y = np.tile(HALVES[::7], len(OTHERS)), np.repeat(OTHERS, len(HALVES[::7]))
     bits = " | ".join(f"(x {op} y) << {k}" for k, op in enumerate(COMPARISONS))
     got = of_half(device, bits, x, ("__half", "y", y), c_out="int", dtype=np.int32)
     expected = sum(f(x, y).astype(np.int32) << k for k, f in enumerate(COMPARISONS.values()))
     assert np.array_equal(got, expected)
 
-    # Without the order of numbers: false with a NaN, or, with a u, true.
+    # Comparisons without an order: false with a NaN, or true if the name ends with u.
     names = ("eq", "lt", "le", "gt", "ge")
     bits = " | ".join(f"__h{n}(x, y) << {k} | __h{n}u(x, y) << {k + 8}" for k, n in enumerate(names))
     got = of_half(device, bits, x, ("__half", "y", y), c_out="int", dtype=np.int32)
@@ -277,7 +277,7 @@ def test_functions_of_every_half(device):
 # pairs
 
 
-def test_pairs(device):
+def test_pairs_compute_each_half_as_a_single_one(device):
     rng = np.random.default_rng(4)
     x, y = rng.choice(HALVES[np.isfinite(HALVES)], (2, 512, 2)).astype(np.float16)
     cases = {
@@ -370,7 +370,7 @@ def from_bf16(bits: np.ndarray) -> np.ndarray:
 
 
 def to_bf16(x: np.ndarray) -> np.ndarray:
-    """Of doubles that stay normal numbers."""
+    """The reference, for doubles that stay normal numbers."""
     bits = x.astype(np.float64).view(np.int64)
     sign, rest = bits < 0, bits & 0x7FFF_FFFF_FFFF_FFFF
     kept, dropped, half = rest >> 45, rest & ((1 << 45) - 1), 1 << 44

@@ -1,4 +1,4 @@
-"""The kernels of tests/cuda/, which check themselves; kernels/README.md says what their comments mean."""
+"""The kernels of tests/cuda/ check themselves; the README there explains the notes in their comments."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def compiled(path: Path) -> cs.Module:
 
 
 def handle(contract, path: Path, kernel: str) -> int:
-    """Of a kernel, for a launch that the contract makes."""
+    """The handle of a kernel, for a launch by the contract."""
     status, image, kernels, log = contract.compile(path.read_text(), file_name=path.name)
     assert status == "cudaSuccess", log
     status, library = contract.library_load_data(image)
@@ -77,8 +77,8 @@ def handle(contract, path: Path, kernel: str) -> int:
     return found
 
 
-# Kernels whose threads are put in order by objects in memory, by flags that they spin on, by barriers that each warp
-# meets at a place of its own, or across a cluster.
+# Kernels whose threads get their order from objects in memory, from flags that they read in a loop, from barriers that
+# each warp reaches at another place of the source, or across a cluster. racecheck does not see such an order.
 UNSEEN = {"barrier_objects", "cooperative_groups", "early_exit", "grid_sync"}
 NO_RACECHECK = pytest.mark.no_racecheck(
     "it knows no order but that of __syncthreads and the warp's functions"
@@ -109,7 +109,7 @@ def test_kernels_find_no_failure(device, capfd, name):
         assert count == 0, f"{kernel}: {count} checks failed, one of them at {path.name}:{line}"
     device.synchronize()
 
-    ctypes.CDLL(None).fflush(None)  # a driver prints through the C library, which keeps what goes to a file
+    ctypes.CDLL(None).fflush(None)  # a driver prints through the C library, which buffers output to a file
     printed = capfd.readouterr().out.splitlines()
     if device.simulated:
         assert printed == notes(path, "prints")
@@ -117,7 +117,7 @@ def test_kernels_find_no_failure(device, capfd, name):
         assert Counter(printed) == Counter(notes(path, "prints"))
 
 
-def test_module_reports_what_its_source_declares(device):
+def test_module_reports_the_declarations_of_its_source(device):
     path = KERNELS / "declarations.cu"
     mod = compiled(path)
 
@@ -135,7 +135,7 @@ def test_module_reports_what_its_source_declares(device):
 
 @pytest.mark.host_only("of the host runtime's compiler")
 @pytest.mark.parametrize("name", names("errors"))
-def test_source_does_not_compile_and_the_log_says_why(device, name):
+def test_source_that_is_wrong_does_not_compile_and_the_log_has_the_reason(device, name):
     path = KERNELS / "errors" / f"{name}.cu"
 
     with pytest.raises(cs.CompileError) as caught:

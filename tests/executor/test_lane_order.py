@@ -1,4 +1,4 @@
-"""In which order the lanes of a warp do what they do, where it can be seen."""
+"""The order of the lanes of a warp, in operations that make it visible."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_lanes_print_in_their_order_between_two_meetings(device, capfd):
 
 
 @pytest.mark.parametrize("block", [(8, 4, 2), (3, 5, 7), (33, 2, 1), (1, 1, 64), (100, 1, 1), (7, 9, 3)])
-def test_every_thread_knows_its_place(device, block):
+def test_every_thread_has_its_own_index_and_warp(device, block):
     x, y, z = block
     p = cs.zeros(x * y * z, np.int32)
     module(device, PRINTS).place[1, block](p)

@@ -1,4 +1,4 @@
-"""The language of kernels: built-in variables, math, vector types, printf, clocks, variables, and what is not there."""
+"""The language of kernels: built-in variables, math, vector types, printf, clocks, variables, and unsupported features."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_unsigned_intrinsics(device, expression, expected):
     assert got.tolist() == [expected(int(v)) for v in x]
 
 
-def test_conversions_round_as_they_say(device):
+def test_conversions_round_in_the_direction_of_their_name(device):
     x = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 2.7, -2.7], np.float32)
     for name, reference in (
         ("__float2int_rn", np.rint),
@@ -208,7 +208,7 @@ def test_conversions_round_as_they_say(device):
         assert got.tolist() == reference(x).astype(int).tolist(), name
 
 
-def test_built_in_variables(device):
+def test_built_in_variables_have_the_indices_of_the_thread(device):
     mod = module(
         device,
         """__global__ void where(uint3* out) {
@@ -230,7 +230,7 @@ def test_built_in_variables(device):
     assert len({g.item() for g in got[:, 0, 0]}) == 24
 
 
-def test_vector_types(device):
+def test_vector_types_have_the_elements_and_sizes_of_cuda(device):
     mod = module(
         device,
         """
@@ -253,7 +253,7 @@ def test_vector_types(device):
     assert doubles.to_host()[3].tolist() == [12, 16]
 
 
-def test_cpp_of_kernels(device):
+def test_kernels_may_use_templates_classes_and_lambdas_of_cpp(device):
     mod = module(
         device,
         """
@@ -298,7 +298,7 @@ def test_architecture_is_the_devices(device):
 
 
 def printed(capfd) -> list[str]:
-    ctypes.CDLL(None).fflush(None)  # a driver prints through the C library, which keeps what goes to a file
+    ctypes.CDLL(None).fflush(None)  # a driver prints through the C library, which buffers output to a file
     return capfd.readouterr().out.splitlines()
 
 
@@ -408,11 +408,11 @@ def test_fault_of_the_cpu_never_takes_the_process_down(device, run_python, fault
     done = run_python(RUN.format(source=HOST_FAULTS[fault]))
 
     assert done.returncode == 0, done.stderr
-    if fault != "a division by zero":  # undefined on a GPU, and no fault there
+    if fault != "a division by zero":  # on a GPU the result is undefined, without a fault
         assert done.stdout.startswith("cudaError")
 
 
-def test_assertion_says_what_where_and_who(device, run_python):
+def test_assertion_names_expression_line_block_and_thread(device, run_python):
     done = run_python(RUN.format(source=FAULTS["an assertion"][0]))
 
     text = done.stdout + done.stderr
@@ -507,7 +507,7 @@ def test_globaltimer_of_two_kernels_goes_on(device):
     assert second - first >= 1_900_000
 
 
-# What is not there is refused when it is compiled
+# Features that are not supported are refused by name when the source is compiled
 
 UNSUPPORTED = {
     "texture": "__global__ void k(cudaTextureObject_t t, float* p) { float4 d = {}; *p = texCubemapGrad<float>(t, 0, 0, 0, d, d); }",
@@ -518,7 +518,7 @@ UNSUPPORTED = {
 
 @pytest.mark.host_only("a GPU has it")
 @pytest.mark.parametrize("what", UNSUPPORTED)
-def test_what_is_not_supported_fails_at_compile_time_by_name(device, what):
+def test_unsupported_feature_fails_at_compile_time_by_name(device, what):
     with pytest.raises(cs.CompileError) as caught:
         cs.Module(UNSUPPORTED[what])
 
@@ -526,6 +526,6 @@ def test_what_is_not_supported_fails_at_compile_time_by_name(device, what):
     assert re.search(names[what], str(caught.value))
 
 
-def test_host_code_of_the_source_may_not_leak_into_the_kernels_world(device):
+def test_host_only_name_in_a_kernel_does_not_compile(device):
     with pytest.raises(cs.CompileError):
         cs.Module("__global__ void k(int* p) { *p = some_host_only_name(); }")

@@ -47,7 +47,7 @@ def generators(device) -> cs.Module:
 
 
 def philox(seed: int, subsequence: int) -> list[int]:
-    """Salmon et al., "Parallel random numbers: as easy as 1, 2, 3": the first four words of a subsequence."""
+    """The first four words of a subsequence, after Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"."""
     mask = 0xFFFFFFFF
     counter, key = [0, 0, subsequence, 0], [seed & mask, seed >> 32]
     for _ in range(10):
@@ -57,14 +57,14 @@ def philox(seed: int, subsequence: int) -> list[int]:
     return counter
 
 
-def test_philox_gives_its_words(generators):
+def test_philox_gives_the_words_of_its_definition(generators):
     out = cs.zeros((64, 4), np.uint32)
     generators.words[2, 32](0x123456789ABCDEF, out)
 
     assert out.to_host().tolist() == [philox(0x123456789ABCDEF, i) for i in range(64)]
 
 
-def test_numbers_are_distributed_as_they_say(generators):
+def test_random_numbers_have_the_mean_and_variance_of_their_distribution(generators):
     threads, each = 256, 40
     states = cs.zeros(threads * 64, np.uint8)
     generators.start[4, 64](states, 1234)

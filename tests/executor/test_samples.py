@@ -1,4 +1,4 @@
-"""Whole kernels as people write them, against NumPy: tests/cuda/samples/."""
+"""Whole kernels as in real programs, compared with NumPy: tests/cuda/samples/."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def wide(x: np.ndarray) -> np.ndarray:
     return (x.astype(np.uint32) << 16).view(np.float32)
 
 
-def test_wmma_gemm(device, rng):
+def test_wmma_gemm_gives_numpys_product(device, rng):
     m, n, k = 128, 192, 96
     a, b = rng.normal(size=(m, k)).astype(np.float16), rng.normal(size=(k, n)).astype(np.float16)
     c = rng.normal(size=(m, n)).astype(np.float32)
@@ -49,7 +49,7 @@ def test_wmma_gemm(device, rng):
     np.testing.assert_allclose(d_c.to_host(), expected, atol=2e-4)
 
 
-def test_gemm_of_tensor_core_instructions(device, rng):
+def test_gemm_of_tensor_core_instructions_gives_numpys_product(device, rng):
     m, n, k = 128, 192, 160
     a, b = rng.normal(size=(m, k)).astype(np.float16), rng.normal(size=(k, n)).astype(np.float16)
     c = cs.zeros((m, n), np.float16)
@@ -66,7 +66,7 @@ def softmax(x: np.ndarray) -> np.ndarray:
     return e / e.sum(axis=1, keepdims=True)
 
 
-def test_softmax_of_halves(device, rng):
+def test_softmax_of_halves_is_numpys(device, rng):
     x = (rng.normal(size=(12, 1000)) * 3).astype(np.float16)
     out = cs.zeros(x.shape, np.float16)
     mod = sample(device, "softmax_half2", "softmax_registers<3>")
@@ -79,7 +79,7 @@ def test_softmax_of_halves(device, rng):
     np.testing.assert_allclose(out.to_host(), softmax(x), rtol=12 * HALF_STEP, atol=1e-6)
 
 
-def test_histogram(device, rng):
+def test_histogram_is_numpys(device, rng):
     x = np.minimum(rng.exponential(40, 100_000), 255).astype(np.uint8)
     mod = sample(device, "histogram")
     partial, total = cs.zeros((5, 256), np.uint32), cs.zeros(256, np.uint64)
@@ -94,7 +94,7 @@ def test_histogram(device, rng):
     assert np.array_equal(total.to_host(), expected)
 
 
-def test_scan_in_one_pass(device, rng):
+def test_scan_in_one_pass_gives_numpys_sums(device, rng):
     n = 20_011
     x = rng.integers(-50, 100, n).astype(np.int32)
     blocks = -(-n // (128 * 4))
@@ -110,7 +110,7 @@ def test_scan_in_one_pass(device, rng):
 
 
 @pytest.mark.parametrize("kind", ["float", "__half", "__nv_bfloat16"])
-def test_layernorm(device, rng, kind):
+def test_layernorm_is_numpys(device, rng, kind):
     rows, columns = 10, 300
     x = rng.normal(3, 2, (rows, columns)).astype(np.float32)
     gamma, beta = rng.normal(size=(2, columns)).astype(np.float32)
@@ -134,7 +134,7 @@ def test_layernorm(device, rng, kind):
     np.testing.assert_allclose(got, expected, rtol=1.1 * step, atol=1e-4)
 
 
-def test_mandelbrot(device):
+def test_mandelbrot_gives_numpys_picture(device):
     view = np.array(
         (-2.0, -1.25, 3 / 128, 2.5 / 64, 128, 64),
         [(name, "f4") for name in ("x0", "y0", "dx", "dy")] + [("width", "i4"), ("height", "i4")],
@@ -149,14 +149,14 @@ def test_mandelbrot(device):
         inside = np.abs(z) < 2
         expected += inside
         z = np.where(inside, z * z + c, z)
-    assert (np.abs(got - expected) <= 1).mean() > 0.99  # at the edge the last bit decides
+    assert (np.abs(got - expected) <= 1).mean() > 0.99  # at the edge of the set the last bit decides
     palette = np.array([(i * 16, i * i % 256, 255 - i * 16, 255) for i in range(16)], np.uint8)
     assert np.array_equal(
         image.to_host(), np.where((got == 50)[..., None], [0, 0, 0, 255], palette[got % 16])
     )
 
 
-def test_nbody(device, rng):
+def test_nbody_gives_numpys_positions(device, rng):
     n, steps, dt, softening = 150, 3, 0.01, 0.05
     p = rng.normal(size=(n, 4)).astype(np.float32)
     p[:, 3] = rng.uniform(0.5, 2, n)
@@ -176,14 +176,14 @@ def test_nbody(device, rng):
 
 
 @pytest.mark.parametrize("kernel", ["transpose_pipeline", "transpose_barrier"])
-def test_transpose_with_asynchronous_copies(device, rng, kernel):
+def test_transpose_with_asynchronous_copies_is_numpys(device, rng, kernel):
     x = rng.random((224, 96), np.float32)
     out = cs.zeros((96, 224))
     sample(device, "transpose_async")[kernel][3, (32, 8)](out, cs.to_device(x), 96, 224)
     assert np.array_equal(out.to_host(), x.T)
 
 
-def test_reductions_of_any_kind(device, rng):
+def test_reductions_of_any_kind_are_numpys(device, rng):
     x = rng.normal(size=30_000).astype(np.float32)
     x[[700, 20_000]] = 9.5
     mod = sample(device, "reduce_any", "argmax<128>")
@@ -207,7 +207,7 @@ def test_reductions_of_any_kind(device, rng):
     assert most.to_host()[0] == np.float32(9.5)
 
 
-def test_convolution(device, rng):
+def test_convolution_is_numpys(device, rng):
     height, width = 70, 150
     x, mask = rng.random((height, width), np.float32), rng.random(9, np.float32)
     mod = sample(device, "convolution", "convolve<true>", "convolve<false>")
@@ -224,7 +224,7 @@ def test_convolution(device, rng):
 
 
 @pytest.mark.parametrize("lanes", [4, 32])
-def test_sparse_matrix_times_vector(device, rng, lanes):
+def test_sparse_matrix_times_vector_is_the_dense_product(device, rng, lanes):
     rows, columns = 300, 250
     dense = np.where(rng.random((rows, columns)) < 0.07, rng.normal(size=(rows, columns)), 0).astype(
         np.float32
@@ -241,7 +241,7 @@ def test_sparse_matrix_times_vector(device, rng, lanes):
     np.testing.assert_allclose(y.to_host(), dense.astype(np.float64) @ x.astype(np.float64), atol=1e-4)
 
 
-def test_bitonic_sort(device, rng):
+def test_bitonic_sort_sorts_keys_and_values(device, rng):
     n = 4096
     keys = rng.integers(0, 1000, n).astype(np.uint32)
     d_k, d_v = cs.to_device(keys), cs.to_device(np.arange(n, dtype=np.uint32))
@@ -260,7 +260,7 @@ def test_bitonic_sort(device, rng):
     assert np.array_equal(keys[d_v.to_host()], np.sort(keys))
 
 
-def test_histogram_of_a_cluster(device, rng):
+def test_histogram_of_a_cluster_is_numpys(device, rng):
     x = rng.integers(-5, 605, 20_000).astype(np.int32)
     bins = cs.zeros(600, np.int32)
     mod = sample(device, "cluster_histogram")
@@ -268,7 +268,7 @@ def test_histogram_of_a_cluster(device, rng):
     assert np.array_equal(bins.to_host(), np.bincount(np.clip(x, 0, 599), minlength=600))
 
 
-def test_attention(device, rng):
+def test_attention_is_numpys(device, rng):
     length, d = 128, 32
     q, k, v = rng.normal(size=(3, length, d)).astype(np.float16)
     out = cs.zeros((length, d), np.float16)
@@ -278,7 +278,7 @@ def test_attention(device, rng):
     np.testing.assert_allclose(out.to_host(), expected, rtol=2 * HALF_STEP, atol=1e-4)
 
 
-def test_gelu_of_bfloat16(device, rng):
+def test_gelu_of_bfloat16_is_numpys(device, rng):
     x, bias = bf16(rng.normal(size=(20, 64)) * 2), bf16(rng.normal(size=64))
     y = cs.zeros(x.shape, np.uint16)
     sample(device, "gelu_bf16").bias_gelu[2, 96](cs.to_device(x), cs.to_device(bias), y, 64, x.size)
@@ -287,7 +287,7 @@ def test_gelu_of_bfloat16(device, rng):
     np.testing.assert_allclose(wide(y.to_host()), expected, rtol=1.1 * BF16_STEP, atol=1e-5)
 
 
-def test_monte_carlo(device, rng):
+def test_monte_carlo_comes_close_to_the_exact_values(device, rng):
     mod = sample(device, "monte_carlo")
     inside = cs.zeros(1, np.uint64)
     mod.pi[8, 64](42, 200, inside)

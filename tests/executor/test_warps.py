@@ -1,4 +1,4 @@
-"""Warp operations: shuffles, votes, matches, reductions, partial masks, and what is wrong with a mask."""
+"""Warp operations: shuffles, votes, matches, reductions, partial masks, and wrong masks."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def model(name: str, x: np.ndarray, operand: int, width: int) -> np.ndarray:
         source = np.where(LANES + operand < segment + width, LANES + operand, LANES)
     else:
         source = LANES ^ operand
-        # Up to 3.x documented: a lane of a later segment may not be read, an earlier one may.
+        # CUDA's documents up to 3.x say: a lane of a later segment may not be read, a lane of an earlier one may.
         source = np.where(source < segment + width, source, LANES)
     return x[source]
 
@@ -116,7 +116,7 @@ def test_shuffles_read_the_lane_that_cuda_says(device, c_type, operand, width):
 
 
 @pytest.mark.parametrize("values", [[0] * 32, [1] * 32, [0, 5] * 16, [0] * 31 + [1]])
-def test_votes(kernels, values):
+def test_votes_see_the_values_of_all_lanes(kernels, values):
     x = np.array(values, np.int32)
     out = cs.zeros(128, np.uint32)
     kernels.votes[1, 32](cs.to_device(x), out)
@@ -129,7 +129,7 @@ def test_votes(kernels, values):
 
 
 @pytest.mark.parametrize("values", [[3] * 32, list(range(32)), [1, 2, 3, 1] * 8])
-def test_matches(kernels, values):
+def test_matches_give_the_lanes_with_the_same_value(kernels, values):
     out = cs.zeros(96, np.uint32)
     kernels.matches[1, 32](cs.to_device(np.array(values, np.int32)), out)
     same = len(set(values)) == 1
@@ -172,7 +172,7 @@ def test_sum_by_shuffles_over_many_warps(kernels):
     assert out.to_host().tolist() == x.reshape(-1, 32).sum(1).tolist()
 
 
-def test_two_halves_of_a_warp_go_their_own_way(kernels):
+def test_two_halves_of_a_warp_run_different_branches(kernels):
     out = cs.zeros(32, np.int32)
     kernels.halves[1, 32](out)
 
@@ -188,7 +188,7 @@ def test_syncwarp_orders_memory_of_the_warp(kernels):
     assert out.to_host().tolist() == [(i + 1) % 32 + 3 for i in range(32)]
 
 
-# What is wrong with a mask
+# Wrong masks
 
 RUN_BAD = """
 import numpy as np

@@ -1,4 +1,4 @@
-"""Kernels that are wrong: none ends the process, hangs it, or changes what is Python's."""
+"""Wrong kernels: none ends or hangs the process, or changes Python's memory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "wrong_kernels.py"
 
 pytestmark = [
     pytest.mark.host_only("a GPU keeps its kernels' mistakes from the process by itself"),
-    # A sanitizer's own operator new comes before the kernels'.
+    # A sanitizer's own operator new replaces the kernels' operator.
     pytest.mark.subprocess,
 ]
 
 
 def outcome_of(run_python, kernel: str, launch: str) -> str:
-    """What the wait for a launch of `kernel` says, "no error" if nothing; `launch` may use m and x."""
+    """The error of the wait for a launch of `kernel`, or "no error"; `launch` may use m and x."""
     done = run_python(
         f"""
         import numpy as np
@@ -60,7 +60,7 @@ def test_local_array_overrun_is_an_error_that_names_the_thread(device, run_pytho
 
     assert said.startswith("cudaErrorIllegalAddress")
     assert "block (0,0,0)" in said
-    # Clang does not say which array is the outermost: what is damaged shows when the block's threads have ended.
+    # Clang does not say which array is the outermost one, so the damage is found when the block's threads have ended.
     assert "thread (5,0,0)" in said or (IS_CLANG and "one of its threads" in said)
 
 
@@ -81,7 +81,7 @@ def test_local_array_overrun_in_a_function_is_an_error(device, run_python):
 @pytest.mark.parametrize("index", [32, 35, 5000, -1, -5000])
 def test_shared_array_overrun_is_an_error_that_names_the_block(device, run_python, index):
     if IS_CLANG and index == -1:
-        pytest.skip("where clang++ compiles, what lies before the array is the pointer to the thread's state")
+        pytest.skip("with clang++, the pointer to the thread's state lies before the array")
     kernel = """__global__ void f(int* x, int at) {
         __shared__ int values[32];
         values[threadIdx.x] = 1;
@@ -143,7 +143,7 @@ def test_jump_to_no_code_is_an_error(device, run_python):
     assert "jump" in said
 
 
-def test_recursion_that_calls_the_engine_is_a_full_stack(device, run_python):
+def test_recursion_that_calls_the_runtime_fills_the_stack(device, run_python):
     kernel = r"""__device__ __attribute__((noinline)) int deep(int* x, int n) {
         volatile char frame[64];
         frame[n % 64] = 1;

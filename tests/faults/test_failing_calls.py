@@ -1,4 +1,4 @@
-"""Every call that can fail, failing in turn: a CudaError, objects unchanged, nothing leaked, and the next try works."""
+"""Every call that can fail, failing in turn: it raises, changes and leaks nothing, and the next try works."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ USES = {
     "batch": lambda g: cs.copy_batch([(g["y"], g["locked"])], stream=g["stream"]),
     "pageable batch": lambda g: cs.copy_batch([(g["y"], np.ones(100, np.float32))]),
     "symbol": lambda g: g["variables"].symbol("variable", np.int32, ()),
-    # arrays and streams of others
+    # arrays and streams of other libraries
     "interface": lambda g: cs.asarray(Interface(g["y"], stream=g["stream"].handle)),
     "argument of others": lambda g: g["module"].add_one[1, 1, g["stream"]](
         Interface(g["n"], stream=g["other"].handle)
@@ -221,10 +221,10 @@ METHODS = [
 ]
 
 
-def gear() -> dict:
+def objects_to_use() -> dict:
     with cs.Device(
         cs.current_device().name.split()[0]
-    ):  # without the faults: what the others know by its handle
+    ):  # without faults: it stands for a stream of another library
         foreign = cs.Stream()
     made = {
         "foreign": foreign,
@@ -253,7 +253,7 @@ def gear() -> dict:
 
 
 def calls_of(faults, use, made) -> dict[str, int]:
-    """How often a use calls each method when nothing fails."""
+    """The number of calls of each method if nothing fails."""
     before = {m: faults.calls(m) for m in METHODS}
     use(made)
     return {m: faults.calls(m) - before[m] for m in METHODS if faults.calls(m) > before[m]}
@@ -304,7 +304,7 @@ def edit_graph(g) -> None:
 
 def semaphores(g) -> None:
     if not cs.current_device().simulated:
-        g["stream"].query()  # there is no other interface
+        g["stream"].query()  # on a GPU a semaphore needs another interface: any call will do
         return
     fd = os.eventfd(0)
     try:
@@ -371,14 +371,14 @@ METHODS += [
 ]
 
 
-UNSEEN = pytest.mark.no_initcheck("it does not see what a batch of copies writes")
+UNSEEN = pytest.mark.no_initcheck("it does not see the writes of a batch of copies")
 
 
 @pytest.mark.parametrize("what", [pytest.param(use, marks=UNSEEN if "batch" in use else ()) for use in USES])
 @pytest.mark.counts_memory
-def test_each_call_of_a_use_fails_in_turn(faults, broken, what):
+def test_each_failing_call_of_a_use_raises_and_the_next_try_works(faults, broken, what):
     use = USES[what]
-    made = gear()
+    made = objects_to_use()
     use(made)
     counts = calls_of(faults, use, made)
     assert counts, "this use calls nothing that could fail"
@@ -397,7 +397,7 @@ def test_each_call_of_a_use_fails_in_turn(faults, broken, what):
                 assert error.name == OUT_OF_MEMORY, (method, nth)  # noqa: PT017
                 failed = True
             else:
-                failed = False  # it did without the call: then it must have done all the same
+                failed = False  # the use may succeed without the call: then its result must be right
                 del result
             faults.clear()
             cs.synchronize()
@@ -451,7 +451,7 @@ def test_other_failures_are_cuda_errors_of_their_name(faults, broken):
     ],
 )
 def test_failure_while_an_object_goes_is_no_crash(faults, broken, method):
-    made = gear()
+    made = objects_to_use()
     for nth in range(1, 6):
         faults.fail(method, nth, UNKNOWN)
 

@@ -1,4 +1,4 @@
-"""Host functions that raise, call the runtime, wait for others, or never get to run."""
+"""Host functions that raise, call the runtime, wait for others, or never run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support import MS, module, spin
 
 
 def test_program_may_wait_outside_the_runtime(device):
-    """Nobody calls the runtime while the main thread waits: the device goes on by itself."""
+    """No thread calls the runtime while the main thread waits: the device goes on by itself."""
     done = threading.Event()
     s = cs.Stream()
     spin(device, 20 * MS, s)
@@ -126,7 +126,7 @@ def test_every_exception_comes_to_the_synchronisation(device, error):
     s.synchronize()
 
 
-def test_first_of_several_exceptions_comes_and_the_others_are_not_lost_silently(device):
+def test_first_of_several_exceptions_is_raised_and_the_others_are_reported(device):
     s = cs.Stream()
 
     def fail(i):
@@ -147,7 +147,7 @@ def test_first_of_several_exceptions_comes_and_the_others_are_not_lost_silently(
     assert rest or "number 1" in notes or "2 more" in notes or caught.value.__context__ is not None
 
 
-def test_exception_that_nobody_asked_for_is_reported_when_its_stream_goes(run_python):
+def test_exception_that_was_never_raised_is_reported_when_its_stream_is_dropped(run_python):
     done = run_python(
         """
         import gc, sys
@@ -196,7 +196,7 @@ def test_host_function_does_not_run_after_the_device_was_lost(device, run_python
 
 @pytest.fixture
 def flag(device):
-    """A page-locked word that a kernel may wait for; set in the end, so that no kernel waits for ever."""
+    """A page-locked word that a kernel may wait for. It is set at the end, so that no kernel waits for ever."""
     flag = cs.pinned_empty(1, np.int32, mapped=True)
     flag[0] = 0
     yield flag
@@ -204,7 +204,7 @@ def flag(device):
 
 
 def test_kernel_may_wait_for_a_flag_that_the_host_sets(device, flag):
-    """Page-locked memory is seen by a running kernel: progress depends on the host alone."""
+    """A running kernel sees page-locked memory: only the host can let this kernel go on."""
     s, other = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
     module(device).forever[1, 1, s](flag)
     other.synchronize()

@@ -1,4 +1,4 @@
-"""The process around the runtime: fork, exit with work pending, Ctrl-C, signals."""
+"""The process that uses the runtime: fork, exit with work pending, Ctrl-C, signals."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def test_other_signal_handlers_run_during_a_wait(device, run_python):
     assert done.stdout.strip() == "True", done.stderr
 
 
-# Faults that are not ours
+# Faults outside of kernels
 
 OWN_FAULTS = {
     "SIGSEGV": "import ctypes; ctypes.string_at(0)",
@@ -327,7 +327,7 @@ OWN_FAULTS = {
 
 
 @pytest.mark.parametrize("fault", OWN_FAULTS)
-def test_a_crash_of_somebody_else_is_still_a_crash(device, run_python, fault):
+def test_a_crash_outside_of_a_kernel_still_ends_the_process(device, run_python, fault):
     done = run(run_python, "MOD.store[1, 1](X, 1); cs.synchronize()\n" + OWN_FAULTS[fault], timeout=60)
 
     assert done.returncode in (-11, -6)

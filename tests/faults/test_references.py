@@ -17,7 +17,7 @@ from support import MS, in_threads, module, spin
 
 @pytest.fixture
 def busy(device):
-    """A stream in which whatever is issued has to wait."""
+    """A stream that is held: its work waits until the test lets it go on."""
     s = cs.Stream()
     module(device)
     device.synchronize()
@@ -26,14 +26,14 @@ def busy(device):
 
 
 def trash() -> None:
-    """Uses memory that was given back too early, if there is any."""
+    """Overwrites memory that was given back, so that a test sees memory that was given back too early."""
     gc.collect()
     for _ in range(20):
         cs.full(1000, -1, np.int32)
         cs.pinned_empty(1000, np.int32)[:] = -1
 
 
-def test_source_of_a_copy_may_go(device, busy):
+def test_source_of_a_copy_may_be_dropped_before_the_copy_runs(device, busy):
     target = cs.empty(1000, np.int32)
     source = cs.pinned_empty(1000, np.int32)
     source[:] = range(1000)
@@ -44,7 +44,7 @@ def test_source_of_a_copy_may_go(device, busy):
     assert np.array_equal(target.to_host(stream=busy), np.arange(1000))
 
 
-def test_device_source_of_a_copy_may_go(device, busy):
+def test_device_source_of_a_copy_may_be_dropped_before_the_copy_runs(device, busy):
     target = cs.zeros(1000, np.int32, stream=busy)
     target.copy_from(cs.to_device(np.arange(1000, dtype=np.int32), stream=busy), stream=busy)
     trash()
@@ -52,7 +52,7 @@ def test_device_source_of_a_copy_may_go(device, busy):
     assert np.array_equal(target.to_host(stream=busy), np.arange(1000))
 
 
-def test_target_of_a_copy_may_go(device, busy):
+def test_target_of_a_copy_may_be_dropped_before_the_copy_runs(device, busy):
     target = cs.pinned_empty(1000, np.int32)
     cs.full(1000, 5, np.int32).copy_to(target, stream=busy)
     gone = weakref.ref(target)
@@ -67,7 +67,7 @@ def test_target_of_a_copy_may_go(device, busy):
     assert gone() is None
 
 
-def test_kernel_arguments_and_module_may_go(device, busy):
+def test_kernel_arguments_and_module_may_be_dropped_before_the_kernel_runs(device, busy):
     out = cs.zeros(1, np.int32)
     device.synchronize()
     spin(device, 20 * MS, busy)
@@ -82,7 +82,7 @@ def test_kernel_arguments_and_module_may_go(device, busy):
     assert out.to_host().tolist() == [78]
 
 
-def test_stream_and_event_may_go(device):
+def test_stream_and_event_may_be_dropped_before_their_work_runs(device):
     out = cs.zeros(1, np.int32)
     device.synchronize()
     first, second = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
@@ -98,7 +98,7 @@ def test_stream_and_event_may_go(device):
     assert out.to_host().tolist() == [4]
 
 
-def test_host_function_and_its_arguments_may_go(device):
+def test_host_function_and_its_arguments_may_be_dropped_before_it_runs(device):
     stream, gate, seen = cs.Stream(), threading.Event(), []
     stream.host_function(gate.wait, 60)
 
@@ -160,7 +160,7 @@ def test_array_outlives_its_stream(device):
     device.synchronize()
 
 
-def test_array_that_only_a_slice_holds(device, busy):
+def test_array_stays_alive_as_long_as_a_slice_of_it(device, busy):
     view = cs.to_device(np.arange(1000, dtype=np.int32), stream=busy)[500:]
     trash()
 

@@ -1,4 +1,4 @@
-"""Stream capture: what becomes of what is put in a stream, what cannot be captured, and who is told."""
+"""Stream capture: the nodes that work becomes, calls that cannot be captured, and the errors of a spoilt capture."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_capture_adds_to_a_graph_behind_nodes_of_it(device, x):
     assert graph.edges == [(first, graph.nodes[1])]
 
 
-def test_begin_and_end_do_what_the_context_does(device, x):
+def test_begin_and_end_capture_as_the_context_does(device, x):
     s = cs.Stream()
     s.begin_capture()
     assert s.capture_status == "active"
@@ -144,7 +144,7 @@ def test_begin_and_end_do_what_the_context_does(device, x):
     assert s.capture_status == "none"
 
 
-def test_input_read_when_it_runs_is_what_the_host_holds_then(device, x):
+def test_host_input_is_read_when_the_graph_runs(device, x):
     host, s = np.arange(4, dtype=np.int32), cs.Stream()
     with s.capture() as graph:
         x.copy_from(host)
@@ -166,7 +166,7 @@ def test_memory_allocated_inside_is_there_at_once_and_stays(device, add):
     assert made.to_host(stream=s).tolist() == [6] * 4
 
 
-# ---- what is refused
+# ---- refused calls
 
 
 def refused(call, name):
@@ -176,7 +176,7 @@ def refused(call, name):
     assert "goes on" in str(caught.value)
 
 
-def test_what_the_package_sees_to_be_illegal_spoils_nothing(device, x):
+def test_calls_that_the_package_knows_to_be_illegal_spoil_nothing(device, x):
     s, event = cs.Stream(), cs.Event()
     outside = cs.Event().record()
     with s.capture() as graph:
@@ -271,7 +271,7 @@ def test_two_captures_cannot_become_one(device):
     assert (a.capture_status, b.capture_status) == ("none", "none")
 
 
-def test_what_spoils_a_capture_is_named_with_its_line(device, contract):
+def test_the_call_that_spoils_a_capture_is_named_with_its_line(device, contract):
     s = cs.Stream()
     with pytest.raises(cs.CaptureError) as caught:
         with s.capture():
@@ -378,7 +378,7 @@ def test_an_event_of_a_capture_stands_for_no_moment_afterwards(device):
     assert event.query()
 
 
-# ---- what goes on beside a capture
+# ---- work beside a capture
 
 
 def test_other_threads_work_while_one_captures(device, add):
@@ -410,7 +410,7 @@ def test_other_threads_work_while_one_captures(device, add):
     assert (mine.to_host(stream=s)[0], other.to_host(stream=t)[0]) == (2, 20)
 
 
-def test_what_cuscope_does_itself_spoils_nothing(device, add, x):
+def test_cuscopes_own_calls_beside_a_capture_spoil_nothing(device, add, x):
     seen = []
 
     def work():
@@ -433,7 +433,7 @@ def test_what_cuscope_does_itself_spoils_nothing(device, add, x):
     assert types(graph) == ["kernel"]
 
 
-def test_what_is_dropped_during_a_capture_spoils_nothing(device, add, x):
+def test_objects_dropped_during_a_capture_spoil_nothing(device, add, x):
     s = cs.Stream()
     arrays = [cs.zeros(1 << 16, stream=s) for _ in range(8)]
     s.synchronize()
@@ -447,7 +447,7 @@ def test_what_is_dropped_during_a_capture_spoils_nothing(device, add, x):
     assert x.to_host(stream=s)[0] == 2
 
 
-# ---- what a graph keeps
+# ---- objects that a graph keeps
 
 
 def test_arrays_and_callables_live_as_long_as_an_executable(device, add):
@@ -491,7 +491,7 @@ def test_a_launch_in_flight_outlives_its_executable(device, add, x):
     assert x.to_host(stream=s)[0] == 1
 
 
-def test_what_a_host_node_raises_is_raised_where_it_was_launched(device):
+def test_an_exception_of_a_host_node_is_raised_by_the_stream_that_launched_it(device):
     s = cs.Stream()
     with s.capture() as graph:
         s.host_function(lambda: 1 / 0)
@@ -504,7 +504,7 @@ def test_what_a_host_node_raises_is_raised_where_it_was_launched(device):
         s.synchronize()
 
 
-def test_a_thread_says_which_captures_it_minds(device, contract):
+def test_a_relaxed_thread_may_allocate_beside_a_global_capture(device, contract):
     s = cs.Stream()
     with s.capture():
         assert cs.exchange_capture_mode("relaxed") == "global"
@@ -525,7 +525,7 @@ def test_a_stream_that_goes_takes_its_capture_along(device, x):
     t.begin_capture()
     x.fill(1, stream=t)
     t.close()
-    device.synchronize()  # which a capture under way would refuse
+    device.synchronize()  # a capture under way would refuse this call
     assert x.to_host().tolist() == [0] * 4
 
 
@@ -549,7 +549,7 @@ def test_the_legacy_stream_is_refused_beside_a_fork_that_is_blocking(device, x):
     assert len(graph.nodes) == 1
 
 
-def test_arrays_of_others_spoil_no_capture_and_are_waited_for_at_the_launch(device, add):
+def test_arrays_of_other_libraries_spoil_no_capture_and_are_waited_for_at_the_launch(device, add):
     s, theirs = cs.Stream(), cs.Stream(non_blocking=True)
     array = cs.zeros(4, np.int32)
     device.synchronize()
@@ -562,7 +562,7 @@ def test_arrays_of_others_spoil_no_capture_and_are_waited_for_at_the_launch(devi
     assert array.to_host(stream=s).tolist() == [2] * 4
 
 
-def test_what_the_next_node_waits_for_can_be_asked_and_changed(device):
+def test_the_dependencies_of_the_next_captured_node_can_be_read_and_changed(device):
     arrays = [cs.zeros(4) for _ in range(4)]
     s = cs.Stream()
     assert (s.capture_dependencies, s.capture_id) == ([], 0)

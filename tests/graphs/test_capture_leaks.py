@@ -1,4 +1,4 @@
-"""Captures that fail, in every way there is, again and again: nothing stays behind."""
+"""Captures that fail in every possible way, again and again, leave nothing behind."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_ten_thousand_failing_captures_leave_nothing(device, settled, contract):
     def dropped():
         with s.capture():
             add[1, 4](x, 1)
-        # The graph goes without having been used.
+        # The graph is dropped without having been used.
 
     def begun_in_vain():
         with s.capture(), s.capture():

@@ -1,4 +1,4 @@
-"""Captures and graphs of streams, graphs and registrations that something else made, spoilt or closed."""
+"""Captures and graphs whose stream, graph or registration comes from another library, or was spoilt or closed."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_a_stream_that_is_being_captured_is_taken_over_without_spoiling(device, 
 
 
 def test_a_graph_goes_with_the_spoilt_capture_that_was_to_add_to_it(device, contract, x):
-    # CUDA destroys it then. It used to be destroyed once more where the object went.
+    # CUDA destroys the graph then. cuscope used to destroy it a second time when the object was dropped.
     graph, s = cs.Graph(), cs.Stream()
     graph.add_memset(x, 1)
 
@@ -46,7 +46,7 @@ def test_a_graph_goes_with_the_spoilt_capture_that_was_to_add_to_it(device, cont
 
 
 def test_a_graph_that_copies_memory_registered_no_longer_is_refused(device, x):
-    # NVIDIA's driver ends the process with a SIGSEGV.
+    # NVIDIA's driver ends the process with a SIGSEGV at the launch of such a graph.
     s, registration = cs.Stream(), cs.register(np.zeros(1024, np.int32))
     with s.capture() as graph:
         x.copy_from(registration.array[: x.size], stream=s)

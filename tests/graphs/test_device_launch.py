@@ -1,4 +1,4 @@
-"""Graphs that kernels launch: what runs when, what is refused, and what stays alive."""
+"""Graphs that kernels launch: their order, refused launches, and lifetimes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MOST_TAILS, MOST_BESIDE = 255, 120
 
 
 class Program:
-    """Graphs over one log of numbers, and one list of what launches answered."""
+    """Graphs that append numbers to one log, and one list of the answers to launches."""
 
     def __init__(self, device: cs.Device) -> None:
         self.kernels = module(device, SOURCE)
@@ -50,7 +50,7 @@ class Program:
         self.made = 0
 
     def appending(self, number: int, us: int = 0, *, uploaded: bool = True, device_launch: bool = True):
-        """An executable that appends a number, after so many microseconds."""
+        """An executable that appends a number after so many microseconds."""
         g = cs.Graph()
         self.append(g, number, us)
         return g.instantiate(device_launch=device_launch, upload=self.stream if uploaded else None)
@@ -76,7 +76,7 @@ class Program:
         return g.instantiate(**flags)
 
     def run(self, exe: cs.GraphExec) -> list[int]:
-        """What was appended, in order."""
+        """The appended numbers, in order."""
         self.log.fill(0, stream=self.stream)
         exe.launch(self.stream)
         log = self.log.to_host(stream=self.stream)
@@ -93,7 +93,7 @@ def program(device):
     return made
 
 
-# ---- what runs when
+# ---- the order of launched graphs
 
 
 @pytest.mark.parametrize("device_launch", [False, True])
@@ -130,7 +130,7 @@ def test_a_tail_of_a_tail_comes_before_the_rest(program):
     assert program.answers() == [SUCCESS] * 3
 
 
-def test_a_tail_waits_for_what_runs_beside_and_its_tails(program):
+def test_a_tail_waits_for_graphs_beside_it_and_their_tails(program):
     inner = program.appending(3)
     beside = program.chain(("append", 1, 1_000), (TAIL, inner), device_launch=True, upload=program.stream)
     exe = program.chain((BESIDE, beside), (TAIL, program.appending(2)), ("append", 9, 0))
@@ -143,7 +143,7 @@ def test_a_tail_does_not_wait_for_siblings(program):
     assert program.run(exe) == [9, 2, 3]
 
 
-def test_a_sibling_of_what_runs_beside_belongs_to_the_launching_graph(program):
+def test_a_sibling_launched_by_a_graph_beside_belongs_to_the_launching_graph(program):
     sibling = program.appending(3, 10_000)
     beside = program.chain(("append", 1, 0), (SIBLING, sibling), device_launch=True, upload=program.stream)
     exe = program.chain((BESIDE, beside), (TAIL, program.appending(2)), ("append", 9, 1_000))
@@ -179,7 +179,7 @@ def test_captured_kernels_launch_graphs(program):
     assert program.answers(1) == [SUCCESS]
 
 
-def test_what_launched_graphs_wrote_is_there_after_a_wait(program):
+def test_results_of_launched_graphs_are_there_after_a_wait(program):
     exe = program.chain((TAIL, program.appending(4, 1_000)))
     program.log.fill(0, stream=program.stream)
     done = cs.Event()
@@ -189,7 +189,7 @@ def test_what_launched_graphs_wrote_is_there_after_a_wait(program):
     assert program.log.to_host(stream=program.stream)[:2].tolist() == [1, 4]
 
 
-def test_launches_of_one_executable_do_not_overlap_with_what_earlier_ones_launched(program):
+def test_launches_of_one_executable_do_not_overlap_with_graphs_that_earlier_ones_launched(program):
     exe = program.chain(("append", 1, 0), (TAIL, program.appending(2, 1_000)))
     streams = [cs.Stream(non_blocking=True) for _ in range(3)]
     program.log.fill(0, stream=program.stream)
@@ -201,7 +201,7 @@ def test_launches_of_one_executable_do_not_overlap_with_what_earlier_ones_launch
     assert program.log.to_host(stream=program.stream)[:7].tolist() == [6, 1, 2, 1, 2, 1, 2]
 
 
-def test_events_of_the_graph_do_not_wait_for_what_runs_beside_it(program):
+def test_events_of_the_graph_do_not_wait_for_graphs_beside_it(program):
     start, node, stop = cs.Event(), cs.Event(), cs.Event()
     g = cs.Graph()
     kernel = program.kernels.launch_beside[1, 1]
@@ -261,7 +261,7 @@ def test_a_graph_does_not_run_beside_itself(program, how):
     assert left.to_host(stream=program.stream)[0] == 2
 
 
-def test_only_what_kernels_may_launch_knows_itself(program):
+def test_current_graph_exec_is_null_unless_kernels_may_launch_the_graph(program):
     left, seen = cs.full(1, 3, np.int32), cs.full(1, 5, np.uint64)
     g, other = cs.Graph(), cs.Graph()
     g.add_kernel(program.kernels.who[1, 1], args=(seen,))
@@ -295,7 +295,7 @@ def test_two_graphs_take_turns(device, program):
     assert program.run(a) == [1, 2, 1, 2, 1, 2]
 
 
-# ---- what is refused
+# ---- refused launches
 
 
 @pytest.mark.parametrize("how", [TAIL, BESIDE, SIBLING])
@@ -306,7 +306,7 @@ def test_a_graph_is_launched_once_at_a_time(program, how):
     assert program.answers(2) == [SUCCESS, INVALID_VALUE]
 
 
-def test_what_runs_beside_is_no_tail(program):
+def test_a_graph_that_runs_beside_is_refused_as_a_tail(program):
     inner = program.appending(2, 5_000)
     assert program.run(program.chain((BESIDE, inner), (TAIL, inner))) == [2]
     assert program.answers() == [SUCCESS, INVALID_VALUE]
@@ -345,9 +345,9 @@ def test_launches_count_when_they_have_ended_too_and_siblings_apart(program):
     assert program.answers(300) == [SUCCESS] * 120 + [INVALID_VALUE] * 80 + [SUCCESS] * 100
 
 
-@pytest.mark.host_only("a GPU may find at its address what it knows of another that is gone")
+@pytest.mark.host_only("a GPU may find a destroyed graph at the address")
 @pytest.mark.parametrize("how", [TAIL, BESIDE])
-def test_what_was_not_uploaded_is_refused(program, how):
+def test_an_executable_that_was_not_uploaded_is_refused(program, how):
     inner = program.appending(2, uploaded=False)
     exe = program.chain((how, inner))
     assert program.run(exe) == []
@@ -382,7 +382,7 @@ def test_outside_of_a_graph_kernels_launch_none(program):
     assert program.answers(1) == [-1]
 
 
-@pytest.mark.host_only("CUDA says that it is not permitted, and not what it answers")
+@pytest.mark.host_only("CUDA does not permit it, and does not document the answer")
 def test_bodies_of_conditional_nodes_launch_none(program):
     g = cs.Graph()
     body = g.add_if(g.conditional_handle(default=1)).bodies[0]
@@ -461,10 +461,10 @@ def test_a_kernel_that_launches_becomes_one_that_does_not(program):
     assert program.run(exe) == [5]
 
 
-# ---- what stays alive
+# ---- objects that stay alive
 
 
-def test_kernels_keep_what_they_launch(program):
+def test_kernels_keep_the_executables_that_they_launch(program):
     inner = program.appending(1, 2_000)
     exe = program.chain((TAIL, inner))
     gone = weakref.ref(inner)
@@ -474,7 +474,7 @@ def test_kernels_keep_what_they_launch(program):
     assert program.run(exe) == [1]
 
 
-def test_a_launch_keeps_what_its_kernels_will_launch(program):
+def test_a_launch_keeps_the_executables_that_its_kernels_will_launch(program):
     size = 1 << 20
     seen, y = cs.zeros(1, np.int32), cs.zeros(size, np.int32)
     inner = cs.Graph()
@@ -513,7 +513,7 @@ def test_a_closed_executable_is_refused(program):
 
 
 @pytest.mark.parametrize("value", [1.5, "text", -1, True, np.zeros(4), "array"])
-def test_what_is_no_executable_is_refused(program, value):
+def test_values_that_are_no_executable_are_refused(program, value):
     value = program.log if isinstance(value, str) and value == "array" else value
     with pytest.raises(TypeError, match=r"'exec' \(cudaGraphExec_t\) takes a GraphExec, its handle"):
         program.chain((TAIL, value))

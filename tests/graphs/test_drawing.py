@@ -1,4 +1,4 @@
-"""What a notebook shows of a graph."""
+"""The drawing of a graph in a notebook."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def drawn(graph):
     return root
 
 
-def test_boxes_arrows_and_texts(device):
+def test_a_drawing_has_a_box_for_each_node_an_arrow_for_each_edge_and_texts(device):
     mod = module(device, SOURCE, name_expressions=("scale<float>",))
     x = cs.zeros(4, np.int32)
     g = cs.Graph()
@@ -67,7 +67,7 @@ def test_an_empty_graph_is_an_empty_picture(device):
     assert drawn(cs.Graph()).findall(f"{SVG}rect") == []
 
 
-def test_what_cannot_be_drawn_is_not(device):
+def test_a_closed_graph_gives_no_picture(device):
     g = cs.Graph()
     g.close()
     assert g._repr_svg_() is None

@@ -81,7 +81,7 @@ def test_an_executable_outlives_graph_and_arguments(device, kernels):
     assert x.to_host()[0] == 2
 
 
-def test_an_executable_keeps_what_its_bodies_use(device, kernels):
+def test_an_executable_keeps_the_objects_that_its_bodies_use(device, kernels):
     seen, y = cs.zeros(1, np.int32), cs.full(1 << 20, 3, np.int32)
     g = cs.Graph()
     body = g.add_if(g.conditional_handle(default=1)).bodies[0]
@@ -145,7 +145,7 @@ def test_executables_of_one_graph_run_beside_each_other(device, kernels):
     assert arrived.to_host()[0] == 2
 
 
-def test_an_update_that_cannot_be_says_why_and_changes_nothing(device, kernels, x):
+def test_an_update_that_is_not_possible_gives_the_reason_and_changes_nothing(device, kernels, x):
     g, longer, other = cs.Graph(), cs.Graph(), cs.Graph()
     g.add_kernel(kernels.add[1, 4], args=(x, 1))
     a = longer.add_kernel(kernels.add[1, 4], args=(x, 10))
@@ -235,7 +235,7 @@ def test_events_of_a_graph_order_streams_outside(device, kernels, x):
     assert x.to_host(stream=t)[0] == 5
 
 
-def test_a_graph_waits_for_what_an_event_was_recorded_behind(device, kernels, x):
+def test_a_graph_waits_for_the_work_before_an_events_record(device, kernels, x):
     event, s, t = cs.Event(), cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
     device.synchronize()
     g = cs.Graph()

@@ -1,4 +1,4 @@
-"""Graphs built node by node, what they refuse, and their executables."""
+"""Graphs built node by node, calls that they refuse, and their executables."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def x(device):
     return cs.zeros(4, np.int32)
 
 
-def test_every_node_knows_what_it_is(device, kernels, x):
+def test_every_node_has_its_type_and_parameters(device, kernels, x):
     g, event = cs.Graph(), cs.Event()
     host = np.zeros(4, np.int32)
     child = cs.Graph()
@@ -75,7 +75,7 @@ def test_every_node_knows_what_it_is(device, kernels, x):
     assert all(n.graph.nodes == nodes for n in nodes)
 
 
-def test_nodes_know_what_they_wait_for(device):
+def test_nodes_list_the_nodes_that_they_wait_for(device):
     g = cs.Graph()
     a = g.add_empty()
     b, c = g.add_empty(after=a), g.add_empty(after=[a])
@@ -95,7 +95,7 @@ def test_edges_come_and_go(device):
     assert g.edges == []
 
 
-def test_edges_that_make_no_sense_are_refused(device):
+def test_edges_that_close_a_cycle_exist_already_or_leave_the_graph_are_refused(device):
     g, other = cs.Graph(), cs.Graph()
     a = g.add_empty()
     b = g.add_empty(after=a)
@@ -299,7 +299,7 @@ def test_a_graph_with_a_node_of_every_type_is_launched_a_thousand_times(device, 
     node = g.add_event_wait(event, after=node)
     node = g.add_batch_mem_op([cs.WriteValue(flag, 1), cs.WaitValue(flag, 1, "eq")], after=node)
     semaphores = set()
-    if device.simulated:  # a real one is another interface's
+    if device.simulated:  # on a GPU a semaphore comes from another interface
         semaphore = cs.ExternalSemaphore(os.eventfd(0))
         node = g.add_external_semaphore_signal(semaphore, after=node)
         node = g.add_external_semaphore_wait(semaphore, after=node)

@@ -1,4 +1,4 @@
-"""Memory nodes, programmatic edges, and memory that goes under a graph."""
+"""Memory nodes, programmatic edges, and memory that is freed while a graph needs it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_memory_is_freed_by_itself_where_the_executable_says_so(device):
     device.synchronize()
 
 
-def test_memory_nodes_cannot_be_everything(device):
+def test_invalid_frees_allocations_and_clones_of_memory_nodes_are_refused(device):
     g = cs.Graph()
     made, x = g.add_alloc(4)
     g.add_free(x, after=made)
@@ -122,7 +122,7 @@ def test_captured_allocations_are_nodes(device, kernels):
         assert y.to_host(stream=stream).tolist() == [5] * 4
 
 
-def test_what_a_launch_allocated_is_freed_in_a_stream(device):
+def test_memory_that_a_launch_allocated_is_freed_in_a_stream(device):
     stream = cs.Stream()
     with stream.capture() as g:
         x = stream.malloc_async(4, np.int32)
@@ -180,7 +180,7 @@ def test_memory_is_not_freed_twice(device):
         x = stream.malloc_async(4)
     exe = g.instantiate()
     with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
-        stream.free_async(x)  # nobody has allocated it yet
+        stream.free_async(x)  # no launch has allocated the memory yet
     exe.launch(stream)
     stream.free_async(x)
     with pytest.raises(cs.CudaError, match="cudaErrorInvalidValue"):
@@ -189,7 +189,7 @@ def test_memory_is_not_freed_twice(device):
     stream.free_async(x)
 
 
-@pytest.mark.host_only("what one address holds is the simulation's own affair")
+@pytest.mark.host_only("the address is the simulation's choice")
 def test_memory_of_nodes_comes_back(device, settled):
     before = device.memory_info().free
     for _ in range(50):

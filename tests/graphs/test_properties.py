@@ -37,7 +37,7 @@ def x(device):
 
 @st.composite
 def graphs(draw):
-    """For each node the earlier ones that it waits for."""
+    """For each node, the earlier nodes that it waits for."""
     count = draw(st.integers(1, 12))
     return [sorted(draw(st.sets(st.integers(0, i - 1), max_size=4))) if i else [] for i in range(count)]
 
@@ -56,7 +56,7 @@ def test_any_graph_runs_in_an_order_that_its_edges_allow(shape, data):
                 nodes.append(g.add_kernel(append[1, 1], args=(log, count, i), after=after))
             edges = {(b, i) for i, before in enumerate(shape) for b in before}
             assert {(nodes.index(a), nodes.index(b)) for a, b in g.edges} == edges
-            # An edge against the order closes a cycle or is allowed, as the graph says; never anything else.
+            # An edge against the order of the nodes is refused if it closes a cycle, and allowed otherwise.
             a, b = data.draw(st.integers(0, len(shape) - 1)), data.draw(st.integers(0, len(shape) - 1))
             reachable = {b}
             for _ in shape:
@@ -90,7 +90,7 @@ def test_any_graph_runs_in_an_order_that_its_edges_allow(shape, data):
     )
 )
 def test_any_captured_program_runs_as_its_streams_would_have(program):
-    """Three streams, of which the first is captured: kernels, and waits of one for another."""
+    """Three streams, of which the first is captured: kernels, and waits of one stream for another."""
     for name in [d.name for d in cs.devices() if d.name in ("host:0", "cuda:0")]:
         with cs.Device(name) as device:
             append = module(device, SOURCE).append
@@ -98,7 +98,7 @@ def test_any_captured_program_runs_as_its_streams_would_have(program):
             streams = [cs.Stream() for _ in range(3)]
             device.synchronize()
             order: set[tuple[int, int]] = set()
-            before: list[set[int]] = [set(), set(), set()]  # all kernels that a stream's next comes after
+            before: list[set[int]] = [set(), set(), set()]  # by stream: the kernels before its next one
             joined, number = {0}, 0
             with streams[0].capture() as graph:
                 for step in program:

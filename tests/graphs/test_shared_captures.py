@@ -1,4 +1,4 @@
-"""Streams that one thread captures and that another thread closes, or leaves behind."""
+"""Streams that one thread captures, and that another thread closes or leaves behind."""
 
 import contextlib
 import threading
@@ -20,7 +20,7 @@ def test_a_capture_goes_on_when_another_thread_closes_its_stream(device, mode):
         closer.start()
         closer.join()
         x.copy_from(source)
-    del source  # the graph's from here on
+    del source  # from here on only the graph keeps the array
     graph.instantiate().launch(cs.Stream())
     device.synchronize()
 
@@ -71,7 +71,7 @@ def test_a_capture_of_a_thread_that_has_ended_goes_with_its_stream(device):
 
     stream.close()
 
-    for _ in range(200):  # join() returns a moment before the thread is gone
+    for _ in range(200):  # join() returns a moment before the thread has ended
         with contextlib.suppress(cs.CaptureError):
             device.synchronize()
             return

@@ -1,4 +1,4 @@
-"""Arrays of others taken in: __cuda_array_interface__ and DLPack, read as they are meant and refused if wrong."""
+"""Arrays of other libraries by __cuda_array_interface__ and DLPack: used as described, refused if wrong."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def take(kind: str, array: cs.DeviceArray, **changes: object) -> cs.DeviceArray:
 
 @pytest.mark.parametrize("kind", OTHERS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_same_memory(device: cs.Device, kind: str, dtype: str) -> None:
+def test_an_array_of_another_library_has_the_same_memory(device: cs.Device, kind: str, dtype: str) -> None:
     content = elements((3, 4), dtype)
     theirs = cs.to_device(content)
     ours = take(kind, theirs)
@@ -100,7 +100,9 @@ def test_the_same_memory(device: cs.Device, kind: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("kind", OTHERS)
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1,), (1, 1, 1)])
-def test_no_axes_and_no_elements(device: cs.Device, kind: str, shape: tuple[int, ...]) -> None:
+def test_arrays_without_axes_or_elements_are_taken(
+    device: cs.Device, kind: str, shape: tuple[int, ...]
+) -> None:
     content = elements(shape, np.int32)
     ours = take(kind, cs.to_device(content))
     assert ours.shape == shape
@@ -113,11 +115,11 @@ def test_no_axes_and_no_elements(device: cs.Device, kind: str, shape: tuple[int,
     )
 
 
-@pytest.mark.no_initcheck("it does not see what copies between strided arrays write")
+@pytest.mark.no_initcheck("it does not see the writes of copies between strided arrays")
 @pytest.mark.parametrize("kind", OTHERS)
 @given(data=st.data())
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_strides(device: cs.Device, kind: str, data: st.DataObject) -> None:
+def test_arrays_of_any_strides_are_taken(device: cs.Device, kind: str, data: st.DataObject) -> None:
     shape = tuple(data.draw(st.lists(st.integers(0, 5), max_size=4)))
     index = tuple(data.draw(st.slices(extent) if extent else st.just(slice(None))) for extent in shape)
     content = elements(shape, data.draw(st.sampled_from(DTYPES)))
@@ -134,7 +136,7 @@ def test_any_strides(device: cs.Device, kind: str, data: st.DataObject) -> None:
     assert np.array_equal(cs.asarray(OTHERS[kind](theirs), copy=True).to_host(), expected)
 
 
-def test_structures(device: cs.Device) -> None:
+def test_structures_are_taken_with_their_fields(device: cs.Device) -> None:
     dtype = np.dtype([("x", "f4"), ("n", "i2")])
     content = np.array([(1.5, 2), (3.5, 4)], dtype)
     ours = cs.asarray(Interface(cs.to_device(content), descr=dtype.descr))
@@ -142,17 +144,19 @@ def test_structures(device: cs.Device) -> None:
     assert np.array_equal(ours.to_host(), content)
 
 
-def test_byte_offset(device: cs.Device) -> None:
+def test_byte_offset_is_added_to_the_address(device: cs.Device) -> None:
     ours = cs.asarray(Tensor(cs.to_device(np.arange(10, dtype=np.int32)), byte_offset=12, shape=(7,)))
     assert ours.to_host().tolist() == list(range(3, 10))
 
 
-def test_no_strides_are_c_order(device: cs.Device) -> None:
+def test_missing_strides_mean_c_order(device: cs.Device) -> None:
     ours = cs.asarray(Tensor(cs.to_device(np.arange(6.0)), shape=(2, 3), strides=None))
     assert ours.to_host().tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-def test_small_floats_name_their_package(device: cs.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_floats_without_ml_dtypes_name_the_package(
+    device: cs.Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
     with pytest.raises(BufferError, match=r"bfloat16.*pip install ml_dtypes"):
         cs.from_dlpack(Tensor(cs.zeros(4, np.uint16), dtype=(4, 16, 1)))
@@ -161,7 +165,9 @@ def test_small_floats_name_their_package(device: cs.Device, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("name", "code", "bits"), [("bfloat16", 4, 16), ("float8_e4m3fn", 10, 8), ("float8_e5m2", 12, 8)]
 )
-def test_small_floats(device: cs.Device, name: str, code: int, bits: int) -> None:
+def test_small_floats_have_the_dtypes_of_ml_dtypes(
+    device: cs.Device, name: str, code: int, bits: int
+) -> None:
     dtype = np.dtype(getattr(pytest.importorskip("ml_dtypes"), name))
     content = np.array([0, 1, -2, 0.5], np.float32).astype(dtype)
     ours = cs.from_dlpack(Tensor(cs.to_device(content.view(f"u{bits // 8}")), dtype=(code, bits, 1)))
@@ -171,7 +177,7 @@ def test_small_floats(device: cs.Device, name: str, code: int, bits: int) -> Non
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_read_only(device: cs.Device, kind: str) -> None:
+def test_read_only_arrays_are_not_written(device: cs.Device, kind: str) -> None:
     theirs = cs.zeros(4, np.int32)
     changes = {"data": (theirs.pointer, True)} if kind == "interface" else {"flags": READ_ONLY}
     ours = take(kind, theirs, **changes)
@@ -196,7 +202,7 @@ def test_read_only(device: cs.Device, kind: str) -> None:
 
 
 @pytest.mark.parametrize("what", BAD_INTERFACES)
-def test_bad_interface(device: cs.Device, what: str) -> None:
+def test_wrong_interface_is_refused_with_the_reason(device: cs.Device, what: str) -> None:
     changes, instead, error, message = BAD_INTERFACES[what]
     theirs = Interface(cs.zeros(4), **(changes or {}))
     if instead is not None:
@@ -211,7 +217,7 @@ def test_bad_interface(device: cs.Device, what: str) -> None:
 
 
 @pytest.mark.parametrize("what", BAD_TENSORS)
-def test_bad_tensor(device: cs.Device, what: str) -> None:
+def test_wrong_tensor_is_refused_and_given_back(device: cs.Device, what: str) -> None:
     changes, error, message = BAD_TENSORS[what]
     theirs = Tensor(cs.zeros(4), **changes)
     for use in (cs.from_dlpack, cs.asarray, cs.zeros(4).copy_from):
@@ -222,13 +228,13 @@ def test_bad_tensor(device: cs.Device, what: str) -> None:
     with pytest.raises(error):
         module(device).vec_add[1, 1](theirs, theirs, theirs, 1)
     if "name" in changes:
-        Tensor.alive.clear()  # nobody took those
+        Tensor.alive.clear()  # capsules that no call has consumed
 
 
 @pytest.mark.parametrize(
     "answer", [None, 2, (2,), (2, 0, 0), ("2", 0), (-2, 0), (2, -1), (1 << 40, 0), (1 << 70, 0)], ids=str
 )
-def test_bad_dlpack_device(device: cs.Device, answer: object) -> None:
+def test_wrong_answers_of_dlpack_device_are_refused(device: cs.Device, answer: object) -> None:
     theirs = Tensor(cs.zeros(4))
     theirs.__class__ = type("Other", (Tensor,), {"__dlpack_device__": lambda self: answer})
     for use in (cs.from_dlpack, cs.asarray, cs.to_device):
@@ -237,7 +243,7 @@ def test_bad_dlpack_device(device: cs.Device, answer: object) -> None:
     assert theirs.asked == []
 
 
-def test_what_is_raised_inside_comes_through(device: cs.Device) -> None:
+def test_exceptions_of_a_protocol_method_are_raised(device: cs.Device) -> None:
     class Raising(Tensor):
         def __dlpack__(self, **asked: object) -> object:
             raise BufferError("needs a gradient")
@@ -252,12 +258,12 @@ def test_what_is_raised_inside_comes_through(device: cs.Device) -> None:
             cs.asarray(theirs)
 
 
-def test_versions_of_the_interface(device: cs.Device) -> None:
+def test_every_version_of_the_interface_is_taken(device: cs.Device) -> None:
     for version in (0, 1, 2, 3):
         assert cs.asarray(Interface(cs.full(2, 7.0), version=version)).to_host().tolist() == [7, 7]
 
 
-def test_which_protocol(device: cs.Device) -> None:
+def test_interface_of_version_3_is_preferred_and_dlpack_otherwise(device: cs.Device) -> None:
     class Both(Interface, Tensor):
         def __init__(self, array: cs.DeviceArray, **changes: object) -> None:
             Tensor.__init__(self, array)
@@ -266,7 +272,7 @@ def test_which_protocol(device: cs.Device) -> None:
     new, old = Both(cs.full(2, 7.0)), Both(cs.full(2, 7.0), version=2)
     for theirs in (new, old):
         assert cs.asarray(theirs).to_host().tolist() == [7, 7]
-    assert len(new.asked) == 0  # which says what its stream is
+    assert len(new.asked) == 0  # the interface of version 3 names its stream
     assert len(old.asked) == 1
     cs.from_dlpack(new)
     assert len(new.asked) == 1
@@ -274,7 +280,7 @@ def test_which_protocol(device: cs.Device) -> None:
     assert cs.asarray(immutable).read_only  # DLPack before 1.0 cannot say so
 
 
-def test_dlpack_is_asked_for_our_stream(device: cs.Device) -> None:
+def test_dlpack_gets_our_stream(device: cs.Device) -> None:
     theirs, stream = Tensor(cs.zeros(2)), cs.Stream()
     with stream:
         cs.from_dlpack(theirs)
@@ -304,13 +310,13 @@ def test_a_capsule_is_consumed_once(device: cs.Device, versioned: bool) -> None:
     assert theirs.deleted == 1
 
 
-def test_no_deleter(device: cs.Device) -> None:
+def test_capsule_without_a_deleter_is_taken(device: cs.Device) -> None:
     assert cs.from_dlpack(Tensor(cs.full(2, 7.0), no_deleter=True)).to_host().tolist() == [7, 7]
     Tensor.alive.clear()
 
 
 def loaded(device: cs.Device) -> None:
-    """A GPU may wait for a kernel that runs when it loads another."""
+    """Loads the kernels: a GPU that loads one may wait for kernels that run."""
     mod, scratch = module(device), cs.zeros(1, np.int32)
     mod.spin[1, 1](1)
     mod.add_one[1, 1](scratch)
@@ -320,8 +326,8 @@ def loaded(device: cs.Device) -> None:
 
 @pytest.mark.no_initcheck("it waits for every kernel")
 @pytest.mark.parametrize("kind", OTHERS)
-def test_given_back_after_the_work(device: cs.Device, kind: str) -> None:
-    """What a stream still uses stays alive, although the program has dropped it."""
+def test_array_is_given_back_after_the_work(device: cs.Device, kind: str) -> None:
+    """An array that a stream still uses stays alive, although the program has dropped it."""
     mod = module(device)
     stream, result = cs.Stream(non_blocking=True), cs.zeros(1, np.int32)
     loaded(device)
@@ -341,7 +347,7 @@ def test_given_back_after_the_work(device: cs.Device, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_arguments_are_given_back_too(device: cs.Device, kind: str) -> None:
+def test_arguments_are_given_back_after_the_kernel(device: cs.Device, kind: str) -> None:
     mod = module(device)
     loaded(device)
     stream, theirs = cs.Stream(non_blocking=True), cs.full(1, 1, np.int32)
@@ -351,14 +357,14 @@ def test_arguments_are_given_back_too(device: cs.Device, kind: str) -> None:
     mod.add_one[1, 1, stream](seen)
     del seen
     gc.collect()
-    assert kind == "dlpack" or gone() is not None  # of DLPack's only the capsule's content stays
+    assert kind == "dlpack" or gone() is not None  # of DLPack's array only the content of the capsule stays
     stream.synchronize()
     gc.collect()
     assert gone() is None
     assert theirs.to_host().tolist() == [2]
 
 
-def test_nothing_is_left(device: cs.Device, settled) -> None:
+def test_use_of_foreign_arrays_leaves_no_memory_behind(device: cs.Device, settled) -> None:
     from cuscope import _core
 
     before = _core.live()
@@ -378,7 +384,7 @@ def test_nothing_is_left(device: cs.Device, settled) -> None:
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_accepted_where_ours_is(device: cs.Device, kind: str) -> None:
+def test_foreign_arrays_are_accepted_where_ours_are(device: cs.Device, kind: str) -> None:
     other = OTHERS[kind]
     content = np.arange(4, dtype=np.float32)
     theirs = other(cs.to_device(content))
@@ -401,7 +407,7 @@ def test_accepted_where_ours_is(device: cs.Device, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_checked_as_ours_is(device: cs.Device, kind: str) -> None:
+def test_foreign_arrays_are_checked_as_ours_are(device: cs.Device, kind: str) -> None:
     mod, theirs = module(device), OTHERS[kind](cs.zeros((2, 3)))
     with pytest.raises(TypeError, match=r"parameter .p.*int"):
         mod.add_one[1, 1](theirs)
@@ -418,7 +424,7 @@ def test_checked_as_ours_is(device: cs.Device, kind: str) -> None:
         cs.zeros(1).fill(theirs)
 
 
-def test_asarray(device: cs.Device) -> None:
+def test_asarray_keeps_our_arrays_and_copies_host_data(device: cs.Device) -> None:
     array = cs.zeros(3)
     assert cs.asarray(array) is array
     assert cs.asarray(array, copy=True).pointer != array.pointer
@@ -437,7 +443,7 @@ def test_asarray(device: cs.Device) -> None:
         cs.asarray(array)
 
 
-def test_from_dlpack(device: cs.Device) -> None:
+def test_from_dlpack_copies_host_tensors_and_wraps_device_tensors(device: cs.Device) -> None:
     host = np.arange(3, dtype=np.int16)
     assert host.__dlpack_device__() == (CPU, 0)
     assert np.array_equal(cs.from_dlpack(host).to_host(), host)
@@ -454,10 +460,10 @@ def test_from_dlpack(device: cs.Device) -> None:
             cs.from_dlpack(wrong)
 
 
-def test_another_device(device: cs.Device) -> None:
+def test_array_of_another_device_keeps_its_device(device: cs.Device) -> None:
     other = second(device)
     theirs = Tensor(cs.full(2, 7.0, np.float32))
-    with other:  # the array stays where it is
+    with other:  # the array stays on its device
         ours = cs.from_dlpack(theirs)
         assert ours.device is device
         assert cs.asarray(Interface(theirs.array)).device is device

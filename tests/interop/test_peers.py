@@ -17,18 +17,18 @@ MODULES = {"cupy": "cupy", "torch": "torch", "jax": "jaxlib", "numba": "numba"}
 
 
 @pytest.mark.gpu_only("other libraries need a GPU")
-@pytest.mark.no_sanitizer("what other libraries do is not ours to check")
+@pytest.mark.no_sanitizer("cuscope does not check other libraries")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", MODULES)
-def test_exchange(device: cs.Device, name: str) -> None:
+def test_exchange_with_an_installed_library_passes(device: cs.Device, name: str) -> None:
     if importlib.util.find_spec(MODULES[name]) is None:
         pytest.skip(f"{name} is not installed")
     check(name, device)
 
 
-@pytest.mark.no_sanitizer("what is done in it is checked where it is not in a process of its own")
-def test_exchange_with_itself(device: cs.Device) -> None:
-    """The tests that other libraries are put to are right."""
+@pytest.mark.no_sanitizer("its work is a process, which is not checked; other tests make the same calls")
+def test_exchange_with_cuscope_itself_passes(device: cs.Device) -> None:
+    """Checks the tests of exchange.py themselves."""
     check("itself", device)
 
 

@@ -25,7 +25,7 @@ struct Plain { int n; float x; };
 enum Colour { red, green, blue = 7 };
 template <class T> __global__ void put(unsigned char* out, T v) { memcpy(out, &v, sizeof v); }
 """
-# What a parameter is made of: NumPy's name of a number, and how many.
+# The elements of each type of parameter: NumPy's name of a number, and their count.
 SCALARS = {
     "bool": "bool",
     "char": "int8",
@@ -68,7 +68,7 @@ BFLOAT16 = (np.arange(1 << 16, dtype=np.uint32) << 16).view(np.float32)
 class Number(NamedTuple):
     value: object  # bool, int, float or complex
     dtype: str = ""  # NumPy's name of its type, where it has one
-    raw: bytes = b""  # as it lies in memory, where it has a type
+    raw: bytes = b""  # the bytes in memory, if the value has a type
 
 
 class Seven(enum.IntEnum):
@@ -88,7 +88,7 @@ class CPlain(ctypes.Structure):
     _fields_ = (("n", ctypes.c_int), ("x", ctypes.c_float))
 
 
-# Values: a name, what is passed, and the number that it is (None: it is none)
+# Values: a name, the argument, and the number that it stands for (None: no number)
 
 
 def of_python():
@@ -160,7 +160,7 @@ def of_python():
 
 
 def of_numpy():
-    # The quiet and the signalling NaN with bits of their own, and what other types cannot hold.
+    # The quiet and the signalling NaN with bits of their own, and numbers that other types cannot represent.
     patterns = {
         "float16": [0x3E00, 0x8000, 0x7E01, 0x7C01, 0xFC00, 0x0001],
         "float32": [0x3FC00000, 0x80000000, 0x7FC12345, 0x7F812345, 0xFF800000, 0x00000001, 0x477FF000],
@@ -254,7 +254,7 @@ def values():
         yield from group()
 
 
-# What has to arrive: bytes, or None where the value is refused
+# The expected bytes, or None if the value is refused
 
 
 def rounded_to_bfloat16(value: float) -> bytes:
@@ -262,7 +262,7 @@ def rounded_to_bfloat16(value: float) -> bytes:
         bits = struct.unpack("=Q", struct.pack("=d", value))[0]
         return struct.pack("=H", bits >> 48 & 0x8000 | 0x7FC0 | bits >> 45 & 0x7F)
     candidates = BFLOAT16[:0x7F81].astype(np.float64)  # from 0 to infinity
-    candidates[-1] = 2.0**128  # where infinity begins, if there were one more exponent
+    candidates[-1] = 2.0**128  # infinity begins here, if there were one more exponent
     at = int(np.searchsorted(candidates, min(abs(value), 2.0**128)))
     if candidates[at] != abs(value) and at > 0:
         below, above = abs(value) - candidates[at - 1], candidates[at] - abs(value)
@@ -307,7 +307,7 @@ def complex_bytes(dtype: str, number: Number) -> bytes | None:
 
 
 def number_in(value: object) -> Number | None:
-    """Of an element of a tuple."""
+    """The number of an element of a tuple."""
     return Number(value) if isinstance(value, (bool, int, float)) else None
 
 
@@ -417,7 +417,7 @@ def message(kernels, name: str, value: object) -> str:
         ("float4", ([1], 2, 3, 4), ["a number", "list"]),
     ],
 )
-def test_message_has_the_value_and_what_is_allowed(kernels, name, value, texts):
+def test_message_has_the_value_and_the_allowed_values(kernels, name, value, texts):
     said = message(kernels, name, value)
     for text in ["parameter 'v'", *texts]:
         assert text in said

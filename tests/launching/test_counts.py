@@ -1,4 +1,4 @@
-"""Kernel.count(): what the threads of a launch do, counted on simulated devices."""
+"""Kernel.count(): the counts of a launch's accesses, on simulated devices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import cuscope as cs
 from support import built_in, module
 
 KERNELS = Path(__file__).resolve().parents[2] / "cuda_kernels"
-# Clang does not keep a float4 together, and counts no copy of a structure.
+# Clang splits a float4, and counts no copy of a structure.
 IS_CLANG = "clang" in os.environ.get("CUSCOPE_CXX", "")
 HOST = pytest.mark.host_only("a real GPU does not count")
 
@@ -91,7 +91,7 @@ def floats(*shape: int) -> np.ndarray:
 
 
 class Matmul:
-    """One launch of a rung of cuda_kernels/matmul, and what came of it."""
+    """One launch of a rung of cuda_kernels/matmul, and its counts."""
 
     PROBLEM = np.dtype(
         [(name, np.int32) for name in "mnk"]
@@ -136,7 +136,7 @@ def test_shared_tiles_read_each_matrix_a_sixteenth_as_often(device):
     np.testing.assert_allclose(run.c.to_host(), run.expected, rtol=1e-5)
 
 
-# What Nsight Compute counted on an H200: requests and sectors of loads and of stores, bank conflicts of loads and of
+# Nsight Compute's counts on an H200: requests and sectors of loads and of stores, bank conflicts of loads and of
 # stores.
 def counters(counts: cs.Counts) -> tuple[int, ...]:
     return (
@@ -157,7 +157,7 @@ def counters(counts: cs.Counts) -> tuple[int, ...]:
         ("03_shared_tiles", (8192, 32768, 512, 2048, 0, 0)),
     ],
 )
-def test_matmul_counts_what_hardware_counted(device, rung, measured):
+def test_matmul_counts_are_those_of_the_hardware(device, rung, measured):
     assert counters(Matmul(device, rung, 128).counts) == measured
 
 
@@ -170,7 +170,7 @@ def test_matmul_counts_what_hardware_counted(device, rung, measured):
         ("03_sequential", (2048, 8192, 256, 256, 0, 0)),
     ],
 )
-def test_reductions_count_what_hardware_counted(device, rung, measured):
+def test_reduction_counts_are_those_of_the_hardware(device, rung, measured):
     x = np.arange(65536, dtype=np.int32)
     out = cs.zeros(256, np.int32)
     kernel = from_file(device, f"reduce_ladder/{rung}.cu")[f"{rung[3:]}<int, Sum>"]
@@ -190,7 +190,7 @@ def test_reductions_count_what_hardware_counted(device, rung, measured):
         ("03_padded", (2048, 8192, 2048, 8192, 0, 0)),
     ],
 )
-def test_transposes_count_what_hardware_counted(device, rung, measured):
+def test_transpose_counts_are_those_of_the_hardware(device, rung, measured):
     x = floats(256, 256)
     out = cs.zeros((256, 256), np.float32)
     kernel = from_file(device, f"transpose/{rung}.cu")[f"{rung[3:]}<unsigned int>"]
@@ -458,7 +458,7 @@ def test_count_is_in_stream_order_and_takes_as_long_as_a_launch(device):
 
 
 @HOST
-def test_what_a_kernel_prints_is_printed(device, capfd):
+def test_output_of_a_counted_kernel_is_printed(device, capfd):
     module(device, SMALL).say.count(cs.to_device(np.full(32, 2.5, np.float32)), grid=1, block=32)
 
     assert capfd.readouterr().out == "it is 2.5\n"

@@ -1,4 +1,4 @@
-"""Programmatic dependent launches: a kernel starts before the one in front of it has ended, and waits for it."""
+"""Programmatic dependent launches: a kernel starts before the previous kernel has ended, and waits for it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class Kernels:
         self.by_name = {n: contract.library_get_kernel(self.library, lowered)[1] for n, lowered in names}
 
     def launch(self, name, *values, grid=1, stream=0, attributes=(), **more):
-        packed = [struct.pack("q", v) for v in values]  # little-endian: an int is its first half
+        # Little-endian: an int is the first half of its 8 bytes.
+        packed = [struct.pack("q", v) for v in values]
         status = self.c.launch_kernel(
             self.by_name[name], grid, 1, packed, stream=stream, attributes=list(attributes), **more
         )
@@ -85,7 +86,7 @@ def elapsed(contract, stream, work) -> float:
     return milliseconds * 1000
 
 
-def test_second_kernel_sees_what_the_first_wrote(kernels, stream):
+def test_second_kernel_sees_the_writes_of_the_first(kernels, stream):
     c = kernels.c
     _, out = c.malloc(4 * 8)
     c.memset(out, 0, 32)
@@ -139,7 +140,7 @@ def test_chain_of_dependent_kernels(kernels, stream):
     overlapped = elapsed(kernels.c, stream, lambda: chain(OVERLAP))
 
     assert in_turn == pytest.approx(2000, abs=40)
-    # None of them waits for the one before it by itself, so each only ends no sooner.
+    # No kernel of the chain waits for the one before it, but each ends no sooner than that one.
     assert 500 <= overlapped < 1500
     assert overlapped == elapsed(kernels.c, stream, lambda: chain(OVERLAP))
 
@@ -235,7 +236,7 @@ def test_priority_of_a_launch_goes_before_that_of_its_stream(kernels, contract):
 
 
 def random_program(kernels, plain, r: random.Random) -> list[int]:
-    """Kernels that overlap, record events and wait for them, in several streams; when each part ended."""
+    """Kernels that overlap, record events and wait for them, in several streams; returns the end of each part."""
     c = kernels.c
     streams = [c.stream_create_with_priority(r.randrange(2), -r.randrange(3))[1] for _ in range(3)]
     events = [c.event_create_with_flags(2)[1] for _ in range(4)]

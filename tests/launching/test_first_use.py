@@ -1,6 +1,7 @@
-"""What is used for the first time does not wait for streams that are held up.
+"""The first use of a kernel, variable or graph does not wait for streams that are held up.
 
-CUDA loads kernels lazily, and loading one may wait for all that runs on the device."""
+CUDA loads kernels lazily, and loading one may wait for all work on the device.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ PATIENCE_S = 20.0  # then the test lets the stream go on, so that it fails and d
 
 @contextlib.contextmanager
 def held_stream() -> Iterator[Callable[[], bool]]:
-    """A stream that waits for the host; the function says whether it still does."""
+    """A stream that waits for the host; the function tells whether it still waits."""
     flag, stream = pinned(), cs.Stream(non_blocking=True)
 
     def release() -> None:
@@ -46,7 +47,7 @@ def held_stream() -> Iterator[Callable[[], bool]]:
 
 @pytest.fixture
 def target(device) -> cs.DeviceArray:
-    """Memory that a kernel writes, and a copy of which has come back before."""
+    """Memory for a kernel's result. It was copied to the host once, so that copies are loaded."""
     made = cs.empty_plain(4, np.int32)
     stream = cs.Stream(non_blocking=True)
     made.fill(0, stream=stream)
@@ -55,7 +56,7 @@ def target(device) -> cs.DeviceArray:
 
 
 def fresh(**arguments) -> cs.Module:
-    """A module that no other test has launched anything of."""
+    """A module whose kernels no other test has launched."""
     return cs.Module(SOURCE, **arguments)
 
 

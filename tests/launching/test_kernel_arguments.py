@@ -50,7 +50,7 @@ def put(kernels, c_type: str, value) -> object:
     return target.to_host()[0]
 
 
-# What is taken
+# Accepted arguments
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
@@ -75,7 +75,7 @@ def test_every_float_arrives(kernels, value):
 
 
 @pytest.mark.parametrize("value", [True, False, np.True_, np.False_])
-def test_truth_arrives(kernels, value):
+def test_booleans_arrive_as_they_are(kernels, value):
     assert put(kernels, "bool", value) == bool(value)
 
 
@@ -140,7 +140,7 @@ def test_void_pointer_takes_any_array_and_an_address(kernels):
     assert x.to_host().tolist() == [7, 8]
 
 
-def test_char_and_bool(kernels):
+def test_bool_and_char_arrive_side_by_side(kernels):
     answer = cs.zeros(1, np.int32)
     kernels.flags[1, 1](answer, True, 42)
 
@@ -156,7 +156,7 @@ def test_struct_is_taken_by_its_bytes(kernels, form):
     assert answer.to_host().tolist() == [6.0]
 
 
-# What is refused: nothing is launched, and the message says which parameter
+# Refused arguments: nothing is launched, and the message names the parameter
 
 
 def refused(launch, *arguments, error, texts):
@@ -167,7 +167,7 @@ def refused(launch, *arguments, error, texts):
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_wrong_number_of_arguments(kernels, count):
+def test_wrong_number_of_arguments_is_refused(kernels, count):
     refused(
         kernels.copy[1, 1], *[cs.zeros(1, np.int32)] * count, error=TypeError, texts=["copy", "2", str(count)]
     )
@@ -194,14 +194,14 @@ def test_numpy_array_is_told_to_use_to_device(kernels):
 
 
 @pytest.mark.parametrize("value", [1.5, "x", b"1234", [1], 0, 1 + 2j])
-def test_pointer_from_something_else(kernels, value):
+def test_pointer_does_not_take_other_values(kernels, value):
     refused(kernels.copy[1, 1], cs.zeros(1, np.int32), value, error=TypeError, texts=["origin"])
 
 
 @pytest.mark.parametrize(
     ("value", "said"), [(None, "None"), (1.5, "1.5 (float)"), (np.float32(2), "2 (numpy.float32)")]
 )
-def test_reference_from_something_else_says_what_it_is(kernels, value, said):
+def test_reference_refuses_other_values_and_names_them(kernels, value, said):
     with pytest.raises(TypeError) as error:
         kernels.add_to[1, 1](cs.zeros(2), value, 7)
 
@@ -213,7 +213,7 @@ def test_reference_from_something_else_says_what_it_is(kernels, value, said):
 
 @pytest.mark.parametrize("value", ["3", None, b"", [1], 1 + 2j, np.zeros(1, np.int32), np.zeros(2)])
 @pytest.mark.parametrize("c_type", ["int", "float"])
-def test_scalar_from_something_else(kernels, c_type, value):
+def test_scalar_does_not_take_other_values(kernels, c_type, value):
     target = cs.full(1, 7, TYPES[c_type])
 
     refused(kernels[f"put<{c_type}>"][1, 1], target, value, error=(TypeError, ValueError), texts=["number"])

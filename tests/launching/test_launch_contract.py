@@ -1,7 +1,7 @@
 """The contract's launch attributes, function attributes, occupancy and limits, answer by answer on both runtimes.
 
-Each test asks many things and compares the whole list at once: where a runtime answers otherwise, the difference
-shows all of it.
+Each test collects many answers and compares the whole list at once. If a runtime differs, the message shows all
+differences.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def kernels(contract):
 
 
 def check(answers: list, expected: str) -> None:
-    """As text, so that a difference shows every line of it."""
+    """The answers as text, so that a failed comparison shows every line."""
     written = "\n".join(
         f"{label} {' '.join(str(v) for v in (values if isinstance(values, tuple) else (values,)))}"
         for label, values in answers
@@ -67,7 +67,7 @@ def compare(lines: list[str], expected: str) -> None:
         pytest.fail("\n".join(line for line in difference if line[0] in "+-"), pytrace=False)
 
 
-def test_attributes_of_launches(kernels):
+def test_attributes_of_launches_are_answered_as_by_a_gpu(kernels):
     launch, c = kernels.launch, kernels.c
     _, event = c.event_create_with_flags(NO_TIMING)
     _, timed = c.event_create_with_flags(0)
@@ -193,7 +193,7 @@ def test_attributes_of_launches(kernels):
     c.free(base)
 
 
-def test_attributes_of_streams(contract):
+def test_attributes_of_streams_are_answered_as_by_a_gpu(contract):
     c = contract
     _, stream = c.stream_create_with_priority(0, -1)
     _, other = c.stream_create_with_priority(0, 0)
@@ -291,7 +291,7 @@ def test_attributes_of_streams(contract):
 MAX_DYNAMIC, CARVEOUT_OF, MUST_BE_SET, WIDTH, HEIGHT, DEPTH, NON_PORTABLE, POLICY = range(8, 16)
 
 
-def test_attributes_of_functions(kernels):
+def test_attributes_of_functions_are_answered_as_by_a_gpu(kernels):
     c = kernels.c
 
     def put(attribute, value, kernel="plain") -> str:
@@ -394,7 +394,7 @@ def test_attributes_of_functions(kernels):
     )
 
 
-def test_occupancy(kernels):
+def test_occupancy_is_answered_as_by_a_gpu(kernels):
     c = kernels.c
     plain, bounded = kernels.by_name["plain"], kernels.by_name["bounded"]
 
@@ -471,8 +471,8 @@ def test_occupancy(kernels):
 
 
 @pytest.mark.subprocess
-def test_limits(run_python, device):
-    """In a process of its own: limits stay."""
+def test_limits_are_answered_as_by_a_gpu(run_python, device):
+    """In a process of its own, because limits cannot be reset."""
     done = run_python(
         """
         import sys
@@ -535,14 +535,14 @@ def test_limits(run_python, device):
     )
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line != "x"]
-    # A sixteenth of the second-level cache: 3,932,160 bytes of an H200, 3,276,800 of an H100.
+    # A sixteenth of the second-level cache: 3,932,160 bytes on an H200, 3,276,800 on an H100.
     unit = 3_932_160 if device.simulated else device.properties.l2_cache_size // 16
     answers = LIMITS.format(usual=3 * unit, most=10 * unit, persisting="\n".join(persisting_limits(unit)))
     compare(lines, answers)
 
 
 def persisting_limits(unit: int) -> Iterator[str]:
-    """What is said when the limit is set to each number: it is rounded up to units, of which there are ten."""
+    """The answer after the limit is set to each number: it is rounded up to units, of which there are ten."""
     now = 0
     for value in (0, 1, 1 << 20, 10_000_001, 1 << 25, 1 << 26, 1 << 40):
         fits = value <= 10 * unit

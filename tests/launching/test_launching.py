@@ -1,4 +1,4 @@
-"""Launches with everything they can say, kernels with everything they can be told, as a person writes them."""
+"""Launches with every option and kernels with every property, as a program uses them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_cooperative_grid_waits_for_all_its_blocks(device):
 
 
 @pytest.mark.parametrize("cluster", [2, (2,), (2, 1, 1)])
-def test_clusters(device, cluster):
+def test_blocks_of_a_cluster_know_its_shape(device, cluster):
     x = cs.zeros(4, np.uint32)
     module(device, GRID_SYNC).cluster_ranks.launch(x, grid=4, block=32, cluster=cluster)
 
@@ -163,7 +163,7 @@ def test_attributes_of_another_device_are_refused(device, mod):
         ((4096, -1), ValueError, "nbytes"),
     ],
 )
-def test_window_that_is_none(device, arguments, error, text):
+def test_wrong_window_is_refused_with_the_reason(device, arguments, error, text):
     with pytest.raises(error, match=text):
         cs.AccessPolicyWindow(*arguments)
 
@@ -188,7 +188,7 @@ def test_window_is_of_its_array(device):
 # Kernels
 
 
-def test_carveout_and_policy_of_a_kernel(device):
+def test_carveout_and_policy_of_a_kernel_are_set_and_checked(device):
     kernel = cs.Module(SOURCE).add
     assert kernel.preferred_shared_memory_carveout == -1
     kernel.preferred_shared_memory_carveout = 100
@@ -207,7 +207,7 @@ def test_carveout_and_policy_of_a_kernel(device):
     assert kernel.preferred_shared_memory_carveout == 100
 
 
-def test_required_cluster(device):
+def test_required_cluster_is_used_by_launches(device):
     mod = cs.Module(GRID_SYNC)
     kernel = mod.cluster_ranks
     assert kernel.required_cluster is None
@@ -284,7 +284,7 @@ def test_best_block_size_with_shared_memory_of_the_block(device):
     assert kernel.best_block_size(lambda b: 0) == kernel.best_block_size()
 
 
-def test_what_the_shared_memory_function_raises_is_raised(device, mod):
+def test_exception_of_the_shared_memory_function_is_raised(device, mod):
     def fails(_block):
         raise RuntimeError("no idea")
 
@@ -296,7 +296,7 @@ def test_what_the_shared_memory_function_raises_is_raised(device, mod):
         mod.shared.best_block_size("4")
 
 
-def test_available_shared_memory_is_what_is_allowed_and_a_fair_share(device, mod):
+def test_available_shared_memory_is_the_allowed_size_or_a_fair_share(device, mod):
     whole = device.properties.shared_memory_per_multiprocessor
     for blocks in (1, 2, 3, 4, 5, 8):
         available = mod.shared.available_shared(256, blocks)
@@ -306,7 +306,7 @@ def test_available_shared_memory_is_what_is_allowed_and_a_fair_share(device, mod
         mod.shared.available_shared(256, 9)
 
 
-def test_active_clusters(device, mod):
+def test_fewer_large_clusters_are_active_than_small_ones(device, mod):
     assert mod.add.max_active_clusters(2, 1024) >= 1
     assert mod.add.max_active_clusters(1, 1024) >= mod.add.max_active_clusters(4, 1024)
     with pytest.raises((cs.CudaError, ValueError)):
@@ -318,7 +318,7 @@ def test_active_clusters(device, mod):
 # Streams and devices
 
 
-def test_attributes_of_a_stream(device):
+def test_attributes_of_a_stream_are_read_back(device):
     stream = cs.Stream(priority=-1)
     x = cs.zeros(16)
     assert (stream.synchronization_policy, stream.mem_sync_domain) == ("auto", "default")
@@ -354,7 +354,7 @@ def test_attributes_of_a_stream(device):
         ("access_policy_window", 5, TypeError),
     ],
 )
-def test_attribute_of_a_stream_that_is_none(device, name, value, error):
+def test_wrong_attribute_of_a_stream_is_refused(device, name, value, error):
     stream = cs.Stream()
     before = getattr(stream, name)
     with pytest.raises(error):
@@ -439,9 +439,9 @@ def test_functions_of_the_source_called_free_are_its_own(device):
     assert [int(v) for v in x.to_host()["value"]] == [5, 7]
 
 
-@pytest.mark.host_only("on a GPU a program may not free what malloc() did not give; anything may happen")
+@pytest.mark.host_only("on a GPU, freeing memory that malloc() did not return has an undefined effect")
 @pytest.mark.subprocess
-def test_freeing_what_was_not_allocated_is_an_error(run_python):
+def test_freeing_memory_that_was_not_allocated_is_an_error(run_python):
     done = run_python(
         '''
         import cuscope as cs

@@ -1,4 +1,4 @@
-"""What kernels print goes where Python prints, at a synchronisation."""
+"""Output of kernels appears where Python prints, at a synchronisation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mod(device):
     return module(device, SOURCE)
 
 
-def test_redirected_output_of_python_has_what_kernels_print(device, mod):
+def test_output_of_kernels_goes_to_pythons_redirected_output(device, mod):
     with contextlib.redirect_stdout(io.StringIO()) as out:
         print("before")
         mod.greet[1, 1](7)
@@ -58,7 +58,7 @@ def test_text_that_is_no_utf_8_is_shown_all_the_same(device, mod):
     assert out.getvalue() == "ä \ufffd?\n"
 
 
-def test_output_of_python_that_fails_or_is_none(device, mod, monkeypatch):
+def test_output_of_python_that_fails_or_is_none_stops_no_kernel(device, mod, monkeypatch):
     class Broken(io.StringIO):
         def write(self, _text):
             raise RuntimeError("broken")
@@ -76,8 +76,8 @@ def test_output_of_python_that_fails_or_is_none(device, mod, monkeypatch):
 
 
 @pytest.mark.subprocess
-def test_order_with_what_python_prints(run_python):
-    """Also where Python keeps back what goes to a pipe."""
+def test_output_of_kernels_is_in_order_with_pythons(run_python):
+    """This holds even if Python buffers its output to a pipe."""
     done = run_python(
         """
         import cuscope as cs

@@ -45,7 +45,7 @@ class CMixed(ctypes.Structure):
 
 
 @pytest.mark.parametrize("form", ["scalar", "zero_dimensional", "one_element", "bytes", "ctypes", "record"])
-def test_structure_by_value(mod, form):
+def test_structure_arrives_by_value(mod, form):
     array = np.array((3, 1.5, -7), MIXED)
     value = {
         "scalar": array[()],
@@ -61,7 +61,7 @@ def test_structure_by_value(mod, form):
     assert out.to_host().tolist() == [3, 1.5, -7]
 
 
-def test_arrays_in_structures(mod):
+def test_arrays_in_structures_arrive(mod):
     dtype = np.dtype([("n", "i4"), ("values", "f4", (5,)), ("tail", "u1", (3,))], align=True)
     value = np.array((2, [1, 2, 3, 4, 5], [7, 8, 9]), dtype)
     out = cs.zeros(9, np.float32)
@@ -70,7 +70,7 @@ def test_arrays_in_structures(mod):
     assert out.to_host().tolist() == [2, 1, 2, 3, 4, 5, 7, 8, 9]
 
 
-def test_structures_in_structures(mod):
+def test_structures_in_structures_arrive(mod):
     dtype = np.dtype([("inner", MIXED, (2,)), ("last", "i4")], align=True)
     value = np.array(([(1, 2.5, 3), (4, 5.5, 6)], 7), dtype)
     out = cs.zeros(3, np.float64)
@@ -87,7 +87,7 @@ def test_pointers_in_structures_are_addresses(mod):
     assert x.to_host().tolist() == [0, 3, 6, 9]
 
 
-def test_structures_beyond_four_kilobytes(mod):
+def test_structures_beyond_four_kilobytes_arrive(mod):
     out = cs.zeros(1, np.int32)
     values = np.arange(8000, dtype=np.int32)
     mod.large[1, 1](out, values[:1000].tobytes(), 999)
@@ -98,7 +98,7 @@ def test_structures_beyond_four_kilobytes(mod):
     assert out.to_host().tolist() == [5]
 
 
-def test_large_structures_of_threads_that_wait(device):
+def test_large_structures_stay_with_threads_that_wait(device):
     mod = module(
         device,
         """

@@ -1,4 +1,4 @@
-"""The contract's calls on memory of every kind: what they do, and what they refuse."""
+"""The contract's calls on memory of every kind: their effects and refusals."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_patterns_of_16_and_32_bits(c):
     assert not back[2:, 20:].any()
 
 
-def test_a_pitch_that_holds_no_row(c):
+def test_a_pitch_shorter_than_a_row_is_refused(c):
     pointer, pitch = ok(c.malloc_pitch(64, 4))
     rows = np.zeros((4, 64), np.uint8)
     assert c.memcpy_2d(pointer, 32, address(rows), 64, 64, 4) == "cudaErrorInvalidPitchValue"
@@ -82,7 +82,7 @@ def test_a_pitch_that_holds_no_row(c):
     ok(c.free(pointer))
 
 
-def test_copies_beyond_the_memory(c):
+def test_copies_beyond_the_memory_are_refused(c):
     pointer, pitch = ok(c.malloc_pitch(64, 4))
     rows = np.zeros((8, 64), np.uint8)
     assert c.memcpy_2d(pointer, pitch, address(rows), 64, 64, 8) == INVALID_VALUE
@@ -165,7 +165,7 @@ def test_only_managed_memory_is_prefetched(c):
 # ---- pools
 
 
-def test_a_pool_counts_what_it_holds(c):
+def test_a_pool_counts_its_memory(c):
     pool = ok(c.mem_pool_create(0))
     stream = ok(c.stream_create_with_priority())
 
@@ -211,7 +211,7 @@ def test_a_pool_made_after_another_was_destroyed_is_as_new(c):
     ok(c.mem_pool_destroy(pool))
 
 
-def test_a_synchronisation_gives_back_what_is_above_the_threshold(c):
+def test_a_synchronisation_gives_back_memory_above_the_threshold(c):
     pool = ok(c.mem_pool_create(0))
     stream = ok(c.stream_create_with_priority())
     pointer = ok(c.malloc_from_pool_async(1 << 20, pool, stream))
@@ -233,7 +233,7 @@ def test_a_pool_has_a_limit(c):
     ok(c.mem_pool_destroy(pool))
 
 
-def test_the_current_pool_of_a_device(c):
+def test_the_current_pool_of_a_device_can_be_set(c):
     default = ok(c.device_get_default_mem_pool(0))
     assert ok(c.device_get_mem_pool(0)) == default
     pool = ok(c.mem_pool_create(0))
@@ -248,7 +248,7 @@ def test_the_current_pool_of_a_device(c):
     assert c.device_get_default_mem_pool(99)[0] == "cudaErrorInvalidDevice"
 
 
-def test_access_to_a_pool(c):
+def test_access_to_a_pool_can_be_given_and_read(c):
     pool = ok(c.mem_pool_create(0))
     assert ok(c.mem_pool_get_access(pool, 0)) == 3
     ok(c.mem_pool_set_access(pool, [(0, 3)]))
@@ -261,8 +261,8 @@ def test_access_to_a_pool(c):
 # ---- batches, peers
 
 
-@pytest.mark.no_initcheck("it does not see what a batch of copies writes")
-def test_a_batch_of_copies(c):
+@pytest.mark.no_initcheck("it does not see the writes of a batch of copies")
+def test_a_batch_of_copies_copies_each_range(c):
     stream = ok(c.stream_create_with_priority(1))
     sources = [np.full(100 + i, i, np.uint8) for i in range(9)]
     pointers = [ok(c.malloc(a.nbytes)) for a in sources]
@@ -277,7 +277,7 @@ def test_a_batch_of_copies(c):
     ok(c.stream_destroy(stream))
 
 
-def test_peer_copies_within_a_device(c):
+def test_peer_copies_within_a_device_are_copies(c):
     source = np.arange(256, dtype=np.uint8)
     a, b = ok(c.malloc(256)), ok(c.malloc(256))
     ok(c.memcpy(a, address(source), 256))
@@ -310,7 +310,7 @@ def test_copies_to_an_array_and_back(c, sizes):
     ok(c.free_array(array))
 
 
-def test_arrays_that_are_none(c):
+def test_wrong_arrays_are_refused(c):
     assert c.malloc_array((24, 0, 0, 0, 0), 8)[0] != OK
     assert c.malloc_array(FLOAT1, 0)[0] != OK
     array = ok(c.malloc_array(FLOAT1, 8))

@@ -1,4 +1,4 @@
-"""Dropping an object never waits: what may wait is given back later, by whoever finds the device idle or needs it."""
+"""Dropping an object never waits: a later call makes the releases that may wait."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESCUE = (
     20  # seconds, after which a call that waits wrongly comes back, so that the test fails and does not hang
 )
 
-# What a GPU gives back by calls that wait for all of the device.
+# Objects that a GPU frees only by calls that wait for the whole device.
 KINDS = {
     "page-locked": lambda: cs.pinned_empty(1 << 20, np.uint8),
     "plain": lambda: cs.empty_plain(4 << 20, np.uint8),
@@ -30,7 +30,7 @@ KINDS = {
     "registration": lambda: cs.register(np.zeros(1 << 20, np.uint8)),
     "module": lambda: cs.Module(SPARE),
 }
-# Those that it gives back at once.
+# Objects that a GPU frees at once.
 OTHERS = {
     "pool": lambda: cs.MemoryPool(),
     "array of a pool": lambda: cs.MemoryPool().empty(1000),
@@ -51,7 +51,7 @@ def executable() -> cs.GraphExec:
 
 @contextlib.contextmanager
 def held() -> Iterator[tuple[cs.Stream, np.ndarray]]:
-    """A stream that waits until the host sets the number, which happens at the end at the latest."""
+    """A stream that waits until the host sets the number; the fixture sets it at the end at the latest."""
     flag, stream = pinned(), cs.Stream(non_blocking=True)
     rescue = threading.Timer(RESCUE, flag.__setitem__, (0, 1))
     rescue.daemon = True
@@ -82,7 +82,7 @@ def test_dropping_beside_a_held_stream_returns_before_that_goes_on(device, kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_dropping_what_was_used_beside_a_held_stream_returns(device, kind):
+def test_dropping_an_object_that_was_used_beside_a_held_stream_returns(device, kind):
     thing = KINDS[kind]()
     s = cs.Stream(non_blocking=True)
     if kind in ("plain", "pitched", "managed"):
@@ -105,7 +105,7 @@ def test_dropping_what_was_used_beside_a_held_stream_returns(device, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_put_off_is_given_back_by_a_synchronisation(device, kind, settled):
+def test_releases_that_were_put_off_are_made_by_a_synchronisation(device, kind, settled):
     settled()
     thing = KINDS[kind]()
     before = put_off()
@@ -135,7 +135,7 @@ def test_put_off_memory_counts_as_used_until_it_is_given_back(device, settled):
     assert device.memory_info().free >= free
 
 
-def test_later_calls_give_back_what_was_put_off(device):
+def test_later_calls_make_the_releases_that_were_put_off(device):
     dropped = [KINDS[kind]() for kind in KINDS]
     device.synchronize()
     with held():
@@ -190,12 +190,12 @@ def test_many_drops_beside_a_held_stream(device):
     assert put_off() == 0
 
 
-# ---- memory that is needed
+# ---- memory that an allocation needs
 
 
 @pytest.mark.counts_memory  # takes more than half of it twice
 def test_an_allocation_that_needs_put_off_memory_waits_for_the_device(device):
-    # What earlier tests left in the pool would do for the second allocation.
+    # Memory that earlier tests left in the pool would be enough for the second allocation.
     device.memory_pool.trim()
     size = device.memory_info().free // 10 * 6
     big = cs.empty_plain(size, np.uint8)
@@ -250,7 +250,7 @@ def test_a_pool_that_is_full_orders_streams_before_it_waits(device):
         y = pool.empty(size, np.uint8, stream=a)
         y.fill(9, stream=a)
 
-        assert flag[0] == 0  # nobody waited on the host
+        assert flag[0] == 0  # no thread of the host has waited
     device.synchronize()
     assert (out.to_host() == 7).all()
     assert (y.to_host() == 9).all()
@@ -272,7 +272,7 @@ def test_dropping_does_not_hold_up_its_own_stream_behind_others(device):
         assert flag[0] == 0
 
 
-def test_dropping_does_not_give_memory_away_before_others_are_past_it(device):
+def test_dropping_does_not_reuse_memory_before_other_streams_are_done_with_it(device):
     a = cs.Stream(non_blocking=True)
     x, out = cs.full(1 << 20, 3, np.int32, stream=a), cs.empty(1 << 20, np.int32)
     device.synchronize()
@@ -287,7 +287,7 @@ def test_dropping_does_not_give_memory_away_before_others_are_past_it(device):
     assert len(trash) == 20
 
 
-def test_memory_that_others_used_is_back_after_a_synchronisation(device, settled):
+def test_memory_that_other_streams_used_is_back_after_a_synchronisation(device, settled):
     pool = cs.MemoryPool()
     a = cs.Stream(non_blocking=True)
     out = cs.zeros(1 << 20, np.uint8)
@@ -494,7 +494,8 @@ def test_dropping_during_a_capture_of_another_library_spoils_nothing_and_loses_n
 
 
 def test_a_release_that_a_capture_of_another_library_refuses_is_made_later(device, contract, capfd):
-    blocking = cs.Stream()  # the legacy default stream waits for it: what is freed there is refused meanwhile
+    # The legacy default stream waits for it, so a release there is refused during the capture.
+    blocking = cs.Stream()
     x = cs.empty(1 << 20, np.uint8)
     pool = device.memory_pool
     device.synchronize()

@@ -1,4 +1,4 @@
-"""Streams of others, and the order that each protocol asks for: every test fails if nobody waits."""
+"""Streams of other libraries, and the order that each protocol asks for: every test fails if a wait is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import cuscope as cs
 from others import Interface, Tensor, TheirStream, TorchStream
 from support import in_threads, module
 
-SPIN = 50_000_000  # nanoseconds: far longer than a program takes to enqueue what follows
+SPIN = 50_000_000  # nanoseconds: far longer than a program needs to enqueue the next work
 STREAMS = {"protocol": TheirStream, "torch": TorchStream}
 
 
@@ -27,7 +27,7 @@ def consumer(device: cs.Device) -> cs.Stream:
 
 
 def ready(device: cs.Device) -> None:
-    """Kernels are loaded, and arrays filled, before times matter."""
+    """Loads the kernels and fills the arrays before times are measured."""
     mod, scratch, natural = module(device), cs.zeros(1, np.int32), cs.zeros(1, np.uint32)
     mod.spin[1, 1](1)
     mod.store[1, 1](scratch, 1)
@@ -88,7 +88,7 @@ def test_an_argument_waits_too(device: cs.Device, producer: cs.Stream, consumer:
 def test_their_later_work_waits_for_an_argument(
     device: cs.Device, producer: cs.Stream, consumer: cs.Stream, stated: bool
 ) -> None:
-    """What was passed to one call is given back when that is enqueued: their stream goes on behind it."""
+    """An argument is given back when its call is enqueued: the other library's stream then waits for that call."""
     theirs, result = cs.full(1, 1, np.int32), cs.zeros(1, np.int32)
     ready(device)
     module(device).spin[1, 1, consumer](SPIN)
@@ -116,7 +116,7 @@ def test_their_later_work_waits_when_an_array_goes(
 def test_dlpack_is_ready_for_our_other_streams(
     device: cs.Device, producer: cs.Stream, consumer: cs.Stream
 ) -> None:
-    """The producer makes one stream of ours wait; the others wait for that one."""
+    """The producer makes one of our streams wait; our other streams wait for that one."""
     theirs, result = cs.full(1, 1, np.int32), cs.zeros(1, np.int32)
     ready(device)
     write_late(device, theirs, 2, producer)
@@ -136,10 +136,10 @@ def test_default_streams_by_number(device: cs.Device, consumer: cs.Stream) -> No
         assert result.to_host(stream=consumer).tolist() == [number + 5]
 
 
-def test_a_stream_that_is_gone_is_asked_for_nothing(
+def test_a_stream_that_no_longer_exists_is_not_used(
     device: cs.Device, consumer: cs.Stream, contract, capfd
 ) -> None:
-    """An array of CuPy names the current stream, and does not keep it."""
+    """CuPy's array names the current stream, but does not keep it alive."""
     theirs, result = cs.full(1, 2, np.int32), cs.zeros(1, np.int32)
     device.synchronize()
     handle = contract.stream_create_with_priority(1, 0)[1]
@@ -175,7 +175,9 @@ def test_a_consumer_of_dlpack_waits(
 
 
 @pytest.mark.parametrize("stream", [None, 1])
-def test_no_stream_is_the_legacy_one(device: cs.Device, producer: cs.Stream, stream: int | None) -> None:
+def test_missing_stream_means_the_legacy_one(
+    device: cs.Device, producer: cs.Stream, stream: int | None
+) -> None:
     ours, result = cs.full(1, 1, np.int32), cs.zeros(1, np.int32)
     ready(device)
     write_late(device, ours, 2, producer)
@@ -211,7 +213,7 @@ def test_the_stream_of_our_interface_covers_all_work(
 
 
 def test_memory_outlives_our_array(device: cs.Device, consumer: cs.Stream) -> None:
-    """A consumer keeps the memory, and the memory is not given to another while legacy streams use it."""
+    """A consumer keeps the memory alive, and it is not reused while legacy streams still use it."""
     ours = cs.full(1 << 20, 1, np.int32)
     pointer = ours.pointer
     theirs = cs.from_dlpack(ours.__dlpack__(stream=consumer.handle))
@@ -225,7 +227,7 @@ def test_memory_outlives_our_array(device: cs.Device, consumer: cs.Stream) -> No
 
 
 def test_memory_comes_back_behind_a_consumers_work(device: cs.Device) -> None:
-    """Memory that a consumer's stream, which is not non-blocking, still writes is given to nobody until it is done."""
+    """The memory is not reused while a consumer's stream, a blocking one, still writes it."""
     write = module(device, "__global__ void write(void* p, int value) { *(int*)p = value; }").write
     own, theirs = cs.Stream(non_blocking=True), cs.Stream()
     write[1, 1](cs.zeros(1, np.int32), 0)
@@ -247,7 +249,7 @@ def test_memory_comes_back_behind_a_consumers_work(device: cs.Device) -> None:
 
 
 @pytest.mark.parametrize("kind", STREAMS)
-def test_accepted_where_ours_is(device: cs.Device, kind: str, producer: cs.Stream) -> None:
+def test_their_stream_is_accepted_where_ours_is(device: cs.Device, kind: str, producer: cs.Stream) -> None:
     theirs = STREAMS[kind](producer)
     mod = module(device)
     counter = cs.zeros(1, np.int32, stream=theirs)
@@ -273,7 +275,7 @@ def test_accepted_where_ours_is(device: cs.Device, kind: str, producer: cs.Strea
     assert cs.asarray(np.zeros(1), stream=theirs).stream is producer
 
 
-def test_as_stream(device: cs.Device, producer: cs.Stream) -> None:
+def test_as_stream_gives_an_equal_stream(device: cs.Device, producer: cs.Stream) -> None:
     assert cs.as_stream(producer) is producer
     assert cs.as_stream(TheirStream(producer)) == producer  # the same stream, not one more
     assert cs.as_stream(TheirStream(producer, (0, 0))).handle == 1
@@ -284,7 +286,7 @@ def test_as_stream(device: cs.Device, producer: cs.Stream) -> None:
 
 
 class Owner:
-    """Closes its stream when it goes, as owners do."""
+    """Closes its stream when it is dropped, as owners do."""
 
     def __init__(self) -> None:
         self.stream = cs.Stream()
@@ -354,8 +356,8 @@ def test_capture_of_a_stream_is_not_ended_where_an_object_of_it_goes(device: cs.
     assert [node.type for node in graph.nodes] == ["kernel"]
 
 
-def test_a_stream_of_the_runtime_itself(device: cs.Device, contract) -> None:
-    """Nothing of ours stands for this one yet."""
+def test_a_stream_of_the_runtime_is_wrapped_and_not_destroyed(device: cs.Device, contract) -> None:
+    """There is no Stream object of ours for this handle yet."""
     status, handle = contract.stream_create_with_priority(1, -1)
     assert status == "cudaSuccess"
 
@@ -376,11 +378,13 @@ def test_a_stream_of_the_runtime_itself(device: cs.Device, contract) -> None:
     del stream, x
     gc.collect()
     device.synchronize()
-    assert contract.stream_get_id(handle)[0] == "cudaSuccess"  # it is not ours to destroy
+    assert contract.stream_get_id(handle)[0] == "cudaSuccess"  # cuscope must not destroy it
     assert contract.stream_destroy(handle) == "cudaSuccess"
 
 
-def test_a_stream_is_kept_by_what_uses_it(device: cs.Device, producer: cs.Stream, contract) -> None:
+def test_a_stream_is_kept_alive_by_arrays_that_use_it(
+    device: cs.Device, producer: cs.Stream, contract
+) -> None:
     handle = contract.stream_create_with_priority(1, 0)[1]
     theirs = TheirStream(producer, (0, handle))
     gone = weakref.ref(theirs)
@@ -401,7 +405,9 @@ def test_a_stream_is_kept_by_what_uses_it(device: cs.Device, producer: cs.Stream
     [(1, 1), (0,), (0, 1, 2), [0, 1], 1, "x", (None, 1), (0, None), (0, "1"), (0, -1), (0, 1 << 70)],
     ids=str,
 )
-def test_bad_stream(device: cs.Device, producer: cs.Stream, answer: object) -> None:
+def test_wrong_answers_of_cuda_stream_are_refused(
+    device: cs.Device, producer: cs.Stream, answer: object
+) -> None:
     theirs = TheirStream(producer, answer)
     x = cs.zeros(1, np.int32)
     for use in (
@@ -418,7 +424,7 @@ def test_bad_stream(device: cs.Device, producer: cs.Stream, answer: object) -> N
 
 
 @pytest.mark.parametrize("handle", [3, 17, 4095])
-def test_a_number_that_is_no_handle(device: cs.Device, producer: cs.Stream, handle: int) -> None:
+def test_numbers_that_are_no_handle_are_refused(device: cs.Device, producer: cs.Stream, handle: int) -> None:
     with pytest.raises(cs.CudaError, match="is no stream of") as raised:
         cs.as_stream(TheirStream(producer, (0, handle)))
     assert raised.value.name == "cudaErrorInvalidResourceHandle"
@@ -429,14 +435,14 @@ def test_a_number_that_is_no_handle(device: cs.Device, producer: cs.Stream, hand
 
 
 @pytest.mark.host_only("a GPU's runtime does not check handles")
-def test_a_handle_of_nothing(device: cs.Device, producer: cs.Stream) -> None:
+def test_handle_that_no_stream_has_is_refused(device: cs.Device, producer: cs.Stream) -> None:
     with pytest.raises(cs.CudaError, match="is no stream of host:0"):
         cs.as_stream(TheirStream(producer, (0, 1 << 40)))
     with pytest.raises(cs.CudaError, match="is no stream of host:0"):
         cs.asarray(Interface(cs.zeros(1), stream=1 << 40))
 
 
-def test_no_streams(device: cs.Device) -> None:
+def test_objects_that_are_no_stream_are_refused(device: cs.Device) -> None:
     class NoMethod:
         __cuda_stream__ = (0, 1)
 
@@ -463,8 +469,8 @@ def test_our_stream_is_handed_out(device: cs.Device, producer: cs.Stream) -> Non
         producer.__cuda_stream__()
 
 
-def test_many_threads(device: cs.Device) -> None:
-    """Arrays come, are used and go on eight threads at once, with the interpreter let go and taken back."""
+def test_eight_threads_exchange_arrays_at_once(device: cs.Device) -> None:
+    """Arrays are made, used and dropped on eight threads at once, which release and take the interpreter lock."""
     mod = module(device)
     totals = [cs.zeros(1, np.int32) for _ in range(8)]
     ready(device)

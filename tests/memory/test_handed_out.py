@@ -1,4 +1,4 @@
-"""Our arrays as others see them: DLPack, __cuda_array_interface__, the buffer protocol."""
+"""Our arrays in the protocols that other libraries use: DLPack, __cuda_array_interface__, the buffer protocol."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def own_device(device: cs.Device) -> tuple[int, int]:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("version", [None, (0, 8), (1, 0), (1, 1), (7, 0)])
-def test_what_a_capsule_says(device: cs.Device, dtype: str, version: tuple[int, int] | None) -> None:
+def test_capsule_describes_the_array(device: cs.Device, dtype: str, version: tuple[int, int] | None) -> None:
     array = cs.to_device(elements((3, 4), dtype))[1:, ::-2]
     capsule = array.__dlpack__(max_version=version)
     new = version is not None and version >= (1, 0)
@@ -45,7 +45,7 @@ def test_what_a_capsule_says(device: cs.Device, dtype: str, version: tuple[int, 
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_back_and_forth(device: cs.Device, dtype: str) -> None:
+def test_array_that_goes_back_and_forth_is_the_same_memory(device: cs.Device, dtype: str) -> None:
     array = cs.to_device(elements((3, 4), dtype))
     again = cs.from_dlpack(cs.from_dlpack(array))
     assert again.pointer == array.pointer
@@ -56,7 +56,7 @@ def test_back_and_forth(device: cs.Device, dtype: str) -> None:
 
 @given(data=st.data())
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_view(device: cs.Device, data: st.DataObject) -> None:
+def test_capsule_describes_any_view(device: cs.Device, data: st.DataObject) -> None:
     shape = tuple(data.draw(st.lists(st.integers(0, 5), max_size=4)))
     index = tuple(data.draw(st.slices(extent) if extent else st.just(slice(None))) for extent in shape)
     whole = elements(shape, data.draw(st.sampled_from(list(DTYPES))))
@@ -67,7 +67,7 @@ def test_any_view(device: cs.Device, data: st.DataObject) -> None:
     assert np.array_equal(np.from_dlpack(array, device="cpu"), whole[index])
 
 
-def test_a_copy(device: cs.Device) -> None:
+def test_copy_is_made_on_request(device: cs.Device) -> None:
     array = cs.full(4, 7.0)
     capsule = array.__dlpack__(max_version=(1, 0), copy=True)
     assert content(capsule).flags == IS_COPIED
@@ -78,7 +78,7 @@ def test_a_copy(device: cs.Device) -> None:
     assert cs.from_dlpack(array.__dlpack__(copy=False)).pointer == array.pointer
 
 
-def test_to_the_host(device: cs.Device) -> None:
+def test_numpy_gets_a_copy_on_the_host(device: cs.Device) -> None:
     array = cs.to_device(np.arange(6, dtype=np.int16).reshape(2, 3))
     host = np.from_dlpack(array, device="cpu")
     assert host.tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -93,7 +93,7 @@ def test_to_the_host(device: cs.Device) -> None:
         np.from_dlpack(array)
 
 
-def test_memory_that_the_host_reaches(device: cs.Device) -> None:
+def test_memory_that_the_host_reaches_is_not_copied(device: cs.Device) -> None:
     managed = cs.empty_managed(4, np.int32)
     managed.fill(3)
     mapped = cs.pinned_empty(4, np.int32, mapped=True)
@@ -162,7 +162,7 @@ def test_simulated_memory_has_no_interface(device: cs.Device) -> None:
 
 
 @pytest.mark.gpu_only("a simulated device's memory has no such interface")
-def test_interface(device: cs.Device) -> None:
+def test_interface_describes_the_array(device: cs.Device) -> None:
     array = cs.zeros((3, 4), np.int16)
     said = array.__cuda_array_interface__
     assert said["version"] == 3
@@ -209,12 +209,14 @@ def test_interface(device: cs.Device) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_asked(device: cs.Device, wrong: dict[str, object], error: type[Exception]) -> None:
+def test_wrong_arguments_of_dlpack_are_refused(
+    device: cs.Device, wrong: dict[str, object], error: type[Exception]
+) -> None:
     with pytest.raises(error):
         cs.zeros(3).__dlpack__(**wrong)
 
 
-def test_what_dlpack_cannot_say(device: cs.Device) -> None:
+def test_dtypes_that_dlpack_does_not_have_are_refused(device: cs.Device) -> None:
     pairs = np.zeros(3, [("x", "f4"), ("n", "i4")])
     for array in (cs.to_device(pairs), cs.zeros(3, ">f4"), cs.zeros(3, "M8[s]")):
         with pytest.raises(BufferError, match="no elements of dtype"):
@@ -226,7 +228,9 @@ def test_what_dlpack_cannot_say(device: cs.Device) -> None:
 
 
 @pytest.mark.parametrize("version", [None, (1, 0)])
-def test_capsules_that_nobody_takes(device: cs.Device, settled, version: tuple[int, int] | None) -> None:
+def test_capsules_that_are_never_consumed_free_their_memory(
+    device: cs.Device, settled, version: tuple[int, int] | None
+) -> None:
     from cuscope import _core
 
     before = _core.live()["device_memory"]
@@ -241,7 +245,7 @@ def test_capsules_that_nobody_takes(device: cs.Device, settled, version: tuple[i
 
 
 def test_a_deleter_on_a_thread_without_python(device: cs.Device, settled) -> None:
-    """Consumers give capsules' content back from threads of their own."""
+    """Consumers give back the content of capsules from their own threads."""
     from cuscope import _core
 
     before = _core.live()["device_memory"]
@@ -251,7 +255,7 @@ def test_a_deleter_on_a_thread_without_python(device: cs.Device, settled) -> Non
     set_name.argtypes = (ctypes.py_object, ctypes.c_char_p)
     used = b"used_dltensor_versioned"
     set_name(capsule, used)
-    # ctypes lets the interpreter go while a function of a CDLL runs.
+    # ctypes releases the interpreter lock while a function of a CDLL runs.
     thread = threading.Thread(target=managed.deleter, args=(ctypes.addressof(managed),))
     thread.start()
     thread.join(10)
@@ -260,8 +264,8 @@ def test_a_deleter_on_a_thread_without_python(device: cs.Device, settled) -> Non
     assert _core.live()["device_memory"] == before
 
 
-def test_at_exit(device: cs.Device, run_python) -> None:
-    """Capsules, buffers and arrays of others that are still there when the interpreter goes."""
+def test_objects_handed_out_survive_the_end_of_the_interpreter(device: cs.Device, run_python) -> None:
+    """Capsules, buffers and foreign arrays that still exist when the interpreter ends."""
     done = run_python("""
         import numpy as np, cuscope as cs
         array = cs.zeros(4, np.int32)

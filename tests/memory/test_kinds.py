@@ -1,4 +1,4 @@
-"""Memory of every kind, as a person uses it: pitched, plain, managed, mapped, registered, pooled, of modules."""
+"""Memory of every kind, as a program uses it: pitched, plain, managed, mapped, registered, pooled, of modules."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_plain_memory_is_of_no_pool(device, settled):
 
 
 @pytest.mark.no_initcheck("it does not let the host have managed memory")
-def test_managed_memory(device):
+def test_managed_memory_is_shared_by_host_and_device(device):
     x = cs.empty_managed(64, np.int32)
     h = x.host_view()
     h[:] = np.arange(64)
@@ -98,7 +98,7 @@ def test_managed_memory(device):
     assert h[1] == 2  # the view keeps the memory
 
 
-def test_every_advice(device):
+def test_every_advice_is_read_back_and_unset(device):
     x = cs.empty_managed((4, 1 << 18), np.float32)
     assert x.range_attributes == {
         "read_mostly": False,
@@ -117,7 +117,7 @@ def test_every_advice(device):
         assert x.range_attributes[attribute] == none
     x[1].advise("read_mostly")
     assert x[1].range_attributes["read_mostly"] is True
-    assert x.range_attributes["read_mostly"] is False  # not all of it
+    assert x.range_attributes["read_mostly"] is False  # only a part of x has the advice
     x[0].prefetch()
     cs.synchronize()
     assert x[0].range_attributes["last_prefetch_location"] == device.name
@@ -125,8 +125,8 @@ def test_every_advice(device):
 
 
 @pytest.mark.no_initcheck("it does not let the host have managed memory")
-def test_the_host_sees_what_kernels_did_to_managed_memory(device):
-    """In turn, without a copy, and in the order of the stream."""
+def test_the_host_sees_writes_of_kernels_to_managed_memory(device):
+    """Host and device write in turn, without a copy, in the order of the stream."""
     x = cs.empty_managed(64, np.int32)
     h = x.host_view()
     h[:] = 1
@@ -139,7 +139,7 @@ def test_the_host_sees_what_kernels_did_to_managed_memory(device):
     assert x.to_host().sum() == 64 * 5
 
 
-def test_what_is_not_managed(device):
+def test_advice_and_prefetch_need_managed_memory(device):
     x = cs.zeros(4)
     for use in (x.prefetch, lambda: x.advise("read_mostly"), lambda: x.range_attributes):
         with pytest.raises(ValueError, match="empty_managed"):
@@ -176,7 +176,7 @@ def test_the_device_view_keeps_the_memory(device):
 # ---- registered
 
 
-def test_registered_arrays(device):
+def test_registered_arrays_are_copied_asynchronously(device):
     a = np.arange(100000, dtype=np.int32)
     with cs.register(a) as registration:
         assert cs.pointer_attributes(a).type == "host"
@@ -192,7 +192,7 @@ def test_registered_arrays(device):
     registration.close()
 
 
-def test_a_registration_as_an_object(device):
+def test_a_registration_ends_when_it_is_closed(device):
     a = np.ones(16, np.int32)
     registration = cs.register(a, mapped=True)
     module(device, SOURCE).twice[1, 16](registration.device_view(), 16)
@@ -207,7 +207,7 @@ def test_a_registration_as_an_object(device):
     cs.register(a).close()
 
 
-def test_what_cannot_be_registered(device):
+def test_arrays_that_cannot_be_registered_are_refused(device):
     with pytest.raises(TypeError, match="NumPy"):
         cs.register([1, 2])
     with pytest.raises(ValueError, match="no elements"):
@@ -247,7 +247,7 @@ def test_arrays_come_from_the_current_pool(device, settled):
     assert device.memory_pool == default
 
 
-def test_a_limit_of_a_pool(device):
+def test_a_pool_does_not_exceed_its_limit(device):
     pool = cs.MemoryPool(limit=64 << 20)
     x = pool.empty(48 << 20, np.uint8)
     with pytest.raises(cs.OutOfMemoryError):
@@ -269,7 +269,7 @@ def test_an_array_outlives_its_pool(device):
     pool.close()
 
 
-def test_bad_pools(device):
+def test_wrong_arguments_of_pools_are_refused(device):
     with pytest.raises(ValueError, match="limit"):
         cs.MemoryPool(limit=0)
     with pytest.raises(ValueError, match="negative"):
@@ -279,7 +279,7 @@ def test_bad_pools(device):
 
 
 def test_memory_is_freed_after_every_stream_that_used_it(device):
-    """Another array would get the memory too early otherwise, and its fill would show."""
+    """If the memory were freed too early, another array would get it and its fill would show."""
     pool = cs.MemoryPool(release_threshold=1 << 40)
     first, second = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
     x = pool.empty(1 << 16, np.int32, stream=first)
@@ -319,7 +319,7 @@ def test_many_allocations_on_many_streams_lose_nothing(device, settled):
 
     assert not in_threads(threads, work, timeout=85)
     settled()
-    # What is still there, to the byte; a GPU rounds sizes up.
+    # The arrays that are still alive, to the byte; a GPU rounds sizes up.
     alive = sum(x.nbytes for arrays in kept for x in arrays)
     statistics = pool.statistics
     assert alive <= statistics.used <= (alive if device.simulated else 2 * alive)
@@ -335,7 +335,7 @@ def test_many_allocations_on_many_streams_lose_nothing(device, settled):
     assert pool.statistics.reserved == 0
 
 
-def test_a_pool_keeps_what_its_threshold_says(device, settled):
+def test_a_pool_keeps_as_much_as_its_threshold(device, settled):
     pool = cs.MemoryPool()
     assert pool.release_threshold == 0
     arrays = [pool.empty(32 << 20, np.uint8) for _ in range(3)]
@@ -352,7 +352,7 @@ def test_a_pool_keeps_what_its_threshold_says(device, settled):
     assert pool.statistics.reserved <= 96 << 20
     x = pool.empty(32 << 20, np.uint8)
     pool.trim()
-    assert pool.statistics.reserved >= pool.statistics.used >= x.nbytes  # what is used stays
+    assert pool.statistics.reserved >= pool.statistics.used >= x.nbytes  # memory in use stays
     x.fill(1)
     assert x[-1:].to_host().item() == 1
 
@@ -360,7 +360,7 @@ def test_a_pool_keeps_what_its_threshold_says(device, settled):
 # ---- modules, batches, addresses
 
 
-def test_symbols(device):
+def test_symbols_are_arrays_over_variables(device):
     mod = cs.Module(SOURCE, device=device)
     weights = mod.symbol("weights", np.float32)
     assert weights.shape == (4,)
@@ -385,8 +385,8 @@ def test_symbols(device):
 
 
 @pytest.mark.parametrize("own_stream", [True, False])
-@pytest.mark.no_initcheck("it does not see what a batch of copies writes")
-def test_batches(device, own_stream):
+@pytest.mark.no_initcheck("it does not see the writes of a batch of copies")
+def test_batches_make_every_copy(device, own_stream):
     sources = [np.full(10 + i, i, np.float32) for i in range(20)]
     locked = cs.pinned_empty(30, np.float32)
     locked[:] = 5
@@ -397,7 +397,7 @@ def test_batches(device, own_stream):
 
     cs.copy_batch([*zip(arrays, sources, strict=True), (last, locked)], stream=stream)
     for source in sources:
-        source[:] = -1  # taken along
+        source[:] = -1  # the batch has already read it
     stream.synchronize()
     cs.copy_batch([(back, arrays[9])], stream=stream)
 
@@ -427,7 +427,7 @@ def test_the_kind_of_memory_is_known_by_its_address(device, make, type_):
     assert cs.pointer_attributes(make(100)).type == type_
 
 
-def test_addresses(device):
+def test_addresses_have_type_and_device(device):
     x = cs.zeros(4)
     found = cs.pointer_attributes(x)
     assert (found.type, found.device, found.device_pointer) == ("device", device.name, x.pointer)
@@ -437,7 +437,7 @@ def test_addresses(device):
         cs.pointer_attributes("x")
 
 
-def test_copies_between_devices(device):
+def test_copies_between_devices_go_both_ways(device):
     other = second(device)
     host = np.arange(600, dtype=np.int32).reshape(20, 30)
     x = cs.to_device(host)
@@ -460,11 +460,11 @@ def test_copies_between_devices_need_no_access_of_kernels(device, make):
     device.synchronize()
     with other:
         there, late = make(64, np.int32), make(64, np.int32)
-        there.copy_from(here)  # in a stream of the one that receives
+        there.copy_from(here)  # in a stream of the target's device
         late.copy_from(there)
         other.synchronize()
     here.fill(0)
-    here.copy_from(late)  # and of the one that gives
+    here.copy_from(late)  # in a stream of the source's device
     assert np.array_equal(here.to_host(), host)
     with pytest.raises(ValueError, match="enable_peer_access"):
         module(device, SOURCE).twice[1, 64](late, 64)

@@ -246,7 +246,7 @@ def test_copy_between_device_arrays(device):
     assert c.to_host().tolist() == list(range(10))
 
 
-def test_copy_between_devices():
+def test_copy_between_devices_arrives():
     with cs.Device("host:0"):
         a = cs.to_device(np.arange(10))
     with cs.add_host_device("h200"):
@@ -356,7 +356,7 @@ def test_numpy_is_told_to_use_to_host(device):
 
 
 @pytest.mark.parametrize("value", ["x", None, 1 + 2j, [1, 2]])
-def test_fill_with_what_is_no_element_is_refused(device, value):
+def test_fill_with_a_value_that_is_no_element_is_refused(device, value):
     x = cs.full(3, 7, np.int32)
 
     with pytest.raises((TypeError, ValueError)):
@@ -449,7 +449,7 @@ def test_memory_waits_for_every_stream_that_used_it(device, settled):
     assert len(trash) == 100
 
 
-def test_with_closes(device):
+def test_with_closes_the_array(device):
     with cs.Stream() as s:
         assert not s.closed
 

@@ -38,13 +38,13 @@ def mapped(shape, dtype) -> cs.DeviceArray:
 
 
 def registered(shape, dtype) -> cs.DeviceArray:
-    """In pages of its own, which no other registration has."""
+    """An array in pages of its own, which no other registration has."""
     page, size = 4096, int(np.prod(shape)) * np.dtype(dtype).itemsize
     memory = np.empty((size + page - 1) // page * page + page, np.uint8)
     pages = memory[-memory.ctypes.data % page :][: memory.size - page]
     registration = cs.register(pages, mapped=True)
     seen = cs.device_view(pages[:size].view(dtype).reshape(shape))
-    del registration  # what is seen keeps it
+    del registration  # the view keeps the registration
     return seen
 
 
@@ -81,7 +81,7 @@ def programs(draw):
 
 @MANY
 @given(program=programs())
-def test_programs_of_copies_and_fills(device, program):
+def test_random_programs_of_copies_and_fills_match_numpy(device, program):
     shape, dtype, kinds, host_kind, steps = program
     arrays = [ON_DEVICE[kind](shape, dtype) for kind in kinds]
     mirrors = [filled(shape, dtype, seed) for seed in (1, 2)]
@@ -102,7 +102,7 @@ def test_programs_of_copies_and_fills(device, program):
         elif what == "out":
             x[index].transpose(*axes).copy_to(host[index].transpose(axes))
             mirror[index] = mx[index]
-            cs.synchronize()  # the host is about to read and write what was copied
+            cs.synchronize()  # the host is about to read and write copied memory
         elif what == "across":
             y[index].transpose(*axes).copy_from(x[index].transpose(*axes))
             my[index] = mx[index]
@@ -242,7 +242,7 @@ def test_a_pools_statistics_add_up(device, settled, sizes, drops):
 
 @pytest.mark.parametrize("kind", sorted(ON_DEVICE))
 def test_memory_goes_when_the_streams_that_use_it_are_done(device, settled, kind):
-    """Given up while two streams still use it; whoever gets its bytes next must not show in the results."""
+    """Each array is dropped while two streams still use it; the next owner of its bytes must not change the results."""
     streams = [cs.Stream(non_blocking=True) for _ in range(2)]
     outs = [cs.pinned_empty((64, 256), np.int32) for _ in streams]
     for round_ in range(3):

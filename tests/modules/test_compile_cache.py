@@ -1,4 +1,4 @@
-"""The cache of compiled kernels: what is kept, and what is never loaded."""
+"""The cache of compiled kernels: the files that it keeps, and the files that it never loads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_second_compilation_is_taken_from_the_cache(device, cache):
 
 
 @pytest.mark.parametrize(("source", "options"), [(SOURCE + "__device__ int x;", []), (SOURCE, ["-DX=1"])])
-def test_what_decides_the_result_decides_the_entry(device, cache, source, options):
+def test_inputs_that_change_the_result_change_the_entry(device, cache, source, options):
     cs.Module(SOURCE)
 
     assert cs.Module(source, options=options).cached is False

@@ -1,4 +1,4 @@
-"""What a compilation leaves behind, how long it may take, and who waits for whom."""
+"""Compilations: the files and processes that they leave behind, their time limit, and waits for another compilation."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 SOURCE = "__global__ void put(int* p) { *p = 47; }"
-# The compiler proper, which the compiler starts, is at work for minutes.
+# The compiler proper, which the compiler driver starts, works on this source for minutes.
 ENDLESS = """
 template <int N, int D> struct Tree { static constexpr int value = Tree<2 * N, D - 1>::value + Tree<2 * N + 1, D - 1>::value; };
 template <int N> struct Tree<N, 0> { static constexpr int value = N & 1; };
 __global__ void put(int* p) { *p = Tree<1, 27>::value; }
 """
-WAIT_S = 60.0  # for what happens at once, on a machine with much else to do
+WAIT_S = 60.0  # for events that need no time, on a busy machine
 
 
 def wait_until(happens: Callable[[], object], what: str) -> None:
@@ -39,7 +39,7 @@ def wait_until(happens: Callable[[], object], what: str) -> None:
 
 
 def processes_about(word: str) -> dict[int, str]:
-    """The command lines of this machine's processes that name the word, a folder."""
+    """The command lines of this machine's processes that contain the word, a folder."""
     found = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -66,7 +66,7 @@ class Place:
         self.children: list[subprocess.Popen[str]] = []
 
     def wrap(self, before: str = "") -> None:
-        """`before` runs before each compilation of an image."""
+        """`before` is a shell command that runs before each compilation of an image."""
         compiler = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))))
         self.wrapper.write_text(
             textwrap.dedent(f"""\
@@ -93,7 +93,7 @@ class Place:
     def start(
         self, source: str, program: str = "cs.Module(source)", **environment: str
     ) -> subprocess.Popen[str]:
-        """A Python that compiles the source."""
+        """Starts a Python process that compiles the source."""
         text = (
             f"import signal, cuscope as cs\nsource = {source!r}\nprint('ready')\n{textwrap.dedent(program)}\n"
         )
@@ -108,7 +108,7 @@ class Place:
         return child
 
     def compiles(self) -> int:
-        """How many compilations of images there have been."""
+        """The number of compilations of images so far."""
         return len(self.runs.read_text().splitlines())
 
     def folders(self) -> list[Path]:
@@ -177,7 +177,7 @@ def test_folder_of_a_killed_process_and_watcher_is_removed_by_the_next(place):
     wait_until(lambda: place.compiles() == 1, "the compilation")
     (folder,) = place.folders()
     (group,) = {os.getpgid(pid) for pid in processes_about(str(folder))}
-    python.send_signal(signal.SIGSTOP)  # so that it does not remove the folder itself
+    python.send_signal(signal.SIGSTOP)  # so that it cannot remove the folder itself
     os.killpg(group, signal.SIGKILL)
     python.kill()
     python.wait()
@@ -257,7 +257,7 @@ def test_process_that_waits_takes_over_from_one_that_is_killed(place):
     assert place.compiles() == 2
 
 
-def test_process_that_waits_compiles_what_another_one_could_not(place):
+def test_process_that_waits_compiles_if_the_other_one_fails(place):
     failed = place.runs.with_name("failed")
     place.wrap(f"sleep 1; [ -e {failed} ] || {{ touch {failed}; exit 1; }}")
     first, second = place.start(SOURCE), place.start(SOURCE)
@@ -305,7 +305,7 @@ def test_interrupt_while_another_thread_compiles_ends_the_wait(place):
 
 
 def open_lock(pid: int) -> int:
-    """How many files of locks the process has open."""
+    """The number of lock files that the process has open."""
     count = 0
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -327,7 +327,7 @@ def test_interrupt_while_the_compiler_is_asked_its_version(place):
 
 @pytest.fixture
 def here(place, monkeypatch) -> Place:
-    """The place, for compilations of this process."""
+    """The place, for compilations in this process."""
     for name, value in place.environment.items():
         monkeypatch.setenv(name, value)
     return place
@@ -337,7 +337,7 @@ def compile_here(source: str = SOURCE) -> cs.Module:
     return cs.Module(source, device=cs.Device("host:0"))
 
 
-def test_compilation_beyond_its_limit_is_an_error_that_tells_the_way_out(here, monkeypatch):
+def test_compilation_beyond_its_limit_is_an_error_that_names_the_environment_variable(here, monkeypatch):
     here.wrap("sleep 600")
     monkeypatch.setenv("CUSCOPE_COMPILE_TIMEOUT", "0.5")
 
@@ -363,14 +363,14 @@ def test_compilation_beyond_its_limit_leaves_the_device_usable(here, monkeypatch
 
 
 @pytest.mark.parametrize("limit", ["0", "none", "", "600", "1e3"])
-def test_limit_of_a_compilation_may_be(here, monkeypatch, limit):
+def test_valid_limits_of_a_compilation_are_taken(here, monkeypatch, limit):
     monkeypatch.setenv("CUSCOPE_COMPILE_TIMEOUT", limit)
 
     assert compile_here().kernels == ("put",)
 
 
 @pytest.mark.parametrize("limit", ["-1", "soon", "nan", "inf", "5s", " 5"])
-def test_limit_of_a_compilation_may_not_be(here, monkeypatch, limit):
+def test_invalid_limits_of_a_compilation_are_refused(here, monkeypatch, limit):
     monkeypatch.setenv("CUSCOPE_COMPILE_TIMEOUT", limit)
 
     with pytest.raises(cs.CompileError, match=f"CUSCOPE_COMPILE_TIMEOUT is '{limit}'; allowed is"):
@@ -397,7 +397,7 @@ def lock_of(entry: Path) -> Path:
 
 @pytest.fixture
 def entry(here) -> Path:
-    """The file in which the cache keeps SOURCE, which is not there."""
+    """The path at which the cache would keep SOURCE; the file does not exist."""
     compile_here()
     (path,) = here.cache.iterdir()
     path.unlink()
@@ -409,7 +409,7 @@ def test_compilation_leaves_no_lock(here, entry):
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage"])
-def test_lock_that_nobody_holds_is_taken(here, entry, content):
+def test_lock_file_without_an_owner_is_taken(here, entry, content):
     lock_of(entry).write_bytes(content)
     lock_of(entry).chmod(0o600)
 
@@ -428,7 +428,7 @@ def test_lock_of_a_killed_process_for_another_kernel_is_removed(here, entry):
 
 
 @pytest.mark.parametrize("what", ["folder", "folder with a file", "link", "fifo"])
-def test_lock_that_is_no_file_stops_nobody(here, entry, what):
+def test_lock_that_is_no_file_stops_no_compilation(here, entry, what):
     lock = lock_of(entry)
     if what.startswith("folder"):
         lock.mkdir()
@@ -454,7 +454,7 @@ def test_folder_in_the_place_of_a_cached_kernel_is_replaced(here, entry, files):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_cache_that_may_not_be_written_stops_nobody(here, entry):
+def test_cache_that_may_not_be_written_stops_no_compilation(here, entry):
     here.cache.chmod(0o500)
     try:
         assert compile_here().cached is False

@@ -1,4 +1,4 @@
-"""Headers, types and variables of the host in sources: kernels name none of them, and nvcc's device pass takes them."""
+"""Headers, types and variables of the host in sources. Kernels do not use them, and nvcc's device pass accepts them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_headers_of_the_host_are_found(device, header):
         ("bits/stdc++.h", "std::deque<int> waiting"),
     ],
 )
-def test_classes_hold_what_only_hosts_use(device, header, member):
+def test_classes_may_have_members_of_host_types(device, header, member):
     source = f"""#include <{header}>
 struct State {{ int before; {member}; int after; }};
 __global__ void put(int* p, State* state) {{ *p = state == nullptr ? 5 : state->after; }}
@@ -100,7 +100,7 @@ def test_headers_behind_one_that_asks_for_others_lose_their_host_code(device, tm
     path.write_text(
         "#include <first.h>\n#include <second.h>\n#include <both.h>\n" + PUT + "\nint main() {}\n"
     )
-    # The folder that has none of the headers is looked at first, each time that one is included.
+    # The folder without the headers is searched first, each time that a header is included.
     mod = cs.Module.from_file(path, include_paths=[tmp_path / "empty", tmp_path])
 
     assert result_of(mod.put) == [5]

@@ -1,4 +1,4 @@
-"""Modules: compiling, templates, headers, options, messages, images, kernels' properties."""
+"""Modules: compiling, templates, headers, options, messages, images, properties of kernels."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_extern_c_kernels_have_their_own_name(device):
     assert p.to_host().tolist() == [1]
 
 
-def test_kernel_in_a_namespace(device):
+def test_kernel_in_a_namespace_is_found(device):
     mod = module(device, "namespace ns { __global__ void k(int* p) { *p = 2; } }")
     p = cs.zeros(1, np.int32)
     mod["ns::k"][1, 1](p)
@@ -132,7 +132,7 @@ def test_template_instances_are_named(device, name, dtype):
     assert np.array_equal(x.to_host(), np.arange(10, dtype=dtype) * 3)
 
 
-def test_template_of_a_value(device):
+def test_template_of_a_value_is_instantiated(device):
     mod = module(device, SCALE, name_expressions=("put<5>", "put<6>"))
     x = cs.zeros(2, np.int32)
     mod["put<5>"][1, 1](x[0:1])
@@ -164,7 +164,7 @@ def test_name_expression_that_names_nothing_does_not_compile(device):
         cs.Module(SCALE, name_expressions=["nothing_like_it<int>"])
 
 
-# What the compiler is given
+# Input of the compiler
 
 
 def test_options_define_macros(device):
@@ -330,7 +330,7 @@ def test_compile_error_is_at_the_line_of_a_header(device):
         cs.Module('#include "wrong_header.h"\n', headers={"wrong_header.h": "\n\nint x = y_is_not;\n"})
 
 
-def test_message_does_not_show_what_the_user_did_not_write(device):
+def test_message_shows_only_the_users_source(device):
     with pytest.raises(cs.CompileError) as caught:
         cs.Module("__global__ void k(float* p) { p->x = 1; }")
 
@@ -373,7 +373,7 @@ def test_unknown_option_is_named(device):
         cs.Module("__global__ void k() {}", options=["--no-such-option"])
 
 
-# What a kernel says of itself
+# Properties of a kernel
 
 
 def test_parameters_are_the_source_s(device):
@@ -443,7 +443,7 @@ def test_best_block_size_fills_the_device(device):
         (1, (32, 64), "1024"),
     ],
 )
-def test_impossible_launch_says_what_is_possible(device, grid, block, text):
+def test_impossible_launch_names_the_limit(device, grid, block, text):
     with pytest.raises((cs.CudaError, ValueError), match=text):
         module(device).nothing[grid, block]()
     device.synchronize()

@@ -1,4 +1,4 @@
-"""Sources as other people write them: what nvcc brings without an include, host code beside kernels, whole files."""
+"""Sources of other projects: names that nvcc defines without an include, host code beside kernels, whole files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOOLKITS = [Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "include"), Pat
 
 
 def one_number(device, body: str, head: str = "", **arguments) -> int:
-    """What the kernel with this body puts into `*out`."""
+    """The number that the kernel with this body stores in `*out`."""
     out = cs.zeros(1, np.int64)
     module(device, f"{head}\n__global__ void put(long long* out) {{ {body} }}", **arguments).put[1, 1](out)
     return int(out.to_host()[0])

@@ -1,4 +1,4 @@
-"""Whole .cu files as modules: main, launches and other host code are left out, as nvcc's device pass does."""
+"""Whole .cu files as modules: main, launches and other host code are left out, as nvcc does for the device."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ FILE* opened(const char* name) {
 
 
 @pytest.mark.parametrize("kernel", ["", "__global__ void put(int* p) { *p = 5; }"])
-def test_host_functions_may_call_those_of_another_file(device, kernel):
+def test_host_functions_may_call_functions_of_another_file(device, kernel):
     source = (
         "void find_force(int n, float* f);\nvoid settle(int n, float* f) { find_force(n, f); }\n" + kernel
     )
@@ -250,7 +250,7 @@ def test_rvalue_reference_of_a_kernel_is_refused(device):
         module(device, "__global__ void put(int&& n) { n = 5; }")
 
 
-def test_lines_of_messages_are_those_of_the_file(device):
+def test_messages_have_the_lines_of_the_file(device):
     source = """#include <vector>
 int helper() {
     return std::vector<int>{1}[0];
@@ -266,7 +266,7 @@ int main() { wrong<<<1, 1>>>(nullptr); }
     assert any(f"whole.cu{mark}" in caught.value.log for mark in (":5", "(5)"))
 
 
-def test_functions_in_two_forms_are_those_of_the_device(device):
+def test_of_a_functions_two_forms_the_devices_is_taken(device):
     source = """
 #include <math.h>
 float clamped(float x);

@@ -1,4 +1,4 @@
-"""Errors against exact arithmetic: no worse than those of NumPy's pairwise sums, and of cuBLAS."""
+"""Errors against exact arithmetic: no larger than those of NumPy's pairwise sums, and of cuBLAS."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import cuscope as cs
 
-# Of every kind: all of one sign, of both, and of all magnitudes, which cancel.
+# Kinds of numbers: all of one sign, of both signs, and of all magnitudes, which cancel.
 DATA = {
     "positive": lambda random, shape: random.uniform(0, 1, shape),
     "normal": lambda random, shape: random.standard_normal(shape),
@@ -49,7 +49,7 @@ def test_no_float32_sum_is_further_off_than_numpys(device, n, kind, variant):
 @pytest.mark.parametrize("variant", SUMS)
 @pytest.mark.parametrize("kind", DATA)
 @pytest.mark.parametrize("axis", [0, 1])
-def test_nor_is_one_along_an_axis(device, axis, kind, variant):
+def test_no_float32_sum_along_an_axis_is_further_off_than_numpys(device, axis, kind, variant):
     x = numbers(kind, (700, 300), 6)
     exact = exact_sum(x, axis)
 
@@ -70,9 +70,10 @@ def test_narrow_floats_are_rounded_once(device, op, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_so_are_dot_products(device, dtype):
+def test_dot_products_of_narrow_floats_are_rounded_once(device, dtype):
     x, y = numbers("normal", 50_003, 8, dtype), numbers("positive", 50_003, 9, dtype)
-    exact = math.fsum(x.astype(np.float64) * y.astype(np.float64))  # of single precision exact, in double
+    # Products of single precision are exact in double.
+    exact = math.fsum(x.astype(np.float64) * y.astype(np.float64))
 
     result = cs.dot(x, y)
 
@@ -106,7 +107,7 @@ def test_float64_sums_of_auto_are_as_good_as_numpys(device, kind):
 
 
 class Error(NamedTuple):
-    """Relative to the sums of the magnitudes of what is added."""
+    """Errors relative to the sums of the magnitudes of the summands."""
 
     root_mean_square: float
     largest: float
@@ -119,7 +120,7 @@ def root_mean_square(values) -> float:
 class Product(NamedTuple):
     a: np.ndarray
     b: np.ndarray
-    rows: np.ndarray  # of these the exact product is known
+    rows: np.ndarray  # the rows whose exact product is known
     exact: np.ndarray
     magnitude: np.ndarray
 
@@ -131,7 +132,7 @@ class Product(NamedTuple):
 
 @functools.cache
 def product(n: int, kind: str) -> Product:
-    """In double precision: 2^29 times as exact as what is judged by it."""
+    """The product in double precision: 2^29 times as exact as the results that it judges."""
     a, b = numbers(kind, (n, n), 1), numbers(kind, (n, n), 2)
     rows = np.unique(np.linspace(0, n - 1, 64).astype(int))
     left, right = a[rows].astype(np.float64), b.astype(np.float64)
@@ -139,7 +140,7 @@ def product(n: int, kind: str) -> Product:
 
 
 def check_no_worse(ours: Error, theirs: Error) -> None:
-    """Sums in another order have other errors: of the same size on the whole, of which the largest one varies most."""
+    """Sums in another order have other errors. They are of the same size on average, but the largest error varies."""
     assert ours.root_mean_square <= 1.05 * theirs.root_mean_square, (ours, theirs)
     assert ours.largest <= 1.5 * theirs.largest, (ours, theirs)
 
@@ -210,7 +211,7 @@ def test_rungs_sum_in_single_precision_with_no_more_error_than_one_after_the_oth
     check_no_worse(known.error(cs.matmul(known.a, known.b, variant=variant)), known.error(whole))
 
 
-def test_errors_are_seen():
+def test_checker_sees_wrong_products():
     known = product(256, "normal")
     good = (known.a.astype(np.float64) @ known.b).astype(np.float32)
     one_wrong, all_worse = good.copy(), good * np.float32(1 + 1e-6)

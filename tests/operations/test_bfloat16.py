@@ -1,4 +1,4 @@
-"""bfloat16, which NumPy has from ml_dtypes: as every other dtype, rounded once, in either place."""
+"""bfloat16, the dtype of ml_dtypes, in every operation: rounded once, on the host and on the device."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ import cuscope as cs
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: NumPy has no bfloat16")
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-HALF_ULP = 2.0**-8 * (1 + 2.0**-12)  # of a number rounded once, by way of a wider one
-LEAST = 2.0**-133  # of the subnormal ones
+# The error of a number that is rounded to bfloat16 by way of a wider type.
+HALF_ULP = 2.0**-8 * (1 + 2.0**-12)
+LEAST = 2.0**-133  # the least subnormal number
 SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
 SOME = settings(
     max_examples=max(10, round(80 * SCALE)),
@@ -43,7 +44,7 @@ def wide(array) -> np.ndarray:
 
 
 def check(op: str, result, array: np.ndarray, axis=None, keepdims: bool = False) -> None:
-    """Of ordered elements and of truth exactly NumPy's answer; else the exact one, rounded once."""
+    """Results of comparisons and orders are NumPy's; other results are the exact ones, rounded once."""
     exact = getattr(np, op)(wide(array), axis=axis, keepdims=keepdims)
     assert result.dtype == (exact.dtype if op in ("argmin", "argmax", "any", "all") else BFLOAT16)
     assert result.shape == exact.shape
@@ -91,7 +92,7 @@ def test_reductions_of_device_arrays(device, case, variant):
 
 @pytest.mark.parametrize("variant", [v.name for v in cs.reduce.variants(cs.Device("host:0"))])
 @pytest.mark.parametrize("op", ["sum", "max"])
-def test_every_rung_takes_it(device, op, variant):
+def test_every_rung_takes_bfloat16(device, op, variant):
     if variant == "native" and device.kind == "cuda":
         pytest.skip("a GPU has no native variant")
     if variant == "reduce_sync" or (variant == "warp_shuffle" and op == "max"):
@@ -103,7 +104,7 @@ def test_every_rung_takes_it(device, op, variant):
 
 @pytest.mark.parametrize("op", sorted(ORDERED))
 @pytest.mark.parametrize("variant", ["auto", "single_launch"])
-def test_order_of_all_that_there_are(device, op, variant):
+def test_order_of_all_bfloat16_numbers_is_numpys(device, op, variant):
     numbers = np.random.default_rng(2).permutation(EVERY[~np.isnan(EVERY.astype(np.float32))])
     numbers = np.r_[numbers, numbers]
 
@@ -121,7 +122,7 @@ def test_sums_count_further_than_256(device):
 
 @pytest.mark.parametrize("op", ["sum", "prod", "mean"])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
-def test_dtype_is_what_is_computed_in(device, op, dtype):
+def test_reduction_is_computed_in_the_dtype_that_is_asked_for(device, op, dtype):
     array = filled((6, 50), 3, "prod")
 
     results = [getattr(cs, op)(x, axis=1, dtype=dtype) for x in (array, cs.to_device(array))]
@@ -135,7 +136,7 @@ def test_dtype_is_what_is_computed_in(device, op, dtype):
 
 @pytest.mark.parametrize("op", ["sum", "prod", "mean"])
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "uint16", "float16", "float32", "float64"])
-def test_others_are_reduced_in_it(device, op, dtype):
+def test_other_dtypes_are_reduced_in_bfloat16(device, op, dtype):
     array = np.arange(1, 6).astype(dtype)
 
     results = [getattr(cs, op)(x, dtype=BFLOAT16) for x in (array, cs.to_device(array))]
@@ -144,7 +145,7 @@ def test_others_are_reduced_in_it(device, op, dtype):
         check(op, result, array.astype(BFLOAT16))
 
 
-def test_wider_out_gets_what_was_not_rounded(device):
+def test_wider_out_gets_the_unrounded_result(device):
     array, exact = filled((4, 100), 4), wide(filled((4, 100), 4)).sum(axis=1)
     out, d_out = np.empty(4, np.float32), cs.empty(4, np.float32)
 
@@ -155,7 +156,7 @@ def test_wider_out_gets_what_was_not_rounded(device):
     np.testing.assert_allclose(d_out.to_host(), exact, rtol=1e-6)
 
 
-def test_out_of_bfloat16(device):
+def test_out_may_be_bfloat16(device):
     array = filled((4, 100), 5)
     out, d_out = np.zeros((4, 2), BFLOAT16)[:, :1], cs.empty(100, BFLOAT16)
 
@@ -168,7 +169,7 @@ def test_out_of_bfloat16(device):
 
 @pytest.mark.parametrize("op", OPERATIONS)
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
-def test_nothing(device, op):
+def test_reduction_of_no_elements_is_numpys_or_an_error(device, op):
     array = np.ones((0, 3), BFLOAT16)
     try:
         reference = getattr(np, op)(array, axis=0)
@@ -187,7 +188,7 @@ def test_nothing(device, op):
 
 
 def check_product(result, a: np.ndarray, b: np.ndarray, dtype=BFLOAT16) -> None:
-    """Summed in single precision, and rounded once."""
+    """A product is summed in single precision, and rounded once."""
     exact, magnitude = wide(a) @ wide(b), abs(wide(a)) @ abs(wide(b))
     assert result.dtype == dtype
     assert result.shape == exact.shape
@@ -198,7 +199,7 @@ def check_product(result, a: np.ndarray, b: np.ndarray, dtype=BFLOAT16) -> None:
 
 @SOME
 @given(data=st.data())
-def test_products(device, data):
+def test_products_of_any_shape_are_rounded_once(device, data):
     m, k, n, batch = (data.draw(st.integers(1, 20)) for _ in range(4))
     a, b = filled((batch, m, k), 6), filled((n, k), 7)
 
@@ -208,14 +209,14 @@ def test_products(device, data):
 
 @pytest.mark.parametrize("variant", ["naive", "coalesced", "shared_tiles", "tensor_cores"])
 @pytest.mark.parametrize("shape", [(1, 1, 1), (17, 5, 33), (64, 64, 64), (67, 129, 130)], ids=str)
-def test_variants_of_products(device, variant, shape):
+def test_every_variant_of_products_takes_bfloat16(device, variant, shape):
     m, k, n = shape
     a, b = filled((m, k), 8), filled((k, n), 9)
 
     check_product(cs.matmul(a, b, variant=variant), a, b)
 
 
-def test_products_of_vectors_and_of_nothing(device):
+def test_products_of_vectors_and_of_no_elements_are_right(device):
     a, b = filled((70,), 10), filled((70,), 11)
 
     check_product(cs.matmul(a, b), a, b)
@@ -249,7 +250,7 @@ def test_product_into_a_wider_out(device):
         ("complex64", "complex64"),
     ],
 )
-def test_products_with_others_are_in_what_numpy_multiplies_them_in(device, other, common):
+def test_products_with_other_dtypes_have_numpys_common_dtype(device, other, common):
     a, b = np.arange(1, 7).reshape(2, 3).astype(other), filled((3,), 14)
     assert (a * b).dtype == common
 
@@ -259,7 +260,7 @@ def test_products_with_others_are_in_what_numpy_multiplies_them_in(device, other
         np.testing.assert_allclose(product.astype(np.complex128), exact, rtol=HALF_ULP * math.sqrt(2))
 
 
-def test_bytes_in_the_other_order(device):
+def test_bytes_in_the_other_order_are_swapped(device):
     array = filled((30,), 15)
     swapped = array.astype(BFLOAT16.newbyteorder())
 
@@ -267,7 +268,7 @@ def test_bytes_in_the_other_order(device):
 
 
 @pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3fn", "int4"])
-def test_what_else_ml_dtypes_has_is_refused(device, name):
+def test_other_dtypes_of_ml_dtypes_are_refused(device, name):
     array = np.ones(4).astype(getattr(ml_dtypes, name))
 
     for refused in (

@@ -1,4 +1,4 @@
-"""The kernels of the documents, rung by rung: additions, walks over pitched memory, averages of chunks, transposes."""
+"""The kernels of CUDA's documents, one by one: additions, walks over pitched memory, averages of chunks, transposes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def blocks(count: int, block: int) -> int:
 @pytest.mark.parametrize("element", TYPES)
 @pytest.mark.parametrize("n", [1, 2, 31, 1000, 100_003])
 @pytest.mark.parametrize("path", ["01_vec_add.cu", "02_grid_stride.cu", "03_vectorised.cu"])
-def test_additions(device, path, n, element):
+def test_additions_are_numpys(device, path, n, element):
     a, b = numbers((2, n), TYPES[element])
     c = cs.empty(n + 1, TYPES[element])
     poison(c[:n])
@@ -61,7 +61,7 @@ def test_grid_that_is_larger_than_the_arrays_is_no_error(device):
     [("01_rows.cu", 2, 32), ("02_columns.cu", (2, 3), (32, 4))],
     ids=["rows", "columns"],
 )
-def test_walks_over_two_axes(device, path, grid, block, shape, element):
+def test_walks_over_two_axes_multiply_every_element(device, path, grid, block, shape, element):
     host = numbers(shape, TYPES[element])
     x = cs.empty_pitched(shape, TYPES[element])
     x.copy_from(host)
@@ -72,7 +72,7 @@ def test_walks_over_two_axes(device, path, grid, block, shape, element):
 
 
 @pytest.mark.parametrize("path", ["01_rows.cu", "02_columns.cu"])
-def test_walk_leaves_what_is_between_the_rows(device, path):
+def test_walk_leaves_the_bytes_between_the_rows(device, path):
     host = numbers((6, 10), np.float32)
     x = cs.to_device(host)
 
@@ -84,7 +84,7 @@ def test_walk_leaves_what_is_between_the_rows(device, path):
 
 @pytest.mark.parametrize("element", ["float", "double", "int"])
 @pytest.mark.parametrize("shape", [(1, 1, 1), (2, 3, 100), (5, 7, 33), (70, 2, 1)])
-def test_walk_over_three_axes(device, shape, element):
+def test_walk_over_three_axes_multiplies_every_element(device, shape, element):
     depth, height, width = shape
     host = numbers(shape, TYPES[element])
     x = cs.empty_pitched(shape, TYPES[element])
@@ -96,7 +96,7 @@ def test_walk_over_three_axes(device, shape, element):
     check_close(x, host * TYPES[element](-2))
 
 
-def test_walk_over_a_part_of_three_axes(device):
+def test_walk_over_a_part_of_three_axes_leaves_the_rest(device):
     host = numbers((4, 6, 40), np.float32)
     x = cs.empty_pitched(host.shape, np.float32)
     x.copy_from(host)
@@ -109,7 +109,7 @@ def test_walk_over_a_part_of_three_axes(device):
 
 
 def averaged(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The kernel's result for one chunk, with the same roundings; exact where its floats are."""
+    """The kernel's result for one chunk, with the same roundings; exact if its floats are exact."""
 
     def smoothed(x):
         following = (np.arange(x.size)[:, None] + (1, 2)) % 256
@@ -120,7 +120,7 @@ def averaged(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("n", [256, 1000, 4097])
-def test_averages_of_any_integers(device, n):
+def test_averages_of_any_integers_are_right(device, n):
     info = np.iinfo(np.int32)
     a, b = np.random.default_rng(3).integers(info.min, info.max, (2, n), np.int32, endpoint=True)
     a[:3] = b[:3] = info.max
@@ -135,7 +135,7 @@ def test_averages_of_any_integers(device, n):
     check_close(c, averaged(a, b))
 
 
-def test_averages_of_twenty_chunks_on_two_streams(device):
+def test_averages_of_twenty_chunks_on_two_streams_are_right(device):
     chunks, n = 20, 1 << 12
     averaging = built_in(device, "averaging/01_averaging").averaging
     host_a, host_b, host_c = (cs.pinned_empty((chunks, n), np.int32) for _ in range(3))
@@ -164,7 +164,7 @@ def test_averages_of_twenty_chunks_on_two_streams(device):
 )
 @pytest.mark.parametrize("shape", [(1, 1), (1, 50), (33, 31), (32, 64), (100, 7)])
 @pytest.mark.parametrize("path", ["01_straight.cu", "02_tiled.cu", "03_padded.cu"])
-def test_transposes(device, path, shape, dtype):
+def test_transposes_are_numpys(device, path, shape, dtype):
     rows, columns = shape
     host = numbers(shape, dtype)
     out = cs.empty((columns, rows), dtype)
@@ -177,7 +177,7 @@ def test_transposes(device, path, shape, dtype):
 
 
 @pytest.mark.parametrize("path", ["01_straight.cu", "02_tiled.cu", "03_padded.cu"])
-def test_transpose_with_fewer_blocks_than_tiles(device, path):
+def test_transpose_with_fewer_blocks_than_tiles_is_right(device, path):
     host = numbers((150, 40), np.float32)
     out = cs.empty((40, 150), np.float32)
     poison(out)

@@ -44,7 +44,7 @@ def operand(shape, dtype, seed: int) -> np.ndarray:
 
 
 def check(result, a: np.ndarray, b: np.ndarray, precision: float | None = None) -> None:
-    """Equal for integers; else within what sums of so many rounded products may be off."""
+    """Equality for integers; otherwise the error may be that of a sum of so many rounded products."""
     reference = np.matmul(a, b)
     assert result.dtype == reference.dtype
     assert result.shape == reference.shape
@@ -66,7 +66,7 @@ def check(result, a: np.ndarray, b: np.ndarray, precision: float | None = None) 
 
 @pytest.mark.parametrize(("variant", "dtype"), CASES, ids=lambda value: str(value))
 @pytest.mark.parametrize("shape", [(1, 1, 1), (17, 5, 33), (64, 64, 64), (67, 129, 130)], ids=str)
-def test_variant(device, variant, dtype, shape):
+def test_every_variant_gives_numpys_product(device, variant, dtype, shape):
     m, k, n = shape
     a, b = operand((m, k), dtype, 1), operand((k, n), dtype, 2)
 
@@ -125,7 +125,7 @@ def test_auto_takes_views_of_device_arrays(device, data):
 @pytest.mark.parametrize(
     "shapes", [((3,), (3,)), ((3,), (3, 2)), ((4, 3), (3,)), ((2, 4, 3), (3,)), ((3,), (2, 3, 4))]
 )
-def test_vectors(device, shapes):
+def test_products_of_vectors_are_numpys(device, shapes):
     a, b = (operand(shape, np.float64, 5) for shape in shapes)
 
     check(cs.matmul(a, b), a, b)
@@ -134,19 +134,19 @@ def test_vectors(device, shapes):
 @pytest.mark.parametrize(
     "shapes", [((0, 3), (3, 2)), ((2, 0), (0, 3)), ((2, 3), (3, 0)), ((0,), (0,)), ((0, 2, 3), (3, 4))]
 )
-def test_nothing(device, shapes):
+def test_products_of_no_elements_are_numpys(device, shapes):
     a, b = (operand(shape, np.float32, 6) for shape in shapes)
 
     check(cs.matmul(a, b), a, b)
 
 
-def test_batches_of_more_than_a_grid_holds(device):
+def test_more_batches_than_a_grid_holds_are_multiplied(device):
     a, b = operand((70_000, 1, 2), np.int32, 7), operand((2, 2), np.int32, 8)
 
     check(cs.matmul(a, b, variant="naive"), a, b)
 
 
-def test_batches_that_no_stride_walks(device):
+def test_batches_without_a_common_stride_are_multiplied(device):
     a, b = operand((3, 1, 2, 4, 5), np.float32, 9), operand((1, 4, 1, 5, 3), np.float32, 10)
 
     check(cs.matmul(a, b, variant="shared_tiles"), a, b)
@@ -176,7 +176,7 @@ def test_nan_stays_where_it_belongs(device):
         assert np.isinf(result[:, 9]).sum() == 39, variant
 
 
-def test_device_arrays_are_multiplied_in_the_stream(device):
+def test_device_arrays_are_multiplied_in_the_current_stream(device):
     a, b = operand((30, 30), np.float32, 15), operand((30, 30), np.float32, 16)
     with cs.Stream() as stream:
         result = cs.matmul(cs.to_device(a), cs.to_device(b))
@@ -193,7 +193,7 @@ def test_same_bits_on_every_run(device):
     assert len(results) == 1
 
 
-def test_out_of_another_dtype_and_stride(device):
+def test_out_may_have_another_dtype_and_stride(device):
     a, b = operand((4, 5), np.int32, 19), operand((5, 6), np.int32, 20)
     out = np.zeros((4, 12), np.float64)[:, ::2]
     d_out = cs.zeros((6, 4), np.float64).T
@@ -253,7 +253,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_what_is_refused(device, what):
+def test_wrong_operands_are_refused_with_the_reason(device, what):
     call, error, message = BAD[what]
     with pytest.raises(error, match=message):
         call(device)
@@ -277,7 +277,7 @@ def test_explain_of_a_simulated_device_has_its_time(device):
     assert f"It takes {time:.1f} us" in told
 
 
-def test_explain_of_nothing(device):
+def test_explain_of_no_elements_says_that_there_is_nothing_to_compute(device):
     assert cs.matmul.explain(np.ones((3, 0)), np.ones((0, 2))).startswith("auto: there is nothing")
 
 

@@ -21,7 +21,7 @@ PROBLEM = np.dtype(
 
 
 class Type(NamedTuple):
-    """An element type of C++: as NumPy stores it, and the error of one rounding to it."""
+    """An element type of C++: NumPy's type with the same bytes, and the error of one rounding to it."""
 
     storage: type
     rounding: float | None = None  # None: exact
@@ -31,7 +31,7 @@ TYPES = {
     "float": Type(np.float32, 2**-24),
     "double": Type(np.float64, 2**-53),
     "__half": Type(np.float16, 2**-11),
-    "__nv_bfloat16": Type(np.uint16, 2**-8),  # its bits
+    "__nv_bfloat16": Type(np.uint16, 2**-8),  # the bits
     "signed char": Type(np.int8),
     "short": Type(np.int16),
     "int": Type(np.int32),
@@ -43,11 +43,11 @@ TYPES = {
 
 
 class Instance(NamedTuple):
-    """A kernel, how it is launched, and what it asks of A and B."""
+    """A kernel, its launch, and the types and alignment of its A and B."""
 
     rung: str
     name: str
-    types: tuple[str, str]  # of A and B, and of C
+    types: tuple[str, str]  # one type for A and B, and one for C
     tile: tuple[int, int]
     block: tuple[int, int]
     shared: int = 0
@@ -96,7 +96,7 @@ def instance(rung: str, name: str) -> Instance:
 
 
 def instances() -> list[Instance]:
-    """What the sources instantiate."""
+    """The instances in the sources."""
     found = []
     for path in sorted(FOLDER.glob("*.cu")):
         source = path.read_text()
@@ -132,7 +132,7 @@ def random(kind: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
     storage = TYPES[kind].storage
     if storage is np.bool_:
         return rng.random(shape) < 0.2
-    if TYPES[kind].rounding is None:  # all bits: sums wrap around
+    if TYPES[kind].rounding is None:  # random bits: sums wrap around
         info = np.iinfo(storage)
         return rng.integers(info.min, info.max, shape, storage, endpoint=True)
     if np.issubdtype(storage, np.complexfloating):
@@ -142,7 +142,7 @@ def random(kind: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
 
 
 def exact(kinds: tuple[str, str], a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The product, and that of the magnitudes, which bounds what rounding does."""
+    """The product, and the product of the magnitudes, which bounds the rounding error."""
     a, b = values(kinds[0], a), values(kinds[0], b)
     if a.dtype == np.bool_:
         return a @ b, np.zeros(1)
@@ -157,7 +157,7 @@ def exact(kinds: tuple[str, str], a: np.ndarray, b: np.ndarray) -> tuple[np.ndar
 
 
 def check(kernel: Instance, c: np.ndarray, product: np.ndarray, magnitude: np.ndarray, k: int) -> None:
-    """That C is the product: exactly, or with no more error than k roundings of a sum make."""
+    """Checks that C is the product: exactly, or with the error of at most k roundings of a sum."""
     kind, out = kernel.types
     c = values(out, c)
     if TYPES[out].rounding is None:
@@ -179,7 +179,7 @@ def poison(kind: str, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def rows(array: np.ndarray, step: int, extra: int) -> np.ndarray:
-    """The matrices with rows longer by `extra` at least, up to a multiple of `step`, filled with poison."""
+    """The matrices with rows that are at least `extra` longer, up to a multiple of `step`, and filled with poison."""
     length = -(-(array.shape[-1] + extra) // step) * step
     return np.concatenate([array, poison_like(array, length - array.shape[-1])], axis=-1)
 
@@ -192,7 +192,7 @@ def poison_like(array: np.ndarray, columns: int) -> np.ndarray:
 
 
 def multiply(device, kernel: Instance, a, b, batch: int = 1, extra: int = 0, mod=None) -> np.ndarray:
-    """C by the kernel (of another module, if given); a and b are matrices, or stacks of `batch` of them."""
+    """C computed by the kernel (of another module, if given); a and b are matrices, or stacks of `batch` matrices."""
     (m, k), n = a.shape[-2:], b.shape[-1]
     chunk = 16 // a.itemsize
     wide = [rows(x, chunk if of in kernel.aligned else 1, extra) for x, of in ((a, "a"), (b, "b"))]
@@ -258,7 +258,7 @@ FLOATS = [i for i in INSTANCES if i.types[0] == "float" and not i.tf32]
 
 
 def sums_in_parts(kernel) -> bool:
-    """Of few elements a thread: 08_warp_tiles then adds up sums of 32 steps of k."""
+    """Problems with few elements a thread: 08_warp_tiles then adds up sums of 32 steps of k."""
     numbers = [int(number) for number in re.findall(r"\d+", kernel.name.partition("<")[2])]
     return kernel.rung == "08_warp_tiles" and numbers[3] * numbers[4] <= 32
 
@@ -295,7 +295,7 @@ ROUNDED = [i for i in INSTANCES if i.rung > "05" and TYPES[i.types[1]].rounding]
 
 
 @pytest.mark.parametrize("kernel", ROUNDED, ids=lambda i: i.name)
-def test_what_is_not_a_number_stays_so_and_reaches_no_other_row_or_column(device, kernel):
+def test_nan_and_infinity_stay_and_reach_no_other_row_or_column(device, kernel):
     kind, out = kernel.types
     a, b, product, magnitude = (x.copy() for x in case(kernel.types, 17, 33, 5))
     a[16, 4] = b[4, 0] = poison(kind, (1,))[0]
@@ -336,7 +336,7 @@ template <int Pending> __device__ void wait_for_copies() {
 """
 
 
-# Of each count of stages, and each way to copy.
+# Rungs with each number of stages, and each way to copy.
 LATE_INSTANCES = [
     i
     for i in INSTANCES
@@ -405,7 +405,7 @@ int main() {
 
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++ on this machine")
-def test_plan_says_of_every_instance_how_it_is_launched(tmp_path):
+def test_plan_has_the_launch_of_every_instance(tmp_path):
     (tmp_path / "plan.cpp").write_text(PLAN)
     program = tmp_path / "plan"
     subprocess.run(
@@ -452,7 +452,7 @@ def test_plan_says_of_every_instance_how_it_is_launched(tmp_path):
 
 @pytest.mark.parametrize("kind", ["float", "__half", "__nv_bfloat16", "int", "bool", "Complex<float>"])
 @pytest.mark.parametrize("wrong", ["poison", "one_nan", "last", "zeros", "shape"])
-def test_checker_rejects(kind, wrong):
+def test_checker_rejects_a_wrong_product(kind, wrong):
     kernel = next(i for i in INSTANCES if i.types == (kind, kind))
     a, _, product, magnitude = case(kernel.types, 17, 33, 5)
     good = product.astype(values(kind, a).dtype)

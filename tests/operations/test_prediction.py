@@ -1,4 +1,4 @@
-"""The simulated H200 takes as long for the package's kernels as the real one did, at sizes that were not calibrated."""
+"""The simulated H200 takes as long for the package's kernels as the real one, at sizes that were not calibrated."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ REDUCTIONS = [
 
 
 def seconds_of_sum(device, variant: str, n: int) -> float:
-    """Of all launches of a sum of float32: a launch is a fixed time and one for each element."""
+    """The time of all launches of a sum of float32: a launch takes a fixed time and a time for each element."""
     count, elements = TOOL.launches(variant, n)
     fixed = _core.predict_reduction(device, variant, 0, 4)
     return (_core.predict_reduction(device, variant, elements, 4) + (count - 1) * fixed) / 1e9
 
 
 @pytest.mark.parametrize(("kernel", "n", "measured"), HELD_BACK)
-def test_products(device, kernel, n, measured):
+def test_predicted_times_of_products_are_within_the_documented_error(device, kernel, n, measured):
     predicted = _core.predict_matmul_instance(device, kernel, n, n, n) / 1e3
 
     assert predicted == pytest.approx(measured, rel=WITHIN)
 
 
 @pytest.mark.parametrize(("variant", "n", "measured"), REDUCTIONS)
-def test_sums(device, variant, n, measured):
+def test_predicted_times_of_sums_are_within_the_documented_error(device, variant, n, measured):
     assert seconds_of_sum(device, variant, n) * 1e6 == pytest.approx(measured, rel=WITHIN)
 
 
@@ -79,5 +79,5 @@ def test_a_launch_takes_as_long_as_predicted(device, variant):
     assert predicted - 1e-6 <= taken <= predicted + 0.005  # events hold single precision
 
 
-def test_calibration_is_what_the_tool_makes_of_the_measurements(capsys):
+def test_calibration_file_is_the_output_of_the_tool(capsys):
     assert TOOL.TARGET.read_text() == TOOL.text()

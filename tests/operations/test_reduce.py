@@ -49,7 +49,7 @@ def filled(shape, dtype, seed: int, op: str = "sum") -> np.ndarray:
 def allowed(
     op: str, array: np.ndarray, axis, keepdims: bool, dtype: np.dtype, exact: np.ndarray
 ) -> np.ndarray:
-    """How far a result may be from the exact one: rounded once, and for double and complex a little more."""
+    """The largest error that a result may have: one rounding, and for double and complex a little more."""
     eps = float(np.finfo(dtype).eps)
     tolerance = eps * np.abs(exact)
     magnitude = np.abs(array).astype(np.float64)
@@ -107,7 +107,7 @@ def test_operations_are_numpys(device, case):
 
 @MANY
 @given(case=cases())
-def test_single_launch_of_device_arrays(device, case):
+def test_single_launch_reduces_device_arrays(device, case):
     op, array, axis, keepdims = case
     whole = array.base if array.base is not None and array.base.ndim == array.ndim else array
     d_array = cs.to_device(array) if whole is array else cs.to_device(np.ascontiguousarray(array))
@@ -118,7 +118,7 @@ def test_single_launch_of_device_arrays(device, case):
 
 
 def takes(variant: str, op: str, dtype: np.dtype) -> bool:
-    """As the needs of the variants say."""
+    """Whether the variant can reduce the array, as its needs say."""
     narrow = op in ("any", "all") or (dtype.kind in "biu" and dtype.itemsize <= 4)
     if variant == "warp_shuffle":
         return op == "sum"
@@ -131,7 +131,7 @@ def takes(variant: str, op: str, dtype: np.dtype) -> bool:
 
 @SOME
 @given(case=cases(REALS, ["sum", "prod", "min", "max", "any", "all"]), variant=st.sampled_from(LADDER))
-def test_rungs(device, case, variant):
+def test_every_rung_gives_numpys_result(device, case, variant):
     op, array, axis, keepdims = case
     if op == "prod" and array.dtype.kind == "f":
         array = np.ones_like(array)
@@ -160,7 +160,7 @@ def test_sums_of_every_size(device, variant, n):
 @pytest.mark.parametrize("variant", ["native", "single_launch"])
 @pytest.mark.parametrize("op", OPERATIONS)
 @pytest.mark.parametrize("shape", [(100_003,), (3, 70_001), (70_001, 3), (5, 4099, 7), (700, 900)], ids=str)
-def test_large_shapes(device, variant, op, shape):
+def test_reductions_of_large_shapes_are_numpys(device, variant, op, shape):
     if variant == "native" and device.kind == "cuda":
         pytest.skip("a GPU has no native variant")
     array = filled(shape, np.float32, 1, op)
@@ -172,7 +172,7 @@ def test_large_shapes(device, variant, op, shape):
 @pytest.mark.parametrize("op", ["min", "max", "argmin", "argmax"])
 @pytest.mark.parametrize("variant", ["auto", "single_launch"])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_nan_wins(device, op, variant, dtype):
+def test_nan_counts_as_the_extreme_element(device, op, variant, dtype):
     array = filled((5, 1000), dtype, 2)
     array[1, [400, 300]] = np.nan
     array[3, 999] = np.nan
@@ -183,7 +183,7 @@ def test_nan_wins(device, op, variant, dtype):
 
 @pytest.mark.parametrize("op", ["argmin", "argmax"])
 @pytest.mark.parametrize("variant", ["auto", "single_launch"])
-def test_of_equal_elements_the_first(device, op, variant):
+def test_first_of_equal_elements_is_found(device, op, variant):
     array = np.tile(np.array([3, 1, 3, 1, 2], np.int16), 4000)
 
     check(op, cs.reduce(array, op, variant=variant), array)
@@ -201,7 +201,7 @@ def test_sum_of_negative_zeros_is_numpys(device, variant):
     ("shape", "axis"), [((0,), None), ((3, 0), 1), ((3, 0), 0), ((0, 3), (0, 1)), ((), None)]
 )
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
-def test_nothing_and_numbers(device, op, shape, axis):
+def test_reductions_of_no_elements_and_of_numbers_are_numpys(device, op, shape, axis):
     if op in ("argmin", "argmax") and isinstance(axis, tuple):
         pytest.skip("NumPy has no argmin over two axes")
     array = np.ones(shape, np.float32)
@@ -219,7 +219,7 @@ def test_nothing_and_numbers(device, op, shape, axis):
     assert result.dtype == reference.dtype
 
 
-def test_mean_of_nothing_warns(device):
+def test_mean_of_no_elements_warns(device):
     with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
         assert np.isnan(cs.mean(np.zeros(0, np.float32)))
 
@@ -235,7 +235,7 @@ def test_mean_of_nothing_warns(device):
         (np.bool_, np.uint16),
     ],
 )
-def test_dtype_is_computed_in(device, op, dtype, asked):
+def test_reduction_is_computed_in_the_dtype_that_is_asked_for(device, op, dtype, asked):
     array = filled((40,), dtype, 3, op)
     if np.dtype(asked).kind in "iu" and op == "mean":
         asked = np.float64
@@ -257,7 +257,7 @@ def test_same_bits_on_every_run(device):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: np.dtype(d).name)
-def test_dot(device, dtype):
+def test_dot_of_vectors_is_numpys(device, dtype):
     x, y = filled((10_007,), dtype, 7), filled((10_007,), dtype, 8)
     with np.errstate(all="ignore"):
         reference = np.dot(x, y)
@@ -279,7 +279,7 @@ def test_dot(device, dtype):
     "shapes",
     [((3, 4), (4, 5)), ((4,), (2, 4, 3)), ((2, 3, 4), (4,)), ((2, 3, 4), (5, 4, 6)), ((3, 4), (5, 4, 6))],
 )
-def test_dot_of_matrices(device, shapes):
+def test_dot_of_matrices_is_numpys(device, shapes):
     x, y = (filled(shape, np.float64, 9) for shape in shapes)
 
     result, on_device = cs.dot(x, y), cs.dot(cs.to_device(x), cs.to_device(y)).to_host()
@@ -301,7 +301,7 @@ def test_streams_have_workspaces_of_their_own(device):
     assert [float(result.to_host()[()]) for result in results] == [400_000.0 * i for i in range(8)] * 5
 
 
-def test_out(device):
+def test_result_is_written_to_out(device):
     array = filled((6, 7), np.int16, 10)
     out, d_out = np.empty(7, np.float64), cs.empty((1, 7), np.int64)
 
@@ -314,7 +314,7 @@ def test_out(device):
 
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2)])
 @pytest.mark.parametrize("way", ["whole", "transposed", "every second"])
-def test_explain_tells_what_is_launched(device, axis, way):
+def test_explain_names_the_kernel_that_is_launched(device, axis, way):
     whole = cs.to_device(filled((30, 20, 500), np.float32, 12))
     array = {"whole": whole, "transposed": whole.T, "every second": whole[::2]}[way]
     result = cs.empty(cs.max(array, axis).shape, np.float32)
@@ -337,7 +337,7 @@ def test_explain_of_a_simulated_device_has_its_time(device):
     assert f"It takes {time:.1f} us" in cs.reduce.explain(np.zeros(1 << 24, np.int8), "sum", dtype=np.float32)
 
 
-def test_explain_of_nothing_and_of_what_is_refused(device):
+def test_explain_of_no_elements_and_of_refused_arguments(device):
     assert cs.reduce.explain(np.ones((3, 0)), "sum", 0).startswith("auto: there is nothing")
     with pytest.raises(ValueError, match="median"):
         cs.reduce.explain(np.ones(3), "median")
@@ -365,14 +365,14 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_what_is_refused(device, what):
+def test_wrong_arguments_are_refused_with_the_reason(device, what):
     call, error, message = BAD[what]
     with pytest.raises(error, match=message):
         call()
 
 
 @pytest.mark.parametrize("dtype", [">f4", ">i2", ">u8", ">c8"])
-def test_bytes_in_the_other_order(device, dtype):
+def test_bytes_in_the_other_order_are_swapped(device, dtype):
     array = np.arange(1, 5).astype(dtype)
     out = np.empty((), ">f8") if array.dtype.kind != "c" else np.empty((), ">c16")
 
@@ -417,8 +417,8 @@ __global__ void late(int* x, int n, int value) {
 
 
 @pytest.mark.parametrize("n", [1000, 100_000, 3_000_000])
-def test_a_reduction_waits_for_what_is_launched_before_it(device, n):
-    """Its launch may overlap the end of that one; each sum is of the values just written, and read before the next."""
+def test_a_reduction_waits_for_the_launch_before_it(device, n):
+    """Its launch may overlap the end of the previous one; each sum is of new values, and read before the next one."""
     late = cs.Module(LATE).late
     x = cs.zeros(n, np.int32)
     sums = [cs.zeros((), np.int64) for _ in range(5)]

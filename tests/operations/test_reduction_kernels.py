@@ -1,4 +1,4 @@
-"""The kernels of cuda_kernels/reduce, behind the operations, as modules of a device."""
+"""The kernels of cuda_kernels/reduce_auto, which the operations use, as modules of a device."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def output_of(operation: str, dtype: str) -> str:
 
 
 class Reduction:
-    """One operation on one type, launched on a device as plan.hpp says."""
+    """One operation on one type, launched on a device as plan.hpp describes."""
 
     def __init__(
         self, device: cs.Device, operation: str, dtype: str, output: str | None = None, processors: int = 2
@@ -163,7 +163,7 @@ class Reduction:
         return float(count) if self.operation == "mean" else 1.0
 
     def whole(self, *x: cs.DeviceArray, many: bool = False) -> np.ndarray:
-        """`many`: not by the kernel for few elements, where they are few."""
+        """`many` avoids the kernel for few elements, even if there are few."""
         n = x[0].size
         grid, block, _, _, slot_bytes, _, _ = planned(0, n, 0, 0, self.element, self.value, self.processors)
         out, slots = cs.empty(1, self.output), cs.zeros(max(slot_bytes, 8) // 8, np.uint64)
@@ -208,7 +208,7 @@ class Reduction:
 
 
 def elements(n: int, dtype: str, seed: int = 3) -> np.ndarray:
-    """Any values of the type, of which many sums are exact."""
+    """Any values of the type; sums of many of them are exact."""
     rng = np.random.default_rng(seed)
     kind = np.dtype(dtype).kind
     if kind == "b":
@@ -223,7 +223,7 @@ def elements(n: int, dtype: str, seed: int = 3) -> np.ndarray:
 
 
 def bfloat16(x: np.ndarray) -> np.ndarray:
-    """The nearest ones, as uint16."""
+    """The nearest bfloat16 numbers, as uint16."""
     bits = np.asarray(x, np.float32).view(np.uint32)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
 
@@ -247,7 +247,7 @@ def expected(operation: str, x: np.ndarray, axis: int | None = None) -> np.ndarr
 
 
 def same(result: np.ndarray, reference: np.ndarray) -> bool:
-    """Equal, NaN to NaN."""
+    """Equality in which NaN is equal to NaN."""
     return result.dtype == reference.dtype and np.array_equal(
         result, reference, equal_nan=result.dtype.kind in "fc"
     )
@@ -283,7 +283,7 @@ ALL = cases(OPERATIONS[:-1])
 
 
 @pytest.mark.parametrize("operation", OPERATIONS[:-1])
-def test_whole_arrays(device: cs.Device, operation: str) -> None:
+def test_reductions_of_whole_arrays_are_right(device: cs.Device, operation: str) -> None:
     for i, (_, dtype) in enumerate(cases((operation,))):
         reduction = Reduction(device, operation, dtype)
         for n in (1, 31, 257, 4099, 100003) if i % 3 == 0 else (2, 255, 30001):
@@ -297,7 +297,7 @@ def test_whole_arrays(device: cs.Device, operation: str) -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS[:-1])
-def test_rows(device: cs.Device, operation: str) -> None:
+def test_reductions_of_rows_are_right(device: cs.Device, operation: str) -> None:
     shapes = ((3, 1, 1), (700, 5, 7), (37, 129, 129), (5, 1030, 1033), (2, 30001, 30001))
     for i, (_, dtype) in enumerate(cases((operation,))):
         reduction = Reduction(device, operation, dtype)
@@ -309,7 +309,7 @@ def test_rows(device: cs.Device, operation: str) -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS[:-1])
-def test_columns(device: cs.Device, operation: str) -> None:
+def test_reductions_of_columns_are_right(device: cs.Device, operation: str) -> None:
     shapes = ((1, 1, 1), (1, 513, 64), (3, 7, 5), (2, 40, 33), (1, 5000, 3), (1, 300, 600), (40, 3, 48))
     for i, (_, dtype) in enumerate(cases((operation,))):
         reduction = Reduction(device, operation, dtype)
@@ -321,7 +321,7 @@ def test_columns(device: cs.Device, operation: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [t for t in TYPES if t != "bfloat16"])
-def test_dot(device: cs.Device, dtype: str) -> None:
+def test_dot_products_are_right(device: cs.Device, dtype: str) -> None:
     reduction = Reduction(device, "dot", dtype)
     for n in (1, 31, 4099, 60001):
         a, b = elements(n + 3, dtype, 1), elements(n + 3, dtype, 2)
@@ -360,7 +360,7 @@ def test_float_sums_are_no_worse_than_numpy(device: cs.Device, dtype: str) -> No
 
 
 @pytest.mark.host_only("the model of a device before sm_80, where floats are summed in pairs of floats")
-def test_float_sums_without_double(device: cs.Device) -> None:
+def test_float_sums_without_double_are_right(device: cs.Device) -> None:
     x = np.random.default_rng(8).normal(size=20003).astype(np.float32)
     with cs.add_host_device("k20x") as old:
         kernel = cs.Module.from_file(FAMILIES["sum"])["whole<SumOf<float>>"]
@@ -377,7 +377,7 @@ def test_sums_give_the_same_bits_on_every_run(device: cs.Device) -> None:
     assert len({reduction.whole(d_x).tobytes() for _ in range(5)}) == 1
 
 
-def test_bfloat16(device: cs.Device) -> None:
+def test_bfloat16_is_reduced(device: cs.Device) -> None:
     values = np.random.default_rng(1).normal(size=6001).astype(np.float32)
     x = bfloat16(values)
     real, d_x = widened(x), cs.to_device(x)
@@ -398,7 +398,7 @@ def test_bfloat16(device: cs.Device) -> None:
     )
 
 
-def test_output_types(device: cs.Device) -> None:
+def test_output_types_are_those_of_the_operation(device: cs.Device) -> None:
     x = np.arange(-300, 400, dtype=np.int16)
     halves = (x / 8).astype(np.float16)
     for output in ("int8", "uint8", "int32", "uint64", "float16", "float32", "float64", "bool"):
@@ -410,14 +410,14 @@ def test_output_types(device: cs.Device) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint64"])
-def test_mean_of_large_integers(device: cs.Device, dtype: str) -> None:
+def test_mean_of_large_integers_is_exact(device: cs.Device, dtype: str) -> None:
     x = np.full(1000, np.iinfo(dtype).max, dtype)
     assert Reduction(device, "mean", dtype).whole(cs.to_device(x)) == float(np.iinfo(dtype).max)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("shape", ["whole", "rows", "columns"])
-def test_nan_ties_and_zeros(device: cs.Device, dtype: str, shape: str) -> None:
+def test_nan_ties_and_zeros_are_numpys(device: cs.Device, dtype: str, shape: str) -> None:
     def reduced(operation: str, x: np.ndarray) -> np.ndarray:
         reduction, d_x = Reduction(device, operation, dtype), cs.to_device(x)
         if shape == "whole":
@@ -456,7 +456,7 @@ def test_nan_ties_and_zeros(device: cs.Device, dtype: str, shape: str) -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_small_arrays(device: cs.Device, data: st.DataObject) -> None:
+def test_small_arrays_are_reduced(device: cs.Device, data: st.DataObject) -> None:
     operation, dtype = data.draw(st.sampled_from(ALL))
     outer, length, inner = (data.draw(st.integers(1, limit)) for limit in (4, 40, 40))
     x = operands(operation, outer * length * inner, dtype, data.draw(st.integers(0, 99)))
@@ -480,7 +480,7 @@ def test_small_arrays(device: cs.Device, data: st.DataObject) -> None:
     dtype=st.sampled_from(TYPES),
     processors=st.integers(1, 200),
 )
-def test_plans_are_launches(
+def test_every_plan_is_a_valid_launch(
     counts: tuple[int, int, int], operation: str, dtype: str, processors: int
 ) -> None:
     _, _, (_, element, value) = instance(operation, dtype, dtype)
@@ -502,7 +502,8 @@ def test_plans_are_launches(
         if shape == 1:
             assert splits == 1 or lanes == 256
             assert grid * (256 // lanes) >= a * splits
-            assert splits == 1 or grid <= 4 * processors  # blocks that wait for others run beside them
+            # Blocks that wait for other blocks run at the same time as these.
+            assert splits == 1 or grid <= 4 * processors
         if shape == 2:
             columns = 16 // element
             while columns * value * 256 > 32768:

@@ -1,4 +1,4 @@
-"""The ladder of cuda_kernels/reduction, as modules of a device."""
+"""The ladder of cuda_kernels/reduce_ladder, as modules of a device."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def offered(device: cs.Device, rung: str) -> list[tuple[str, str]]:
 
 
 def climb(device: cs.Device, rung: str, x: cs.DeviceArray, operation: str, grid: int = 5) -> np.ndarray:
-    """x reduced by a rung as its comment says, in one element."""
+    """x reduced by a rung, launched as the comment in its file says, to one element."""
     kernel = instances(device, LADDER[rung])[f"{rung}<{C_TYPES[x.dtype.name]},{operation}>".replace(" ", "")]
     number = int(LADDER[rung].name[:2])
     n = x.size
@@ -88,7 +88,7 @@ def test_rung_is_exact_where_the_order_does_not_matter(device: cs.Device, rung: 
 
 
 @pytest.mark.parametrize("rung", LADDER)
-def test_rung_on_special_floats(device: cs.Device, rung: str) -> None:
+def test_rung_handles_nan_and_infinity(device: cs.Device, rung: str) -> None:
     operations = [operation for dtype, operation in offered(device, rung) if dtype == "float32"]
     for operation in operations:
         x = np.linspace(-3, 3, 1000, dtype=np.float32)
@@ -96,7 +96,7 @@ def test_rung_on_special_floats(device: cs.Device, rung: str) -> None:
             y = x.copy()
             y[place] = np.nan
             assert np.isnan(climb(device, rung, cs.to_device(y), operation)), (operation, place)
-        if operation != "Product":  # whose elements below 1 may have made a 0 before
+        if operation != "Product":  # a product may already have become 0 by elements below 1
             x[5] = np.inf
             assert climb(device, rung, cs.to_device(x), operation) == NUMPY[operation](x)
     if operations and not rung.startswith("warp_shuffle"):
@@ -115,7 +115,7 @@ def test_rung_gives_the_same_bits_on_every_run(device: cs.Device, rung: str) -> 
     )
 
 
-def test_vector_loads_from_any_element(device: cs.Device) -> None:
+def test_vector_loads_begin_at_any_element(device: cs.Device) -> None:
     x = exact_input(100010, "float32", "Sum")
     d_x = cs.to_device(x)
     for begin in (1, 2, 3):

@@ -1,4 +1,4 @@
-"""The table of objects and operations of test_object_states.py: also for the processes that it starts."""
+"""The table of objects and operations of test_object_states.py, also for the processes that it starts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ KERNELS = """
 __global__ void add(int* x, int v) { x[threadIdx.x] += v; }
 __global__ void wild(int* p) { p[1LL << 40] = 1; }
 """
-# Private classes, of which nothing but safety is promised.
+# Private classes: only their safety is tested.
 PRIVATE = {"Contract", "FaultDevice", "Side"}
-# What is a value, and so is copied and pickled like one. The last four are NumPy's.
+# Objects that are values: they are copied and pickled. The last four are NumPy's.
 VALUES = {
     "device", "barrier", "matmul", "sum", "reduce", "variant", "info", "error", "out of memory error", "capture error",
     "compile error", "pending warning", "pinned array", "registered array",
 }  # fmt: skip
-# What never changes: a copy is the object itself.
+# Classes whose objects never change: a copy is the object itself.
 CONSTANT = {
     cs.Device, cs.DeviceProperties, cs.MemoryInfo, cs.PoolStatistics, cs.PointerAttributes, cs.Parameter,
     cs.FunctionAttributes, cs.GlobalCounts, cs.Counts, cs.Pending, cs.PendingWork, cs.PendingReason,
@@ -38,7 +38,7 @@ CONSTANT = {
 
 
 class World:
-    """What the objects are made of."""
+    """The device, module and memory that the objects are made from."""
 
     def __init__(self) -> None:
         self.device = cs.current_device()
@@ -65,7 +65,7 @@ class World:
         return capture
 
     def waiting(self) -> Any:
-        """What is said of a stream that waits for a number, which is there afterwards."""
+        """The report on a stream that waits for a number. The number is written before the method returns."""
         stream, flag = cs.Stream(non_blocking=True), cs.pinned_empty(1, np.uint32)
         flag[0] = 0
         stream.wait_value(flag, 1)
@@ -144,12 +144,12 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "pending warning": lambda w: cs.PendingWarning("nothing has run"),
     "compile error": lambda w: cs.CompileError("no source"),
 }  # fmt: skip
-# On a GPU there are no counters of threads, no semaphores without another interface, and less is known of what waits.
+# On a GPU there are no counters of threads, no semaphores without another interface, and less is known of waiting work.
 SIMULATED_ONLY = {"counts", "global counts", "semaphore", "pending work", "pending reason"}
 
 
 def public_types() -> set[type]:
-    """The classes that a program can meet."""
+    """The classes whose objects a program can get."""
     found = {value for value in vars(_core).values() if isinstance(value, type)}
     found |= {value for name in cs.__all__ if isinstance(value := getattr(cs, name), type)}
     return {type_ for type_ in found if type_.__name__ not in PRIVATE}
@@ -161,14 +161,14 @@ def close(thing: Any) -> None:
             thing.close()
 
 
-# ---- operations: each raises AssertionError where the object does not do what it should
+# ---- operations: each raises AssertionError if the object behaves wrongly
 
 
 def refused_clearly(error: Exception, thing: Any) -> None:
     assert type(error) is TypeError, repr(error)
     text = str(error)
     assert text.startswith(type(thing).__name__ + " cannot be "), text
-    assert "; " in text, text  # what to do instead
+    assert "; " in text, text  # the text after it tells the solution
 
 
 def pickled(name: str, thing: Any) -> None:
@@ -294,12 +294,12 @@ OPERATIONS = {
 }
 
 
-# Operations of which Python's and NumPy's part imports modules.
+# Operations for which Python or NumPy imports modules.
 IMPORTING = {"pickle", "copy", "attributes"}
 
 
 def objects(simulated: bool, world: World | None = None) -> Iterator[tuple[str, Any]]:
-    """All of them, each as new and as closed as it can be."""
+    """All objects: each in a new state, and closed if it can be closed."""
     world = world or World()
     for name, make in OBJECTS.items():
         if name in SIMULATED_ONLY and not simulated:
@@ -311,19 +311,19 @@ def objects(simulated: bool, world: World | None = None) -> Iterator[tuple[str, 
 
 
 def failures(things: list[tuple[str, Any]]) -> Iterator[str]:
-    """What does not hold, a line each; the process says where it was if it dies."""
+    """One line for each failure. The process prints its progress, so that a crash shows the operation."""
     for name, thing in things:
         for operation, run in OPERATIONS.items():
             try:
                 run(name, thing)
             except Exception as error:
                 if sys.meta_path is None and (operation in IMPORTING or isinstance(thing, np.ndarray)):
-                    continue  # nothing can be imported any more: an exception is all that can be asked for
+                    continue  # nothing can be imported any more, so an exception is a good answer
                 yield f"{name}: {operation}: {type(error).__name__}: {error}"
 
 
 def lose(device: cs.Device, module: cs.Module) -> None:
-    """A kernel's fault: every later call on the device fails."""
+    """Loses the device by a kernel's fault: every later call on it fails."""
     module.wild[1, 1](cs.zeros(1, np.int32))
     with contextlib.suppress(cs.CudaError):
         device.synchronize()

@@ -1,6 +1,7 @@
-"""The issue's section on bad input, line by line: named argument, what came, what is allowed; nothing has changed.
+"""Wrong arguments: the error names the argument, its value and the allowed values, and nothing has changed.
 
-What belongs to one object is tested with it (arguments of kernels, shapes, files of the cache); here is what is common.
+Arguments of one class of objects (kernels, shapes, files of the cache) are tested with that class; this file has the
+common ones.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ HUGE = 10**30
 @pytest.fixture
 def unchanged(device, contract, settled):
     """After the test the device has as much memory as before, no error is left over, and the device still works."""
-    # An allocation that fails, as in some of these tests, has all pools give back what they keep.
+    # A failing allocation, as in some of these tests, makes all pools give back the memory that they keep.
     assert contract.malloc(2**63)[0] == "cudaErrorMemoryAllocation"
     contract.get_last_error()
     before = device.memory_info()
@@ -28,7 +29,7 @@ def unchanged(device, contract, settled):
     settled()
     after = device.memory_info()
     assert after.total == before.total
-    # A GPU's free memory also changes by what the driver keeps for itself.
+    # A GPU's free memory also changes by the memory that the driver keeps for itself.
     assert after.free == pytest.approx(before.free, rel=0, abs=0 if device.simulated else 8 << 20)
     assert contract.peek_at_last_error() == "cudaSuccess"
     assert cs.to_device(np.arange(3)).to_host().tolist() == [0, 1, 2]
@@ -161,7 +162,7 @@ CLOSED = {
 
 
 @pytest.mark.parametrize("what", CLOSED)
-def test_what_is_closed_is_refused_and_closed_again_in_vain(device, what):
+def test_closed_object_refuses_uses_and_can_be_closed_again(device, what):
     make, uses = CLOSED[what]
     made = make()
     made.close()
@@ -239,10 +240,10 @@ REFUSED_MEMORY = {
 
 
 @pytest.mark.parametrize("what", REFUSED_MEMORY)
-def test_refused_memory_says_why_and_changes_nothing(device, contract, settled, what):
+def test_refused_memory_has_a_reason_and_changes_nothing(device, contract, settled, what):
     use, error, text = REFUSED_MEMORY[what]
     with pytest.raises(error):
-        use(device)  # what a runtime makes for the first use of a kind of memory is there after this
+        use(device)  # afterwards the runtime has allocated its memory for the first use
     settled()
     before = tuple(device.memory_info())
 
@@ -257,7 +258,7 @@ def test_refused_memory_says_why_and_changes_nothing(device, contract, settled, 
     assert contract.peek_at_last_error() == "cudaSuccess"
 
 
-def test_items_outside_and_of_many_axes(device, unchanged):
+def test_items_outside_of_the_array_are_refused(device, unchanged):
     x = cs.zeros((2, 3))
 
     for index in (2, -3, HUGE, -HUGE):

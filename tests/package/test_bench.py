@@ -44,7 +44,7 @@ def refused(capsys, *arguments: str) -> str:
 # The command
 
 
-def test_copies_are_measured(device, capsys):
+def test_bench_copy_reports_rates_of_every_direction(device, capsys):
     report = bench(capsys, "copy", "--device", device.name, "--sizes", "4K,60007", "--seconds", "0.5")
 
     assert [report[name] for name in ("subject", "device", "unit", "size")] == [
@@ -66,7 +66,7 @@ def test_copies_are_measured(device, capsys):
         assert not (device.simulated and row["ratio"])
 
 
-def test_calls_are_measured(device, capsys):
+def test_bench_launch_reports_times_of_every_call(device, capsys):
     report = bench(capsys, "launch", "--device", device.name, "--sizes", "8", "--seconds", "0.1")
 
     assert [row["case"] for row in report["rows"]] == [
@@ -82,7 +82,7 @@ def test_calls_are_measured(device, capsys):
         assert not (device.simulated and row["ratio"])
 
 
-def test_graphs_are_measured(device, capsys):
+def test_bench_graph_reports_times_of_every_case(device, capsys):
     report = bench(capsys, "graph", "--device", device.name, "--sizes", "4,20", "--seconds", "0.1")
 
     names = [
@@ -98,7 +98,7 @@ def test_graphs_are_measured(device, capsys):
         assert times[names[0], 20] < times[names[1], 20]
 
 
-def test_products_are_measured(device, capsys):
+def test_bench_matmul_reports_rates_of_auto_and_rungs(device, capsys):
     report = bench(capsys, "matmul", "--device", device.name, "--sizes", "64,100", "--seconds", "0.5")
 
     assert [report[name] for name in ("unit", "size", "simulated")] == ["TFLOP/s", "n", device.simulated]
@@ -108,7 +108,7 @@ def test_products_are_measured(device, capsys):
         assert row["intensity"] == pytest.approx(row["size"] / 6)
 
 
-def test_reductions_are_measured(device, capsys):
+def test_bench_reduce_reports_rates_of_every_operation(device, capsys):
     report = bench(capsys, "reduce", "--device", device.name, "--sizes", "1K,5000", "--seconds", "0.5")
 
     assert [report[name] for name in ("unit", "size")] == ["GB/s", "elements"]
@@ -128,7 +128,7 @@ def test_reductions_are_measured(device, capsys):
         assert row["rate"][OURS] == pytest.approx(read / row["microseconds"][OURS] / 1e3)
 
 
-def test_clocks_are_noted(device, capsys):
+def test_clocks_before_and_after_are_reported(device, capsys):
     clocks = bench(capsys, "copy", "--device", device.name, "--sizes", "4K", "--seconds", "0.1")["clocks"]
 
     assert clocks.keys() == {"before", "after"}
@@ -223,7 +223,7 @@ def test_files_are_written(capsys, tmp_path, subject):
         (("launch", "--plot", "/"), "is a folder"),
     ],
 )
-def test_wrong_arguments_say_what_is_wrong(capsys, arguments, said):
+def test_wrong_arguments_are_named(capsys, arguments, said):
     error = refused(capsys, *arguments)
 
     assert "usage" in error
@@ -257,7 +257,7 @@ def run_on(device: cs.Device, seconds: float = 0.05, sizes: tuple[int, ...] = (1
 
 
 def fill_case(*fills, size: int = 1000, **others) -> Case:
-    """Contenders, of which each fills the result with the second operand in its way; it has to become 1."""
+    """Contenders that each fill the result with the second operand in their own way; the result has to become 1."""
     return Case(
         name="fill",
         size=size,
@@ -297,7 +297,7 @@ def test_contenders_are_measured_in_turn(device):
     ids=["nothing", "all but the last", "not a number", "another value"],
 )
 @pytest.mark.parametrize("who", [OURS, "peer"])
-def test_wrong_result_of_anybody_is_not_measured(device, who, wrong, said):
+def test_wrong_result_of_any_contender_is_not_measured(device, who, wrong, said):
     case = fill_case(wrong, fill) if who == OURS else fill_case(fill, wrong)
 
     with pytest.raises(Mismatch, match=said):
@@ -391,7 +391,7 @@ def test_small_rates_are_no_zeros():
     assert str(report_of("rates", rows)).splitlines()[3].split() == ["one", "1", "6.000", "3.3e-07"]
 
 
-def test_table_has_room_for_what_a_peer_does_not_have():
+def test_table_has_room_for_cases_that_a_peer_does_not_have():
     rows = [Row("one", 1, {OURS: 2.0, "peer": 3.0}, ratio={"peer": 1.5}), Row("two", 1, {OURS: 2.0})]
 
     assert str(report_of("times", rows)).splitlines()[4].split() == ["two", "1", "2.000"]
@@ -426,7 +426,7 @@ def test_roof_is_in_the_unit_of_the_rates():
     assert max(roof.values()) == 64
 
 
-def test_sizes_are_said_as_a_person_says_them():
+def test_sizes_are_printed_with_binary_units():
     copies = SUBJECTS["copy"]
 
     assert [_report.size_text(n, copies) for n in (7, 4096, 5000, 1 << 20, 3 << 30)] == [
@@ -443,7 +443,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize("rich", [True, False])
-def test_progress_is_shown_to_a_person(monkeypatch, rich):
+def test_progress_is_shown_on_a_terminal(monkeypatch, rich):
     if rich:
         pytest.importorskip("rich")
     else:
@@ -465,7 +465,7 @@ def test_json_is_alone_on_standard_output_while_progress_is_shown(monkeypatch, c
     assert "launch" in terminal.getvalue()
 
 
-def test_progress_is_silent_where_nobody_looks_on(monkeypatch):
+def test_progress_is_silent_without_a_terminal(monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
 
     with _progress.progress("copy") as told:

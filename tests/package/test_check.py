@@ -1,4 +1,4 @@
-"""The checker of results: what it lets through, what it rejects, and what it says."""
+"""The checker of results: the arrays that it accepts, the arrays that it rejects, and its messages."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_message_names_the_first_of_many_in_two_axes():
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("tolerance", [0, 1e300, np.inf])
-def test_what_is_not_finite_is_wrong_on_one_side_only(wrong, tolerance):
+def test_infinity_or_nan_on_one_side_only_is_wrong(wrong, tolerance):
     finite, other = np.zeros(3), np.array([0, 0, wrong])
 
     check_close(other, other)

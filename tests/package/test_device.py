@@ -64,7 +64,7 @@ def test_properties_cannot_be_changed(device):
         device.properties.warp_size = 64
 
 
-def test_unknown_attribute_name_lists_what_there_is(device):
+def test_unknown_attribute_name_lists_the_attributes(device):
     with pytest.raises((ValueError, AttributeError), match="warp_size"):
         device.attribute("warp_sise")
 
@@ -106,7 +106,7 @@ def test_simulated_memory_can_be_backed_by_the_machine():
 
 @pytest.mark.parametrize("name", ["stack_size", "printf_fifo_size", "malloc_heap_size"])
 def test_limit_that_was_set_is_read_back(device, run_python, name):
-    """In a process of its own: some cannot be changed once a kernel has used what they limit."""
+    """In a process of its own: a limit cannot be changed once a kernel has used the memory that it limits."""
     done = run_python(
         f"""
         import cuscope as cs
@@ -121,7 +121,7 @@ def test_limit_that_was_set_is_read_back(device, run_python, name):
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
-def test_unknown_limit_lists_what_there_is(device):
+def test_unknown_limit_lists_the_limits(device):
     with pytest.raises(ValueError, match="printf_fifo_size"):
         device.limit("stack")
 
@@ -195,7 +195,7 @@ def test_set_device_lasts_for_the_thread():
     assert cs.current_device() != other
 
 
-def test_what_is_made_belongs_to_the_current_device():
+def test_new_objects_belong_to_the_current_device():
     other = cs.add_host_device("h200")
 
     with other:

@@ -1,4 +1,4 @@
-"""tools/differential.py: two runtimes that answer alike, and planted differences, crashes and hangs that it finds."""
+"""tools/differential.py on runtimes that answer alike, and on planted differences, crashes and hangs, which it finds."""
 
 import random
 import sys
@@ -17,7 +17,7 @@ import differential_table  # noqa: E402
 
 pytestmark = pytest.mark.own_process
 
-# A runtime whose contract does something else: what stands for {body} is done when a call has been made.
+# A runtime with a planted difference: {before} and {after} run before and after each call of the contract.
 WRAPPER = """
 import os, threading
 
@@ -61,7 +61,7 @@ def compared(
 
 
 def program_of(out: str) -> list[str]:
-    """The calls of the shrunk program, as they are listed."""
+    """The calls of the shrunk program, in the order of the list."""
     lines = [line.strip() for line in out.splitlines()]
     return [line for line in lines if line.startswith(("r", "[thread")) and " = " in line]
 
@@ -146,7 +146,7 @@ def test_the_clean_up_leaves_graphs_alone_that_may_have_gone_with_a_spoilt_captu
     assert plain.by_step[4] == ["cudaErrorStreamCaptureUnsupported"]
 
 
-def test_the_table_says_what_gpus_answered(monkeypatch):
+def test_the_table_contains_the_answers_of_gpus(monkeypatch):
     for name, kept in (
         ("STATES", ["idle", "captured global", "forked"]),
         ("CALLS", ["stream_query", "malloc", "event_record", "stream_end_capture", "wait_event_unrecorded"]),

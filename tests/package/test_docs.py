@@ -17,13 +17,13 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize(("page", "program"), PROGRAMS)
-def test_program(page: Path, program: str, device: object) -> None:
+def test_program_of_a_document_runs(page: Path, program: str, device: object) -> None:
     with device:
         exec(compile(program, str(page), "exec"), {"__name__": "program"})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_links(page: Path) -> None:
+def test_links_of_a_document_lead_to_files(page: Path) -> None:
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     for link in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (page.parent / link).exists(), link

@@ -15,7 +15,7 @@ MODULES = [
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples(name: str) -> None:
+def test_examples_of_a_docstring_run(name: str) -> None:
     module = importlib.import_module(name)
     names = {"cs": cs, "np": importlib.import_module("numpy")}
     with cs.Device("host:0"):
@@ -25,7 +25,7 @@ def test_examples(name: str) -> None:
     assert result.failed == 0
 
 
-def test_there_are_examples() -> None:
+def test_docstrings_have_examples() -> None:
     finder = doctest.DocTestFinder()
     assert (
         sum(len(test.examples) for name in MODULES for test in finder.find(importlib.import_module(name)))

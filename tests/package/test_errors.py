@@ -1,4 +1,4 @@
-"""What an error says: what failed, with values; what is allowed; what to do. And that it is catchable as expected."""
+"""The text of an error names the failed call, its values, the allowed values and the solution; and its class."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _pending(device):
 
 
 @pytest.mark.parametrize("mistake", THREE_PARTS)
-def test_message_says_what_came_what_is_allowed_and_what_to_do(device, mistake):
+def test_message_has_the_value_the_allowed_values_and_the_solution(device, mistake):
     use, parts = THREE_PARTS[mistake]
 
     with pytest.raises((cs.CudaError, TypeError, ValueError, KeyError, RuntimeError)) as caught:
@@ -116,7 +116,7 @@ def test_error_can_be_pickled(device):
     assert (copy.code, copy.name, copy.call, str(copy)) == (error.code, error.name, error.call, str(error))
 
 
-def test_lost_device_says_so_each_time_and_names_the_kernel(device, run_python):
+def test_every_call_on_a_lost_device_names_the_error_and_the_kernel(device, run_python):
     done = run_python(
         """
         import numpy as np
@@ -165,7 +165,7 @@ def test_fault_says_kernel_block_thread_and_address(device, run_python):
     assert "0x" in done.stdout
 
 
-def test_every_answer_of_the_gpu_is_a_status_that_we_know():
+def test_every_status_that_the_gpu_answered_has_a_name():
     from cuscope import _core
 
     named = {line.split("=", 1)[1].split("|")[0] for line in answers()["error_texts"]}

@@ -1,4 +1,4 @@
-"""Importing the package: quiet, quick, and possible where almost nothing is there."""
+"""Importing the package: it is quiet, quick, and works with few other packages and libraries."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_import_needs_nothing_optional(run_python):
 
 
 def test_import_takes_little_over_numpys_own(tmp_path):
-    """Instructions of an interpreter are no time of a machine, so the bound is a ratio to NumPy's own import."""
+    """The bound is a ratio to NumPy's own import, and counts instructions, which do not depend on the machine's speed."""
     ratios = []
     for _ in range(5):
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What cs.info() and the doctor say of machines other than this one."""
+"""cs.info() and the doctor on machines other than this one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BUILD = {"cuda": "ON", "cuda_toolkit": "13.0.88", "cuda_reason": "CUDA 13.0.88 w
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, status: str, detail: str, **numbers: int) -> None:
-    """Lets the runtime for real GPUs answer so."""
+    """Replaces the answers of the runtime for real GPUs."""
     answer = {
         "kind": "cuda",
         "status": status,
@@ -76,7 +76,7 @@ def test_missing_compiler_is_named_with_a_fix(
     printed = capsys.readouterr().out
     assert "/nowhere/g++" in printed
     assert "fix:" in printed
-    assert "[skipped] a kernel on host:0" in printed  # what depends on it is no failure of its own
+    assert "[skipped] a kernel on host:0" in printed  # a step that depends on it is skipped and not failed
 
 
 @pytest.mark.parametrize("name", ["ipykernel", "jupyterlab", "pytest"])

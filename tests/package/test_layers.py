@@ -20,7 +20,7 @@ FILES = sorted(
 
 
 def is_of_kernels(path: Path) -> bool:
-    """Is it a header that kernels are compiled with? CUDA's names are the language's own there."""
+    """Whether the header is compiled into kernels, whose language has CUDA's names."""
     return path.is_relative_to(SOURCES / "host" / "include")
 
 
@@ -34,7 +34,7 @@ def wrong_includes(path: Path) -> Iterator[str]:
     text = path.read_text()
     for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.MULTILINE):
         if not (SOURCES / name).exists():
-            continue  # beside the file, generated, or of a library
+            continue  # a header beside the file, a generated one, or one of a library
         if name.split("/")[0] not in MAY_INCLUDE[layer]:
             yield f"{layer}/ must not include {name}"
     if layer != "cuda" and not is_of_kernels(path):

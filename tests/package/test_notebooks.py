@@ -18,7 +18,9 @@ def test_there_are_notebooks() -> None:
 @pytest.mark.subprocess
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_notebook(path: Path, device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebook_runs_and_is_committed_without_outputs(
+    path: Path, device, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if "import matplotlib" in path.read_text():
         pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     monkeypatch.setenv("CUSCOPE_DEVICE", device.name)

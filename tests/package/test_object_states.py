@@ -1,22 +1,21 @@
-"""Every public object in every state: what Python itself does with any object never fails, ends the process or waits.
+"""Every public object in every state: an operation of Python itself (repr, copy, comparison) never fails, ends the
+process or waits.
 
-The states that a process cannot leave again (a lost device, a child after fork, the end of the interpreter) are each
-seen by one process of its own, which goes through the whole table of object_states.py.
+Some states cannot be left again: a lost device, a child after fork, the end of the interpreter. Each of them is tested
+in a process of its own, which goes through the whole table of object_states.py.
 """
 
 from __future__ import annotations
 
 import copy
 import pickle
-from pathlib import Path
 
 import pytest
 
 import cuscope as cs
 from package.object_states import CONSTANT, OBJECTS, OPERATIONS, SIMULATED_ONLY, World, close, public_types
-from support import forks_with_threads
+from support import TESTS, forks_with_threads
 
-TESTS = Path(__file__).parent
 PRELUDE = f"""
 import faulthandler, sys
 faulthandler.dump_traceback_later(100, exit=True)
@@ -65,7 +64,7 @@ def test_python_handles_an_object(world, name, operation, state):
 
 
 def report(run_python, body: str, before: str = "") -> list[str]:
-    """The lines of a process that goes through the table, of which the last says that it came to the end."""
+    """The lines of a process that goes through the table; the last line tells that it came to the end."""
     done = run_python(before + PRELUDE + body)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
@@ -73,7 +72,7 @@ def report(run_python, body: str, before: str = "") -> list[str]:
 
 
 @pytest.mark.subprocess
-def test_objects_of_a_lost_device(device, run_python):
+def test_objects_of_a_lost_device_behave(device, run_python):
     lines = report(
         run_python,
         """
@@ -88,7 +87,7 @@ print(*failures(things), "end", sep="\\n")
 
 
 @pytest.mark.subprocess
-def test_objects_after_a_reset(device, run_python):
+def test_objects_after_a_reset_behave(device, run_python):
     lines = report(
         run_python,
         """
@@ -131,7 +130,7 @@ def test_numpy_arrays_over_memory_that_a_reset_took_are_read_and_written(device,
 
 @pytest.mark.subprocess
 @forks_with_threads
-def test_objects_in_a_forked_child(device, run_python):
+def test_objects_in_a_forked_child_behave(device, run_python):
     lines = report(
         run_python,
         """
@@ -156,7 +155,7 @@ print(*failures(things), "end", sep="\\n")
 
 
 @pytest.mark.subprocess
-def test_objects_at_the_end_of_the_interpreter(device, run_python):
+def test_objects_at_the_end_of_the_interpreter_behave(device, run_python):
     lines = report(
         run_python,
         """
@@ -235,7 +234,7 @@ def test_a_pickled_device_that_is_not_there_is_named(device):
         pickle.loads(made)
 
 
-def test_pickling_an_array_says_what_to_pickle(device):
+def test_pickling_an_array_names_the_object_to_pickle_instead(device):
     with pytest.raises(TypeError, match=r"DeviceArray cannot be copied or pickled: .*to_host\(\)"):
         pickle.dumps({"weights": cs.zeros(3)})
 

@@ -1,4 +1,4 @@
-"""What a person sees of an object: one line, that never fails and never waits."""
+"""The repr of an object: one line, which never fails and never waits."""
 
 from __future__ import annotations
 

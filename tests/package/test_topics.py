@@ -1,4 +1,4 @@
-"""The benchmark of the documents' kernels, and the tables that are made of it."""
+"""The benchmark of the kernels of CUDA's documents, and the tables made from its results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run(module, monkeypatch, *arguments: str) -> int:
 
 @pytest.fixture
 def measured(device, monkeypatch, tmp_path) -> Path:
-    """Every rung is checked there before it is measured."""
+    """The results of the benchmark, which checks every rung before it measures it."""
     path = tmp_path / "topics.json"
     topics = load("benchmarks/topics.py")
     options = ("--device", device.name, "--quick", "--seconds", "0.05", "--json", str(path))

@@ -1,4 +1,4 @@
-"""Arguments of wrong types, everywhere: a TypeError or ValueError of ours, that names the function or the argument."""
+"""Arguments of wrong types: cuscope's own TypeError or ValueError, which names the function or the argument."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import cuscope as cs
 from support import module
 
-# What pybind11 and CPython say of arguments, which has the names of private types, or none that a program has written.
+# Messages of pybind11 and CPython: they have names of private types, or names that no program has written.
 FOREIGN = re.compile(
     r"incompatible|Invoked with|SupportsIndex|object is not iterable|without format"
     r"|cannot be interpreted as an integer|index-sized|must be real number|an integer is required"
@@ -41,7 +41,7 @@ VALUES = {
     "a device": lambda: cs.current_device(),
     "a device array": lambda: cs.zeros((2, 2)),
 }
-SKIPPED = {"info", "doctor", "check"}  # take no values of a program's
+SKIPPED = {"info", "doctor", "check"}  # these functions take no values
 FUNCTIONS = sorted(
     name
     for name in cs.__all__
@@ -56,7 +56,7 @@ def value_of(given: object) -> object:
 
 
 def said(call, *arguments, **keywords) -> str:
-    """What the call says of its arguments; '' where it takes them."""
+    """The message of the call; '' if it takes the arguments."""
     try:
         call(*arguments, **keywords)
     except (TypeError, ValueError, OverflowError, IndexError, KeyError, AttributeError, BufferError) as error:
@@ -71,7 +71,7 @@ def foreign(where: str, message: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_and_constructors_refuse_in_our_words(device, name):
+def test_functions_and_constructors_refuse_with_our_own_messages(device, name):
     call, wrong = getattr(cs, name), []
     for label, given in VALUES.items():
         for count in (1, 2, 3):
@@ -121,7 +121,7 @@ LEFT_ALONE = {"close", "reset", "capture", "begin_capture", "end_capture", "host
 
 
 @pytest.mark.parametrize("kind", OBJECTS)
-def test_methods_and_properties_refuse_in_our_words(device, kind):
+def test_methods_and_properties_refuse_with_our_own_messages(device, kind):
     own, wrong = objects(device)[kind], []
     names = [name for name in dir(type(own)) if not name.startswith("_") and name not in LEFT_ALONE]
     for name in names:
@@ -171,7 +171,7 @@ def test_methods_and_properties_refuse_in_our_words(device, kind):
         (lambda: cs.zeros(4)[1.5], TypeError, "index: takes ints, .*not float"),
     ],
 )
-def test_message_has_what_came_and_what_is_allowed(device, call, error, text):
+def test_message_has_the_value_and_the_allowed_values(device, call, error, text):
     with pytest.raises(error, match=text):
         call()
 
@@ -196,26 +196,26 @@ def test_message_has_what_came_and_what_is_allowed(device, call, error, text):
 @pytest.mark.parametrize(
     "call", [cs.empty, cs.zeros, lambda s: cs.full(s, 1), lambda s: cs.empty(6).reshape(s)]
 )
-def test_shapes_are_what_numpy_takes(device, shape, call):
+def test_shapes_are_taken_as_by_numpy(device, shape, call):
     assert call(shape).shape == (2, 3)
 
 
 @pytest.mark.parametrize("shape", [4, np.int32(4), np.array(4), (4,), np.array([4])], ids=repr)
-def test_one_extent(device, shape):
+def test_one_extent_may_be_a_number(device, shape):
     assert cs.zeros(shape).shape == (4,)
 
 
-def test_no_extents(device):
+def test_shape_without_extents_has_one_element(device):
     assert cs.zeros(()).shape == cs.zeros([]).shape == cs.zeros(np.array([], int)).shape == ()
 
 
 @pytest.mark.parametrize("axes", [(1, 0), [1, 0], np.array([1, 0]), (np.int64(-1), np.array(0))], ids=repr)
-def test_axes_are_what_numpy_takes(device, axes):
+def test_axes_are_taken_as_by_numpy(device, axes):
     assert cs.zeros((2, 3)).transpose(axes).shape == (3, 2)
 
 
 @pytest.mark.parametrize("extents", [(2, 1), [2, 1], np.array([2, 1]), (np.int32(2), np.uint8(1))], ids=repr)
-def test_grids_are_what_shapes_are(device, extents):
+def test_grids_are_taken_as_shapes_are(device, extents):
     launch = module(device).nothing[extents, extents]
 
     assert "grid=(2, 1, 1) block=(2, 1, 1)" in repr(launch)

@@ -1,7 +1,7 @@
-"""Asks a runtime the questions of a case, in the case's own words.
+"""Asks a runtime the questions of a case, in the words of the case.
 
-A case is a generator over a `Runtime`: it yields (label, answer) in the order of the file of answers. It talks to
-the contract itself, because most cases are about what the public surface hides: status codes, handles, call order.
+A case is a generator over a `Runtime`: it yields (label, answer) in the order of the file of answers. It uses the
+contract, because most cases are about things that the public classes hide: status codes, handles, order of calls.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def answers() -> dict[str, list[str]]:
 
 
 class Runtime:
-    """The contract, with the few helpers in which the cases are written."""
+    """The contract, with the few helper functions that the cases use."""
 
     def __init__(self, device: str) -> None:
         self.simulated = device.startswith("host")
@@ -169,7 +169,7 @@ class Runtime:
         return exe
 
     def nodes(self, graph: int) -> str:
-        """How many nodes and edges there are, and the nodes' types."""
+        """The numbers of nodes and edges, and the types of the nodes."""
         count = self.c.graph_get_nodes(graph)[1]
         found = self.c.graph_get_nodes(graph, count)[2]
         edges = self.c.graph_get_edges(graph)[1]
@@ -178,7 +178,7 @@ class Runtime:
 
 
 def ask(device: str, name: str) -> list[str]:
-    """The answers of a runtime, written as the file writes them."""
+    """The answers of a runtime, in the format of the file."""
     runtime = Runtime(device)
     runtime.kernel("spin")  # compiled and loaded before the clock of a case starts
     return [label if value is None else f"{label}={value}" for label, value in CASES[name](runtime)]

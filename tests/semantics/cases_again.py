@@ -1,4 +1,4 @@
-"""Cases that an H200 and an H100 were asked later than the others, one call at a time."""
+"""Cases that were put to an H200 and an H100 later than the others, one call at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cases of what goes on beside a capture: which calls it refuses, of whom, and what becomes of it."""
+"""The cases of calls beside a capture: the refused calls, by thread, and the state of the capture afterwards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STACK_SIZE = 0
 
 
 class Beside:
-    """What the calls are about: all of it is there before the capture begins, none of it takes part."""
+    """The objects of the calls: all exist before the capture begins, and none takes part in it."""
 
     def __init__(self, r: Runtime) -> None:
         c = r.c

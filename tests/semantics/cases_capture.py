@@ -15,7 +15,7 @@ HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
 
 
 def capped(r: Runtime, label: str, call: Callable[[int], str], mode: int = GLOBAL) -> Iterator[Question]:
-    """What a call says while a stream is captured, and what becomes of the capture."""
+    """The answer of a call while a stream is captured, and the state of the capture afterwards."""
     s = r.stream()
     r.c.stream_begin_capture(s, mode)
     yield label, call(s)
@@ -99,7 +99,7 @@ def cap_malloc_other_thread(r: Runtime) -> Iterator[Question]:
 
 @case
 def cap_legacy(r: Runtime) -> Iterator[Question]:
-    d = r.device_int()  # instead of the symbol, which a copy in the legacy stream takes as well
+    d = r.device_int()  # in place of the symbol, because a copy in the legacy stream fails in the same way
     x = ctypes.c_int(0)
 
     def copy(_: int) -> str:

@@ -1,6 +1,7 @@
-"""Cases of two devices: what a stream, an event and memory of one of them are to a thread whose device is the other.
+"""Cases of two devices: a stream, an event and memory of one device, used by a thread whose current device is the
+other.
 
-Names begin with two_devices_: a real device is asked only where there are two.
+Their names begin with two_devices_: they are put to real devices only on a machine with two.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ GLOBALLY = 1  # flag of malloc_managed
 
 
 def add_second(r: Runtime) -> None:
-    """A simulated second device; both devices have done something before the questions."""
+    """A simulated second device; both devices have done some work before the questions."""
     if r.simulated:
         r.c.add_device("h200")
     for device in (1, 0):

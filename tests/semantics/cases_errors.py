@@ -100,7 +100,7 @@ def launch_config(r: Runtime) -> Iterator[Question]:
 
 @case
 def launch_blocking_env(r: Runtime) -> Iterator[Question]:
-    """Asked in a process that was started with CUDA_LAUNCH_BLOCKING=1."""
+    """This case runs in a process that was started with CUDA_LAUNCH_BLOCKING=1."""
     s = r.stream()
     t = r.ms()
     r.spin(50 * MS, s)

@@ -1,4 +1,4 @@
-"""The cases of what a graph has to be before it becomes an executable, and where executables may be launched."""
+"""The cases of instantiation: which graphs become executables, and where executables may be launched."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def graph_bodies(r: Runtime) -> Iterator[Question]:
 
 @case
 def graph_device_nodes(r: Runtime) -> Iterator[Question]:
-    """What may be launched from the device."""
+    """Graphs that may and may not be launched from the device."""
     known = additions(r)
     for label, name in [
         ("nothing", "empty"),
@@ -215,7 +215,7 @@ def graph_device_nodes(r: Runtime) -> Iterator[Question]:
 
 @case
 def graph_node_changes(r: Runtime) -> Iterator[Question]:
-    """What may be disabled, and what parameters may become."""
+    """Nodes that may be disabled, and changes of parameters that are allowed."""
     p, g = r.device_int(64), r.graph()
     k, m = r.inc_node(g, p), r.empty_node(g)
     h = r.c.graph_add_node(g, {"type": HOST, "function": lambda: None})[1]
@@ -277,7 +277,7 @@ def cap_programmatic(r: Runtime) -> Iterator[Question]:
 
 @case
 def graph_instantiate_results(r: Runtime) -> Iterator[Question]:
-    """What the result says of a graph that is refused, and which node it names."""
+    """The result for a refused graph, and the node that it names."""
     known = additions(r)
 
     def asked(label: str, graph: int, flags: int = 0) -> Iterator[Question]:

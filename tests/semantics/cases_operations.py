@@ -1,5 +1,6 @@
-"""The cases of stream memory operations: what they take, captured, and as nodes of graphs and executables; and what
-is no external semaphore."""
+"""The cases of stream memory operations: their arguments, in captures, and as nodes of graphs and executables; and of
+file descriptors that are no external semaphore.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ Operation = tuple[int, int, int, int]  # type, address, value, flags
 
 
 class Words:
-    """Memory that operations work on, a stream, and another that looks."""
+    """Memory that operations work on, a stream, and a second stream that reads the results."""
 
     def __init__(self, r: Runtime) -> None:
         self.r = r
@@ -171,7 +172,7 @@ def add(r: Runtime, operations: list[Operation], flags: int = 0, graph: int = 0)
 
 @case
 def memory_operation_captures_of_the_odd(r: Runtime) -> Iterator[Question]:
-    """What an address is shows when the graph is launched."""
+    """The kind of memory behind an address is checked when the graph is launched."""
     c, w = r.c, Words(r)
     s, d = w.s, w.d
     managed = c.malloc_managed(64)[1]
@@ -368,7 +369,7 @@ def memory_operation_executables(r: Runtime) -> Iterator[Question]:
 
 @case
 def external_semaphore_imports(r: Runtime) -> Iterator[Question]:
-    """Of what is no semaphore to any runtime: a simulation takes an eventfd for one, and a file in memory."""
+    """Descriptors that no runtime takes as a semaphore: a simulation takes an eventfd, and a file in memory."""
     c = r.c
 
     def imported(kind: int, fd: int, flags: int = 0) -> str:

@@ -1,4 +1,4 @@
-"""Every case that a real GPU was asked, asked again: the same answer, label by label."""
+"""Every case that was put to a real GPU, put to the device under test: the same answer, label by label."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from support import TESTS
 load_cases()
 ANSWERS = answers()
 
-# The cases of this file that are not asked, and why.
+# The cases of this file that are skipped, and the reasons.
 NOT_ASKED: dict[str, str] = {}
 
-# The contract on cuda:0 asks the driver first and the library only when that fails. What it answers otherwise than
-# the library for that reason: by case and label.
+# The contract on cuda:0 first calls the driver, and the library only if that fails. The answers that differ from the
+# library's for this reason, by case and label.
 OTHERWISE_ON_CUDA = {
-    # The first try has spoilt the capture, and the second is told so.
+    # The first try has spoilt the capture, so the second one gets this error.
     ("cap_launch_bad_configuration", "launch"): "cudaErrorStreamCaptureInvalidated",
     # The driver's answer does not set the library's last error.
     ("cap_launch_in_invalidated", "last"): "cudaSuccess",
 }
-# Cases that only a simulated device is asked, and why.
+# Cases that are put only to simulated devices, and the reasons.
 NOT_ON_CUDA = {
     "cap_stream_of_a_graph_destroyed": "the graph goes too, and what the driver reads there was given back",
     "graph_of_a_spoilt_capture": "the graph is gone, and its handle may be another graph's by then",
@@ -37,7 +37,7 @@ TWO_DEVICES = {case for case in CASES if case.startswith("two_devices_")}
 # Cases that lose the device, read a fresh process' state, or need an environment of their own.
 OWN_PROCESS = {
     "alignment",
-    # These leave the many things behind that their calls made, and settings.
+    # These cases leave many objects and settings behind.
     "cap_beside_in_relaxed",
     "cap_beside_other",
     "cap_beside_other_relaxed",
@@ -48,7 +48,7 @@ OWN_PROCESS = {
     "graph_dot",  # counts the graphs of the process
     "launch_blocking_env",
     "launch_config",
-    "flags_of_shared_chunks",  # these three: what the process has allocated counts
+    "flags_of_shared_chunks",  # these three depend on the earlier allocations of the process
     "flags_of_host_memory",
     "host_flags",
     "mem_info",
@@ -71,13 +71,13 @@ NOT_SANITIZED = {
 }
 ENVIRONMENT = {"launch_blocking_env": {"CUDA_LAUNCH_BLOCKING": "1"}}
 
-# Answers that are times: what was measured holds for one machine. A simulation of that machine comes within a
-# twentieth of it; a real device only has to take some time at all. What the times mean to a program
-# (returned early or not) is a label of its own and compared as it is.
+# Answers that are times: the measured times hold for one machine. A simulation of that machine comes within a twentieth
+# of them; a real device only has to take some time at all. The consequence of a time for a program (returned early or
+# not) is a label of its own and compared as it is.
 TIMES = {"pinned_total_ms", "ret_ms", "total_ms"}
 TIME_TOLERANCE = 0.05
 
-# Answers that name the very machine; another GPU says something else.
+# Answers that depend on the machine's GPU.
 OF_THE_DEVICE = {"device_props": "an NVIDIA H200's numbers", "func_attributes": "an NVIDIA H200's numbers"}
 
 # A simulation says that it is one.
@@ -94,7 +94,7 @@ os._exit(0)
 
 
 def comparable(line: str) -> str:
-    """An assertion's message without the file and line, which are not the case's."""
+    """An assertion's message without the file and line, because they are not part of the case."""
     return re.sub(r"^\S+:\d+: (?=.*Assertion )", "<file>:<line>: ", line)
 
 
@@ -115,7 +115,7 @@ def asked(device, case: str, request: pytest.FixtureRequest) -> list[str]:
     source = ASK.format(tests=str(TESTS), device=device.name, case=case)
     process = run_python(source, env=ENVIRONMENT.get(case, {}))
     assert process.returncode == 0, process.stderr
-    # A message of the device goes to whichever stream the runtime writes it to, at its own time.
+    # The runtime writes a device's message to its own stream, at its own time.
     messages = [line for line in process.stderr.splitlines() if "Assertion" in line]
     lines = process.stdout.splitlines()
     messages += [line for line in lines if "Assertion" in line]
@@ -159,7 +159,7 @@ def test_answers_as_the_gpu_did(device, case, request):
             assert value == pytest.approx(float(expected[label]), rel=TIME_TOLERANCE), label
 
 
-def test_every_case_is_asked_or_says_why_not():
+def test_every_case_is_tested_or_has_a_reason():
     assert CASES.keys() | NOT_ASKED.keys() == ANSWERS.keys()
     assert not CASES.keys() & NOT_ASKED.keys()
     assert len(NOT_ASKED) <= 3

@@ -1,4 +1,4 @@
-"""The table of calls and states that a real GPU was asked, asked again: the same answer, call by call."""
+"""The table of calls and states that was put to a real GPU, put to the device under test: the same answers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from differential_table import CALLS, STATES, rows
 
 pytestmark = pytest.mark.own_process
 
-# The contract on cuda:0 asks the driver first, whose refusal spoils the capture, and then the library, which is told
-# so. The library alone, and a simulated device, name the first reason.
+# The contract on cuda:0 first calls the driver, whose refusal spoils the capture, and then the library, which reports
+# that. The library alone, and a simulated device, report the first reason.
 REFUSED_LAUNCHES = {"launch_kernel_bad_block", "launch_kernel_bad_shared"}
 OF_THE_SECOND_CALL = "cudaErrorStreamCaptureInvalidated invalidated"
 OF_THE_LIBRARY = "cudaErrorInvalidValue invalidated"

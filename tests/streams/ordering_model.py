@@ -1,17 +1,19 @@
-"""The ordering rules of streams and events, in plain Python, and a runner that holds a device to them.
+"""The ordering rules of streams and events, in plain Python. The tests compare a device with this model.
 
-The model knows nothing of time. It keeps, for each operation that was issued, the set of operations that must have
-ended before it starts (a bit mask); the rules are those of the CUDA programming guide:
+The model knows nothing of time. For each operation it keeps the set of operations that must have ended before it starts
+(a bit mask). The rules are those of the CUDA programming guide:
 
 - operations of a stream follow each other;
-- an operation of the legacy default stream follows the last one of every blocking stream, and the next one of every
-  blocking stream follows it; the per-thread default stream is a blocking stream, non-blocking ones are exempt;
-- what a stream is given after it was told to wait for an event follows what the event was last recorded behind; an
-  event that was never recorded is nothing to wait for;
-- what the host issues after it saw an operation's end comes after that operation.
+- an operation of the legacy default stream follows the last operation of every blocking stream, and the next operation
+  of every blocking stream follows it; the per-thread default stream is a blocking stream, non-blocking streams are
+  exempt;
+- after a stream was told to wait for an event, its next operations follow the work before the event's last record; a
+  wait for an event that was never recorded does nothing;
+- operations that the host issues after it saw the end of an operation follow that operation.
 
-Whether a wait is itself an operation of its stream, which others then wait for, is left open: a runtime may leave
-out a wait for what has ended. So there are two models: the least that must hold, and the most that may.
+Is a wait itself an operation of its stream, which others then wait for? The guide leaves this open: a runtime may leave
+out a wait for work that has ended. So there are two models: the least order that must hold, and the strictest order
+that may hold.
 """
 
 from __future__ import annotations
@@ -31,19 +33,20 @@ def bits(mask: int) -> list[int]:
 
 @dataclass
 class Model:
-    """Which operation precedes which. Operations are numbered in the order of issue."""
+    """The order of operations. Operations are numbered in the order of issue."""
 
     waits_are_operations: bool = False
     before: list[int] = field(
         default_factory=list
-    )  # of each operation: those that must have ended; itself too
+    )  # of each operation: the operations that must have ended, and itself
     last: dict[str, int] = field(default_factory=dict)  # of each stream: its last operation
-    awaited: dict[str, int] = field(default_factory=dict)  # of each stream: what it was told to wait for
+    # Of each stream: the operations that it was told to wait for.
+    awaited: dict[str, int] = field(default_factory=dict)
     recorded: dict[int, int] = field(default_factory=dict)  # of each event: the operation that recorded it
     known: int = 0  # operations that the host has seen the end of
 
     def pending_for(self, stream: str) -> int:
-        """What an operation would wait for if it were issued in the stream now."""
+        """The operations that a new operation of the stream would wait for."""
         previous = [stream]
         if stream == LEGACY:
             previous += OBEY_LEGACY
@@ -66,7 +69,7 @@ class Model:
         return self.recorded[event]
 
     def wait(self, stream: str, event: int) -> None:
-        """What the event was recorded behind precedes what the stream is given next."""
+        """The work before the event's record precedes the next operations of the stream."""
         if event in self.recorded:
             self.wait_for(stream, self.recorded[event])
         elif self.waits_are_operations:
@@ -99,7 +102,7 @@ class Model:
 
 @dataclass
 class Cell:
-    """A word that operations read and write, and who touched it last."""
+    """A word that operations read and write, and the operations that touched it last."""
 
     value: int = 0
     writer: int = -1

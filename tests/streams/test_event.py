@@ -140,7 +140,7 @@ def test_blocking_sync_waits_as_well(device, blocking_sync):
     assert s.query() is True
 
 
-def test_properties_are_what_was_asked_for(device):
+def test_properties_are_those_of_the_call(device):
     assert cs.Event().timing is True
     assert cs.Event(timing=False).timing is False
     assert cs.Event().device == device

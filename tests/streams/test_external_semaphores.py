@@ -1,4 +1,4 @@
-"""Semaphores of other interfaces: on a simulated device eventfds and counters in memory, whoever has the other side."""
+"""Semaphores of other interfaces: on a simulated device eventfds and counters in memory, usable by any process."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def stream() -> cs.Stream:
     return cs.Stream(non_blocking=True)
 
 
-# ---- what is no semaphore
+# ---- objects that are no semaphore
 
 
 def descriptors() -> dict[str, int]:
@@ -104,7 +104,7 @@ def test_descriptors_that_are_not_there_are_refused(device):
             cs.ExternalSemaphore(987_654, kind)
 
 
-def test_what_is_no_descriptor_or_type_is_refused(device):
+def test_wrong_descriptors_and_types_are_refused(device):
     with pytest.raises(ValueError, match="type: 'opaque_win32'"):
         cs.ExternalSemaphore(0, "opaque_win32")
     with pytest.raises(ValueError, match="fd: "):
@@ -205,7 +205,7 @@ def test_one_stream_signals_another(device):
 
 
 @SIMULATED
-def test_another_thread_signals_while_somebody_waits(device):
+def test_another_thread_signals_while_a_thread_waits(device):
     binary, s = Binary(), stream()
     s.wait_external(binary.semaphore)
     thread = threading.Timer(0.05, binary.signal)
@@ -300,7 +300,7 @@ def test_semaphores_of_another_device_are_refused(device):
 
 
 @SIMULATED
-def test_a_stream_keeps_what_it_uses(device, settled):
+def test_a_stream_keeps_the_semaphores_that_it_uses(device, settled):
     binary, s = Binary(), stream()
     s.wait_external(binary.semaphore)
     s.signal_external(binary.semaphore)
@@ -311,7 +311,7 @@ def test_a_stream_keeps_what_it_uses(device, settled):
 
 
 @SIMULATED
-def test_an_executable_keeps_what_it_uses(device, settled):
+def test_an_executable_keeps_the_semaphores_that_it_uses(device, settled):
     binary, g, s = Binary(), cs.Graph(), stream()
     g.add_external_semaphore_signal(binary.semaphore)
     exe = g.instantiate()
@@ -324,7 +324,7 @@ def test_an_executable_keeps_what_it_uses(device, settled):
 
 
 @SIMULATED
-def test_descriptors_go_with_what_used_them(device, settled):
+def test_descriptors_are_closed_with_their_last_user(device, settled):
     before = open_descriptors()
     for _ in range(50):
         binary, timeline, s = Binary(), Timeline(), stream()
@@ -419,7 +419,7 @@ def test_executables_keep_the_number_of_semaphores(device):
 
 
 @SIMULATED
-def test_the_device_does_not_start_such_a_node_by_itself(device):
+def test_the_device_does_not_start_a_semaphore_node_by_itself(device):
     binary, g = Binary(), cs.Graph()
     node = g.add_external_semaphore_signal(binary.semaphore)
     exe = g.instantiate()
@@ -429,7 +429,7 @@ def test_the_device_does_not_start_such_a_node_by_itself(device):
         g.instantiate(device_launch=True)
 
 
-def test_a_reset_waits_for_nothing(run_python):
+def test_a_reset_does_not_wait_for_semaphores(run_python):
     done = run_python(
         """
         import os

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cuscope as cs
-from support import MS, holds, load_basic, module, pinned, plain, spin, streams
+from support import MS, load_basic, module, number_in, pinned, plain, spin, streams
 
 pytestmark = pytest.mark.no_sanitizer("under it no stream goes on while another waits")
 DTYPES = [np.int32, np.uint32, np.int64, np.uint64]
@@ -33,7 +33,7 @@ def test_a_stream_writes_numbers(device, memory, dtype):
         array, stream = memory(5, dtype), cs.Stream()
         stream.write_value(array, value)
         stream.synchronize()
-        assert holds(array) == value
+        assert number_in(array) == value
 
 
 def test_a_write_has_its_place_in_the_stream(device, kernels):
@@ -59,7 +59,7 @@ def test_one_element_of_an_array_is_written(device):
     ("held", "condition", "value"),
     [(5, "geq", 5), (6, "geq", 5), (5, "eq", 5), (6, "and", 2), (6, "nor", 1), (0, "geq", 0)],
 )
-def test_a_wait_for_what_is_so_already_is_over_at_once(device, dtype, held, condition, value):
+def test_a_wait_for_a_condition_that_holds_is_over_at_once(device, dtype, held, condition, value):
     array, s = plain(held, dtype), cs.Stream()
     s.wait_value(array, value, condition)
     s.synchronize()
@@ -70,7 +70,7 @@ def test_a_wait_for_what_is_so_already_is_over_at_once(device, dtype, held, cond
 @pytest.mark.parametrize(
     ("held", "condition", "value"), [(4, "geq", 5), (4, "eq", 5), (6, "and", 9), (-1, "nor", 0)]
 )
-def test_a_wait_for_what_is_not_so_holds_its_stream(device, dtype, held, condition, value):
+def test_a_wait_for_a_condition_that_does_not_hold_stops_its_stream(device, dtype, held, condition, value):
     bits = 8 * np.dtype(dtype).itemsize
     array, (s, other) = plain(0, dtype), streams(2)
     least = int(np.iinfo(dtype).min)
@@ -100,7 +100,7 @@ def test_another_stream_ends_a_wait(device, kernels, memory):
     kernels.store[1, 1, other](x, 10)
     other.write_value(flag, 1)
     s.synchronize()
-    assert holds(x) == 11
+    assert number_in(x) == 11
 
 
 def test_a_kernel_ends_a_wait(device, kernels):
@@ -110,7 +110,7 @@ def test_a_kernel_ends_a_wait(device, kernels):
     kernels.add_one[1, 1, s](x)
     kernels.store[1, 1, other](flag, 3)
     s.synchronize()
-    assert holds(x) == 1
+    assert number_in(x) == 1
 
 
 def test_a_copy_ends_a_wait(device, kernels):
@@ -139,7 +139,7 @@ def test_a_host_function_ends_a_wait(device):
     assert flag.tolist() == [1]
 
 
-def test_another_thread_ends_a_wait_that_somebody_waits_for(device):
+def test_another_thread_ends_a_wait_during_a_synchronisation(device):
     flag, s = pinned(), cs.Stream(non_blocking=True)
     s.wait_value(flag, 1)
     thread = threading.Timer(0.05, flag.fill, (1,))
@@ -149,7 +149,7 @@ def test_another_thread_ends_a_wait_that_somebody_waits_for(device):
     assert flag.tolist() == [1]
 
 
-def test_a_wait_that_nobody_asks_for_ends(device):
+def test_a_wait_ends_without_a_call_that_asks_for_it(device):
     flag, seen, s = pinned(), threading.Event(), cs.Stream(non_blocking=True)
     s.wait_value(flag, 1)
     s.host_function(seen.set)
@@ -171,7 +171,7 @@ def test_other_streams_go_on_while_one_waits(device, kernels):
     for _ in range(10):
         kernels.add_one[1, 1, other](x)
     other.synchronize()
-    assert (holds(x), s.query()) == (10, False)
+    assert (number_in(x), s.query()) == (10, False)
     other.write_value(flag, 1)
     s.synchronize()
 
@@ -195,7 +195,7 @@ def test_streams_play_ball(device, kernels):
 @settings(max_examples=30, deadline=None)
 @given(turns=st.permutations(range(9)), data=st.data())
 def test_turns_are_taken_in_any_order_of_calls(turns, data):
-    """Whichever stream gets a turn, and however late the call for an early one comes."""
+    """Any stream may get any turn, and the call for an early turn may come late."""
     for name in [d.name for d in cs.devices() if d.name in ("host:0", "cuda:0")]:
         with cs.Device(name) as device:
             append = module(device).append
@@ -232,12 +232,12 @@ def test_threads_that_wait_let_each_other_run(device):
     assert not any(thread.is_alive() for thread in threads)
 
 
-def test_a_stream_keeps_what_it_waits_for(device, settled):
+def test_a_stream_keeps_the_memory_that_it_waits_for(device, settled):
     flag, s = pinned(), cs.Stream(non_blocking=True)
     s.wait_value(plain(1), 1)
     s.wait_value(flag, 1)
     s.write_value(flag[0:1], 2)
-    alias = np.frombuffer(flag, np.uint32)  # of what the stream still uses
+    alias = np.frombuffer(flag, np.uint32)  # a view of memory that the stream still uses
     alias[0] = 1
     s.synchronize()
     assert flag.tolist() == [2]
@@ -278,7 +278,7 @@ def test_a_batch_goes_on_where_it_waits(device):
     assert flags.tolist() == [1, 1, 1]
 
 
-def test_a_batch_of_nothing_does_nothing(device):
+def test_an_empty_batch_does_nothing(device):
     s = cs.Stream()
     s.batch_mem_op([])
     s.synchronize()
@@ -295,7 +295,7 @@ def test_a_batch_has_less_than_256_operations(device):
     assert flag.tolist() == [254]
 
 
-def test_operations_know_what_they_are(device):
+def test_operations_have_their_parameters_as_properties(device):
     flag = pinned()
     write, wait, barrier = cs.WriteValue(flag, 3), cs.WaitValue(flag, 4, "and"), cs.MemoryBarrier()
     assert (write.array is flag, write.value) == (True, 3)
@@ -309,7 +309,7 @@ def test_operations_know_what_they_are(device):
 
 
 @pytest.mark.parametrize("use", ["write_value", "wait_value"])
-def test_what_is_no_integer_of_such_memory_is_refused(device, use):
+def test_wrong_numbers_and_memory_are_refused(device, use):
     operate = getattr(cs.Stream(), use)
     for array, message in [
         (cs.zeros(1, np.uint32), "of a pool"),
@@ -339,7 +339,7 @@ def test_numbers_that_do_not_fit_are_refused(device):
     assert flag.tolist() == [3]
 
 
-def test_what_is_read_only_is_not_written(device):
+def test_read_only_memory_is_not_written(device):
     flag = pinned()
     flag.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
@@ -347,7 +347,7 @@ def test_what_is_read_only_is_not_written(device):
     cs.Stream().wait_value(flag, 0)
 
 
-def test_batches_of_other_things_are_refused(device):
+def test_batches_of_other_objects_are_refused(device):
     s = cs.Stream()
     with pytest.raises(TypeError, match="operations: takes"):
         s.batch_mem_op([1])
@@ -372,7 +372,7 @@ def test_closed_arrays_and_streams_say_so(device):
 
 
 def waited(device, kernels, end: float) -> tuple[float, float]:
-    """When a wait of one stream is over, and what another does for so long and writes then; in ms."""
+    """The end of one stream's wait, and the moment of another stream's write after so long a kernel; in ms."""
     flag, (s, other) = plain(0, np.int32), streams(2)
     start, wrote, over = (cs.Event() for _ in range(3))
     start.record(other)
@@ -410,7 +410,7 @@ def test_a_wait_that_begins_late_ends_no_sooner(device, kernels):
 
 @pytest.mark.host_only("a simulated device's times are the same on every run")
 @pytest.mark.parametrize("asks", [False, True])
-def test_what_a_kernel_writes_is_seen_at_its_end(device, asks):
+def test_a_kernels_write_is_visible_at_its_end(device, asks):
     made = module(
         device,
         r"""__global__ void late(long long ns, int* p) {
@@ -434,7 +434,7 @@ def test_what_a_kernel_writes_is_seen_at_its_end(device, asks):
 
 
 @pytest.mark.host_only("a simulated device's times are the same on every run")
-def test_what_the_host_writes_is_seen_at_the_hosts_time(device):
+def test_a_write_of_the_host_is_visible_at_the_hosts_time(device):
     flag, s = pinned(), cs.Stream(non_blocking=True)
     start, over = cs.Event(), cs.Event()
     start.record(s)
@@ -446,7 +446,7 @@ def test_what_the_host_writes_is_seen_at_the_hosts_time(device):
     assert 2 < over - start < 2.01
 
 
-# ---- ends of processes and of patience
+# ---- the end of the process, and Ctrl-C
 
 WAITING = """
 import signal, sys, threading, time

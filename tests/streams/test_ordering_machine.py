@@ -1,9 +1,10 @@
 """Random programs of streams, events, copies, kernels and host functions against the ordering rules.
 
-A program is a list of steps. The machine performs each step on a device and on the model at once, and compares what
-the host can see: answers to queries, values of memory, the order in which host functions and kernels ran, the order
-of event times. Where two operations touch a word in no order, the step first orders them with an event, so every
-word has one value that the rules allow. What stays unordered appends to a log, which must be one of the orders allowed.
+A program is a list of steps. The machine performs each step on a device and on the model at once. It compares
+everything that the host can see: answers to queries, values of memory, the order in which host functions and kernels
+ran, the order of event times. If two operations touch a word and have no order, the step first orders them with an
+event, so that the rules allow one value for every word. Operations without an order append to a log, which must be one
+of the allowed orders.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ DURATIONS = (
     2e-6,
     50e-6,
     1e-3,
-)  # of kernels, in seconds; on a real device they take what they take
+)  # durations of kernels, in seconds; a real device takes its own time
 PROGRAMS = {"host:0": 4000, "cuda:0": 200}
 STEPS = 25
 SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
@@ -36,7 +37,7 @@ SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
 
 @dataclass
 class Equipment:
-    """Streams, events and memory; made once a device, because creating them is not what is tested."""
+    """Streams, events and memory, made once for each device, because their creation is not under test."""
 
     device: cs.Device
     streams: dict[str, cs.Stream]
@@ -72,8 +73,9 @@ class Run:
     """One program, performed step by step on a device and on the model."""
 
     gear: Equipment
-    model: Model = field(default_factory=Model)  # the least that must hold
-    most: Model = field(default_factory=lambda: Model(waits_are_operations=True))  # the most that may
+    model: Model = field(default_factory=Model)  # the least order that must hold
+    # The strictest order that may hold.
+    most: Model = field(default_factory=lambda: Model(waits_are_operations=True))
     cells: list[Cell] = field(default_factory=lambda: [Cell() for _ in range(CELLS)])
     ran: list[int] = field(default_factory=list)  # host functions, in the order in which they ran
     host_functions: list[int] = field(default_factory=list)
@@ -103,7 +105,7 @@ class Run:
     # Operations
 
     def touch(self, stream: str, *, reads: tuple[int, ...] = (), writes: tuple[int, ...] = ()) -> int:
-        """Issues an operation in the model, behind everything that it would race with on the device too."""
+        """Issues an operation in the model, after all operations that it would race with on the device."""
         rivals = {n for c in reads for n in self.cells[c].conflicts(False)}
         rivals |= {n for c in writes for n in self.cells[c].conflicts(True)}
         for rival in sorted(rivals):
@@ -184,7 +186,7 @@ class Run:
             model.wait(stream, event)
         self.gear.streams[stream].wait(self.gear.events[event])
 
-    # What the host sees
+    # Observations of the host
 
     def read(self, stream: str, cell: int) -> None:
         number = self.touch(stream, reads=(cell,))
@@ -230,7 +232,7 @@ class Run:
         self.look()
 
     def look(self, *more: object) -> None:
-        """What has ended has had its effect; what the host sees is one of the states that the rules allow."""
+        """Checks that ended operations have had their effect, and that the rules allow the state that the host sees."""
         known = self.model.known
         ran = list(self.ran)
         missing = [n for n in self.host_functions if known >> n & 1 and n not in ran]
@@ -238,12 +240,12 @@ class Run:
         for place, (number, value) in self.copied_out.items():
             got = int(self.gear.target[place])
             assert got == value if known >> number & 1 else got in (0, value)
-        # Of what may still be under way, the host sees more or less: by chance, and so it is not compared.
+        # The effects of operations that may still run are visible or not by chance, so they are not compared.
         ended = [n for n in ran if known >> n & 1]
         self.seen.append((self.nanoseconds(), ended, more))
 
     def finish(self) -> None:
-        """Ends the program and looks at everything."""
+        """Ends the program and checks everything."""
         self.synchronize_device()
         assert sorted(self.ran) == self.host_functions
         self.is_an_allowed_order(self.ran)
@@ -382,7 +384,7 @@ class Programs(RuleBasedStateMachine):
         return run
 
 
-def test_random_programs_do_what_the_rules_allow(device):
+def test_random_programs_run_in_an_order_that_the_rules_allow(device):
     class OnDevice(Programs):
         gear = Equipment.of(device)
 

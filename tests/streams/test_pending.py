@@ -1,4 +1,4 @@
-"""cs.pending(): what is in flight, and what each piece of it waits for; programs that wait for ever, explained."""
+"""cs.pending(): the work in flight and the reasons why it waits; programs that wait for ever, explained."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __global__ void nothing() { }
 
 
 def name_of(stream: cs.Stream) -> str:
-    """As its repr says it: "Stream #2"."""
+    """The stream's name as in its repr: "Stream #2"."""
     return "Stream " + repr(stream).removeprefix("<Stream ").split(" of ")[0]
 
 
@@ -40,20 +40,20 @@ def kinds(work: cs.PendingWork) -> list[str]:
 
 
 def settle(device: cs.Device, until, timeout: float = 30) -> cs.Pending:
-    """Lets the device get as far as it can: until the condition holds of what is in flight."""
+    """Advances the device until the condition holds for the work in flight."""
     end = time.monotonic() + timeout
     while True:
         report = cs.pending(device)
         if until(report):
             return report
-        assert time.monotonic() < end, f"it never came to that:\n{report}"
+        assert time.monotonic() < end, f"the condition never held:\n{report}"
         cs.Stream(non_blocking=True).query()
         time.sleep(0.02)
 
 
 @contextmanager
 def waiting(*streams: cs.Stream) -> Iterator[None]:
-    """Threads that wait for the streams meanwhile, and are over afterwards."""
+    """Threads that wait for the streams during the block, and have ended after it."""
     threads = [threading.Thread(target=stream.synchronize, daemon=True) for stream in streams]
     for thread in threads:
         thread.start()
@@ -89,10 +89,10 @@ def test_pending_is_a_sequence(device):
     stream.synchronize()
 
 
-# ---- programs that wait for ever, each let go in the end
+# ---- programs that wait for ever; each is released at the end
 
 
-def test_pending_of_a_number_that_nobody_writes_names_the_number(device):
+def test_pending_of_a_number_that_no_work_writes_names_the_number(device):
     flag, out, (stream,) = pinned(3), pinned(), streams(1)
     try:
         stream.wait_value(flag, 7)
@@ -194,7 +194,7 @@ def test_pending_of_a_wait_for_an_event_names_the_stream_that_is_held(device):
         flag[0] = 1
 
 
-@pytest.mark.host_only("a GPU does not say what its legacy default stream waits for")
+@pytest.mark.host_only("a GPU does not tell why its legacy default stream waits")
 def test_pending_of_the_legacy_stream_behind_a_held_blocking_stream_says_so(device):
     flag, held = pinned(), cs.Stream()
     x = cs.empty_plain(4, np.float32)
@@ -212,7 +212,7 @@ def test_pending_of_the_legacy_stream_behind_a_held_blocking_stream_says_so(devi
     cs.synchronize()
 
 
-def test_pending_of_a_copy_behind_a_held_kernel_says_what_it_is_behind(device):
+def test_pending_of_a_copy_behind_a_held_kernel_names_the_kernel(device):
     flag, (stream,) = pinned(0, np.int32), streams(1)
     source = cs.pinned_empty(1024, np.float32)
     x = cs.empty_plain(1024, np.float32)
@@ -233,8 +233,8 @@ def test_pending_of_a_copy_behind_a_held_kernel_says_what_it_is_behind(device):
         flag[0] = 1
 
 
-@pytest.mark.host_only("a GPU does not say which of its engines does what")
-def test_pending_of_a_host_function_behind_one_of_another_stream_names_that(device):
+@pytest.mark.host_only("a GPU does not tell the work of its engines")
+def test_pending_of_a_host_function_behind_one_of_another_stream_names_that_one(device):
     go, (first, second) = threading.Event(), streams(2)
     try:
         first.host_function(go.wait, 60)
@@ -275,7 +275,7 @@ def test_pending_of_a_graph_that_is_held_names_the_node(device):
 
 
 @pytest.mark.host_only("semaphores of a GPU are other interfaces'")
-def test_pending_of_a_semaphore_that_nobody_signals_names_the_semaphore(device):
+def test_pending_of_a_semaphore_that_is_never_signalled_names_the_semaphore(device):
     fd = os.eventfd(0)
     mine = os.dup(fd)
     (stream,) = streams(1)
@@ -296,7 +296,7 @@ def test_pending_of_a_semaphore_that_nobody_signals_names_the_semaphore(device):
 
 
 @pytest.mark.host_only("it is the model of a device with one hardware queue")
-def test_pending_on_a_device_with_one_queue_names_what_stands_at_its_front(device):
+def test_pending_on_a_device_with_one_queue_names_the_work_at_its_front(device):
     with cs.add_host_device("fermi") as fermi:
         flag, (first, second) = pinned(), streams(2)
         nothing = cs.Module(BASIC).nothing
@@ -335,7 +335,7 @@ def test_pending_of_a_kernel_without_room_names_the_kernel_that_fills_the_device
         flag[0] = 1
 
 
-# ---- how things are named
+# ---- the names of things
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_pending_of_a_kernel_without_room_names_the_kernel_that_fills_the_device
     [("geq", ">= 5"), ("eq", "== 5"), ("and", "& 5 != 0"), ("nor", "~(it | 5) != 0")],
 )
 @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
-def test_pending_says_what_a_wait_wants_of_the_number(device, condition, said, dtype):
+def test_pending_shows_the_condition_of_a_wait_for_a_number(device, condition, said, dtype):
     nothing_set = np.iinfo(dtype).max if condition == "nor" else 0
     flag, (stream,) = pinned(nothing_set, dtype), streams(1)
     try:
@@ -359,7 +359,7 @@ def test_pending_says_what_a_wait_wants_of_the_number(device, condition, said, d
         flag[0] = 5 if condition != "nor" else 0
 
 
-@pytest.mark.host_only("a GPU does not say what a stream that was closed has left to do")
+@pytest.mark.host_only("a GPU does not tell the pending work of a closed stream")
 def test_pending_names_a_stream_that_was_closed(device):
     flag, (stream,) = pinned(), streams(1)
     name = name_of(stream)
@@ -374,7 +374,7 @@ def test_pending_names_a_stream_that_was_closed(device):
 
 
 @pytest.mark.host_only("a GPU does not say where in a graph it stands")
-def test_pending_of_a_graph_behind_a_condition_names_what_that_chose(device):
+def test_pending_of_a_graph_behind_a_condition_names_the_condition(device):
     flag, (stream,) = pinned(0, np.int32), streams(1)
     forever = module(device).forever
     graph = cs.Graph()
@@ -394,7 +394,7 @@ def test_pending_of_a_graph_behind_a_condition_names_what_that_chose(device):
         flag[0] = 1
 
 
-@pytest.mark.host_only("of a GPU it is not known which kernel writes what")
+@pytest.mark.host_only("it is not known which kernel of a GPU writes a number")
 def test_pending_of_a_number_that_a_kernel_may_write_names_the_kernel(device):
     hold, flag, (waits, writes) = pinned(), pinned(0, np.int32), streams(2)
     store = module(device).store
@@ -402,7 +402,7 @@ def test_pending_of_a_number_that_a_kernel_may_write_names_the_kernel(device):
         writes.wait_value(hold, 1)
         store[1, 1, writes](flag, 1)
         waits.wait_value(flag, 1)
-        waits.host_function(len, ())  # which comes too late to be what the wait is for
+        waits.host_function(len, ())  # it is enqueued too late to be the work that the wait is for
         cs.host_work(1e-3)
         work = work_of(waits)[0]
 
@@ -430,7 +430,7 @@ def test_pending_as_html_escapes_the_names_of_kernels(device):
     stream.synchronize()
 
 
-# ---- what the call leaves alone
+# ---- the call changes nothing
 
 
 PROGRAM = r"""
@@ -508,7 +508,7 @@ def test_pending_inside_a_host_function_answers(device):
     assert isinstance(seen[0], cs.Pending)
 
 
-def test_pending_refuses_what_is_no_device():
+def test_pending_refuses_objects_that_are_no_device():
     with pytest.raises(TypeError, match="device"):
         cs.pending("host:0")
 
@@ -528,7 +528,7 @@ timer.start()
 """
 
 
-def test_a_wait_in_which_nothing_goes_on_warns_once_on_its_line(device, run_python):
+def test_a_wait_without_progress_warns_once_on_its_line(device, run_python):
     program = HANGING + "stream.synchronize()  # this line\nprint('done')\n"
 
     result = run_python(program, env={"CUSCOPE_WAIT_WARNING": "0.5"})
@@ -630,7 +630,7 @@ def test_that_hangs():
 
 @pytest.mark.parametrize("wait", ["stream.synchronize()", "threading.Event().wait(60)"])
 @pytest.mark.parametrize("method", ["signal", "thread"])
-def test_a_test_that_hangs_prints_what_is_in_flight(tmp_path, wait, method):
+def test_a_test_that_hangs_prints_the_work_in_flight(tmp_path, wait, method):
     pytest.importorskip("pytest_timeout")
     test = tmp_path / "test_hangs.py"
     test.write_text(HANGS.format(wait=wait))

@@ -34,7 +34,7 @@ def test_work_of_a_stream_runs_in_order(device):
     assert seen == list(range(100))
 
 
-def test_flags_and_priority_are_what_was_asked_for(device):
+def test_flags_and_priority_are_those_of_the_call(device):
     least, greatest = device.stream_priority_range
     s = cs.Stream(priority=greatest, non_blocking=True)
 
@@ -189,7 +189,7 @@ def test_host_function_has_not_run_before_its_turn(device):
     assert seen == [1]
 
 
-def test_host_function_sees_what_the_stream_copied(device):
+def test_host_function_sees_the_streams_copies(device):
     s = cs.Stream()
     source = cs.to_device(np.arange(1000, dtype=np.int32))
     target = cs.pinned_empty(1000, np.int32)
@@ -339,7 +339,7 @@ def test_stream_arguments_are_by_keyword(device):
 
 
 def test_per_thread_streams_of_two_threads_are_two_streams(device):
-    """Were they one, the second thread would wait for the kernel that it alone can end."""
+    """If they were one stream, the second thread would wait for the kernel that it alone can end."""
     flag = cs.pinned_empty(1, np.int32)
     flag[0] = 0
     launched = threading.Event()

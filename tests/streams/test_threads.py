@@ -44,7 +44,7 @@ def wait_for_host_function(non_blocking=False):
 
 
 def capture_and_launch():
-    # Non-blocking: a capture of a blocking stream would refuse the copies in the legacy stream.
+    # Non-blocking, because a capture of a blocking stream would refuse the copies in the legacy stream.
     stream = cs.Stream(non_blocking=True)
     x = cs.full(64, 1, np.int32, stream=stream)
     with stream.capture("thread_local") as graph:
@@ -80,8 +80,8 @@ def test_captures_beside_copies_and_products_of_other_threads_end(device):
     )
 
 
-def test_copies_in_the_legacy_stream_beside_captures_of_blocking_streams(device):
-    # A GPU's driver looks into such captures at every use of the legacy stream; it used to end the process.
+def test_copies_in_the_legacy_stream_beside_captures_of_blocking_streams_end(device):
+    # A GPU's driver reads such captures at every use of the legacy stream; this used to end the process.
     def capture():
         stream = cs.Stream()
         with stream.capture("thread_local") as graph:

@@ -1,7 +1,7 @@
-"""The simulated device takes the time that the model says, and the same time on every run.
+"""The simulated device takes the times of the model, and the same times on every run.
 
-The reference figures were measured on one NVIDIA H200 (CUDA 13.0, driver 580). A model is right if it keeps what a
-person learns from them: what overlaps, what does not, and about how long it takes.
+The reference figures were measured on one NVIDIA H200 (CUDA 13.0, driver 580). The model is right if a reader learns
+the same from its times: which work overlaps, which does not, and about how long it takes.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def copy_time(device, nbytes: int, direction: str, *, pinned: bool = True) -> fl
         (64 << 20, "in", 1215),
     ],
 )
-def test_page_locked_copies_take_what_was_measured(device, nbytes, direction, microseconds):
+def test_page_locked_copies_take_the_measured_time(device, nbytes, direction, microseconds):
     assert copy_time(device, nbytes, direction) * 1e3 == pytest.approx(microseconds, rel=0.15)
 
 
@@ -147,7 +147,7 @@ def pipeline(device: cs.Device, streams: int, *, pinned: bool) -> float:
 @pytest.mark.parametrize(
     ("streams", "pinned", "expected"), [(1, False, 23.27), (1, True, 5.04), (2, True, 3.38)]
 )
-def test_chunk_pipeline_takes_what_was_measured(device, streams, pinned, expected):
+def test_chunk_pipeline_takes_the_measured_time(device, streams, pinned, expected):
     assert pipeline(device, streams, pinned=pinned) == pytest.approx(expected, rel=0.15)
 
 
@@ -208,7 +208,7 @@ def test_device_works_while_the_host_does(device):
 
 
 def test_time_of_python_does_not_count(device):
-    """Asking for the time takes some, so that a program may wait for a moment; what Python does between takes none."""
+    """A query for the time costs some time, so that a program may wait for a moment; other Python code costs none."""
     device.synchronize()
 
     def between(work) -> int:
@@ -219,7 +219,7 @@ def test_time_of_python_does_not_count(device):
     assert between(lambda: sum(range(2_000_000))) == between(lambda: None)
 
 
-def test_one_queue_serialises_what_many_queues_overlap():
+def test_one_queue_serialises_kernels_that_overlap_with_many_queues():
     """32 pairs of kernels, depth first: a published 0.346 s with one hardware queue, 0.021 s with 32."""
     times = {}
     for model in ("fermi", "h200"):
@@ -243,7 +243,7 @@ def test_one_queue_serialises_what_many_queues_overlap():
     ("order", "overlaps"), [("depth first", False), ("breadth first", True)], ids=["depth", "breadth"]
 )
 def test_one_queue_of_copies_overlaps_in_the_right_order_of_issue(order, overlaps):
-    """A single copy engine takes copies as they were issued: one that waits for a kernel holds up those behind it."""
+    """A single copy engine keeps the order of issue: a copy that waits for a kernel holds up the copies behind it."""
     with cs.add_host_device("c1060") as device:
         kernel = cs.Module(KERNEL).wide
         host = [cs.pinned_empty(4 << 20, np.uint8) for _ in range(4)]

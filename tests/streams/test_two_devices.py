@@ -1,6 +1,6 @@
-"""Two devices of one runtime: work for one while the other is current, and what does not cross between them.
+"""Two devices of one runtime: work for one while the other is current, and calls that do not cross between them.
 
-What an H200 answered without peer access is in semantics/cases_devices.py.
+The answers of an H200 without peer access are in semantics/cases_devices.py.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def test_work_in_a_stream_of_a_device_that_is_not_current_is_done_there(device):
     assert (x.to_host()[0], y.to_host()[0]) == (1, 3)
 
 
-def test_a_capture_on_a_device_that_is_not_current_takes_what_is_put_into_its_stream(device):
+def test_a_capture_on_a_device_that_is_not_current_takes_the_work_of_its_stream(device):
     other = second(device)
     stream = cs.Stream()
     x = cs.zeros(1, np.int32, stream=stream)
@@ -94,7 +94,7 @@ def test_a_stream_waits_for_an_event_of_another_device(device):
         assert np.array_equal(y.to_host(), host)
 
 
-def test_an_array_of_others_on_a_device_that_is_not_current_is_found_there(device):
+def test_an_array_of_another_library_on_a_device_that_is_not_current_is_found_there(device):
     other = second(device)
     theirs = Interface(cs.empty_plain(4, np.float32))
 

@@ -1,10 +1,11 @@
-"""Random operations by random threads, on objects of one thread and on objects that all share.
+"""Random operations by random threads, on objects of one thread and on objects that all threads share.
 
     python tests/stress --seconds 60 --threads 2,4,8 --seed 1,2,3 --device host:0 --operations capture,launch
 
-Each seed runs with each number of threads, for its share of the time. The end is 0 if all went well, 1 if an operation
-raised what none may raise or memory grew, and 9 if nothing went on for --patience seconds; then every thread's
-traceback is printed. A seed decides what each thread does, not how the threads meet.
+Each seed runs with each number of threads, for its share of the time. The exit status is 0 if all went well, 1 if
+memory grew or an operation raised an error that it must not raise, and 9 if nothing happened for --patience seconds;
+then every thread's traceback is printed. A seed decides the operations of each thread, but not how the threads
+interleave.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def resident() -> int:
 
 
 def expected(operation: Operation, error: Exception) -> str | None:
-    """What to count the exception under; None if it is a failure."""
+    """The name under which the exception is counted; None if it is a failure."""
     if isinstance(error, cs.CudaError) and error.name in (*CAPTURE_ERRORS, *operation.errors):
         return error.name
     if isinstance(error, (cs.CudaError, ValueError)):
@@ -51,7 +52,8 @@ class Run:
         self.outcomes: collections.Counter[str] = collections.Counter()
         self.failure: str | None = None
         self.stop = False
-        with device:  # all objects are there before the first thread captures, which refuses some of it
+        # All objects exist before the first thread captures, because a capture refuses some calls that make them.
+        with device:
             shared = Objects()
             self.workers = [Worker(1000 * seed + i, shared, device) for i in range(threads)]
         self.threads = [threading.Thread(target=self.work, args=(i,), daemon=True) for i in range(threads)]
@@ -87,13 +89,13 @@ class Run:
         self.stop = True
 
     def go_on(self, seconds: float, patience: float) -> None:
-        """Runs for so long. Ends the process where nothing goes on."""
+        """Runs for so long. Ends the process if nothing happens any more."""
         for thread in self.threads:
             thread.start()
         begin = moved = time.monotonic()
         last = -1
         while any(thread.is_alive() for thread in self.threads):
-            # Its thread needs no GIL, which a thread that hangs may hold.
+            # This needs no GIL, because a thread that hangs may hold it.
             faulthandler.dump_traceback_later(2 * patience, exit=True)
             time.sleep(0.2)
             now = time.monotonic()
@@ -110,7 +112,7 @@ class Run:
             print(pending(), flush=True)
         faulthandler.dump_traceback(all_threads=True)
         sys.stderr.flush()
-        if os.environ.get("CUSCOPE_STRESS_WAIT"):  # for a debugger
+        if os.environ.get("CUSCOPE_STRESS_WAIT"):  # waits for a debugger
             time.sleep(1e6)
         os._exit(9)
 

@@ -80,7 +80,7 @@ def build_a_graph(w: Worker) -> None:
     repr((graph.edges, graph.roots, graph.programmatic_edges, graph.closed, graph.device, child))
     graph.to_dot()
     if w.random.random() < 0.5:
-        return  # a graph that allocates has no clones, and is launched here or nowhere
+        return  # a graph that allocates has no clones, and may have only one executable
     executable = graph.instantiate()
     executable.launch(w.own.streams[1])
 

@@ -38,7 +38,7 @@ def replace_array(w: Worker) -> None:
 
 @operation("DeviceArray.to_host", "to_device")
 def copy_out_and_back(w: Worker) -> None:
-    """An array that only this thread knows comes back as it went."""
+    """An array that only this thread uses comes back with the same elements."""
     values = np.arange(w.random.choice([1, 12, 1000, 100_000]), dtype=np.float32)
     stream = w.own.streams[0]
     assert np.array_equal(cs.to_device(values, stream=stream).to_host(stream=stream), values)

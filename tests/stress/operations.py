@@ -1,8 +1,8 @@
-"""Operations of the public surface on objects that other threads may close, replace or capture at any time.
+"""Operations of the public classes on objects that other threads may close, replace or capture at any time.
 
-Each is a function of a Worker, with the names of what it uses. test_stress.py compares these names with the surface, so
-that a new operation needs an entry in one of the files imported here, or a reason in EXEMPT. The order of the imports
-is the order of the table, from which a seed chooses.
+Each operation is a function of a Worker, with the public names that it uses. test_stress.py compares these names with
+the public classes, so a new public operation needs an entry in one of the files imported here, or a reason in EXEMPT.
+The order of the imports is the order of the table, from which a seed chooses.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def enter_streams(w: Worker) -> None:
     "MemoryBarrier*",
 )
 def wait_for_numbers(w: Worker) -> None:
-    """In streams of this thread's own: a wait ends because of a write that comes before it, or the host's."""
+    """Uses streams of this thread's own, so that an earlier write or a write of the host always ends the wait."""
     first, second = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
     flag, pinned = cs.empty_plain(1, np.uint32), cs.pinned_empty(1, np.uint32)
     pinned[0] = 0

@@ -1,4 +1,4 @@
-"""The table of operations: what each uses of the public surface, and what a race may make it raise."""
+"""The table of operations: the public names that each uses, and the errors that a race may make it raise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import cuscope as cs
 class Operation:
     run: Callable[[Worker], Any]
     covers: tuple[str, ...]
-    errors: tuple[str, ...]  # of this operation alone, beside those that any may give
+    # Errors of this operation alone, in addition to errors that any operation may raise.
+    errors: tuple[str, ...]
     simulated_only: bool
 
     @property
@@ -37,7 +38,7 @@ def operation(
     return add
 
 
-# What a race may give anywhere: a name of CudaError, or a part of an exception's text.
+# Errors that a race may cause anywhere: a name of CudaError, or a part of an exception's text.
 CAPTURE_ERRORS = {
     "cudaErrorStreamCapture" + kind
     for kind in (
@@ -100,6 +101,6 @@ def covered() -> set[str]:
 
 
 def read_all(thing: Any) -> None:
-    """Reads each property: of objects that hold what a device once answered."""
+    """Reads each property of objects that hold earlier answers of a device."""
     for name in members(type(thing)):
         getattr(thing, name)

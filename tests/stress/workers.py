@@ -1,4 +1,4 @@
-"""Threads of the stress test: the objects of one thread, and those that all share."""
+"""Threads of the stress test: the objects of one thread, and the objects that all threads share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LENGTH = 32
 
 @dataclass
 class Objects:
-    """What threads work on: of one thread alone, or shared by all."""
+    """The objects that threads use: of one thread alone, or shared by all."""
 
     streams: list[cs.Stream] = field(
         default_factory=lambda: [cs.Stream(non_blocking=i > 1) for i in range(4)]
@@ -51,7 +51,7 @@ class Objects:
 
 
 class Worker:
-    """A thread: its random numbers, its own objects, and those of all."""
+    """A thread: its random numbers, its own objects, and the shared objects."""
 
     def __init__(self, seed: int, shared: Objects, device: cs.Device) -> None:
         self.random = random.Random(seed)
@@ -80,7 +80,7 @@ class Worker:
         return self.pick("modules")
 
     def replace(self, kind: str, made: Any, keep: int = 0) -> Any:
-        """Puts an object into the place of another, or beside the others while they are few; returns the other."""
+        """Puts an object in the place of another one, or beside the others while they are few; returns the old one."""
         objects = getattr(self.objects(), kind)
         if len(objects) < keep:
             objects.append(made)

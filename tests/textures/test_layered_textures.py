@@ -1,4 +1,4 @@
-"""Layered arrays and cubemaps as textures and surfaces: what kernels read and write, against NumPy."""
+"""Layered arrays and cubemaps as textures and surfaces: the elements that kernels read and write, against NumPy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ KINDS = {
 
 
 def filled(kind: str, dtype=np.float32, **arguments) -> tuple[cs.CudaArray, np.ndarray]:
-    """An array of a kind, and the different numbers that it holds."""
+    """An array of a kind, and its elements, which all differ."""
     shape, flags = KINDS[kind]
     host = np.arange(np.prod(shape), dtype=dtype).reshape(shape)
     array = cs.CudaArray(shape, dtype, **flags, **arguments)
@@ -69,7 +69,7 @@ def face_and_place(way: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, 
     return face, (t / m + 1) / 2 * size, (s / m + 1) / 2 * size
 
 
-@pytest.mark.no_initcheck("it does not see what a copy from an array writes")
+@pytest.mark.no_initcheck("it does not see the writes of a copy from an array")
 @pytest.mark.parametrize("channels", [1, 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_copies_to_layers_and_back(device, kind, channels):
@@ -141,8 +141,8 @@ def test_cubemap_is_filtered_within_a_face(device):
     assert got.tolist() == [host[0, 1:3, 1:3].mean(), host[3, 1:3, 1:3].mean()]
 
 
-# Directions, and the number of the face that an H100 reads, times 100. Of coordinates that are equally long it
-# takes the last.
+# Directions, and the number of the face that an H100 reads, times 100. If two coordinates have the same length, it
+# takes the last one.
 FACES_OF_DIRECTIONS = [
     ((1, -1, 0), 300),
     ((1, -0.99, 0), 0),
@@ -183,7 +183,8 @@ def test_directions_at_edges_read_the_face_of_a_gpu(device, arguments, expected)
     assert got.tolist() == expected
 
 
-# Directions, and what an H200 reads from a cubemap of the numbers 0 to 95: the nearest element, and filtered.
+# Directions, and the values that an H200 reads from a cubemap of the numbers 0 to 95: the nearest element, and
+# filtered.
 ELEMENTS_OF_DIRECTIONS = [
     ((0, 0, 0), 74, 71.5),
     ((0, 0, -0.0), 74, 71.5),
@@ -255,7 +256,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_refused_shapes_say_what_is_allowed(device, what):
+def test_refused_shapes_name_the_allowed_ones(device, what):
     arguments, text = REFUSED[what]
     with pytest.raises(ValueError, match=text):
         cs.CudaArray(**arguments)
@@ -272,6 +273,6 @@ def test_wrapped_layers_need_normalized_coordinates(device):
         cs.Texture(array, address="wrap")
 
 
-def test_representation_says_layers_and_cubemap(device):
+def test_repr_names_layers_and_cubemap(device):
     array = cs.CudaArray((12, 4, 4), layered=True, cubemap=True)
     assert repr(array) == f"CudaArray(shape=(12, 4, 4), dtype=float32, layered, cubemap, {device.name})"

@@ -1,4 +1,4 @@
-"""Mipmapped arrays: their levels, and which of them kernels read."""
+"""Mipmapped arrays: their levels, and the level that a kernel reads."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SHAPES = [(8,), (8, 8), (8, 8, 8)]
 
 
 def numbered(shape, step=10, **arguments) -> cs.MipmappedArray:
-    """Of 4 levels, which hold 0, 10, 20 and 30 everywhere, or multiples of another step."""
+    """A texture of 4 levels, whose elements are all 0, 10, 20 and 30, or multiples of another step."""
     array = cs.MipmappedArray(shape, levels=4, **arguments)
     for i in range(array.levels):
         level = array.level(i)
@@ -99,7 +99,7 @@ def test_levels_halve_the_axes_of_coordinates(device, shape, flags, shapes):
     assert (array.shape, array.dtype, array.device) == (shape, np.int16, device)
 
 
-@pytest.mark.no_initcheck("it does not see what a copy from an array writes")
+@pytest.mark.no_initcheck("it does not see the writes of a copy from an array")
 @pytest.mark.parametrize("shape", [(9,), (6, 9), (3, 4, 5)])
 def test_copies_to_levels_and_back(device, shape):
     array = cs.MipmappedArray(shape, np.uint8, channels=4)
@@ -132,7 +132,7 @@ def test_level_is_a_texture_of_its_own(device):
     assert read(device, "lod", texture, 2, [0, 3]) == [20, 20]
 
 
-# ---- which level is read
+# ---- the level that is read
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -346,7 +346,7 @@ def test_arrays_give_their_memory_back(device, settled):
     assert device.memory_info().free >= free - (16 << 20)
 
 
-# ---- what is refused
+# ---- refused arguments
 
 REFUSED = {
     "no levels": (
@@ -412,14 +412,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_refusals_say_what_is_allowed(device, contract, what):
+def test_refusals_name_the_allowed_values(device, contract, what):
     use, error, text = REFUSED[what]
     with pytest.raises(error, match=text):
         use()
     assert contract.peek_at_last_error() == "cudaSuccess"
 
 
-def test_representation_says_the_levels(device):
+def test_repr_names_the_levels(device):
     array = cs.MipmappedArray((6, 9), np.int8, channels=2)
     assert repr(array) == f"MipmappedArray(shape=(6, 9), dtype=int8, channels=2, levels=4, {device.name})"
 
@@ -440,7 +440,7 @@ def test_count_of_levels_is_clamped(contract, asked, made):
     ok(contract.free_mipmapped_array(array))
 
 
-def test_level_says_what_it_is(contract):
+def test_level_has_its_own_description(contract):
     array = ok(contract.malloc_mipmapped_array(FLOAT1, (9, 4, 0), 4, 2))
     level = ok(contract.get_mipmapped_array_level(array, 1))
 

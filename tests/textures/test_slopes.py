@@ -1,4 +1,4 @@
-"""Which levels of a mipmapped texture tex1DGrad, tex2DGrad and tex3DGrad read: those that GPUs read."""
+"""The levels of a mipmapped texture that tex1DGrad, tex2DGrad and tex3DGrad read: the same as GPUs read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __global__ void levels(cudaTextureObject_t t, int axes, const float* slope, floa
 
 
 def numbered(axes: int, size: int, **arguments) -> cs.Texture:
-    """Of an array whose levels hold 0, 256, 512 and so on everywhere."""
+    """A texture whose levels have the elements 0, 256, 512 and so on."""
     array = cs.MipmappedArray((size,) * axes)
     for i in range(array.levels):
         level = array.level(i)

@@ -1,5 +1,5 @@
-"""CUDA arrays, textures and surfaces: copies, and what kernels read and write, against the formulas of the CUDA C++
-Programming Guide's "Texture Fetching" in NumPy.
+"""CUDA arrays, textures and surfaces: copies, and the values that kernels read and write. The reference is NumPy code
+with the formulas of the CUDA C++ Programming Guide's "Texture Fetching".
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def code(device) -> cs.Module:
 
 
 def fetch(device, texture, axes: int, coordinates, dtype, channels: int = 1) -> np.ndarray:
-    """What a kernel reads at each (x, y, z)."""
+    """The value that a kernel reads at each (x, y, z)."""
     points = np.zeros((3, len(coordinates)), np.float32)
     points[: np.shape(coordinates)[1]] = np.transpose(coordinates)
     out = cs.empty((len(coordinates), channels), dtype)
@@ -96,7 +96,7 @@ def fetch(device, texture, axes: int, coordinates, dtype, channels: int = 1) -> 
 
 
 def places(mode: str, index: np.ndarray, count: int) -> np.ndarray:
-    """Where indices lie after an address mode; -1 on the border."""
+    """The indices after an address mode; -1 on the border."""
     if mode == "clamp":
         return index.clip(0, count - 1)
     if mode == "wrap":
@@ -143,7 +143,7 @@ def numbers(shape, dtype, seed: int = 0) -> np.ndarray:
 # ---- arrays
 
 
-@pytest.mark.no_initcheck("it does not see what a copy from an array writes")
+@pytest.mark.no_initcheck("it does not see the writes of a copy from an array")
 @pytest.mark.parametrize("shape", [(7,), (5, 7), (3, 5, 7)])
 @pytest.mark.parametrize(
     ("dtype", "channels"), [(np.float32, 1), (np.uint8, 4), (np.int16, 2), (np.float16, 4)]
@@ -183,7 +183,7 @@ def test_copies_of_page_locked_memory_do_not_wait(device):
     assert np.array_equal(a.to_host(stream=stream), sent)
 
 
-@pytest.mark.no_initcheck("it does not see what a copy from an array writes")
+@pytest.mark.no_initcheck("it does not see the writes of a copy from an array")
 def test_sources_of_any_strides_and_kinds(device):
     a = cs.CudaArray((4, 6), np.int32)
     host = numbers((6, 4, 2), np.int32)
@@ -218,7 +218,7 @@ def test_elements_are_read_as_they_are(device, dtype, channels):
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16])
-def test_normalized_reads(device, dtype):
+def test_normalized_reads_scale_integers_to_one(device, dtype):
     host = numbers((4, 64, 1), dtype)
     host[0, :2, 0] = np.iinfo(dtype).min, np.iinfo(dtype).max
     a = cs.CudaArray((4, 64), dtype)
@@ -303,7 +303,7 @@ def test_the_border_has_a_value_of_each_channel(device, channels):
 
 
 @pytest.mark.parametrize(("dtype", "channels"), [(np.float32, 1), (np.int32, 2), (np.uint8, 4)])
-def test_linear_memory(device, dtype, channels):
+def test_linear_memory_is_fetched(device, dtype, channels):
     host = numbers((100, channels), dtype)
     x = cs.to_device(host if channels > 1 else host[:, 0])
     points = [(float(i),) for i in range(100)]
@@ -320,7 +320,7 @@ def test_fetches_outside_of_linear_memory_are_zero(device):
 
 
 @pytest.mark.parametrize(("dtype", "channels"), [(np.float32, 1), (np.float32, 4), (np.uint8, 2)])
-def test_pitched_memory(device, dtype, channels):
+def test_pitched_memory_is_read(device, dtype, channels):
     host = numbers((5, 13, channels), dtype)
     x = cs.empty_pitched((5, 13 * channels), dtype)
     x.copy_from(host.reshape(5, -1))
@@ -361,7 +361,7 @@ def test_srgb_is_made_linear(device):
     assert got == pytest.approx(want, abs=5e-3)  # a GPU's table has a few more steps than 8 bits
 
 
-def test_gathers(device):
+def test_gathers_read_four_neighbours(device):
     a = cs.CudaArray((2, 2), gather=True)
     a.copy_from(np.array([[1, 2], [3, 4]], np.float32))
     out = cs.zeros(4)
@@ -369,7 +369,7 @@ def test_gathers(device):
     assert out.to_host().tolist() == [3, 4, 2, 1]  # counter-clockwise from the lower left
 
 
-def test_arrays_of_others_are_taken(device):
+def test_arrays_of_other_libraries_are_texture_sources(device):
     host = numbers((4, 16), np.float32)
     x = cs.empty_pitched((4, 16))
     x.copy_from(host)
@@ -420,7 +420,7 @@ def test_surfaces_are_read(device, shape, name, dtype):
     assert np.array_equal(a.to_host(), 2 * host)
 
 
-def test_outside_of_a_surface(device):
+def test_accesses_outside_of_a_surface_follow_its_boundary_mode(device):
     a = cs.CudaArray((2, 3), np.int32, surface=True)
     a.copy_from(np.arange(1, 7, dtype=np.int32).reshape(2, 3))
     out = cs.full(3, -1, np.int32)
@@ -452,8 +452,8 @@ def test_a_surface_access_outside_traps(run_python):
 # ---- lifetimes
 
 
-def test_what_a_kernel_reads_outlives_its_names(device):
-    """The array and the texture are given up while the kernel that reads them waits."""
+def test_objects_that_a_kernel_reads_outlive_their_names(device):
+    """The array and the texture are dropped while the kernel that reads them waits."""
     host = numbers((64, 64), np.float32)
     out = cs.empty((64 * 64, 1), np.float32)
     points = np.array([(x + 0.5, y + 0.5) for y in range(64) for x in range(64)], np.float32)
@@ -503,7 +503,7 @@ def test_arrays_give_their_memory_back(device, settled):
     assert device.memory_info().free >= free - (16 << 20)
 
 
-# ---- what is refused
+# ---- refused arguments
 
 REFUSED = {
     "no axes": (lambda: cs.CudaArray(()), ValueError, "1 to 3 axes"),
@@ -599,5 +599,5 @@ def test_kernels_take_textures_where_handles_belong(device):
     with pytest.raises(ValueError, match="host:"):
         read[1, 1](foreign, x, x, x, x, 1, 0)
     read[1, 1](texture.handle, x, x, x, x, 1, 0)
-    device.synchronize()  # nothing is known of a number, so nothing is kept alive
+    device.synchronize()  # the kernel got only a number, so nothing keeps the texture alive
     assert repr(texture) == f"<Texture on {device.name}>"

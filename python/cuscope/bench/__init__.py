@@ -1,1 +1,1 @@
-"""``python -m cuscope bench``: what things take, beside the same by other packages. docs/benchmarks.md says how."""
+"""``python -m cuscope bench``: times of cuscope, beside the same work by other packages. See docs/benchmarks.md."""

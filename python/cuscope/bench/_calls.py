@@ -1,7 +1,7 @@
-"""What single calls cost from Python: in this process, or by each package in one of its own.
+"""The costs of single calls from Python: in this process, or for each other package in a process of its own.
 
-What a package does in a context, above all in its legacy default stream, slows the calls of all others there; so each peer
-is a process that uses one ordinary stream and nothing else. ``python -m cuscope.bench._calls`` is such a process.
+The work of one package in a CUDA context, above all in its legacy default stream, slows the calls of all others there. So
+each peer is a process that uses one ordinary stream and nothing else. ``python -m cuscope.bench._calls`` is such a process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ __all__ = ["CALLS", "PEERS", "Calls", "Peer", "microseconds", "of_cuscope", "on_
 SOURCE = 'extern "C" __global__ void four(const float* a, const float* b, float* c, int n) {}'
 CALLS = ("launch", "event_record", "stream_wait", "stream_query")
 BATCHES = 21
-# name -> (statement, its names, what waits for it): a statement, because a function around it would count as well
+# name -> (statement, its names, a function that waits for it). A statement, because the call of a function
+# around it would be measured too.
 Calls = dict[str, tuple[str, dict[str, Any], Callable[[], object]]]
 
 
@@ -81,7 +82,7 @@ def _of_cuda_core(number: int) -> Calls:
 
     device = core.Device(number)
     device.set_current()
-    # The same kind of stream as everybody's here: one that waits for the legacy default stream.
+    # The same kind of stream as for the other packages: one that waits for the legacy default stream.
     stream = device.create_stream(options=core.StreamOptions(nonblocking=False))
     options = core.ProgramOptions(std="c++17", arch=f"sm_{device.arch}")
     kernel = core.Program(SOURCE, code_type="c++", options=options).compile("cubin").get_kernel("four")
@@ -94,7 +95,7 @@ def _of_cuda_core(number: int) -> Calls:
         "event": stream.record(),
         "n": np.int32(256),
     }
-    return {  # its streams have no query
+    return {  # cuda.core's streams have no query
         "launch": ("launch(stream, config, kernel, a, a, a, n)", names, stream.sync),
         "event_record": ("stream.record(event)", names, stream.sync),
         "stream_wait": ("stream.wait(event)", names, stream.sync),
@@ -109,14 +110,14 @@ PEERS: dict[str, Callable[[int], Calls]] = {
 
 
 def on_one_processor() -> None:
-    """Keeps this process, and those that it starts from here on, on one processor, so that which one each of them got is
-    no difference between them. There are others: the same call of two starts of one program differed by two thirds
-    even so."""
+    """Keeps this process, and the processes that it starts from here on, on one processor, so that different processors
+    cannot cause different times. There are other causes: even so, the same call differed by two thirds between two
+    starts of one program."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def _wake_the_processor(seconds: float = 0.05) -> None:
-    """A process that slept until its turn came finds its processor slow: calls took up to twice as long then."""
+    """Runs the processor up to speed: after a process had slept until its turn, calls took up to twice as long."""
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         pass
@@ -131,8 +132,8 @@ def microseconds(
     clock: Callable[[], float] = time.perf_counter,
     batches: int = BATCHES,
 ) -> float:
-    """The time of one call, as benchmarks/cpp measures it: the median of batches of `count` in a row, few enough that
-    the device's queue never fills."""
+    """The time of one call, measured as in benchmarks/cpp: the median over batches of `count` calls in a row. `count` is
+    small enough that the device's queue never fills."""
     timer = timeit.Timer(statement, timer=clock, globals=names)
     if clock is time.perf_counter:
         _wake_the_processor()
@@ -145,9 +146,9 @@ def microseconds(
 
 
 class Peer:
-    """A package in a process of its own, on the GPU of that number; `missing` says why it is not there.
+    """A package in a process of its own, on the GPU with this number; `missing` gives the reason if it cannot be used.
 
-    `module` is what the process runs: one that calls serve().
+    `module` is the module that the process runs; it must call serve().
     """
 
     def __init__(
@@ -177,7 +178,7 @@ class Peer:
 
 
 def serve(of_peer: Callable[[], Calls], count: int, *, batches: int = BATCHES) -> None:
-    """Measures the call that each line of the input names. The first answer is what there is, or why nothing is."""
+    """Measures the call that each line of the input names. The first answer lists the calls, or says why there are none."""
 
     def answer(value: object) -> None:
         sys.stdout.write(f"{json.dumps(value)}\n")
@@ -185,7 +186,7 @@ def serve(of_peer: Callable[[], Calls], count: int, *, batches: int = BATCHES) -
 
     try:
         calls = of_peer()
-    except Exception as error:  # another package's, whatever it is, does not end the measurement
+    except Exception as error:  # an error of another package must not end the measurement
         answer({"missing": f"{type(error).__name__}: {error}", "calls": []})
         return
     answer({"missing": "", "calls": list(calls)})

@@ -1,4 +1,4 @@
-"""The clocks of a GPU, as nvidia-smi tells them: two measurements compare only where they are the same."""
+"""The clocks of a GPU from nvidia-smi. Two measurements can only be compared if their clocks are equal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PCI_DOMAIN = 50  # cudaDevAttrPciDomainId
 
 
 def clocks(device: cs.Device) -> dict[str, float]:
-    """What it is at now; nothing for a simulated device, and where nvidia-smi is not there or does not know."""
+    """The current clocks; empty for a simulated device, and if nvidia-smi is missing or does not know them."""
     program = shutil.which("nvidia-smi")
     if device.simulated or program is None:
         return {}

@@ -1,4 +1,4 @@
-"""The command: its arguments, and one run of a subject."""
+"""The bench command: its arguments, and one run of a subject."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Measure. Raises CannotPlotError at once if the plot that is asked for cannot be drawn."""
+    """Measure. Raises CannotPlotError at once, before the measurement, if the requested plot cannot be drawn."""
     if options.plot:
         _plot.require(Path(options.plot))
     subject = SUBJECTS[options.subject]
@@ -106,7 +106,7 @@ def _seconds(text: str) -> float:
 
 
 def _output(text: str) -> str:
-    """A file that can be written: it would be a pity to learn that after the measurement."""
+    """The path of an output file, checked before the measurement: can it be written?"""
     if text != "-" and not Path(text).resolve().parent.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder for {text}")
     if text != "-" and Path(text).is_dir():

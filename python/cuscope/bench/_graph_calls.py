@@ -1,4 +1,4 @@
-"""What a chain of kernels takes as a graph and without one: in this process, or by each package in one of its own.
+"""The times of a chain of kernels with a graph and without: in this process, or for each package in its own process.
 
 ``python -m cuscope.bench._graph_calls`` is such a process; see _calls.
 """
@@ -16,11 +16,11 @@ from cuscope.bench._calls import SOURCE, Calls, serve
 
 __all__ = ["BATCHES", "CALLS", "PEERS", "REPEATS", "of_cuscope"]
 
-# Of a chain of kernels: all of it done as one graph, and as single launches; what it costs the host to launch the
+# For a chain of kernels: the whole chain as one graph, and as single launches; the host's cost to launch the
 # graph, and to capture it.
 CALLS = ("replay", "plain", "launch", "capture")
 BATCHES = 11
-REPEATS = 4  # in a row, of which the time of one is taken
+REPEATS = 4  # runs in a row, for the time of one
 
 
 def of_cuscope(device: cs.Device, kernels: int) -> Calls:
@@ -80,7 +80,7 @@ def _of_cupy(number: int, kernels: int) -> Calls:
 
 
 def _of_torch(number: int, kernels: int) -> Calls:
-    """It has no kernels of one's own: additions in place, of which only the launch is comparable."""
+    """PyTorch has no kernels written by the user, so it adds in place. Only the cost of a launch is comparable."""
     torch = importlib.import_module("torch")
     torch.cuda.set_device(number)
     a = torch.zeros(256, device="cuda")

@@ -1,4 +1,5 @@
-"""The protocol: checked, warmed up, in turn, in rotating memory, timed by events, compared round by round."""
+"""The measuring protocol: results are checked, contenders are warmed up and take turns, memory rotates, events take the
+times, and contenders are compared within each round."""
 
 from __future__ import annotations
 
@@ -17,16 +18,16 @@ __all__ = ["measure", "rows_of"]
 Call = Callable[[], object]
 
 LEAST_ROUNDS, MOST_ROUNDS = 5, 200
-SIMULATED_ROUNDS = 3  # a model has no noise: they show that the times are the same
-WARM_UP = 0.2  # of a case's time, before what counts
-SAMPLE = 300e-6  # seconds of work between two events, at least, unless that takes more calls than:
-MOST_CALLS = 128  # what a stream takes before enqueuing waits for the device, with room to spare
+SIMULATED_ROUNDS = 3  # a model has no noise; several rounds show that the times are equal
+WARM_UP = 0.2  # the share of a case's time before the measured rounds
+SAMPLE = 300e-6  # seconds of work between two events, at least; but not with more calls than:
+MOST_CALLS = 128  # a stream takes this many, with room to spare, before enqueuing waits for the device
 MOST_SETS = 1 << 15
 HELD = 1.0  # seconds; if enqueuing takes longer, a call waits for the device
 
 
 def rows_of(cases: Callable[[Run], Iterable[Case]]) -> Callable[[Run], Iterator[Row]]:
-    """The rows of a subject, from its cases; the time of the run is shared out evenly."""
+    """The rows of a subject from its cases. The time of the run is divided equally among the cases."""
 
     def rows(run: Run) -> Iterator[Row]:
         every = list(cases(run))
@@ -38,7 +39,7 @@ def rows_of(cases: Callable[[Run], Iterable[Case]]) -> Callable[[Run], Iterator[
 
 
 def measure(run: Run, case: Case, seconds: float) -> Row:
-    """One case. Raises Mismatch if a contender's result is wrong, MemoryError if its operands are too large."""
+    """Measure one case. Raises Mismatch if a result is wrong, MemoryError if the operands are too large."""
     _refuse_what_does_not_fit(run.device, case)
     sets = case.operands(_sets(run.device, case))
     calls = {
@@ -69,7 +70,7 @@ def measure(run: Run, case: Case, seconds: float) -> Row:
 
 
 def _refuse_what_does_not_fit(device: cs.Device, case: Case) -> None:
-    """Before arrays of NumPy are made: the system may promise them any memory, and end the process once it is used."""
+    """Refuses before NumPy arrays are made: the system may promise any memory, and kill the process when it is used."""
     free = device.memory_info().free
     if case.footprint > free:
         raise MemoryError(
@@ -79,8 +80,8 @@ def _refuse_what_does_not_fit(device: cs.Device, case: Case) -> None:
 
 
 def _sets(device: cs.Device, case: Case) -> int:
-    """So many sets of operands that the second-level cache has forgotten one when its turn comes again."""
-    if device.simulated:  # its model knows no cache
+    """Enough sets of operands that the second-level cache no longer has a set when its turn comes again."""
+    if device.simulated:  # the model has no cache
         return 1
     wanted = -(-2 * device.properties.l2_cache_size // max(case.footprint, 1))
     return min(max(wanted, 1), MOST_SETS)
@@ -90,14 +91,14 @@ def _check(run: Run, case: Case, call: Call, operands: Sequence[object]) -> None
     if case.check is None:
         call()
         return
-    poison(operands[-1])  # type: ignore[arg-type]  # whatever the case has for a result
+    poison(operands[-1])  # type: ignore[arg-type]  # whatever type the case's result has
     call()
     run.stream.synchronize()
     case.check(operands)
 
 
 class _Rotation:
-    """The calls of one contender: each works on another set of operands than the one before."""
+    """The calls of one contender. Each call works on another set of operands than the call before."""
 
     def __init__(self, calls: Sequence[Call]) -> None:
         self.first = calls[0]
@@ -111,7 +112,7 @@ class _Rotation:
 
 
 class _Timer:
-    """Seconds a call, between two events of the stream."""
+    """Measures the seconds for each call, between two events of the stream."""
 
     def __init__(self, run: Run, *, held: bool) -> None:
         self._stream = run.stream
@@ -135,8 +136,8 @@ class _Timer:
         return (self._stop - self._start) / 1e3 / len(calls)
 
     def _in_held_stream(self, calls: Sequence[Call]) -> float | None:
-        """The same while nothing starts before all is enqueued, so that the device's time counts and not Python's. None
-        if a call waited for what it had enqueued."""
+        """The same, but nothing starts before all is enqueued, so that the time is the device's and not Python's. None
+        if a call waited for the work that it had enqueued."""
         enqueued, in_time = threading.Event(), []
         self._stream.host_function(lambda: in_time.append(enqueued.wait(HELD)))
         try:
@@ -159,7 +160,7 @@ def _simulated(timer: _Timer, calls: dict[str, _Rotation]) -> dict[str, list[flo
 def _measured(timer: _Timer, calls: dict[str, _Rotation], seconds: float) -> dict[str, list[float]]:
     begin = time.monotonic()
     counts = dict.fromkeys(calls, 1)
-    while True:  # the warm-up also finds how many calls make a sample
+    while True:  # the warm-up also finds the number of calls for a sample
         for name, rotation in calls.items():
             took = timer(rotation.take(counts[name]))
             counts[name] = min(max(int(SAMPLE / took) + 1 if took > 0 else MOST_CALLS, 1), MOST_CALLS)
@@ -172,5 +173,5 @@ def _measured(timer: _Timer, calls: dict[str, _Rotation], seconds: float) -> dic
             break
         for name in order:
             times[name].append(timer(calls[name].take(counts[name])))
-        order.append(order.pop(0))  # nobody is always the one who comes after the same other
+        order.append(order.pop(0))  # so that no contender always follows the same other one
     return times

@@ -1,4 +1,4 @@
-"""Packages to compare with, where they are installed and work."""
+"""Packages to compare with, if they are installed and work."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["cupy_on"]
 
 
 def cupy_on(run: Run) -> tuple[ModuleType, Any] | None:
-    """CuPy, with the device and the stream of a run current in this thread, and that stream as its own; or None, and the
-    reason in ``run.missing``. Simulated devices have no peers."""
+    """CuPy, with the device and the stream of a run current in this thread; or None, with the reason in
+    ``run.missing``. Simulated devices have no peers."""
     if run.device.simulated:
         return None
     try:
@@ -23,7 +23,7 @@ def cupy_on(run: Run) -> tuple[ModuleType, Any] | None:
         stream = of_others(run.stream) if of_others else cupy.cuda.ExternalStream(run.stream.handle)
         stream.use()
         cupy.zeros(1)
-    except Exception as error:  # another package's, whatever it is, does not end the measurement
+    except Exception as error:  # an error of another package must not end the measurement
         run.missing["cupy"] = f"{type(error).__name__}: {error}"
         return None
     return cupy, stream

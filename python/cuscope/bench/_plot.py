@@ -1,4 +1,4 @@
-"""The plot of a report, by Matplotlib: rates or times over size, or a roofline."""
+"""The plot of a report, drawn by Matplotlib: rates or times over size, or a roofline."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["CannotPlotError", "require", "save"]
 
 
 class CannotPlotError(RuntimeError):
-    """There is no Matplotlib, or it does not write such a file; the message says what helps."""
+    """Matplotlib is missing, or cannot write such a file. The message says how to fix it."""
 
 
 def require(path: Path) -> None:
-    """Raise CannotPlotError, before anything is measured, if a plot cannot be saved there."""
+    """Raise CannotPlotError, before the measurement, if a plot cannot be saved at this path."""
     formats = _figure().canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".").lower() not in formats:
         raise CannotPlotError(f"--plot {path}: the name has to end in one of {', '.join(sorted(formats))}")
@@ -48,7 +48,7 @@ def _figure() -> Any:
 
 
 def _draw(report: Report, axes: Any, place: Callable[[Row], float | None]) -> None:
-    """Rates: a colour for each case, a kind of line for each contender."""
+    """Draw the rates: a colour for each case, a line style for each contender."""
     cases = list(dict.fromkeys(row.case for row in report.rows))
     names = list(dict.fromkeys(name for row in report.rows for name in row.rate))
     for i, case in enumerate(cases):

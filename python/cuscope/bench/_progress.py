@@ -1,4 +1,4 @@
-"""How far a run is, for a person who looks on: a bar if Rich is installed, else a line for each case."""
+"""The progress of a run in a terminal: a bar if Rich is installed, else a line for each case."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["progress"]
 
 @contextmanager
 def progress(subject: str) -> Iterator[Callable[[str, int, int], None]]:
-    """What is told of each case: its name, its number from 0, and how many there are. Nothing is shown unless standard
-    error is a terminal."""
+    """A function to call for each case with its name, its number from 0, and the number of cases. Shows nothing unless
+    standard error is a terminal."""
     if not sys.stderr.isatty():
         yield lambda _name, _number, _count: None
         return

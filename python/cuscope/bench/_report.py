@@ -1,4 +1,4 @@
-"""What a run found, as a table to read and as values for JSON."""
+"""The results of a run, as a table to read and as values for JSON."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class Report:
 
     @property
     def clock(self) -> str:
-        """Whose times they are."""
+        """The kind of times: simulated or measured."""
         return "simulated" if self.device.simulated else "measured"
 
     @property
     def scale(self) -> float:
-        """What makes the subject's unit of something a second."""
+        """The factor from a rate per second to the subject's unit."""
         return _UNITS[self.subject.unit]
 
     def rate(self, row: Row, name: str) -> float | None:
-        """In the subject's unit; None if it has none, or the contender was not measured."""
+        """The rate in the subject's unit; None if the subject has no rates or the contender was not measured."""
         return row.rate[name] * self.scale if self.subject.unit and name in row.rate else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values. Rates are in the unit that is named beside them."""
+        """The report as plain values. Rates are in the unit that is named beside them."""
         rows = []
         for row in self.rows:
             values = asdict(row)
@@ -105,7 +105,7 @@ class Report:
 
 
 def size_text(size: int, subject: Subject) -> str:
-    """As a person says it: 4 KiB."""
+    """The size as text: 4 KiB."""
     if subject.size_kind == "bytes":
         for name, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
             if size >= 1 << power and size % (1 << power) == 0:

@@ -21,10 +21,12 @@ Memory = Callable[[int, npt.DTypeLike], Any]
 
 
 def _pageable(count: int, dtype: npt.DTypeLike) -> Any:
-    return np.ones(count, dtype)  # written once: memory that never was is the machine's zeros
+    # written once, because memory that was never written is one shared page of zeros
+    return np.ones(count, dtype)
 
 
-# name -> (where from, where to); what is on a device is of a DeviceArray
+# name -> (function that makes the source, function that makes the destination); on a device these are
+# DeviceArrays
 _KINDS: dict[str, tuple[Memory, Memory]] = {
     "host to device, pageable": (_pageable, cs.empty),
     "device to host, pageable": (cs.empty, _pageable),
@@ -48,7 +50,7 @@ def _cases(run: Run) -> Iterator[Case]:
                 name=name,
                 size=size,
                 amount=size
-                * (2 if on_device == 2 else 1),  # within the device, what is read counts and what is written
+                * (2 if on_device == 2 else 1),  # within the device, bytes read and bytes written both count
                 contenders=contenders,
                 operands=partial(_operands, run, origin, target, size),
                 footprint=size * on_device,
@@ -58,7 +60,8 @@ def _cases(run: Run) -> Iterator[Case]:
 
 
 def _operands(run: Run, origin: Memory, target: Memory, size: int, sets: int) -> Sequence[Sequence[Any]]:
-    """Sets of a source of random bytes and a destination, one behind the other in one piece of memory for each."""
+    """Sets of a source of random bytes and a destination. The sources stand one after the other in one piece of memory,
+    and so do the destinations."""
     dtype = np.dtype(np.uint64 if size % 8 == 0 else np.uint8)
     count = size // dtype.itemsize
     with run.stream:

@@ -1,4 +1,4 @@
-"""What a graph saves: a chain of kernels replayed, launched one by one, and captured."""
+"""The gain of a graph: a chain of kernels replayed, launched one by one, and captured."""
 
 from __future__ import annotations
 
@@ -55,13 +55,14 @@ def _simulated(run: Run, kernels: int) -> Times:
 
     def simulated(call: str) -> float:
         value = microseconds(*calls[call], REPEATS, clock=cs.clock, batches=SIMULATED_BATCHES)
-        return round(value, 6)  # the clock counts nanoseconds; what is beyond comes of its being a float
+        # the clock counts nanoseconds; further digits are rounding errors of the float
+        return round(value, 6)
 
     return {OURS: {call: [simulated(call)] for call in CALLS}}
 
 
 def _measured(run: Run, kernels: int) -> Times:
-    """All take turns, round after round, each in a process of its own."""
+    """The packages take turns, round after round, each in a process of its own."""
     gpu = int(run.device.name.partition(":")[2])
     times: Times = {name: {call: [] for call in CALLS} for name in PEERS}
     begin = time.monotonic()

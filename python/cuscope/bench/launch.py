@@ -1,4 +1,4 @@
-"""What calls cost the host, from Python: a launch, an event record, a wait, a query."""
+"""The host's cost of calls from Python: a launch, an event record, a wait, a query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cuscope.bench._subject import OURS, Row, Run, Subject
 
 __all__ = ["SUBJECT"]
 
-PROCESSES = 4  # even two streams of one process were seen to differ by a fifth
+PROCESSES = 4  # because even two streams of one process were seen to differ by a fifth
 ROUNDS = 4  # with each process
 SIMULATED_BATCHES = 3
 
@@ -49,14 +49,14 @@ def _simulated(run: Run, count: int) -> Times:
 
     def simulated(call: str) -> float:
         value = microseconds(*calls[call], count, clock=cs.clock, batches=SIMULATED_BATCHES)
-        # The clock counts nanoseconds; what is beyond comes of its being a float.
+        # The clock counts nanoseconds; further digits are rounding errors of the float.
         return round(value * 1e3 * count) / count / 1e3
 
     return {OURS: {call: [simulated(call)] for call in CALLS}}
 
 
 def _measured(run: Run, count: int, number: int) -> Times:
-    """All take turns, round after round, each in a process of its own, of which there are several one after another."""
+    """The packages take turns, round after round, each in several processes of its own, one after the other."""
     gpu = int(run.device.name.partition(":")[2])
     times: Times = {name: {call: [] for call in CALLS} for name in PEERS}
     begin = time.monotonic()

@@ -1,4 +1,4 @@
-"""Matrix products: what auto takes, and rungs of the ladder, beside cuBLAS through CuPy."""
+"""Matrix products: the variant that auto takes, and others of the ladder, beside cuBLAS through CuPy."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from cuscope.bench._subject import OURS, Case, Contender, Roof, Run, Subject
 
 __all__ = ["SUBJECT"]
 
-# The rungs that are fast enough to be measured at every size.
+# The variants that are fast enough to be measured at every size.
 _VARIANTS = ("auto", "shared_tiles", "vectorised", "double_buffered", "warp_tiles")
-# A simulated device runs a rung thread by thread: beyond this n, for minutes.
+# A simulated device runs a variant thread by thread, which takes minutes beyond this n.
 _MOST_SIMULATED = 512
-_CHECKED = 16  # rows of a result that are compared: all columns of them, in double precision
+_CHECKED = 16  # rows of a result that are compared, with all their columns, in double precision
 
 
 def _cases(run: Run) -> Iterator[Case]:
@@ -76,7 +76,7 @@ def _check(operands: Sequence[Any]) -> None:
 
 
 def _roof(device: cs.Device) -> Roof:
-    """Two operations a clock of each of 128 lanes of a multiprocessor, and the memory's bandwidth."""
+    """The peak (two operations per clock for each of the 128 lanes of a multiprocessor) and the memory's bandwidth."""
     properties = device.properties
     peak = properties.multiprocessor_count * 128 * 2 * properties.clock_rate * 1e3
     return Roof(peak, 2.0 * properties.memory_clock_rate * 1e3 * properties.memory_bus_width / 8)

@@ -17,8 +17,9 @@ from cuscope.bench._subject import OURS, Case, Contender, Run, Subject
 
 __all__ = ["SUBJECT"]
 
-Reduction = Callable[[Any, Sequence[Any], Any], None]  # by a module, of operands, into a result
-_WIDENED = 1 << 22  # elements at once
+# arguments: a module, operands, the array for the result
+Reduction = Callable[[Any, Sequence[Any], Any], None]
+_WIDENED = 1 << 22  # elements that are converted to double at once
 
 
 def _sum(axis: int | None, module: Any, operands: Sequence[Any], out: Any) -> None:
@@ -39,7 +40,7 @@ def _check_argmax(operands: Sequence[Any]) -> None:
 
 
 def _check_sum(axis: int | None, operands: Sequence[Any]) -> None:
-    """In double precision, which is no place to keep all of them in."""
+    """Sums in double precision, a part at a time, because all elements at once would need too much memory."""
     *given, out = operands
     arrays = [array.to_host() for array in given]
     exact, magnitude = np.zeros((2, *out.shape))
@@ -56,7 +57,8 @@ def _check_sum(axis: int | None, operands: Sequence[Any]) -> None:
     check_close(out, exact, relative=2.0**-20, magnitude=magnitude, dtype=np.float32)
 
 
-# name -> (the reduction, how many operands, are they square, the result's dtype, what is right)
+# name -> (the reduction, number of operands, whether they are square, the result's dtype, the check of the
+# result)
 _KINDS: dict[str, tuple[Reduction, int, bool, type, Callable[[Sequence[Any]], None]]] = {
     "sum": (partial(_sum, None), 1, False, np.float32, partial(_check_sum, None)),
     "argmax": (_argmax, 1, False, np.int64, _check_argmax),

@@ -1,4 +1,4 @@
-// Device arrays: making, copying, filling and slicing them.
+// Device arrays: creation, copies, fills and slices.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ NDArray to_host(const DeviceArray& self, const py::object& out, const StreamLike
     if (on->capturing()) {
         core::refuse_in_capture(
             Status::stream_capture_unsupported, "cudaMemcpyAsync",
-            "to_host() waits for the elements, and what is captured does not run: "
+            "to_host() waits for the elements, but captured work does not run: "
             "copy_to(array) captures a copy, or call to_host() once the graph was launched");
     }
     py::array result = out.is_none() ? py::array(self.dtype, self.shape) : py::array(out);
@@ -88,7 +88,7 @@ NDArray to_host(const DeviceArray& self, const py::object& out, const StreamLike
     return NDArray(result);
 }
 
-// None, text and what NumPy knows nothing of are no elements.
+// None, text and objects that NumPy does not know are no elements.
 void check_value(const py::object& value) {
     if (py::isinstance<DeviceArray>(value)) {
         throw core::WrongKind("value: takes a number, not a DeviceArray: copy_from() copies arrays");
@@ -101,7 +101,7 @@ void check_value(const py::object& value) {
     }
 }
 
-// A value as one element: what the dtype cannot hold is refused.
+// Converts a value to one element of the dtype. Throws if the dtype cannot hold the value.
 py::array one_element(const py::object& value, const py::dtype& dtype) {
     const py::module_ np = numpy();
     if (dtype.kind() == 'V' && (PyTuple_Check(value.ptr()) || PyBytes_Check(value.ptr()))) {
@@ -200,10 +200,10 @@ void bind_class(py::class_<DeviceArray, py::smart_holder>& array) {
     array.attr("__doc__") =
         R"(An array in the memory of a device; made by empty(), zeros(), full() and to_device().
 
-Slices and transposes share its memory. A stream that uses the array waits for its allocation, but
-not for what other streams do with it: events are for that. When the last array that shares it goes, the memory is
-freed in stream order, once the other streams that used it are past that. Copies and fills run
-in the current stream unless another is given.
+Slices and transposes share its memory. A stream that uses the array waits for its allocation, but not for the work of
+other streams on it: order that with events. When you drop the last array that shares the memory, it is freed in
+stream order, after the other streams that used it have finished. Copies and fills run in the current stream unless
+you pass another one.
 
 See CUDA C++ Programming Guide, "Device Memory" and "Stream Ordered Memory Allocator".
 
@@ -221,46 +221,48 @@ array([3, 4, 5], dtype=int32)
             "shape", [](const DeviceArray& self) { return ShapeTuple(shape_tuple(self.shape)); },
             "The extent of each axis.")
         .def_property_readonly(
-            "dtype", [](const DeviceArray& self) { return DType(self.dtype); }, "NumPy's type of an element.")
+            "dtype", [](const DeviceArray& self) { return DType(self.dtype); },
+            "The NumPy dtype of the elements.")
         .def_property_readonly(
             "size",
             [](const DeviceArray& self) {
                 return self.bytes / static_cast<std::size_t>(self.dtype.itemsize());
             },
-            "How many elements there are.")
-        .def_readonly("nbytes", &DeviceArray::bytes, "How many bytes the elements have.")
+            "The number of elements.")
+        .def_readonly("nbytes", &DeviceArray::bytes, "The size of all elements in bytes.")
         .def_property_readonly(
             "itemsize", [](const DeviceArray& self) { return self.dtype.itemsize(); },
-            "How many bytes an element has.")
+            "The size of one element in bytes.")
         .def_property_readonly(
-            "ndim", [](const DeviceArray& self) { return self.shape.size(); }, "How many axes there are.")
+            "ndim", [](const DeviceArray& self) { return self.shape.size(); }, "The number of axes.")
         .def_property_readonly(
             "strides",
             [](const DeviceArray& self) {
-                // NumPy has rules of its own for strides that no element uses.
+                // NumPy has rules of its own for the strides of arrays without elements.
                 if (self.bytes == 0) return ShapeTuple(py::array(self.dtype, self.shape).attr("strides"));
                 return ShapeTuple(shape_tuple(strides_of(self)));
             },
             "The bytes from one element to the next along each axis.")
-        .def_readonly("device", &DeviceArray::device, "The device whose memory this is.")
+        .def_readonly("device", &DeviceArray::device, "The device that the memory is on.")
         .def_property_readonly(
             "pointer",
             [](const DeviceArray& self) {
                 return self.memory.get() ? reinterpret_cast<std::uintptr_t>(self.pointer()) : 0;
             },
-            "The device address of the first element; 0 if there are none, or the array is closed.")
+            "The device address of the first element; 0 if the array is empty or closed.")
         .def_property_readonly(
             "stream",
             [](const DeviceArray& self) -> std::optional<StreamObjectPtr> {
                 if (!self.memory.get()) return std::nullopt;
                 return wrap(self.memory.get()->stream());
             },
-            "The stream in whose order the memory was allocated and is freed; None if the array is closed.")
+            "The stream that orders the memory's allocation and its release; None if the array is closed.")
         .def("to_host", to_host, py::kw_only(), py::arg("out") = py::none(), py::arg("stream") = py::none(),
-             R"(Copy to a NumPy array. Waits for the stream, and so raises what its host functions raised.
+             R"(Copy to a NumPy array. Waits for the stream, and raises exceptions of its host functions.
 
-A new array has the shape and dtype of this one and is C-contiguous; `out`, which is returned, has to have the same shape
-and dtype, and any strides. Ctrl-C ends the wait. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Device Memory".
+Returns a new C-contiguous array with the shape and dtype of this one, or `out` if you pass it: an array of the same
+shape and dtype, with any strides. Ctrl-C ends the wait. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Device
+Memory".
 
 >>> import cuscope as cs
 >>> cs.zeros(3).to_host()
@@ -269,9 +271,9 @@ array([0., 0., 0.], dtype=float32)
         .def("copy_from", copy_from, py::arg("source"), py::kw_only(), py::arg("stream") = py::none(),
              R"(Copy from an array of the same shape and dtype, on the host or on a device.
 
-Asynchronous from page-locked and device memory; other host memory may be changed once this returns. What is no array is
-made one of the array's dtype. Raises ValueError for another shape, TypeError for another dtype. See cudaMemcpyAsync:
-CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel Execution".
+The copy is asynchronous from page-locked and device memory; you may change other host memory as soon as this returns.
+Lists and other objects are first converted to an array of this dtype. Raises ValueError for another shape, TypeError
+for another dtype. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel Execution".
 
 >>> import numpy as np, cuscope as cs
 >>> x = cs.empty(2, np.int64)
@@ -287,10 +289,10 @@ array([1, 2])
             py::arg("destination"), py::kw_only(), py::arg("stream") = py::none(),
             R"(Copy to an array of the same shape and dtype, on the host or on a device.
 
-Asynchronous to page-locked and device memory: the elements are there once the stream is synchronized. Other host
-memory is filled when this returns, whatever its strides. Raises TypeError for another dtype, ValueError for another shape or a
-read-only array. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Overlap of Data Transfer and Kernel
-Execution".
+The copy is asynchronous to page-locked and device memory: the elements are there once you have synchronized the stream.
+Other host memory is filled when this returns, whatever its strides. Raises TypeError for another dtype, ValueError for
+another shape or a read-only array. See cudaMemcpyAsync: CUDA C++ Programming Guide, "Overlap of Data Transfer and
+Kernel Execution".
 
 >>> import numpy as np, cuscope as cs
 >>> y = np.empty(2, np.float32)
@@ -301,7 +303,7 @@ array([7., 7.], dtype=float32)
         .def("fill", fill, py::arg("value"), py::kw_only(), py::arg("stream") = py::none(),
              R"(Set every element to one value, in stream order.
 
-Raises TypeError for a value of another kind, OverflowError for one that is too large for the dtype. See
+Raises TypeError for a value of the wrong type, OverflowError for one that is too large for the dtype. See
 cudaMemsetAsync.
 
 >>> import numpy as np, cuscope as cs
@@ -312,7 +314,7 @@ array([-5, -5, -5], dtype=int16)
 )")
         .def(
             "close", [](DeviceArray& self) { self.memory.reset(); },
-            R"(Give up the memory; it is freed once no other array shares it and no stream uses it.
+            R"(Give up the memory. It is freed once no other array shares it and no stream uses it.
 
 Closing twice is no error. See cudaFreeAsync.
 
@@ -323,7 +325,7 @@ Closing twice is no error. See cudaFreeAsync.
 True
 )")
         .def_property_readonly(
-            "closed", [](const DeviceArray& self) { return !self.memory.get(); }, "Was it closed?")
+            "closed", [](const DeviceArray& self) { return !self.memory.get(); }, "Was the array closed?")
         .def("__len__",
              [](const DeviceArray& self) -> py::ssize_t {
                  if (self.shape.empty()) throw core::WrongKind("an array without axes has no length");
@@ -332,10 +334,10 @@ True
         .def(
             "__getitem__", [](const DeviceArray& self, const Index& index) { return item(self, index); },
             py::arg("index"),
-            R"(A view of items and slices: the same memory, not a copy.
+            R"(A view of items or slices. It shares the memory of the array.
 
-Takes what NumPy's basic indexing takes: ints, slices with any step, ... and None. An item of an array with one axis is
-an array without axes.
+Takes everything that NumPy's basic indexing takes: ints, slices with any step, ... and None. An item of an array with
+one axis is an array without axes.
 
 >>> import numpy as np, cuscope as cs
 >>> x = cs.zeros((3, 2))
@@ -344,32 +346,32 @@ an array without axes.
 >>> x.to_host().tolist()
 [[0.0, 0.0], [5.0, 5.0], [1.0, 2.0]]
 )")
-        .def("__setitem__", assign, py::arg("index"), py::arg("value"),
-             R"(Fill a view, or copy an array of its shape and dtype into it, in the current stream.)")
+        .def(
+            "__setitem__", assign, py::arg("index"), py::arg("value"),
+            R"(Fill a view with a value, or copy an array of its shape and dtype into it, in the current stream.)")
         .def(
             "__array__",
             [](const DeviceArray&, const AnyArgs&, const AnyKeywords&) -> NDArray {
                 throw core::WrongKind(
-                    "the elements are in a device's memory, which NumPy cannot read: "
-                    "use .to_host()");
+                    "the elements are in a device's memory, which NumPy cannot read: use .to_host()");
             },
             "Refused: use to_host().")
         .def_property_readonly("is_contiguous", &DeviceArray::contiguous,
-                               "Do the elements lie one after the other, in C order?")
+                               "Are the elements contiguous in C order?")
         .def_property_readonly(
             "pitch",
             [](const DeviceArray& self) -> py::ssize_t {
                 if (self.shape.size() < 2) throw core::WrongKind("an array without rows has no pitch");
                 return strides_of(self)[self.shape.size() - 2];
             },
-            "The bytes from a row to the next.")
+            "The bytes from one row to the next.")
         .def_property_readonly(
             "T", [](const DeviceArray& self) { return transpose(self, py::args()); },
             "A view with the axes in reverse order.")
         .def(
             "transpose",
             [](const DeviceArray& self, const py::Args<ShapeLike>& axes) { return transpose(self, axes); },
-            R"(A view with the axes in another order; in reverse, unless an order is given.
+            R"(A view with the axes in another order; in reverse order if you give none.
 
 >>> import cuscope as cs
 >>> cs.empty((2, 3, 4)).transpose(1, 0, 2).shape
@@ -378,10 +380,10 @@ an array without axes.
         .def(
             "reshape",
             [](const DeviceArray& self, const py::Args<ShapeLike>& shape) { return reshape(self, shape); },
-            R"(The same elements, in C order, in another shape; one extent may be -1.
+            R"(The same elements in C order, in another shape. One extent may be -1: it is computed.
 
-A view where there is one, as of every contiguous array; else a copy, in the current stream. Raises ValueError if the
-sizes differ.
+Returns a view where that is possible, as for every contiguous array; else a copy, made in the current stream. Raises
+ValueError if the sizes differ.
 
 >>> import cuscope as cs
 >>> cs.empty(6).reshape(2, -1).shape
@@ -389,7 +391,7 @@ sizes differ.
 )")
         .def(
             "ravel", [](const DeviceArray& self) { return reshape(self, py::args(py::make_tuple(-1))); },
-            "All elements along one axis: reshape(-1).")
+            "All elements along one axis. The same as reshape(-1).")
         .def(
             "copy",
             [](const DeviceArray& self, const StreamLike& stream) {
@@ -465,23 +467,23 @@ void bind_arrays(py::module_& m, Classes& classes) {
         },
         py::arg("shape"), py::arg_v("dtype", float32, "numpy.float32"), py::kw_only(),
         py::arg("stream") = py::none(),
-        R"(A new array on the current device (or that of the stream), with whatever the memory holds.
+        R"(A new array on the current device, or on the stream's. Its elements are not initialised.
 
 Parameters
 ----------
 shape : int or tuple of int
     The extent of each axis, 0 or more.
 dtype : dtype
-    Of the elements; a numeric or structured one.
+    The type of the elements: a numeric or structured one.
 stream : Stream, optional
-    In whose order the memory is allocated; the current one unless given.
+    The stream in which the memory is allocated. Default: the current one.
 
 Raises
 ------
 TypeError, ValueError
-    A dtype that no kernel has; a negative or impossible shape.
+    A dtype that kernels do not support; a negative or impossible shape.
 OutOfMemoryError
-    The device has not that much memory left.
+    The device does not have that much memory left.
 
 See cudaMallocAsync: CUDA C++ Programming Guide, "Device Memory" and "Stream Ordered Memory Allocator".
 
@@ -505,7 +507,7 @@ Examples
         },
         py::arg("shape"), py::arg_v("dtype", float32, "numpy.float32"), py::kw_only(),
         py::arg("stream") = py::none(),
-        R"(A new array of zeros, filled in stream order. Parameters and errors are those of empty().
+        R"(A new array of zeros, filled in stream order. Takes the parameters of empty() and raises the same errors.
 
 See cudaMemsetAsync.
 
@@ -534,20 +536,21 @@ array([0., 0.], dtype=float32)
         },
         py::arg("shape"), py::arg("value"), py::arg("dtype") = py::none(), py::kw_only(),
         py::arg("stream") = py::none(),
-        R"(A new array with one value everywhere; the dtype is the value's own, as NumPy sees it, unless given.
+        R"(A new array filled with one value. The dtype is the value's own, as NumPy sees it, unless you pass one.
 
-Errors are those of empty() and of DeviceArray.fill(). See cudaMemsetAsync.
+Raises the errors of empty() and of DeviceArray.fill(). See cudaMemsetAsync.
 
 >>> import numpy as np, cuscope as cs
 >>> cs.full(2, 1.5, np.float32).to_host()
 array([1.5, 1.5], dtype=float32)
 )");
-    m.def("to_device", to_device, py::arg("source"), py::kw_only(), py::arg("stream") = py::none(),
-          R"(A new array with the elements of a NumPy array, or of anything that NumPy makes one of.
+    m.def(
+        "to_device", to_device, py::arg("source"), py::kw_only(), py::arg("stream") = py::none(),
+        R"(A new device array with the elements of a NumPy array, or of anything that NumPy can make an array of.
 
-It has the source's shape and dtype, and is C-contiguous whatever the source is. Asynchronous if the source is
-page-locked, which then stays alive until it was copied; other memory may be changed once this returns. A DeviceArray is
-copied too, also from another device. Raises TypeError for a dtype that no kernel has, OutOfMemoryError. See
+It has the source's shape and dtype, and is always C-contiguous. If the source is page-locked, the copy is asynchronous
+and keeps the source alive until it has ended; you may change other memory as soon as this returns. A DeviceArray is
+copied too, also from another device. Raises TypeError for a dtype that kernels do not support, OutOfMemoryError. See
 cudaMemcpyAsync: CUDA C++ Programming Guide, "Device Memory".
 
 >>> import numpy as np, cuscope as cs

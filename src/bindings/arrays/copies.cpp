@@ -1,4 +1,4 @@
-// Copies and fills of device arrays of any strides, from and to NumPy arrays of any strides.
+// Copies and fills of device arrays of any strides, to and from NumPy arrays of any strides.
 #include <algorithm>
 #include <cstring>
 
@@ -8,10 +8,10 @@
 namespace cuscope::bindings {
 namespace {
 
-// So many copies of one array are still faster than packing it on the host; from page-locked memory, whose
-// copies nobody waits for, more are.
+// Up to this many copies of one array are faster than packing the array on the host first. The number is
+// higher for page-locked memory, because the host does not wait for its copies.
 constexpr std::size_t most_boxes = 64, most_boxes_of_pinned = 4096;
-// Rows this short are packed faster than they are copied one by one, if they are many.
+// Rows this short are packed faster than they are copied one by one, if there are many.
 constexpr std::size_t short_row = 32, most_short_rows = 4096;
 
 bool is_contiguous(const py::array& array) { return (array.flags() & py::array::c_style) != 0; }
@@ -33,7 +33,7 @@ core::KeepAlive keeping(const py::object& object) {
     };
 }
 
-// The bytes that the elements of a host array lie in.
+// The range of memory that contains the elements of a host array.
 std::pair<const std::byte*, std::size_t> range_of(const py::array& array) {
     py::ssize_t low = 0, high = array.itemsize();
     for (py::ssize_t i = 0; i < array.ndim(); ++i) {
@@ -53,7 +53,7 @@ core::CopyPlan plan(const DeviceArray& array, const std::vector<std::ptrdiff_t>&
     return core::plan_copy(counts(array.shape), static_cast<std::size_t>(array.dtype.itemsize()), to, from);
 }
 
-// Is a host array copied sooner if it is packed first?
+// Is it faster to pack the host array before the copy?
 bool better_packed(const DeviceArray& array, const py::array& from, const core::CopyPlan& steps) {
     const auto [host, host_bytes] = range_of(from);
     if (core::PinnedMemory::find(*array.device, host, host_bytes))
@@ -62,7 +62,7 @@ bool better_packed(const DeviceArray& array, const py::array& from, const core::
            (steps.width < short_row && array.bytes / steps.width > most_short_rows);
 }
 
-// Two layouts of one memory that meet, but not element for element.
+// Do two layouts of one memory overlap without being equal?
 bool overlap(const DeviceArray& a, const DeviceArray& b) {
     if (a.memory.get() != b.memory.get() || (a.offset == b.offset && strides_of(a) == strides_of(b)))
         return false;
@@ -88,7 +88,8 @@ std::string describe(const py::dtype& dtype) {
     try {
         return py::str(dtype).cast<std::string>();
     } catch (const py::error_already_set&) {
-        // NumPy imports what it needs for that, which at the interpreter's end is gone; this is a field.
+        // NumPy imports a module for that, which fails at the interpreter's exit. So this falls back to a
+        // plain field.
         return dtype.attr("str").cast<std::string>();
     }
 }
@@ -151,7 +152,7 @@ void upload(const DeviceArray& array, const py::array& source, const core::Strea
 
 namespace {
 
-// Everything between the first and the last element, and the elements picked from it on the host.
+// Copies everything between the first and the last element to the host, and picks the elements there.
 void download_range(const DeviceArray& array, py::array& destination, const core::StreamPtr& stream) {
     const auto [low, high] = array.reach();
     const core::DeviceSpan span{array.open(),

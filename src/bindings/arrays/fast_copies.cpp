@@ -1,12 +1,12 @@
-// Copies between NumPy arrays and device arrays around pybind11's dispatch, for what is plain: C-contiguous
-// arrays of equal shape and one and the same dtype.
+// Copies between NumPy arrays and device arrays without pybind11's dispatch, for the simple case:
+// C-contiguous arrays of equal shape and dtype.
 #include "bindings/support/fast_calls.hpp"
 #include "bindings/support/objects.hpp"
 
 namespace cuscope::bindings {
 namespace {
 
-// The array that an object is, if it is exactly a C-contiguous ndarray; null otherwise.
+// The object as an array if it is exactly a C-contiguous ndarray; else null.
 const py::detail::PyArray_Proxy* plain_array(PyObject* object) {
     if (Py_TYPE(object) != py::detail::npy_api::get().PyArray_Type_) return nullptr;
     const auto* const array = py::detail::array_proxy(object);
@@ -19,7 +19,7 @@ bool match(const DeviceArray& array, const py::detail::PyArray_Proxy& host) {
            std::equal(array.shape.begin(), array.shape.end(), host.dimensions);
 }
 
-// Null for what is no open stream.
+// Null if the object is not an open stream.
 core::StreamPtr plain_stream(PyObject* stream, const core::DevicePtr& device) {
     if (stream == nullptr || stream == Py_None) return core::current_stream(device);
     const auto* const object = exactly<StreamObject>(stream);

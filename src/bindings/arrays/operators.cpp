@@ -1,4 +1,5 @@
-// Operators of device arrays: none works element by element, and none may answer for the object instead.
+// The operators of device arrays. All of them raise TypeError: none computes element by element, and none
+// compares the objects instead, as Python would do by default.
 #include <array>
 #include <string>
 
@@ -9,7 +10,7 @@ namespace {
 
 struct Operator {
     const char* name;    // of the method
-    const char* symbol;  // as a program writes it
+    const char* symbol;  // in a program
     bool reflected = false;
 };
 
@@ -38,7 +39,8 @@ bool is_numpy(py::handle object) {
     return py::isinstance<py::array>(object) || py::isinstance(object, *generic);
 }
 
-// Something with elements, or that is one: to be compared and combined with an array element by element.
+// Can the object be compared and combined with an array element by element? True for arrays, numbers and
+// sequences.
 bool has_elements(py::handle object) {
     PyObject* const raw = object.ptr();
     if (PyUnicode_Check(raw) || PyBytes_Check(raw) || PyType_Check(raw)) return false;
@@ -47,8 +49,8 @@ bool has_elements(py::handle object) {
            is_foreign_array(object);
 }
 
-// Should Python ask the other operand? Objects without elements may know how to be combined with an array;
-// NumPy does where the host reaches the array's memory.
+// Should Python ask the other operand? An object without elements may know how to combine itself with an
+// array. NumPy does so if the host can reach the array's memory.
 bool is_others_matter(const DeviceArray& self, py::handle other) {
     if (!has_elements(other)) return true;
     return !py::isinstance<DeviceArray>(other) && self.memory.get() &&
@@ -74,8 +76,8 @@ py::object combine(const Operator& which, const DeviceArray& self, const py::obj
 }  // namespace
 
 void bind_array_operators(Classes& classes) {
-    // Arrays are keys of dicts and members of sets as the objects that they are: those look for the same
-    // object before they ask whether another is equal.
+    // Arrays can be keys of dicts and members of sets, by identity: both look for the same object before they
+    // compare with ==.
     classes.array.def("__hash__", [](const py::object& self) -> py::ssize_t {
         return PyBaseObject_Type.tp_hash(self.ptr());
     });
@@ -85,7 +87,7 @@ void bind_array_operators(Classes& classes) {
             [which](const DeviceArray& self, const Scalar& other) {
                 return Scalar(combine(which, self, other));
             },
-            py::arg("other"), "Refused: to_host() gives an array that has operators.");
+            py::arg("other"), "Raises TypeError. Use to_host(), which returns an array that has operators.");
     }
     for (const Operator& which : unary) {
         classes.array.def(
@@ -94,7 +96,7 @@ void bind_array_operators(Classes& classes) {
                 throw core::WrongKind(std::string(which.symbol) +
                                       "x: a DeviceArray has no operators: " + which.symbol + "x.to_host()");
             },
-            "Refused: to_host() gives an array that has operators.");
+            "Raises TypeError. Use to_host(), which returns an array that has operators.");
     }
     classes.array.def(
         "__contains__",
@@ -102,7 +104,7 @@ void bind_array_operators(Classes& classes) {
             throw core::WrongKind(
                 "value in x: the elements are in a device's memory: use `value in x.to_host()`");
         },
-        py::arg("value"), "Refused: to_host() gives an array that can be searched.");
+        py::arg("value"), "Raises TypeError. Use to_host(), which returns an array that can be searched.");
 }
 
 }  // namespace cuscope::bindings

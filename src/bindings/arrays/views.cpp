@@ -106,7 +106,7 @@ DeviceArray item(const DeviceArray& array, const py::object& index) {
                 throw core::WrongKind("index: takes ints, slices, ... and None, not " + kind_of(part) +
                                       ": index the host's copy, .to_host()[...]");
             }
-            // An index that no address has is clipped, and outside in any case.
+            // An index beyond the range of addresses is clipped. It is out of range in any case.
             py::ssize_t at = PyNumber_AsSsize_t(part.ptr(), nullptr);
             if (at == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
             const py::ssize_t length = array.shape[axis];
@@ -125,7 +125,7 @@ DeviceArray item(const DeviceArray& array, const py::object& index) {
 
 namespace {
 
-// f(1, 2) and f((1, 2)) mean the same.
+// Treats f(1, 2) and f((1, 2)) alike.
 py::tuple spread(const py::args& arguments, const char* what) {
     if (arguments.size() != 1 || is_integer(py::object(arguments[0]))) return arguments;
     const py::object only = arguments[0];
@@ -147,8 +147,8 @@ py::ssize_t as_index(py::handle value, const char* what) {
                                 " needs more than 64 bits");
 }
 
-// The strides that show the same memory in another shape; nothing if only a copy can have it. Axes that are
-// split or joined have to lie one after the other in memory.
+// The strides for the same memory in another shape; nothing if only a copy can have this shape. Axes that are
+// split or joined must be contiguous in memory.
 std::optional<std::vector<py::ssize_t>> reshaped_strides(const DeviceArray& array,
                                                          const std::vector<py::ssize_t>& shape) {
     const std::vector<py::ssize_t> all = strides_of(array);

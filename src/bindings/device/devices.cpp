@@ -1,4 +1,4 @@
-// Devices, their properties, and the current one of a thread.
+// Devices, their properties, and the current device of a thread.
 #include <pybind11/stl.h>
 
 #include <limits>
@@ -86,10 +86,10 @@ std::string repr(const Device& device) { return "Device('" + device.name() + "',
 
 void bind_properties(py::module_& m) {
     py::class_<DeviceProperties> properties(m, "DeviceProperties",
-                                            R"(What a device is: the fields of cudaDeviceProp.
+                                            R"(The properties of a device: the fields of cudaDeviceProp.
 
-Made by Device.properties. Sizes are bytes, clock rates kHz, bus widths bits; ``max_block_dim`` and ``max_grid_dim``
-are (x, y, z). What the fields do not hold, Device.attribute() tells.
+You get it from Device.properties. Sizes are in bytes, clock rates in kHz, bus widths in bits; ``max_block_dim`` and
+``max_grid_dim`` are (x, y, z). Device.attribute() has further values.
 
 See cudaGetDeviceProperties: CUDA C++ Programming Guide, "Device Enumeration".
 
@@ -112,14 +112,13 @@ Examples
           "The compute capability before the point.");
     field("compute_capability_minor", &DeviceProperties::compute_capability_minor,
           "The compute capability after the point.");
-    field("multiprocessor_count", &DeviceProperties::multiprocessor_count,
-          "How many multiprocessors there are.");
-    field("warp_size", &DeviceProperties::warp_size, "How many threads a warp has.");
-    field("max_threads_per_block", &DeviceProperties::max_threads_per_block, "The most threads of a block.");
+    field("multiprocessor_count", &DeviceProperties::multiprocessor_count, "The number of multiprocessors.");
+    field("warp_size", &DeviceProperties::warp_size, "The number of threads in a warp.");
+    field("max_threads_per_block", &DeviceProperties::max_threads_per_block, "The most threads in a block.");
     field("max_threads_per_multiprocessor", &DeviceProperties::max_threads_per_multiprocessor,
-          "The most threads that a multiprocessor holds.");
+          "The most threads that a multiprocessor holds at once.");
     field("max_blocks_per_multiprocessor", &DeviceProperties::max_blocks_per_multiprocessor,
-          "The most blocks that a multiprocessor holds.");
+          "The most blocks that a multiprocessor holds at once.");
     properties.def_property_readonly(
         "max_block_dim",
         [](const DeviceProperties& self) -> std::tuple<unsigned, unsigned, unsigned> {
@@ -139,10 +138,10 @@ Examples
     field("registers_per_multiprocessor", &DeviceProperties::registers_per_multiprocessor,
           "The 32-bit registers of a multiprocessor.");
     field("shared_memory_per_block", &DeviceProperties::shared_memory_per_block,
-          "The shared memory that a block may have without asking, in bytes.");
-    field(
-        "shared_memory_per_block_optin", &DeviceProperties::shared_memory_per_block_optin,
-        "The shared memory that a block may have if its kernel asks (Kernel.max_dynamic_shared), in bytes.");
+          "The shared memory that a block may have by default, in bytes.");
+    field("shared_memory_per_block_optin", &DeviceProperties::shared_memory_per_block_optin,
+          "The shared memory that a block may have if its kernel opts in (Kernel.max_dynamic_shared), in "
+          "bytes.");
     field("shared_memory_per_multiprocessor", &DeviceProperties::shared_memory_per_multiprocessor,
           "The shared memory of a multiprocessor, in bytes.");
     field("total_constant_memory", &DeviceProperties::total_constant_memory,
@@ -152,33 +151,34 @@ Examples
     field("texture_alignment", &DeviceProperties::texture_alignment, "The alignment of textures, in bytes.");
     field("texture_pitch_alignment", &DeviceProperties::texture_pitch_alignment,
           "The alignment of the pitch of two-dimensional textures, in bytes.");
-    field("l2_cache_size", &DeviceProperties::l2_cache_size, "The second-level cache, in bytes.");
+    field("l2_cache_size", &DeviceProperties::l2_cache_size, "The size of the second-level cache, in bytes.");
     field("memory_bus_width", &DeviceProperties::memory_bus_width, "The width of the memory bus, in bits.");
     field("clock_rate", &DeviceProperties::clock_rate, "The peak clock of the multiprocessors, in kHz.");
     field("memory_clock_rate", &DeviceProperties::memory_clock_rate, "The peak clock of the memory, in kHz.");
     field("async_engine_count", &DeviceProperties::async_engine_count,
-          "How many copy engines work beside kernels.");
-    field("concurrent_kernels", &DeviceProperties::concurrent_kernels, "Can kernels run beside each other?");
+          "The number of copy engines that can work while kernels run.");
+    field("concurrent_kernels", &DeviceProperties::concurrent_kernels,
+          "Can several kernels run at the same time?");
     field("integrated", &DeviceProperties::integrated, "Does the device share the host's memory?");
     field("can_map_host_memory", &DeviceProperties::can_map_host_memory,
           "Can kernels use page-locked memory of the host (pinned_empty(mapped=True))?");
     field("unified_addressing", &DeviceProperties::unified_addressing,
-          "Do the host and the device share one range of addresses?");
-    field("managed_memory", &DeviceProperties::managed_memory, "Is there managed memory?");
+          "Do the host and the device share one address space?");
+    field("managed_memory", &DeviceProperties::managed_memory, "Does the device support managed memory?");
     field("concurrent_managed_access", &DeviceProperties::concurrent_managed_access,
           "Can the host and kernels use managed memory at the same time?");
     field("pageable_memory_access", &DeviceProperties::pageable_memory_access,
           "Can kernels use the host's pageable memory?");
     field("stream_priorities_supported", &DeviceProperties::stream_priorities_supported,
-          "Do priorities of streams count?");
+          "Does the device support stream priorities?");
     field("host_register_supported", &DeviceProperties::host_register_supported,
           "Can existing memory of the host be page-locked?");
     field("host_register_read_only_supported", &DeviceProperties::host_register_read_only_supported,
-          "Can it be page-locked for reading only?");
+          "Can existing memory of the host be page-locked for reading only?");
     field("memory_pools_supported", &DeviceProperties::memory_pools_supported,
-          "Is memory allocated in stream order, from pools?");
+          "Can memory be allocated in stream order, from pools?");
     field("cooperative_launch", &DeviceProperties::cooperative_launch,
-          "Can all blocks of a grid wait for each other?");
+          "Does the device support cooperative kernels, in which all blocks can wait for each other?");
     properties.def("__repr__", [names](const py::object& self) {
         std::string text = "DeviceProperties(";
         for (const std::string& name : names) {
@@ -191,15 +191,15 @@ Examples
 void bind_device(py::module_& m, py::class_<Device, py::smart_holder>& bound) {
     py::class_<MemoryInfo>(m, "MemoryInfo", R"(The memory of a device, in bytes; unpacks as (free, total).
 
-Made by Device.memory_info(). See cudaMemGetInfo.
+You get it from Device.memory_info(). See cudaMemGetInfo.
 
 >>> import cuscope as cs
 >>> free, total = cs.Device("host:0").memory_info()
 >>> free <= total
 True
 )")
-        .def_readonly("free", &MemoryInfo::free, "What can still be allocated, in bytes.")
-        .def_readonly("total", &MemoryInfo::total, "All of it, in bytes.")
+        .def_readonly("free", &MemoryInfo::free, "The memory that can still be allocated, in bytes.")
+        .def_readonly("total", &MemoryInfo::total, "The memory of the device, in bytes.")
         .def("__iter__",
              [](const MemoryInfo& self) -> py::typing::Iterator<py::int_> {
                  return py::iter(py::make_tuple(self.free, self.total));
@@ -211,7 +211,7 @@ True
 
     bound.attr("__doc__") = R"(A device: a GPU ("cuda:0") or a simulated one ("host:0").
 
-``with device:`` makes it the current device of this thread. Devices are equal if they are the same device.
+``with device:`` makes it the current device of this thread. Two Device objects are equal if they name the same device.
 
 Parameters
 ----------
@@ -221,7 +221,7 @@ device : str or Device
 Raises
 ------
 ValueError
-    There is no such device; the message lists those there are.
+    There is no such device. The message lists the names.
 
 See cudaSetDevice: CUDA C++ Programming Guide, "Multi-Device System".
 
@@ -243,18 +243,21 @@ True
              py::arg("device").none(false))
         .def_property_readonly("name", &Device::name, R"(Its name: "cuda:0", "host:0".)")
         .def_property_readonly("kind", &Device::kind, R"("cuda" for a GPU, "host" for a simulated device.)")
-        .def_property_readonly("ordinal", &Device::ordinal, "Its number among the devices of its kind.")
-        .def_property_readonly("model", &Device::model, "What it is, or what is simulated.")
-        .def_property_readonly("simulated", &Device::simulated, "Do its times come from a model?")
+        .def_property_readonly("ordinal", &Device::ordinal,
+                               "The number of the device among the devices of its kind.")
+        .def_property_readonly("model", &Device::model,
+                               "The name of the model that it is, or that is simulated.")
+        .def_property_readonly("simulated", &Device::simulated,
+                               "Is it a simulated device, with times from a model?")
         .def_property_readonly(
             "compute_capability",
             [](const Device& self) -> std::pair<int, int> {
                 return {self.properties().compute_capability_major,
                         self.properties().compute_capability_minor};
             },
-            "Which features it has, as (major, minor).")
+            "The compute capability as (major, minor): it tells the features of the device.")
         .def_property_readonly("properties", &Device::properties,
-                               "What the device is. See cudaGetDeviceProperties.")
+                               "The properties of the device. See cudaGetDeviceProperties.")
         .def(
             "attribute",
             [](Device& self, const std::variant<int, std::string>& key) {
@@ -263,8 +266,8 @@ True
             },
             py::arg("name"), R"(One attribute, by its name or by its number in cudaDeviceAttr.
 
-Raises ValueError for a name that is not there (the message lists those there are), CudaError
-(cudaErrorInvalidValue) for such a number. See cudaDeviceGetAttribute.
+Raises ValueError for an unknown name (the message lists the names), CudaError (cudaErrorInvalidValue) for an unknown
+number. See cudaDeviceGetAttribute.
 
 >>> import cuscope as cs
 >>> cs.current_device().attribute("warp_size")
@@ -278,7 +281,7 @@ Raises ValueError for a name that is not there (the message lists those there ar
             },
             R"(The free and the total memory, in bytes.
 
-Memory of arrays that are gone counts as free once it was given back in stream order. See cudaMemGetInfo.
+When you drop an array, its memory counts as free once it was given back in stream order. See cudaMemGetInfo.
 
 >>> import cuscope as cs
 >>> info = cs.current_device().memory_info()
@@ -292,12 +295,12 @@ True
                 return without_gil([&] { return self.limit(limit); });
             },
             py::arg("name"),
-            R"(A limit, by its name; in bytes, unless it is a count.
+            R"(A limit, by its name. It is in bytes, or a count.
 
-'stack_size' of a thread, 'printf_fifo_size' and 'malloc_heap_size' of what kernels print and allocate,
-'max_l2_fetch_granularity', 'persisting_l2_cache_size'; the counts 'dev_runtime_sync_depth' and
-'dev_runtime_pending_launch_count'. Raises ValueError for another name, CudaError (cudaErrorUnsupportedLimit) for one that
-the device does not have. See cudaDeviceGetLimit: CUDA C++ Programming Guide, "Call Stack".
+In bytes: 'stack_size' of a thread, 'printf_fifo_size' and 'malloc_heap_size' for the output and the allocations of
+kernels, 'max_l2_fetch_granularity', 'persisting_l2_cache_size'. Counts: 'dev_runtime_sync_depth' and
+'dev_runtime_pending_launch_count'. Raises ValueError for another name, CudaError (cudaErrorUnsupportedLimit) for a
+limit that the device does not have. See cudaDeviceGetLimit: CUDA C++ Programming Guide, "Call Stack".
 
 >>> import cuscope as cs
 >>> cs.current_device().limit("stack_size") > 0
@@ -311,11 +314,11 @@ True
                 without_gil([&] { self.set_limit(limit, bytes); });
             },
             py::arg("name"), py::arg("value"),
-            R"(Set a limit, in bytes; the device may round it up. It counts for kernels launched from now on.
+            R"(Set a limit; the device may round it up. It applies to kernels that you launch from now on.
 
-What kernels print and allocate is fixed once one that does was launched. Raises ValueError for another name or a negative
-value, CudaError for a value that the device does not have, or that comes too late (cudaErrorInvalidValue). See
-cudaDeviceSetLimit: CUDA C++ Programming Guide, "Call Stack".
+Set 'printf_fifo_size' and 'malloc_heap_size' before you launch the first kernel that prints or allocates. Raises
+ValueError for another name or a negative value, CudaError for a value that the device cannot have, or that comes too
+late (cudaErrorInvalidValue). See cudaDeviceSetLimit: CUDA C++ Programming Guide, "Call Stack".
 
 >>> import cuscope as cs
 >>> device = cs.current_device()
@@ -324,7 +327,7 @@ cudaDeviceSetLimit: CUDA C++ Programming Guide, "Call Stack".
         .def(
             "reset_persisting_l2_cache",
             [](Device& self) { without_gil([&] { self.reset_persisting_l2_cache(); }); },
-            R"(Let all of the second-level cache go back to normal: see AccessPolicyWindow.
+            R"(Reset all persisting lines of the second-level cache to normal: see AccessPolicyWindow.
 
 See cudaCtxResetPersistingL2Cache: CUDA C++ Programming Guide, "L2 Access Control".
 
@@ -337,10 +340,10 @@ See cudaCtxResetPersistingL2Cache: CUDA C++ Programming Guide, "L2 Access Contro
                 try {
                     return without_gil([&] { return self.stream_priority_range(); });
                 } catch (const core::Error&) {
-                    return {0, 0};  // a lost device has no priorities; properties do not fail
+                    return {0, 0};  // a lost device has no priorities, but reading a property must not fail
                 }
             },
-            "(least, greatest): the greatest priority is the smaller number. See "
+            "The priorities as (least, greatest); the greatest is the smaller number. See "
             "cudaDeviceGetStreamPriorityRange.")
         .def(
             "can_access_peer",
@@ -348,7 +351,7 @@ See cudaCtxResetPersistingL2Cache: CUDA C++ Programming Guide, "L2 Access Contro
                 return without_gil([&] { return self.can_access_peer(other); });
             },
             py::arg("other"),
-            R"(Could kernels here use the memory of the other device? No device is a peer of itself.
+            R"(Can kernels on this device use the memory of the other one? A device is not a peer of itself.
 
 See cudaDeviceCanAccessPeer: CUDA C++ Programming Guide, "Peer-to-Peer Memory Access".
 
@@ -361,9 +364,9 @@ False
             "enable_peer_access",
             [](Device& self, Device& other) { without_gil([&] { self.enable_peer_access(other); }); },
             py::arg("other"),
-            R"(Let kernels here use the memory of the other device: arrays of any kind, of all its pools.
+            R"(Let kernels on this device use the memory of the other one: arrays of any kind, from all pools.
 
-Raises CudaError if the devices cannot (cudaErrorPeerAccessUnsupported), or it was done before
+Raises CudaError if the devices are no peers (cudaErrorPeerAccessUnsupported), or if access is already enabled
 (cudaErrorPeerAccessAlreadyEnabled). See cudaDeviceEnablePeerAccess: CUDA C++ Programming Guide, "Peer-to-Peer Memory
 Access".
 
@@ -377,14 +380,14 @@ Access".
             "disable_peer_access",
             [](Device& self, Device& other) { without_gil([&] { self.disable_peer_access(other); }); },
             py::arg("other"),
-            R"(Take back enable_peer_access().
+            R"(Undo enable_peer_access().
 
 Raises CudaError (cudaErrorPeerAccessNotEnabled) if it was not enabled. See cudaDeviceDisablePeerAccess.)")
         .def(
             "synchronize", [](Device& self) { without_gil([&] { self.synchronize(); }); },
             R"(Wait until all work on the device is done.
 
-Raises what a host function of any of its streams raised, and errors of the work itself. Ctrl-C ends the wait. See
+Raises the exceptions of host functions of all its streams, and errors of the work itself. Ctrl-C ends the wait. See
 cudaDeviceSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 
 >>> import cuscope as cs
@@ -392,10 +395,11 @@ cudaDeviceSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 )")
         .def(
             "reset", [](Device& self) { without_gil([&] { self.reset(); }); },
-            R"(Drop everything on the device.
+            R"(Destroy everything on the device.
 
-What was made on it before (arrays, streams, events, modules) can only be dropped: using it raises ValueError. An error
-that lost the device stays. See cudaDeviceReset: CUDA C++ Programming Guide, "Initialization".
+You can only drop the objects that you made on it before (arrays, streams, events, modules): using them raises
+ValueError. A reset does not revive a device that an error has lost. See cudaDeviceReset: CUDA C++ Programming Guide,
+"Initialization".
 
 >>> import cuscope as cs
 >>> device = cs.add_host_device("h200")
@@ -413,7 +417,7 @@ ValueError: DeviceArray was made before ...
 each other. See CUDA C++ Programming Guide, "Default Stream".)")
         .def_property_readonly(
             "per_thread_stream", [](Device& self) { return wrap(self.per_thread_stream()); },
-            R"(The default stream that each thread has of its own (cudaStreamPerThread). See CUDA C++ Programming
+            R"(The default stream that each thread has for itself (cudaStreamPerThread). See CUDA C++ Programming
 Guide, "Default Stream".)")
         .def("__enter__",
              [](const py::object& self) -> DeviceSelf {
@@ -436,7 +440,7 @@ Guide, "Default Stream".)")
             [](const py::object& self) -> Answer {
                 return py::make_tuple(py::type::of<Device>(), py::make_tuple(self.attr("name")));
             },
-            "The device of this name, wherever it is asked for.")
+            "Pickles the name. Loading it returns the device of this name.")
         .def("__repr__", repr);
 }
 
@@ -461,7 +465,7 @@ void bind_devices(py::module_& m, Classes& classes) {
 
     m.def(
         "devices", [] { return without_gil([] { return core::devices(); }); },
-        R"(All devices: GPUs first, then the simulated ones. Never raises: what has no driver has no devices.
+        R"(All devices: GPUs first, then the simulated ones. Never raises: without a driver there are no GPUs.
 
 See cudaGetDeviceCount: CUDA C++ Programming Guide, "Device Enumeration".
 
@@ -472,9 +476,9 @@ True
     m.def("current_device", current_device,
           R"(The current device of this thread.
 
-That of the innermost ``with``, else what set_device() set, else the first of devices(), or the one that the
-environment variable CUSCOPE_DEVICE names. Raises ValueError if that names no device. See cudaGetDevice: CUDA C++
-Programming Guide, "Device Selection".
+It is the device of the innermost ``with``, else the one that you passed to set_device(), else the one that the
+environment variable CUSCOPE_DEVICE names, else the first of devices(). Raises ValueError if CUSCOPE_DEVICE names no
+device. See cudaGetDevice: CUDA C++ Programming Guide, "Device Selection".
 
 >>> import cuscope as cs
 >>> cs.current_device() in cs.devices()
@@ -483,7 +487,7 @@ True
     m.def(
         "set_device", [](const DevicePtr& device) { without_gil([&] { core::set_current_device(device); }); },
         py::arg("device").none(false),
-        R"(Make a device the current one of this thread, until it is changed; inside a ``with``, until that is left.
+        R"(Make a device the current one of this thread; inside a ``with``, until you leave the block.
 
 See cudaSetDevice: CUDA C++ Programming Guide, "Device Selection".
 
@@ -496,8 +500,8 @@ See cudaSetDevice: CUDA C++ Programming Guide, "Device Selection".
         py::arg("model") = "h200",
         R"(Add a simulated device of a named model, such as 'h200' or 'fermi'; returns it.
 
-It is in devices() from now on, until the process ends. Raises ValueError for a model that is not there; the message
-lists those there are. CUDA has no such function: docs/simulation.md says what a model is.
+From now on devices() lists it, until the process ends. Raises ValueError for an unknown model; the message lists the
+models. CUDA has no such function: docs/simulation.md explains models.
 
 >>> import cuscope as cs
 >>> cs.add_host_device("h200").model
@@ -519,17 +523,17 @@ lists those there are. CUDA has no such function: docs/simulation.md says what a
             }
             return answers;
         },
-        "What each runtime of this build answers when it is asked for its devices.");
+        "The answer of each runtime of this build to the question for its devices.");
     m.def(
         "clock",
         [] {
             const auto device = current_device();
             return static_cast<double>(without_gil([&] { return device->clock_ns(); })) * 1e-9;
         },
-        R"(The host's time in seconds, as the runtime of the current device sees it.
+        R"(The host's time in seconds, as the runtime of the current device measures it.
 
-Simulated on a simulated device, the monotonic clock on a GPU: one program can time itself on both. Only differences
-mean something. What happens on the device is timed by events: see Event.
+It is simulated on a simulated device, and the monotonic clock on a GPU, so one program can time itself on both. Only
+differences have a meaning. To time work on the device, use events: see Event.
 
 >>> import cuscope as cs
 >>> begin = cs.clock()
@@ -555,9 +559,9 @@ True
             });
         },
         py::arg("seconds"),
-        R"(Spend the host's time, as clock() measures it: the simulated host is busy for that many seconds.
+        R"(Spend host time, as clock() measures it: the simulated host is busy for that many seconds.
 
-On a GPU the thread does wait that long. Raises ValueError for less than 0 or more than 1e9.
+On a GPU the calling thread sleeps that long. Raises ValueError for less than 0 or more than 1e9.
 
 >>> import cuscope as cs
 >>> cs.host_work(1e-6)

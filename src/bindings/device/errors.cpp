@@ -1,4 +1,4 @@
-// Errors of core as Python's exceptions; the classes are in cuscope/_errors.py.
+// Translates core's errors to Python exceptions. The exception classes are in cuscope/_errors.py.
 #include "bindings/support/objects.hpp"
 #include "core/graph/capture.hpp"
 #include "runtime/status.hpp"
@@ -27,7 +27,7 @@ bool is_of_captures(Status status) {
     return status >= Status::stream_capture_unsupported && status <= Status::stream_capture_wrong_thread;
 }
 
-// The innermost line of the program that is not this package's own: "file.py:12".
+// The innermost line of the user's program, "file.py:12": frames of this package are skipped.
 std::string place_of_call() {
     PyFrameObject* frame = PyEval_GetFrame();
     py::object current = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(frame));
@@ -66,8 +66,7 @@ void bind_errors(py::module_& m) {
     m.def(
         "usual_hint",
         [](int code, const std::string& call) { return core::usual_hint(static_cast<Status>(code), call); },
-        py::arg("code"), py::arg("call"),
-        "What is said beside an error of this code and call where nothing more is known.");
+        py::arg("code"), py::arg("call"), "The usual hint for an error of this code and call.");
 }
 
 }  // namespace cuscope::bindings

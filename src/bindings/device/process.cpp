@@ -1,5 +1,5 @@
-// The process: Ctrl-C while a call waits, threads that enter Python, the end of the interpreter, and what is
-// alive.
+// The process as a whole: Ctrl-C during a wait, threads that enter Python, the interpreter's exit, and counts
+// of live objects.
 #include "runtime/process.hpp"
 
 #include <atomic>
@@ -17,13 +17,14 @@ std::atomic<PyThreadState*> detail::main_state{nullptr};
 
 namespace {
 
-std::atomic<int> inside{0};     // threads of runtimes that run Python
-std::atomic<int> returning{0};  // threads of Python that come back from a runtime
+std::atomic<int> inside{0};     // threads of runtimes that run Python code
+std::atomic<int> returning{0};  // Python threads that are returning from a call of a runtime
 unsigned long main_thread = 0;
-// What a signal's handler, or a warning that is an error, raised, until the wait that it ended has come back.
+// An exception of a signal handler (or of a warning turned into an error), until the wait that it interrupted
+// has returned.
 thread_local PyObject *pending_type = nullptr, *pending_value = nullptr, *pending_traceback = nullptr;
 
-// Asked by waits, without the GIL and without a lock.
+// Called by waits, without the GIL and without a lock.
 bool check_signals() {
     if (pending_type != nullptr) return true;
     if (PyThread_get_thread_ident() != main_thread || process_exiting()) return false;
@@ -35,8 +36,8 @@ bool check_signals() {
     return pending_type != nullptr;
 }
 
-// What kernels print goes where Python prints, which in a notebook is the cell. Never raises: it is called
-// from waits of every kind.
+// Writes the output of kernels to Python's sys.stdout, which in a notebook is the cell. Never raises, because
+// it is called from waits of every kind.
 void write_to_python(const char* text, std::size_t bytes) {
     {
         const PythonEntry entry;
@@ -76,24 +77,24 @@ void translate_interrupt(std::exception_ptr thrown) {
     }
 }
 
-// Whoever entered Python gets this long to come out before the interpreter goes.
+// How long the interpreter's exit waits for threads that are still in Python.
 constexpr auto patience = std::chrono::seconds(2);
 
 void at_exit() {
-    // Another than at first in a child that a thread forked.
+    // In a child that another thread forked, the main thread is a different one than at import.
     main_thread = PyThread_get_thread_ident();
     detail::main_state = PyThreadState_Get();
     set_process_exiting();
     without_gil([] {
         core::shut_down_runtimes();
-        if (forked_after_use()) return;  // those that were inside are in the parent
+        if (forked_after_use()) return;  // the threads that were inside exist only in the parent
         const auto end = std::chrono::steady_clock::now() + patience;
         while (inside.load() + returning.load() != 0 && std::chrono::steady_clock::now() < end) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     });
     if (forked_after_use()) return;
-    // Exceptions that no synchronisation came to raise are not lost silently.
+    // Reports exceptions that no synchronisation has raised, so that they are not lost silently.
     for (const core::DevicePtr& device : core::known_devices()) {
         for (bool more = true; more;) {
             try {
@@ -168,7 +169,7 @@ void bind_process(py::module_& m) {
                          [](void* state) { restore_thread(static_cast<PyThreadState*>(state)); });
     py::module_::import("atexit").attr("register")(py::cpp_function(at_exit));
     m.def("cache_description", cache_description, "The folder of compiled kernels, or why there is none.");
-    m.def("live", live, "How many of what is alive: for tests that look for leaks.");
+    m.def("live", live, "The numbers of live objects, for tests that look for leaks.");
 }
 
 }  // namespace cuscope::bindings

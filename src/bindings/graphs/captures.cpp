@@ -27,17 +27,17 @@ void begin(const core::StreamPtr& stream, CaptureMode mode, const std::shared_pt
     without_gil([&] { core::Capture::begin(stream, mode, into, handles); });
 }
 
-// What `with stream.capture()` holds.
+// The object of `with stream.capture()`.
 struct CaptureScope {
     core::StreamPtr stream;
-    StreamObjectPtr object;  // whose end would be that of the capture
+    StreamObjectPtr object;  // kept, because the capture would end with it
     CaptureMode mode;
     GraphObjectPtr into;  // null: a new graph
     core::GraphNodes after;
     GraphObjectPtr result;
     bool entered = false;
 
-    // Before the object goes, whose end would be that of the capture.
+    // Runs before `object` is destroyed, which would end a held capture.
     ~CaptureScope() { hold(false); }
     void hold(bool held) const {
         if (!entered) return;
@@ -64,7 +64,7 @@ GraphObjectPtr enter(CaptureScope& self) {
     return self.result;
 }
 
-// Ends the capture in any case; what the body raised goes on.
+// Ends the capture in any case. An exception of the body continues.
 void leave(CaptureScope& self, const Scalar& type) {
     if (!self.entered) throw std::invalid_argument("the capture was not begun");
     without_gil([&] { core::pop_stream(self.stream->serial()); });
@@ -91,7 +91,7 @@ void leave(CaptureScope& self, const Scalar& type) {
 
 void bind_captures(py::module_& m, Classes& classes) {
     py::class_<CaptureScope, py::smart_holder>(m, "Capture",
-                                               R"(What ``with stream.capture() as graph:`` enters.
+                                               R"(The context manager of ``with stream.capture() as graph:``.
 
 See Stream.capture().
 
@@ -123,10 +123,11 @@ Examples
             return modes[static_cast<std::size_t>(exchanged)];
         },
         py::arg("mode"),
-        R"(Say which captures refuse this thread's calls that are not safe during a capture; returns what it was.
+        R"(Set which captures refuse unsafe calls of this thread; returns the mode before.
 
-'global', as threads begin: its own, and those that other threads began as 'global'; 'thread_local': its own; 'relaxed':
-none. A capture that was itself begun as 'relaxed' refuses none. See cudaThreadExchangeStreamCaptureMode.
+'global', the mode in which threads begin: captures of this thread, and of other threads that began them as 'global';
+'thread_local': only captures of this thread; 'relaxed': none. A capture that was begun as 'relaxed' never refuses
+calls. Allocations, for example, are unsafe. See cudaThreadExchangeStreamCaptureMode.
 
 >>> import cuscope as cs
 >>> cs.exchange_capture_mode("relaxed")
@@ -151,25 +152,26 @@ none. A capture that was itself begun as 'relaxed' refuses none. See cudaThreadE
             },
             py::arg("mode") = "global", py::kw_only(), py::arg("graph") = py::none(),
             py::arg("after") = py::none(),
-            R"(Turn what is put in the stream into a graph: ``with stream.capture() as graph:``.
+            R"(Turn the commands given to the stream into a graph: ``with stream.capture() as graph:``.
 
-Inside, the stream is the current one, and nothing of what it is given runs: kernels, copies, fills and host functions
-become nodes, each behind the one before. Other streams take part from when they wait for a captured one, and have to be
-waited for in turn before the end. Memory that is allocated inside is there at once, and is kept by the graph. The graph is
-there when the block has ended. If the block raises, the capture ends, and all streams are as before.
+Inside the block the stream is the current one, and no command given to it runs: kernels, copies, fills and host
+functions become nodes, each after the one before. Another stream joins the capture when it waits for a captured stream;
+let a captured stream wait for it in turn before the block ends. Memory that you allocate inside exists at once and is
+kept by the graph. You can use the graph after the block. If the block raises, the capture ends, and all streams are as
+before.
 
 Parameters
 ----------
 mode : str
-    'global': other threads, too, may make no call that is not safe while something is captured; 'thread_local': only
-    this thread may not; 'relaxed': all may.
+    'global': while the capture lasts, no thread may make calls that are unsafe during a capture; 'thread_local': only
+    this thread may not; 'relaxed': all threads may.
 graph : Graph, optional
     Add to this graph instead of making one.
 after : GraphNode or list of GraphNode, optional
-    With ``graph``: what the first node waits for.
+    With ``graph``: the nodes that the first captured node waits for.
 
-Raises CaptureError for what cannot be captured, at the call, and at the end where a call spoilt the capture. See
-cudaStreamBeginCapture: CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture".
+Raises CaptureError for commands that cannot be captured: at the call, and at the end if a call invalidated the capture.
+See cudaStreamBeginCapture: CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture".
 
 >>> import numpy as np, cuscope as cs
 >>> mod = cs.Module("__global__ void twice(int* x) { x[threadIdx.x] *= 2; }")
@@ -191,7 +193,7 @@ array([4, 4, 4, 4], dtype=int32)
             },
             py::arg("mode") = "global", py::kw_only(), py::arg("graph") = py::none(),
             py::arg("after") = py::none(),
-            R"(Begin to capture the stream; end_capture() gives the graph. capture() does both.
+            R"(Begin to capture the stream; end_capture() returns the graph. capture() does both.
 
 See cudaStreamBeginCapture and cudaStreamBeginCaptureToGraph.
 
@@ -209,10 +211,10 @@ See cudaStreamBeginCapture and cudaStreamBeginCaptureToGraph.
                 const core::StreamPtr stream = self.open();
                 return wrap(without_gil([&] { return core::Capture::end(stream, false); }));
             },
-            R"(End the capture that was begun in the stream; returns the graph.
+            R"(End the capture that you began in the stream; returns the graph.
 
-Raises CaptureError if a call spoilt it, or streams that took part were not waited for; all streams are as before then.
-See cudaStreamEndCapture.
+Raises CaptureError if a call invalidated the capture, or if a stream that joined was not waited for. All streams can be
+used again in either case. See cudaStreamEndCapture.
 
 >>> import cuscope as cs
 >>> stream = cs.Stream()
@@ -229,8 +231,8 @@ See cudaStreamEndCapture.
                 for (const auto& node : found) list.append(py::cast(node));
                 return NodeList(list);
             },
-            "The nodes that the next one captured in the stream waits for; none while it is not being "
-            "captured.")
+            "The nodes that the next command captured in the stream will wait for; empty unless the stream "
+            "is being captured.")
         .def(
             "update_capture_dependencies",
             [](const StreamObject& self, const AfterLike& nodes, bool replace) {
@@ -239,7 +241,7 @@ See cudaStreamEndCapture.
                 without_gil([&] { core::Capture::update_dependencies(stream, given, replace); });
             },
             py::arg("nodes"), py::kw_only(), py::arg("replace") = false,
-            R"(Let the next node captured in the stream wait for these, too; or, with ``replace``, for nothing but these.
+            R"(Let the next node captured in the stream wait for these nodes, too; with ``replace``, for these alone.
 
 Raises ValueError for nodes of another graph, or while the stream is not being captured. See
 cudaStreamUpdateCaptureDependencies.
@@ -264,7 +266,7 @@ cudaStreamUpdateCaptureDependencies.
                 without_gil([&] { stream->capture_status(&id); });
                 return id;
             },
-            "The runtime's number of the capture that the stream takes part in; 0 while it does in none.")
+            "The runtime's number of the capture that the stream takes part in; 0 if there is none.")
         .def_property_readonly(
             "capture_status",
             [](const StreamObject& self) {
@@ -273,8 +275,8 @@ cudaStreamUpdateCaptureDependencies.
                 return statuses[static_cast<std::size_t>(
                     without_gil([&] { return stream->capture_status(); }))];
             },
-            "'active' while it is being captured, 'invalidated' once a call spoilt the capture, else "
-            "'none'.");
+            "'active' while it is being captured, 'invalidated' once a call has invalidated the capture, "
+            "else 'none'.");
 }
 
 }  // namespace cuscope::bindings

@@ -1,4 +1,4 @@
-// Executables of graphs.
+// Executable graphs.
 #include <pybind11/stl.h>
 
 #include "bindings/graphs/graphs.hpp"
@@ -71,7 +71,8 @@ bool set_graph_exec(core::Argument& argument, py::handle object) {
 }
 
 void bind_graph_execs(py::module_& m) {
-    py::class_<Update>(m, "GraphUpdate", R"(What GraphExec.update() said: true if the executable was updated.
+    py::class_<Update>(m, "GraphUpdate",
+                       R"(The result of GraphExec.update(): true if the executable was updated.
 
 See cudaGraphExecUpdate.
 
@@ -84,23 +85,23 @@ Examples
 )")
         .def_property_readonly(
             "result", [](const Update& self) { return name_of(self.result); },
-            "'success', or why not: 'topology_changed', 'node_type_changed', 'function_changed', "
+            "'success', or the reason why not: 'topology_changed', 'node_type_changed', 'function_changed', "
             "'parameters_changed', 'unsupported_function_change', 'attributes_changed', 'not_supported', "
             "'error'.")
         .def_property_readonly(
             "node", [](const Update& self) { return self.node; },
-            "The node of the new graph that differs; None if it is none in particular.")
+            "The node of the new graph that differs; None if no single node does.")
         .def_property_readonly(
             "from_node", [](const Update& self) { return self.from; },
-            "Where an edge that differs begins; None otherwise.")
+            "The first node of an edge that differs; None otherwise.")
         .def("__bool__", [](const Update& self) { return self.result == GraphExecUpdateResult::success; })
         .def("__repr__",
              [](const Update& self) { return std::string("<GraphUpdate ") + name_of(self.result) + ">"; });
 
     GraphExecType type(m, "GraphExec",
-                       R"(A graph made ready to run, from Graph.instantiate().
+                       R"(An executable graph, from Graph.instantiate().
 
-It may be launched as often as wanted, in any stream of its device; two launches of it never overlap. It outlives its graph.
+Launch it as often as you want, in any stream of its device; two launches of it never overlap. It outlives its graph.
 
 See cudaGraphInstantiate: CUDA C++ Programming Guide, "CUDA Graphs".
 
@@ -123,10 +124,10 @@ array([2., 2., 2., 2.], dtype=float32)
                 without_gil([&] { exec->launch(*on); });
             },
             py::arg("stream") = py::none(),
-            R"(Run the graph in a stream, the current one unless given.
+            R"(Run the graph in a stream. Default: the current one.
 
-Raises CaptureError if the stream is being captured (Graph.add_child makes a graph a part of another), CudaError where the
-device refuses it. See cudaGraphLaunch.
+Raises CaptureError if the stream is being captured (Graph.add_child makes a graph a part of another), CudaError if the
+device refuses the launch. See cudaGraphLaunch.
 
 >>> import cuscope as cs
 >>> cs.Graph().instantiate().launch()
@@ -139,7 +140,7 @@ device refuses it. See cudaGraphLaunch.
                 without_gil([&] { exec->upload(on); });
             },
             py::arg("stream") = py::none(),
-            R"(Bring the executable to the device, so that the first launch need not. See cudaGraphUpload.
+            R"(Transfer the executable to the device, so that the first launch is quick. See cudaGraphUpload.
 
 >>> import cuscope as cs
 >>> cs.Graph().instantiate().upload()
@@ -152,10 +153,10 @@ device refuses it. See cudaGraphLaunch.
                 return without_gil([&] { return exec->update(*from); });
             },
             py::arg("graph"),
-            R"(Take over the parameters of another graph that is built in the same way.
+            R"(Take over the parameters of another graph that has the same nodes and edges.
 
-Launches from now on use them. If the graphs differ in more than that, the answer says where, and the executable is as it
-was. See cudaGraphExecUpdate.
+Later launches use them. If the graphs differ in more than parameters, the result says where, and the executable is
+unchanged. See cudaGraphExecUpdate.
 
 >>> import cuscope as cs
 >>> g, other = cs.Graph(), cs.Graph()
@@ -185,7 +186,7 @@ False
             },
             py::arg("node"), py::arg("kernel"), py::kw_only(), py::arg("grid") = py::none(),
             py::arg("block") = py::none(), py::arg("args") = py::tuple(), py::arg("shared") = py::none(),
-            R"(Change a kernel node of the executable; the graph's own stays. Arguments are those of Graph.add_kernel().
+            R"(Change a kernel node of the executable, not of the graph. Takes the arguments of Graph.add_kernel().
 
 See cudaGraphExecKernelNodeSetParams.
 
@@ -212,7 +213,7 @@ array([2], dtype=int32)
                 keep(exec, uses);
             },
             py::arg("node"), py::arg("destination"), py::arg("source"),
-            R"(Change a copy node of the executable. The direction stays. See cudaGraphExecMemcpyNodeSetParams.
+            R"(Change a copy node of the executable. The direction must stay. See cudaGraphExecMemcpyNodeSetParams.
 
 >>> import numpy as np, cuscope as cs
 >>> x, one, two = cs.zeros(1), np.ones(1, np.float32), np.full(1, 2, np.float32)
@@ -266,7 +267,7 @@ array([2.], dtype=float32)
                 });
             },
             py::arg("node"), py::arg("callable"),
-            R"(Change what a host node of the executable calls. See cudaGraphExecHostNodeSetParams.
+            R"(Change the callable of a host node of the executable. See cudaGraphExecHostNodeSetParams.
 
 >>> import cuscope as cs
 >>> seen = []
@@ -291,7 +292,7 @@ array([2.], dtype=float32)
                 });
             },
             py::arg("node"), py::arg("graph"),
-            R"(Take over the parameters of a graph in a child node: one that is built as the child is.
+            R"(Take over the parameters of a graph in a child node. It must have the child's nodes and edges.
 
 See cudaGraphExecChildGraphNodeSetParams.
 
@@ -341,7 +342,7 @@ See cudaGraphExecEventRecordNodeSetEvent and cudaGraphExecEventWaitNodeSetEvent.
                 without_gil([&] { exec->set_enabled(node, enabled); });
             },
             py::arg("node"), py::arg("enabled"),
-            R"(Let a kernel, copy or memset node do its work, or nothing, in launches from now on.
+            R"(Let later launches run a node or skip it: a kernel, copy or memset node.
 
 Raises CudaError for nodes of other types. See cudaGraphNodeSetEnabled.
 
@@ -362,7 +363,7 @@ Raises CudaError for nodes of other types. See cudaGraphNodeSetEnabled.
                 return without_gil([&] { return exec->enabled(node); });
             },
             py::arg("node"),
-            R"(Does a node do its work? See cudaGraphNodeGetEnabled.
+            R"(Do launches run this node, rather than skip it? See cudaGraphNodeGetEnabled.
 
 >>> import cuscope as cs
 >>> g = cs.Graph()
@@ -376,7 +377,7 @@ True
                 const std::shared_ptr<core::GraphExec> exec = self.open();
                 return without_gil([&] { return exec->flags(); });
             },
-            "What it was instantiated with: the bits of cudaGraphInstantiateFlags.")
+            "The bits of cudaGraphInstantiateFlags that it was instantiated with.")
         .def_property_readonly(
             "handle",
             [](const GraphExecObject& self) {
@@ -384,19 +385,19 @@ True
             },
             R"(The runtime's own handle, a cudaGraphExec_t, as an int.
 
-A kernel that gets the GraphExec itself keeps it until it has run; one that gets the number does not.
+If you pass the GraphExec itself to a kernel, it is kept until the kernel has run; if you pass this number, it is not.
 
 >>> import cuscope as cs
 >>> exe = cs.Graph().instantiate()
 >>> exe.handle != 0
 True
 )")
-        .def_readonly("device", &GraphExecObject::device, "The device that it is for.")
+        .def_readonly("device", &GraphExecObject::device, "The device that it runs on.")
         .def_property_readonly(
-            "closed", [](const GraphExecObject& self) { return !self.exec; }, "Was it closed?")
+            "closed", [](const GraphExecObject& self) { return !self.exec; }, "Was the executable closed?")
         .def(
             "close", [](GraphExecObject& self) { self.exec.close(); },
-            R"(Let the executable go; launches go on. Closing twice is no error. See cudaGraphExecDestroy.
+            R"(Release the executable; launches in flight go on. Closing twice is no error. See cudaGraphExecDestroy.
 
 >>> import cuscope as cs
 >>> exe = cs.Graph().instantiate()
@@ -428,21 +429,21 @@ True
         py::name("instantiate"), py::is_method(graph_type), py::kw_only(),
         py::arg("auto_free_on_launch") = false, py::arg("device_launch") = false,
         py::arg("use_node_priority") = false, py::arg("upload") = py::none(),
-        R"(Make the graph ready to run. Later changes of the graph do not change the executable.
+        R"(Make an executable of the graph. Later changes of the graph do not change the executable.
 
 Parameters
 ----------
 auto_free_on_launch : bool
-    A launch frees what alloc nodes of an earlier launch allocated and nobody freed.
+    A launch first frees the memory that alloc nodes of an earlier launch allocated and that was not freed.
 device_launch : bool
-    Kernels may launch it, once it was uploaded. It has kernels, memsets, copies of memory that is not pageable, and child
-    graphs of these.
+    Kernels may launch it, once you have uploaded it. The graph may then have only kernels, memsets, copies of memory
+    that is not pageable, and child graphs of these.
 use_node_priority : bool
     Kernels run with the priorities of their nodes, instead of the stream's.
 upload : Stream or None
-    Bring the executable to the device, in the order of this stream, as GraphExec.upload() does.
+    Transfer the executable to the device in this stream, as GraphExec.upload() does.
 
-Raises CudaError where the device refuses the graph. See cudaGraphInstantiate.
+Raises CudaError if the device refuses the graph. See cudaGraphInstantiate.
 
 >>> import cuscope as cs
 >>> cs.Graph().instantiate().launch()

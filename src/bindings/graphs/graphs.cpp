@@ -98,16 +98,18 @@ GraphEdgeData parse_edge(bool programmatic) {
 void bind_nodes(py::class_<Node, py::smart_holder>& node) {
     node.def_property_readonly(
             "type", [](const Node& self) { return name_of(self.type()); },
-            "What it does: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', "
+            "The type of the node: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', "
             "'event_record', "
             "'alloc', 'free', 'batch_mem_op', 'external_semaphore_signal', 'external_semaphore_wait' or "
             "'conditional'.")
         .def_property_readonly(
             "label", [](const Node& self) { return without_gil([&] { return self.graph()->label(self); }); },
-            "What a drawing says of it: a kernel's name and size, a copy's direction and bytes.")
-        .def_property_readonly("params", params, "What it does it with, a dictionary by its type.")
+            "The text of the node in a drawing: a kernel's name and size, a copy's direction and bytes.")
+        .def_property_readonly("params", params,
+                               "The parameters of the node: a dictionary with keys that depend on its type.")
         .def_property_readonly(
-            "graph", [](const Node& self) { return wrap(self.graph()); }, "The graph that it is of.")
+            "graph", [](const Node& self) { return wrap(self.graph()); },
+            "The graph that the node belongs to.")
         .def_property_readonly(
             "dependencies", [](const Node& self) { return list_of(self.dependencies()); },
             "The nodes that it waits for.")
@@ -121,10 +123,10 @@ void bind_nodes(py::class_<Node, py::smart_holder>& node) {
                 for (const auto& body : self.bodies()) bodies.push_back(wrap(body));
                 return bodies;
             },
-            "The graphs within it: a child's one, those that a conditional chooses from.")
+            "The graphs inside: one of a child node, the bodies of a conditional node.")
         .def(
             "destroy", [](Node& self) { without_gil([&] { self.destroy(); }); },
-            R"(Take the node and its edges out of the graph. Executables keep theirs. See cudaGraphDestroyNode.
+            R"(Remove the node and its edges from the graph. Executables keep theirs. See cudaGraphDestroyNode.
 
 >>> import cuscope as cs
 >>> g = cs.Graph()
@@ -189,16 +191,17 @@ Examples
 >>> second.type, second.dependencies == [first]
 ('empty', True)
 )");
-    py::class_<GraphObject, py::smart_holder> type(m, "Graph",
-                                                   R"(Work and its order, to be launched as often as wanted.
+    py::class_<GraphObject, py::smart_holder> type(
+        m, "Graph",
+        R"(Commands and their order, to be launched together as often as you want.
 
-Nodes are added one by one, each behind others (``after=``), or captured: Stream.capture(). What they use, arrays, kernels,
-events and Python callables, is kept by the graph, by its executables, and until every launch has ended.
+Add nodes one by one, each after others (``after=``), or capture them: Stream.capture(). The arrays, kernels, events and
+Python callables that the nodes use are kept by the graph and its executables until every launch has ended.
 
 Parameters
 ----------
 device : Device, optional
-    The current device unless given.
+    Default: the current device.
 
 See cudaGraphCreate: CUDA C++ Programming Guide, "CUDA Graphs".
 
@@ -246,7 +249,7 @@ array([10, 11, 12, 13], dtype=int32)
                 }
                 return edges;
             },
-            "Those of the edges where the second waits only until the first kernel says that it may start.")
+            "The edges on which the second kernel waits only until the first one allows its start.")
         .def(
             "add_dependency",
             [](const GraphObject& self, const Node& from, const Node& to, bool programmatic) {
@@ -254,11 +257,11 @@ array([10, 11, 12, 13], dtype=int32)
                 without_gil([&] { graph->connect(from, to, parse_edge(programmatic)); });
             },
             py::arg("before"), py::arg("later"), py::kw_only(), py::arg("programmatic") = false,
-            R"(Let a node wait for another.
+            R"(Add an edge: the node ``later`` waits for the node ``before``.
 
-With ``programmatic``, between kernels, it waits only until the first has called cudaTriggerProgrammaticLaunchCompletion.
-Raises ValueError for an edge that would close a cycle, CudaError for one that is there already. See
-cudaGraphAddDependencies.
+With ``programmatic``, between kernels, it waits only until the first one has called
+cudaTriggerProgrammaticLaunchCompletion. Raises ValueError for an edge that would close a cycle, CudaError for an edge
+that exists already. See cudaGraphAddDependencies.
 
 >>> import cuscope as cs
 >>> g = cs.Graph()
@@ -274,7 +277,7 @@ True
                 without_gil([&] { graph->disconnect(from, to, parse_edge(programmatic)); });
             },
             py::arg("before"), py::arg("later"), py::kw_only(), py::arg("programmatic") = false,
-            R"(Take an edge away. Raises CudaError if there is none. See cudaGraphRemoveDependencies.
+            R"(Remove an edge. Raises CudaError if there is none. See cudaGraphRemoveDependencies.
 
 >>> import cuscope as cs
 >>> g = cs.Graph()
@@ -306,7 +309,7 @@ True
                 return without_gil([&] { return graph->find_clone(original); });
             },
             py::arg("original"),
-            R"(Of a clone: the node that stands for one of the graph that it was cloned from.
+            R"(Call it on a clone: the node that corresponds to a node of the original graph.
 
 Raises CudaError if there is none. See cudaGraphNodeFindInClone.
 
@@ -322,7 +325,7 @@ False
                 const std::shared_ptr<core::Graph> graph = self.open();
                 return without_gil([&] { return graph->to_dot(); });
             },
-            R"(The graph in the language of Graphviz: kernels by name, copies with direction and size, bodies as boxes.
+            R"(The graph in DOT, the language of Graphviz: kernels by name, copies with direction and size, bodies in boxes.
 
 >>> import cuscope as cs
 >>> g = cs.Graph()

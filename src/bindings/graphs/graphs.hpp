@@ -1,4 +1,4 @@
-// What Python's graph objects hold.
+// The contents of Python's graph objects.
 #pragma once
 
 #include "bindings/support/objects.hpp"
@@ -9,7 +9,7 @@ namespace cuscope::bindings {
 struct GraphObject {
     explicit GraphObject(std::shared_ptr<core::Graph> made)
         : device(made->device().shared_from_this()), graph(std::move(made)) {}
-    // One that a capture will make.
+    // The graph that a capture will produce.
     explicit GraphObject(core::DevicePtr on)
         : device(std::move(on)), graph(nullptr), state(State::captured) {}
 
@@ -55,10 +55,10 @@ py::list semaphores_of(const ExternalSemaphoreNodeParameters& semaphores);
 py::list operations_of(const BatchMemOpNodeParameters& batch);
 core::GraphNodes parse_after(const AfterLike& after);
 
-// An executable as the argument of a kernel; false for anything else.
+// Sets an executable as the argument of a kernel; false if the object is not an executable.
 bool set_graph_exec(core::Argument& argument, py::handle object);
 
-// Parameters of nodes from Python's values, and what they refer to.
+// The objects that node parameters made from Python's values refer to.
 struct NodeUses {
     std::vector<std::shared_ptr<core::Memory>> memory;
     std::vector<std::shared_ptr<void>> things;

@@ -1,4 +1,4 @@
-// Nodes that allocate and free memory, added to graphs and captured.
+// Nodes that allocate and free memory, added to graphs or captured.
 #include <pybind11/stl.h>
 
 #include "bindings/graphs/graphs.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using Node = core::GraphNode;
 
-// An array over what a node allocates. Nobody owns the addresses but the graph and its executables.
+// An array over the memory of an alloc node. The graph and its executables own the memory.
 DeviceArray array_of(const Node& node, const ShapeLike& shape, const DTypeLike& dtype) {
     const GraphNodeParameters parameters = node.parameters();
     const auto* const alloc = std::get_if<AllocNodeParameters>(&parameters);
@@ -39,7 +39,7 @@ void free_async(const StreamObject& self, const DeviceArray& array) {
     const std::shared_ptr<core::DeviceMemory> memory = array.open();
     if (array.pointer() != memory->pointer())
         throw std::invalid_argument(
-            "array: a part of what was allocated; all of it is freed, from its start");
+            "array: is only a part of what was allocated; pass the whole array, from its start");
     without_gil([&] { memory->free_of_graph(stream); });
 }
 
@@ -62,14 +62,14 @@ void bind_graph_memory(GraphType& type) {
             py::arg("shape"),
             py::arg_v("dtype", py::module_::import("numpy").attr("float32"), "numpy.float32"), py::kw_only(),
             py::arg("after") = py::none(),
-            R"(Add a node that allocates memory when the graph runs; returns it and an array over that memory.
+            R"(Add a node that allocates memory when the graph runs; returns the node and an array over the memory.
 
-The array is for nodes behind this one, and for the streams that the graph was launched in, until a node frees it, of this
-graph or another (add_free). A second launch before that is refused, unless the executable was instantiated with
-``auto_free_on_launch``. Nobody may use the array before the graph has run, or once it is freed, or the graph and its
-executables are gone.
+Use the array in nodes after this one, and in the streams that you launch the graph in, until a node of this or another
+graph frees it (add_free). Do not use it before the graph has run, after it is freed, or after the graph and its
+executables are gone. A second launch before the memory is freed is refused, unless you instantiated the executable with
+``auto_free_on_launch``.
 
-Raises CudaError where there is no room. See cudaGraphAddMemAllocNode: CUDA C++ Programming Guide, "Graph Memory Nodes".
+Raises CudaError if there is no room. See cudaGraphAddMemAllocNode: CUDA C++ Programming Guide, "Graph Memory Nodes".
 
 >>> import cuscope as cs
 >>> g = cs.Graph()
@@ -91,9 +91,10 @@ array([1., 1., 1., 1.], dtype=float32)
                 return without_gil([&] { return graph->add(parameters, before, "cudaGraphAddMemFreeNode"); });
             },
             py::arg("array"), py::kw_only(), py::arg("after") = py::none(),
-            R"(Add a node that frees what a node of a graph allocated.
+            R"(Add a node that frees the memory of an alloc node.
 
-Raises CudaError for memory that no node allocates, or that another node of the graph frees. See cudaGraphAddMemFreeNode.
+Raises CudaError for memory that no node allocates, or that another node of the graph already frees. See
+cudaGraphAddMemFreeNode.
 
 >>> import cuscope as cs
 >>> g = cs.Graph()
@@ -108,15 +109,15 @@ void bind_stream_memory(Classes& classes) {
         .def(
             "malloc_async", malloc_async, py::arg("shape"),
             py::arg_v("dtype", py::module_::import("numpy").attr("float32"), "numpy.float32"),
-            R"(In a capture: a node that allocates memory whenever the graph runs; returns an array over that memory.
+            R"(In a capture: add a node that allocates memory when the graph runs; returns an array over the memory.
 
-As ``Graph.add_alloc``, behind what the stream was given so far. (``cs.empty`` in a capture makes no node: its memory is
-there from then on.) The array is for what is captured behind this, until ``free_async``, and for the streams that the
-graph was launched in. A second launch before it was freed is refused, unless the executable was instantiated with
-``auto_free_on_launch``.
+Does what ``Graph.add_alloc`` does, after the commands given to the stream so far. (``cs.empty`` in a capture adds no
+node: its memory exists from then on.) Use the array in commands captured after this, until ``free_async``, and in the
+streams that you launch the graph in. A second launch before the memory is freed is refused, unless you instantiated the
+executable with ``auto_free_on_launch``.
 
-Raises ValueError for a stream that is not being captured, and for no bytes. See cudaMallocAsync: CUDA C++ Programming
-Guide, "Graph Memory Nodes".
+Raises ValueError for a stream that is not being captured, and for an array without elements. See cudaMallocAsync: CUDA
+C++ Programming Guide, "Graph Memory Nodes".
 
 >>> import cuscope as cs
 >>> stream, y = cs.Stream(), cs.zeros(4)
@@ -133,14 +134,13 @@ Guide, "Graph Memory Nodes".
 >>> y.to_host(stream=stream)
 array([2., 2., 2., 2.], dtype=float32)
 )")
-        .def(
-            "free_async", free_async, py::arg("array"),
-            R"(Free what a node of a graph allocates, behind what the stream was given so far; in a capture by a node.
+        .def("free_async", free_async, py::arg("array"),
+             R"(Free the memory of an alloc node, in stream order; in a capture, add a node that frees it.
 
-Outside of captures it is for memory that a launch allocated and no node freed. Other memory need not be freed.
+Outside of captures, use it for memory that a launch allocated and no node freed. You need not free other memory.
 
-Raises ValueError for an array whose memory is not a graph's, or that is only a part of it; CudaError for memory that is
-not allocated then. See cudaFreeAsync: CUDA C++ Programming Guide, "Graph Memory Nodes".
+Raises ValueError for an array that is not in a graph's memory, or has only a part of it; CudaError for memory that is
+not allocated at that time. See cudaFreeAsync: CUDA C++ Programming Guide, "Graph Memory Nodes".
 
 >>> import cuscope as cs
 >>> stream, g = cs.Stream(), cs.Graph()

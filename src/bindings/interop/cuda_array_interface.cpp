@@ -120,8 +120,8 @@ DeviceArray from_cuda_array_interface(const py::object& object, const py::object
         return adopt(layout, near, kept(object), nullptr, false);
     }
     const core::DevicePtr device = device_of(layout.address, near);
-    if (!device) return adopt(layout, near, kept(object), nullptr, false);  // says what is wrong
-    // The protocol has the array keep its stream alive. CuPy's do not.
+    if (!device) return adopt(layout, near, kept(object), nullptr, false);  // raises the error
+    // The protocol requires that the array keeps its stream alive. CuPy's arrays do not.
     const core::StreamPtr ready = without_gil(
         [&] { return core::Stream::adopt(device, reinterpret_cast<StreamHandle>(handle), nullptr); });
     return adopt(layout, device, kept(object), ready, true);

@@ -1,4 +1,4 @@
-// The structures of DLPack 1.x, as its ABI lays them out.
+// The structures of DLPack 1.x, with the layout of its ABI.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ enum DeviceType : std::int32_t {
     cpu = 1,
     cuda = 2,
     cuda_host = 3,   // page-locked
-    extension = 12,  // devices that the standard does not know: ours that are simulated
+    extension = 12,  // devices that the standard does not know; here: simulated devices
     cuda_managed = 13,
 };
 
@@ -62,7 +62,8 @@ struct ManagedVersioned {
 inline constexpr std::uint32_t major_version = 1, minor_version = 1;
 inline constexpr std::uint64_t flag_read_only = 1, flag_is_copied = 2;
 
-// Between NumPy's dtypes and DLPack's. Throw py::buffer_error for what the other has not.
+// Conversions between NumPy's dtypes and DLPack's. They throw py::buffer_error for a type that the other does
+// not have.
 py::dtype to_numpy(DataType dtype);
 DataType from_numpy(const py::dtype& dtype);
 

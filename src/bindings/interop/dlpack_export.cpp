@@ -1,4 +1,4 @@
-// Our arrays by DLPack.
+// Exports device arrays by DLPack.
 #include "bindings/interop/dlpack.hpp"
 #include "bindings/interop/import.hpp"
 #include "runtime/process.hpp"
@@ -6,18 +6,18 @@
 namespace cuscope::bindings {
 namespace {
 
-// What a capsule refers to, until its consumer calls the deleter.
+// The context of a capsule, which lives until the consumer calls the deleter.
 struct Exported {
     std::vector<std::int64_t> shape, strides;
     std::optional<SharedOwner<core::DeviceMemory>> memory;
-    std::shared_ptr<void> object;  // a NumPy array, of a copy on the host
+    std::shared_ptr<void> object;  // a NumPy array, if the elements were copied to the host
     dlpack::Managed plain{};
     dlpack::ManagedVersioned versioned{};
 };
 
 template <class Managed>
 void end(Managed* managed) {
-    if (managed == nullptr || process_exiting()) return;  // what Python owned may be gone
+    if (managed == nullptr || process_exiting()) return;  // at exit, Python's objects may be gone
     delete static_cast<Exported*>(managed->context);
 }
 
@@ -35,7 +35,7 @@ py::object capsule_of(std::unique_ptr<Exported> exported, Managed& managed, cons
     managed.deleter = end<Managed>;
     PyObject* const capsule = PyCapsule_New(&managed, Managed::name, drop_unconsumed<Managed>);
     if (capsule == nullptr) throw py::error_already_set();
-    exported.release();  // NOLINT: the capsule's now
+    exported.release();  // NOLINT: the capsule owns it now
     return py::reinterpret_steal<py::object>(capsule);
 }
 
@@ -96,14 +96,7 @@ bool parse_versioned(const py::object& version) {
     return parse_size(pair[0], "max_version") >= 1;
 }
 
-std::optional<bool> parse_copy(const py::object& copy) {
-    if (copy.is_none()) return std::nullopt;
-    if (PyBool_Check(copy.ptr()) != 0) return copy.is(py::bool_(true));
-    throw core::WrongKind(std::string("copy: takes True, False or None, not ") +
-                          Py_TYPE(copy.ptr())->tp_name);
-}
-
-// The stream of a consumer; null if it asks for no order.
+// The stream of a consumer; null if the consumer asks for no order.
 core::StreamPtr consumer_stream(const py::object& stream, const core::DevicePtr& device) {
     if (stream.is_none()) return device->legacy_stream();
     if (PyLong_Check(stream.ptr()) != 0) {
@@ -114,14 +107,13 @@ core::StreamPtr consumer_stream(const py::object& stream, const core::DevicePtr&
     if (handle == 0) {
         throw std::invalid_argument(
             "stream: is 0, which DLPack does not allow: 1 is the legacy default stream, 2 the per-thread "
-            "one, "
-            "-1 asks for no order");
+            "one, -1 asks for no order");
     }
     return without_gil(
         [&] { return core::Stream::adopt(device, reinterpret_cast<StreamHandle>(handle), nullptr); });
 }
 
-// A copy of what the array holds once all that uses it is done.
+// A copy of the array, made after all uses of the array so far.
 DeviceArray settled_copy(const DeviceArray& array) {
     const auto memory = array.open();
     const core::StreamPtr on = memory->stream();
@@ -199,7 +191,7 @@ py::object to_dlpack(const DeviceArray& array, const py::object& stream, const p
     auto exported = layout_of(given.shape, strides_of(given), given.dtype);
     const auto& shared = given.open();
     shared->set_exported();
-    // Who names no stream may be about to read on the host.
+    // A consumer that names no stream may be about to read on the host.
     const bool on_host =
         stream.is_none() && target.first != dlpack::cuda && shared->host_pointer() != nullptr;
     without_gil([&] {
@@ -207,7 +199,7 @@ py::object to_dlpack(const DeviceArray& array, const py::object& stream, const p
         if (on_host) shared->wait();
     });
     exported->memory.emplace(shared);
-    // Page-locked memory is the host's: by its own address.
+    // Page-locked memory belongs to the host, so pass its host address.
     tensor.data = target.first == dlpack::cuda_host
                       ? static_cast<std::byte*>(shared->host_pointer()) + given.offset
                       : given.pointer();

@@ -1,4 +1,4 @@
-// Arrays of other libraries by DLPack.
+// Imports arrays of other libraries by DLPack.
 #include <limits>
 
 #include "bindings/interop/dlpack.hpp"
@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::int32_t most_axes = 64;
 
-// Whoever consumed a capsule owes its content the deleter, which may need the GIL; none is called once the
-// interpreter is gone.
+// Makes the content of a consumed capsule an owner that calls the deleter, with the GIL, because the deleter
+// may need it. After the interpreter has ended, the deleter is not called.
 template <class Managed>
 std::shared_ptr<void> owned(Managed* managed) {
     return {managed, [](void* held) {
@@ -20,7 +20,7 @@ std::shared_ptr<void> owned(Managed* managed) {
             }};
 }
 
-// The content of a capsule, which is no longer the capsule's.
+// The content of a capsule, taken out of it.
 struct Content {
     const dlpack::Tensor* tensor = nullptr;
     std::shared_ptr<void> owner;
@@ -44,7 +44,7 @@ Content open_capsule(const py::object& capsule) {
     if (PyCapsule_IsValid(capsule.ptr(), dlpack::ManagedVersioned::name) != 0) {
         auto* const managed = consume<dlpack::ManagedVersioned>(capsule);
         Content content{nullptr, owned(managed), false};
-        // Of another major version only the deleter is known.
+        // The layout of another major version is unknown, except for the deleter.
         if (managed->version.major != dlpack::major_version) {
             throw py::buffer_error("the capsule is of DLPack " + std::to_string(managed->version.major) +
                                    "." + std::to_string(managed->version.minor) +
@@ -101,7 +101,7 @@ std::string device_text(std::pair<int, int> device) {
     return "(" + std::to_string(device.first) + ", " + std::to_string(device.second) + ")";
 }
 
-// The device of cuscope that another library means.
+// The device of cuscope for a device of DLPack.
 core::DevicePtr find_device(std::pair<int, int> device, const core::DevicePtr& near) {
     const auto [type, id] = device;
     const bool simulated = type == dlpack::extension;
@@ -142,8 +142,8 @@ DeviceArray from_dlpack_capsule(const py::object& capsule, const core::DevicePtr
     const dlpack::Device& on = content.tensor->device;
     if (on.type == dlpack::cpu) {
         throw py::buffer_error(
-            "the capsule's tensor is in the host's memory: pass the array itself, or "
-            "cuscope.to_device() of it");
+            "the capsule's tensor is in the host's memory: pass the array itself, or cuscope.to_device() of "
+            "it");
     }
     const core::DevicePtr device = find_device({on.type, on.id}, near);
     ForeignLayout layout = layout_of(*content.tensor);
@@ -155,8 +155,8 @@ DeviceArray from_dlpack_object(const py::object& object, const core::StreamPtr& 
     const std::pair<int, int> on = dlpack_device_of(object);
     const core::DevicePtr device = find_device(on, stream->device().shared_from_this());
     core::StreamPtr ready = &stream->device() == device.get() ? stream : core::current_stream(device);
-    // The per-thread default stream means another one to a producer on a thread of its own, and some refuse
-    // it; it waits for the legacy one anyway.
+    // The per-thread default stream would mean a different stream to a producer on a thread of its own, and
+    // some producers refuse it. It waits for the legacy default stream anyway, so pass that one.
     if (ready->handle() == stream_per_thread) ready = device->legacy_stream();
     ready->check_usable();
     const py::object method = object.attr("__dlpack__");
@@ -170,7 +170,7 @@ DeviceArray from_dlpack_object(const py::object& object, const core::StreamPtr& 
         capsule = method(**versioned);
     } catch (py::error_already_set& error) {
         if (!error.matches(PyExc_TypeError)) throw;
-        capsule = method(**arguments);  // of before versions were asked for
+        capsule = method(**arguments);  // a producer from before max_version and copy
     }
     return from_dlpack_capsule(capsule, device, has_stream ? ready : nullptr);
 }

@@ -1,4 +1,4 @@
-// DLPack's element types and NumPy's. Those that NumPy itself does not have are in the package ml_dtypes.
+// DLPack's element types and NumPy's. Types that NumPy itself does not have come from the package ml_dtypes.
 #include <array>
 
 #include "bindings/interop/dlpack.hpp"

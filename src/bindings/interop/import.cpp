@@ -1,4 +1,4 @@
-// What objects of other libraries are, and their memory as arrays of ours.
+// Recognises objects of other libraries, and makes device arrays over their memory.
 #include "bindings/interop/import.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 const char* type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
-// What objects that programs pass all the time are known not to be.
+// Is it a common Python object that cannot be an array of another library?
 bool is_plain(py::handle object) {
     PyObject* const raw = object.ptr();
     return raw == Py_None || PyLong_CheckExact(raw) || PyFloat_CheckExact(raw) || PyBool_Check(raw) ||
@@ -31,12 +31,13 @@ Place ask(const core::DevicePtr& device, const void* address) {
     try {
         return {device, device->pointer_attributes(address)};
     } catch (const core::Error& error) {
-        if (error.status() != Status::invalid_value) throw;  // what older drivers say of such an address
+        // the answer of older drivers for such an address
+        if (error.status() != Status::invalid_value) throw;
         return {device, {}};
     }
 }
 
-// Which runtime knows the address, and as what.
+// Finds the runtime that knows the address, and the attributes of the memory.
 Place find_place(const void* address, const core::DevicePtr& near) {
     Place place = ask(near, address);
     if (!known(place)) {
@@ -48,9 +49,9 @@ Place find_place(const void* address, const core::DevicePtr& near) {
             if (known(place)) break;
         }
     }
-    // Memory that the host knows too is of no device in particular.
+    // Memory that the host can address too belongs to no single device.
     if (place.attributes.type == MemoryType::device && place.attributes.device != place.device->ordinal()) {
-        // Asked of its own device: any other one may have no address for it.
+        // Ask again on the memory's own device: another device may have no address for it.
         place = ask(core::find_device(place.device->kind() + ":" + std::to_string(place.attributes.device)),
                     address);
     }
@@ -67,7 +68,7 @@ std::string hexadecimal(std::uintptr_t address) {
     throw std::invalid_argument("the array's strides lead to more than there are addresses");
 }
 
-// The bytes before and behind the first element that the elements lie in.
+// The range of bytes [low, high) that the elements use, relative to the first element.
 std::pair<py::ssize_t, py::ssize_t> reach_of(const ForeignLayout& layout) {
     py::ssize_t low = 0, high = layout.dtype.itemsize();
     for (std::size_t i = 0; i < layout.shape.size(); ++i) {
@@ -103,7 +104,7 @@ DeviceArray adopt(const ForeignLayout& given, const core::DevicePtr& near, std::
     ForeignLayout layout = given;
     parse_dtype(layout.dtype);
     const std::size_t total =
-        byte_count(layout.shape, layout.dtype);  // refuses more than there are addresses
+        byte_count(layout.shape, layout.dtype);  // throws if there are more bytes than addresses
     if (layout.strides.empty()) layout.strides = contiguous_strides(layout.shape, layout.dtype.itemsize());
     if (total == 0) return empty_array(layout, near, std::move(owner));
     const auto [low, high] = reach_of(layout);
@@ -165,15 +166,16 @@ std::optional<DeviceArray> foreign_array(py::handle handle, const core::StreamPt
     try {
         interface = optional_attribute(object, "__cuda_array_interface__");
     } catch (py::error_already_set&) {
-        if (!speaks_dlpack) throw;  // what the interface cannot say, DLPack may
+        if (!speaks_dlpack) throw;  // try DLPack, which may support what the interface does not
     }
-    // DLPack is told our stream; the interface tells theirs, from version 3 on, so that they wait for us too.
+    // With DLPack the producer is told our stream. The interface, from version 3 on, tells the producer's
+    // stream, which then also waits for our uses. So the interface is preferred.
     if (interface && (!speaks_dlpack || states_its_stream(interface))) {
         return from_cuda_array_interface(object, interface, near);
     }
     if (!speaks_dlpack || dlpack_device_of(object).first == dlpack::cpu) return std::nullopt;
     DeviceArray array = from_dlpack_object(object, stream);
-    // DLPack before 1.0 cannot say it.
+    // DLPack before 1.0 cannot express it.
     array.read_only = array.read_only || (interface && says_read_only(interface));
     return array;
 }
@@ -216,7 +218,8 @@ StreamObjectPtr foreign_stream(py::handle handle, const core::DevicePtr& near) {
     }
     auto same = std::static_pointer_cast<StreamObject>(stream->wrapper.lock());
     if (same && same->foreign) return same;
-    // A stream of ours, whose own Python object must not keep the other library's: that one may refer to it.
+    // The stream was created by cuscope. A new Python object for it keeps the foreign object alive; the
+    // existing one must not, because the foreign object may refer to it.
     return ending_without_gil(std::make_shared<StreamObject>(stream, owner));
 }
 

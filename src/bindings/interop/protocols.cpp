@@ -1,4 +1,4 @@
-// Arrays and streams of other libraries taken in, and our own handed out: what Python sees of it.
+// The Python interface for arrays and streams of other libraries: imports, and exports of our own.
 #include <pybind11/stl.h>
 
 #include "bindings/interop/dlpack.hpp"
@@ -6,14 +6,14 @@
 #include "bindings/support/fast_calls.hpp"
 
 namespace cuscope::bindings {
-namespace {
-
 std::optional<bool> parse_copy(const py::object& copy) {
     if (copy.is_none()) return std::nullopt;
     if (PyBool_Check(copy.ptr()) != 0) return copy.is(py::bool_(true));
     throw core::WrongKind(std::string("copy: takes True, False or None, not ") +
                           Py_TYPE(copy.ptr())->tp_name);
 }
+
+namespace {
 
 core::StreamPtr stream_on(const core::StreamPtr& stream, const core::DevicePtr& device) {
     return &stream->device() == device.get() ? stream : core::current_stream(device);
@@ -58,16 +58,15 @@ DeviceArray from_dlpack(const py::object& object, const DeviceLike& device, cons
     const bool capsule = PyCapsule_CheckExact(object.ptr()) != 0;
     if (!capsule &&
         !(optional_attribute(object, "__dlpack__") && optional_attribute(object, "__dlpack_device__"))) {
-        throw core::WrongKind(std::string("object: ") + Py_TYPE(object.ptr())->tp_name +
-                              " has no __dlpack__() and __dlpack_device__(): cuscope.asarray() takes other "
-                              "arrays");
+        throw core::WrongKind(
+            std::string("object: ") + Py_TYPE(object.ptr())->tp_name +
+            " has no __dlpack__() and __dlpack_device__(): cuscope.asarray() takes other arrays");
     }
     const core::DevicePtr near = on->device().shared_from_this();
     if (!capsule && dlpack_device_of(object).first == dlpack::cpu) {
         if (copied == false) {
             throw py::buffer_error(
-                "the array is in the host's memory, which has to be copied: leave out "
-                "copy=False");
+                "the array is in the host's memory, which has to be copied: leave out copy=False");
         }
         return upload_new(py::module_::import("numpy").attr("from_dlpack")(object), on);
     }
@@ -81,7 +80,7 @@ DeviceArray from_dlpack(const py::object& object, const DeviceLike& device, cons
     return copy(array, elsewhere ? on : stream_on(on, array.device));
 }
 
-// ---- the host's view
+// ---- views on the host
 
 void refuse_host(const DeviceArray& array) {
     if (array.open()->host_pointer() != nullptr || array.bytes == 0) return;
@@ -89,7 +88,7 @@ void refuse_host(const DeviceArray& array) {
                            ", which the host cannot read: use .to_host()");
 }
 
-// Of memory that the host reaches, once all that uses it is done.
+// A view of memory that the host can reach, after all uses of it so far.
 NDArray settled_view(const DeviceArray& array) {
     const auto memory = array.open();
     without_gil([&] { memory->wait(); });
@@ -141,16 +140,16 @@ void bind_interop(py::module_& m, Classes& classes) {
         .def_property_readonly(
             "__cuda_array_interface__",
             [](const DeviceArray& self) { return AnswerDict(cuda_array_interface(self)); },
-            "How CUDA libraries see the array, version 3: for a GPU's memory; a simulated device's array has "
-            "no such attribute. The stream in it is ordered after all that uses the array when it is asked "
-            "for.")
+            "The array for other CUDA libraries, version 3. An array on a simulated device has no such "
+            "attribute. "
+            "The stream in it waits for all uses of the array up to the time when you read the attribute.")
         .def(
             "__dlpack_device__",
             [](const DeviceArray& self) {
                 const auto [type, id] = dlpack_device(self);
                 return ShapeTuple(py::make_tuple(type, id));
             },
-            R"(DLPack's (type, id) of the memory: 2 a GPU's, 3 page-locked, 13 managed, 12 that of a simulated device.
+            R"(The kind of memory as DLPack's (type, id): 2 a GPU's, 3 page-locked, 13 managed, 12 a simulated device's.
 
 >>> import cuscope as cs
 >>> cs.empty(1, stream=cs.Stream(device=cs.Device("host:0"))).__dlpack_device__()
@@ -163,58 +162,60 @@ void bind_interop(py::module_& m, Classes& classes) {
                const Scalar& copy) { return Scalar(to_dlpack(self, stream, max_version, dl_device, copy)); },
             py::arg("stream") = py::none(), py::kw_only(), py::arg("max_version") = py::none(),
             py::arg("dl_device") = py::none(), py::arg("copy") = py::none(),
-            R"(A DLPack capsule of the array, without a copy unless one is asked for.
+            R"(A DLPack capsule of the array, without a copy unless you ask for one.
 
 Parameters
 ----------
 stream : int, optional
-    The handle of the consumer's stream, which waits for all that uses the array; None and 1 are the legacy default
-    stream, 2 the per-thread one, -1 asks for no order.
+    The handle of the consumer's stream, which will wait for all uses of the array so far. None and 1 are the legacy
+    default stream, 2 the per-thread one, -1 asks for no order.
 max_version : tuple of int, optional
-    (1, 0) and later give a versioned capsule.
+    (1, 0) and later return a versioned capsule.
 dl_device : tuple of int, optional
-    (1, 0) gives the elements on the host, once they are there: a copy unless the host reaches the memory.
+    (1, 0) waits and returns the elements on the host: in a copy, unless the host can reach the memory.
 copy : bool, optional
-    True: always a copy; False: never.
+    True: always copy; False: never copy.
 
-Raises BufferError for what cannot be exported like that, ValueError for stream=0. See DLPack, "Python Specification".
+Raises BufferError for an array that cannot be exported in this way, ValueError for stream=0. See DLPack,
+"Python Specification".
 
 >>> import numpy as np, cuscope as cs
 >>> np.from_dlpack(cs.full(2, 1.5), device="cpu")
 array([1.5, 1.5])
 )")
-        .def_property_readonly("__array_interface__", array_interface,
-                               "How NumPy sees memory that the host reaches, once all that uses it is done; "
-                               "other arrays have no such attribute.")
+        .def_property_readonly(
+            "__array_interface__", array_interface,
+            "The array for NumPy, if the host can reach its memory. Waits for all uses of the array. Other "
+            "arrays have no such attribute.")
         .def_readonly("read_only", &DeviceArray::read_only,
-                      "May nothing write it? Only arrays of other libraries are.");
-    classes.stream.def_property_readonly("__cuda_stream__", cuda_stream,
-                                         "A method that gives (0, handle), by which CUDA libraries take the "
-                                         "stream; a simulated device's stream "
-                                         "has no such attribute.");
+                      "Is writing forbidden? Only arrays of other libraries can be read-only.");
+    classes.stream.def_property_readonly(
+        "__cuda_stream__", cuda_stream,
+        "A method that returns (0, handle), with which other CUDA libraries use the stream. A simulated "
+        "device's stream has no such attribute.");
 
     m.def(
         "asarray", as_array, py::arg("object"), py::kw_only(), py::arg("copy") = py::none(),
         py::arg("stream") = py::none(),
-        R"(Any array as a DeviceArray: without a copy if it is in a device's memory, else as to_device() does.
+        R"(Any array as a DeviceArray: without a copy if it is in a device's memory, else copied as by to_device().
 
-Takes what has __cuda_array_interface__ or __dlpack__ (CuPy, PyTorch, JAX, Numba, ...), which stays alive until all
-streams that used it are past that, and NumPy's arrays. All streams that use the result wait for what the other library
-had enqueued. A DeviceArray is returned as it is.
+Takes objects with __cuda_array_interface__ or __dlpack__ (CuPy, PyTorch, JAX, Numba, ...) and NumPy arrays. The object
+stays alive until all streams that used the result have finished with it. All streams that use the result wait for the
+work that the other library had enqueued. A DeviceArray is returned unchanged.
 
 Parameters
 ----------
 object : array
-    Of any library.
+    An array of any library.
 copy : bool, optional
-    True: always a copy; False: never.
+    True: always copy; False: never copy.
 stream : Stream, optional
-    The stream that DLPack is told to get ready for; the current one unless given. The copy is made in it.
+    The stream that DLPack prepares the array for, and in which a copy is made. Default: the current one.
 
 Raises
 ------
 ValueError, TypeError, BufferError
-    What the object says of itself is no array that a device reaches; or copy=False for an array on the host.
+    The object does not describe an array that a device can reach; or copy=False for an array on the host.
 
 Examples
 --------
@@ -230,21 +231,21 @@ True
 Parameters
 ----------
 object : array or capsule
-    With __dlpack__ and __dlpack_device__. A capsule says nothing of streams: order them yourself.
+    An object with __dlpack__ and __dlpack_device__. A capsule has no information about streams: order them yourself.
 device : Device, optional
-    Where the result has to be; where the array is unless given. An array on the host goes to the current device.
+    The device of the result. Default: where the array is; for an array on the host, the current device.
 copy : bool, optional
-    True: always a copy; False: never.
+    True: always copy; False: never copy.
 stream : Stream, optional
-    The stream that the other library gets its array ready for; the current one unless given. Others wait for it.
+    The stream that the other library prepares its array for; other streams wait for it. Default: the current one.
 
 Raises
 ------
 BufferError
-    An array on a device that cuscope does not see, of elements that NumPy does not have, of another major version of
-    DLPack, or one that has to be copied although copy=False.
+    An array on a device that cuscope does not know, with elements that NumPy does not support, from another major
+    version of DLPack, or one that must be copied although copy=False.
 ValueError
-    A capsule that was consumed already.
+    A capsule that has been consumed already.
 
 Examples
 --------
@@ -260,14 +261,14 @@ array([0, 1, 2])
             throw core::WrongKind("object: takes a stream, not None");
         },
         py::arg("object"), py::kw_only(), py::arg("device") = py::none(),
-        R"(A stream of another library as a Stream, which keeps the object alive. A Stream is returned as it is.
+        R"(A stream of another library as a Stream, which keeps the object alive. A Stream is returned unchanged.
 
-Where the handle is that of one of cuscope's own streams, the result is equal to that Stream, and closing it leaves that one
-open.
+If the handle belongs to one of cuscope's own streams, the result is equal to that Stream; closing the result leaves that
+Stream open.
 
-Takes what has __cuda_stream__ (or PyTorch's cuda_stream); any argument `stream` does so by itself. Handles of the
-default streams mean those of the device, the current one unless given. Raises TypeError for other objects, CudaError for
-a handle of a simulated device that is none.
+Takes objects with __cuda_stream__ (or PyTorch's cuda_stream). You need not call it for an argument `stream`, which takes
+such objects too. Handles of default streams mean the default streams of ``device`` (default: the current device). Raises
+TypeError for other objects, CudaError for an unknown handle of a simulated device.
 
 >>> import cuscope as cs
 >>> stream = cs.Stream()

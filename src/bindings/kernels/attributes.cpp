@@ -1,4 +1,4 @@
-// What a kernel needs and may have: its attributes, and how many of its blocks a device holds.
+// The attributes of kernels, and how many of their blocks a device holds at once.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace cuscope::bindings {
 namespace {
 
-// A number of threads, at least `least`; what is too many for the device, the runtime says.
+// A number of threads, at least `least`. Whether it is too large for the device is left to the runtime.
 int parse_threads(py::handle value, const char* what, int least) {
     const std::size_t threads = parse_size(value, what);
     if (threads < static_cast<std::size_t>(least) || threads > std::numeric_limits<int>::max()) {
         throw std::invalid_argument(std::string(what) + ": " + std::to_string(threads) +
                                     " is no number of threads; allowed is " + std::to_string(least) +
-                                    " to what the device has (device.properties.max_threads_per_block)");
+                                    " to the limit of the device (device.properties.max_threads_per_block)");
     }
     return static_cast<int>(threads);
 }
@@ -26,7 +26,7 @@ FunctionAttributes attributes_or_none(const core::Kernel& kernel) {
     try {
         return without_gil([&] { return kernel.attributes(); });
     } catch (const std::exception&) {
-        return {};  // of a lost device; properties do not fail
+        return {};  // on a lost device; reading a property must not fail
     }
 }
 
@@ -46,9 +46,9 @@ LaunchConfig cluster_config(py::handle block, py::handle shared) {
 
 void bind_function_attributes(py::module_& m) {
     py::class_<FunctionAttributes>(m, "FunctionAttributes",
-                                   R"(What a kernel needs of a device: the fields of cudaFuncAttributes.
+                                   R"(The resources that a kernel needs: the fields of cudaFuncAttributes.
 
-Made by Kernel.attributes. A simulated device has no registers and no local memory to count: those are 0.
+You get it from Kernel.attributes. A simulated device has no registers and no local memory: their numbers are 0 there.
 
 See cudaFuncGetAttributes: CUDA Runtime API, "Execution Control".
 
@@ -61,37 +61,38 @@ Examples
 256
 )")
         .def_readonly("shared_size", &FunctionAttributes::shared_size,
-                      "Static shared memory of a block, in bytes.")
+                      "The static shared memory of a block, in bytes.")
         .def_readonly("const_size", &FunctionAttributes::const_size, "__constant__ memory, in bytes.")
-        .def_readonly("local_size", &FunctionAttributes::local_size, "Local memory of a thread, in bytes.")
+        .def_readonly("local_size", &FunctionAttributes::local_size,
+                      "The local memory of a thread, in bytes.")
         .def_readonly("max_threads_per_block", &FunctionAttributes::max_threads_per_block,
                       "The most threads that a block of this kernel may have.")
-        .def_readonly("registers", &FunctionAttributes::registers, "Registers of a thread.")
+        .def_readonly("registers", &FunctionAttributes::registers, "The registers of a thread.")
         .def_readonly("ptx_version", &FunctionAttributes::ptx_version,
                       "The virtual architecture that it was compiled for: 90 is 9.0.")
         .def_readonly("binary_version", &FunctionAttributes::binary_version,
                       "The real architecture that it was compiled for: 90 is 9.0.")
         .def_readonly("max_dynamic_shared_size", &FunctionAttributes::max_dynamic_shared_size,
-                      "The dynamic shared memory that a launch may ask for, in bytes.")
+                      "The dynamic shared memory that a launch may request, in bytes.")
         .def_readonly("cache_mode_ca", &FunctionAttributes::cache_mode_ca,
                       "Was it compiled to keep global loads in the first-level cache? 1 or 0.")
         .def_readonly("cluster_dim_must_be_set", &FunctionAttributes::cluster_dim_must_be_set,
                       "Does a launch need a cluster size? 1 or 0.")
         .def_readonly("required_cluster_width", &FunctionAttributes::required_cluster_width,
-                      "The blocks of a cluster along x that it requires; 0: none are.")
+                      "The number of blocks along x of the clusters that it requires; 0: it requires none.")
         .def_readonly("required_cluster_height", &FunctionAttributes::required_cluster_height,
-                      "The blocks of a cluster along y that it requires; 0: none are.")
+                      "The number of blocks along y of the clusters that it requires; 0: it requires none.")
         .def_readonly("required_cluster_depth", &FunctionAttributes::required_cluster_depth,
-                      "The blocks of a cluster along z that it requires; 0: none are.")
+                      "The number of blocks along z of the clusters that it requires; 0: it requires none.")
         .def_readonly("cluster_scheduling_policy_preference",
                       &FunctionAttributes::cluster_scheduling_policy_preference,
                       "How clusters are placed: 0 default, 1 spread, 2 load balancing.")
         .def_readonly("non_portable_cluster_size_allowed",
                       &FunctionAttributes::non_portable_cluster_size_allowed,
                       "May a cluster have more than 8 blocks? 1 or 0.")
-        .def_readonly("preferred_shared_memory_carveout",
-                      &FunctionAttributes::preferred_shared_memory_carveout,
-                      "The share of the first-level cache wanted as shared memory, in per cent; -1: no wish.")
+        .def_readonly(
+            "preferred_shared_memory_carveout", &FunctionAttributes::preferred_shared_memory_carveout,
+            "The preferred share of the first-level cache for shared memory, in per cent; -1: no preference.")
         .def("__repr__", [](const FunctionAttributes& self) {
             return "FunctionAttributes(shared_size=" + std::to_string(self.shared_size) +
                    ", const_size=" + std::to_string(self.const_size) +
@@ -110,10 +111,10 @@ void bind_kernel_attributes(py::class_<core::Kernel, py::smart_holder>& kernel) 
                 try {
                     return without_gil([&] { return self.attributes(); });
                 } catch (const std::exception&) {
-                    return FunctionAttributes{};  // of a lost device; properties do not fail
+                    return FunctionAttributes{};  // on a lost device; reading a property must not fail
                 }
             },
-            "What it needs of a device. See cudaFuncGetAttributes. All zeros if the device is lost.")
+            "The resources that it needs. See cudaFuncGetAttributes. All zeros if the device is lost.")
         .def_property(
             "max_dynamic_shared",
             [](const core::Kernel& self) {
@@ -126,14 +127,14 @@ void bind_kernel_attributes(py::class_<core::Kernel, py::smart_holder>& kernel) 
             [](const core::Kernel& self, const IntLike& bytes) {
                 const std::size_t size = parse_size(bytes, "max_dynamic_shared");
                 if (size > std::numeric_limits<int>::max()) {
-                    throw std::invalid_argument("max_dynamic_shared: " + std::to_string(size) +
-                                                " is more than any device has; see "
-                                                "device.properties.shared_memory_per_block_optin");
+                    throw std::invalid_argument(
+                        "max_dynamic_shared: " + std::to_string(size) +
+                        " is more than any device has; see device.properties.shared_memory_per_block_optin");
                 }
                 without_gil([&] { self.set_max_dynamic_shared(static_cast<int>(size)); });
             },
-            "How many bytes of dynamic shared memory a launch may ask for; more than 48 KiB has to be set, "
-            "up to "
+            "The dynamic shared memory that a launch may request, in bytes. Set it for more than 48 KiB, up "
+            "to "
             "device.properties.shared_memory_per_block_optin. See cudaFuncSetAttribute: CUDA C++ Programming "
             "Guide, \"Shared Memory\".")
         .def(
@@ -146,10 +147,10 @@ void bind_kernel_attributes(py::class_<core::Kernel, py::smart_holder>& kernel) 
             },
             py::arg("block"), py::arg("shared") = 0, py::kw_only(),
             py::arg("disable_caching_override") = false,
-            R"(How many blocks of so many threads, with so many bytes of dynamic shared memory, a multiprocessor holds.
+            R"(How many blocks of the kernel a multiprocessor holds, by block size and bytes of dynamic shared memory.
 
-``disable_caching_override`` keeps the caching of global loads where it would change that. Raises ValueError for less
-than one thread. See cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags.
+``disable_caching_override`` keeps global loads cached, even if that lowers the result. Raises ValueError for less than
+one thread. See cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags.
 
 >>> import cuscope as cs
 >>> mod = cs.Module("__global__ void nothing() {}")
@@ -171,11 +172,11 @@ True
                     });
             },
             py::arg("shared") = 0, py::arg("limit") = 0,
-            R"((grid, block): the smallest grid that fills the device, with the block size that fills it best.
+            R"((grid, block): the block size that fills the device best, and the smallest grid that fills it.
 
-``shared`` are bytes of dynamic shared memory, or a function that says how many a block of so many threads has; ``limit``
-is the most threads of a block (0: no limit). What the function raises is raised. See cudaOccupancyMaxPotentialBlockSize
-and cudaOccupancyMaxPotentialBlockSizeVariableSMem.
+``shared`` is the dynamic shared memory of a block in bytes, or a function that returns it for a number of threads;
+exceptions of the function are raised. ``limit`` is the largest block size (0: no limit). See
+cudaOccupancyMaxPotentialBlockSize and cudaOccupancyMaxPotentialBlockSizeVariableSMem.
 
 >>> import cuscope as cs
 >>> mod = cs.Module("__global__ void nothing() {}")
@@ -193,10 +194,10 @@ True
                 return without_gil([&] { return self.available_shared(blocks, block); });
             },
             py::arg("block"), py::arg("blocks") = 1,
-            R"(How many bytes of dynamic shared memory a block of so many threads can have, where a multiprocessor holds so many.
+            R"(How many bytes of dynamic shared memory a block can have if a multiprocessor is to hold ``blocks`` blocks.
 
-More than Kernel.max_dynamic_shared has to be asked for by setting that. Raises CudaError (cudaErrorInvalidValue) where a
-multiprocessor does not hold that many. See cudaOccupancyAvailableDynamicSMemPerBlock.
+To use more than Kernel.max_dynamic_shared, set that first. Raises CudaError (cudaErrorInvalidValue) if a multiprocessor
+cannot hold that many blocks. See cudaOccupancyAvailableDynamicSMemPerBlock.
 
 >>> import cuscope as cs
 >>> mod = cs.Module("__global__ void nothing() {}")
@@ -213,9 +214,9 @@ True
                 return without_gil([&] { return self.max_active_clusters(config); });
             },
             py::arg("cluster"), py::arg("block"), py::arg("shared") = 0, py::arg("grid") = py::none(),
-            R"(How many clusters of so many blocks, each of so many threads, the device holds at once.
+            R"(How many clusters the device holds at once, by blocks per cluster and threads per block.
 
-Raises CudaError for clusters that the kernel cannot have. See cudaOccupancyMaxActiveClusters.
+Raises CudaError for cluster sizes that the kernel does not support. See cudaOccupancyMaxActiveClusters.
 
 >>> import cuscope as cs
 >>> with cs.Device("host:0"):
@@ -229,9 +230,9 @@ Raises CudaError for clusters that the kernel cannot have. See cudaOccupancyMaxA
                 return without_gil([&] { return self.max_cluster_size(config); });
             },
             py::arg("block"), py::arg("shared") = 0,
-            R"(The most blocks of so many threads that a cluster of the kernel can have.
+            R"(The most blocks that a cluster of the kernel can have, by threads per block.
 
-Larger with non_portable_cluster_size_allowed. See cudaOccupancyMaxPotentialClusterSize.
+It is larger with non_portable_cluster_size_allowed. See cudaOccupancyMaxPotentialClusterSize.
 
 >>> import cuscope as cs
 >>> with cs.Device("host:0"):
@@ -249,8 +250,8 @@ Larger with non_portable_cluster_size_allowed. See cudaOccupancyMaxPotentialClus
                     self.set_attribute(FunctionAttribute::preferred_shared_memory_carveout, carveout);
                 });
             },
-            "How much of the first-level cache is wanted as shared memory, in per cent; -1: no wish. A hint. "
-            "Setting raises "
+            "The preferred share of the first-level cache for shared memory, in per cent; -1: no preference. "
+            "A hint. Setting raises "
             "CudaError for another number. See cudaFuncSetAttribute: CUDA C++ Programming Guide, \"Shared "
             "Memory\".")
         .def_property(
@@ -267,14 +268,14 @@ Larger with non_portable_cluster_size_allowed. See cudaOccupancyMaxPotentialClus
                     cluster = parse_dim(value, "required_cluster");
                     if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0) {
                         throw std::invalid_argument(
-                            "required_cluster: a cluster has 1 block or more along each axis; None "
-                            "requires none");
+                            "required_cluster: a cluster has 1 block or more along each axis; None requires "
+                            "none");
                     }
                 }
                 without_gil([&] { self.set_required_cluster(cluster); });
             },
-            "The blocks (x, y, z) of the clusters that every launch of the kernel has; None: each says it. "
-            "Fixed where the "
+            "The cluster size in blocks (x, y, z) of every launch of the kernel; None: each launch sets its "
+            "own. Fixed where the "
             "source has __cluster_dims__: setting it raises CudaError (cudaErrorNotPermitted). See "
             "cudaFuncSetAttribute: CUDA C++ Programming Guide, \"Thread Block Clusters\".")
         .def_property(
@@ -302,7 +303,7 @@ Larger with non_portable_cluster_size_allowed. See cudaOccupancyMaxPotentialClus
                     self.set_attribute(FunctionAttribute::non_portable_cluster_size_allowed, allowed ? 1 : 0);
                 });
             },
-            "May clusters have more than the 8 blocks that every device with clusters supports? See "
+            "May clusters have more than 8 blocks? Not every device with clusters supports more. See "
             "cudaFuncSetAttribute: CUDA C++ Programming Guide, \"Thread Block Clusters\".")
         .def(
             "set_cache_config",
@@ -314,7 +315,7 @@ Larger with non_portable_cluster_size_allowed. See cudaOccupancyMaxPotentialClus
             py::arg("preference"),
             R"(Prefer shared memory or first-level cache: 'prefer_none', 'prefer_shared', 'prefer_l1' or 'prefer_equal'.
 
-A hint: preferred_shared_memory_carveout says it in finer steps. Raises ValueError for another word. See
+This is a hint; preferred_shared_memory_carveout has finer steps. Raises ValueError for another word. See
 cudaFuncSetCacheConfig: CUDA Runtime API, "Execution Control".
 
 >>> import cuscope as cs

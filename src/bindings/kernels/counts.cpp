@@ -1,4 +1,4 @@
-// What a counted launch did, for Python.
+// The counts of a counted launch, for Python.
 #include <cstdio>
 
 #include "bindings/kernels/launch.hpp"
@@ -24,9 +24,9 @@ void bind_global_counts(py::module_& m) {
     };
     py::class_<GlobalCounts>(
         m, "GlobalCounts",
-        R"(How a kernel reached for the memory of one argument: what Counts.by_argument holds.
+        R"(How a kernel accessed the memory of one argument: the values of Counts.by_argument.
 
-Accesses are of threads, requests of warps, sectors are the pieces of 32 bytes that the requests touch.
+Accesses are counted for threads, requests for warps. Sectors are the 32-byte pieces of memory that the requests touch.
 
 See CUDA C++ Programming Guide, "Device Memory Accesses".
 
@@ -50,9 +50,9 @@ Examples
         .def_property_readonly("store_sectors", property(&GlobalCounts::store_sectors),
                                "Sectors of 32 bytes that the writes of warps touch, summed over requests.")
         .def_property_readonly("load_bytes", property(&GlobalCounts::load_bytes),
-                               "Bytes that the reads of threads asked for.")
+                               "Bytes that the reads of threads requested.")
         .def_property_readonly("store_bytes", property(&GlobalCounts::store_bytes),
-                               "Bytes that the writes of threads asked for.")
+                               "Bytes that the writes of threads requested.")
         .def("__repr__", [](const GlobalCounts& self) {
             std::string text = "<GlobalCounts " + counted(self.loads, "loads") + " in " +
                                counted(self.load_sectors, "sectors") + ", " + counted(self.stores, "stores") +
@@ -73,12 +73,12 @@ void bind_counts(py::module_& m) {
         return [member](const Counts& self) { return self.counts.shared.*member; };
     };
     py::class_<Counts>(m, "Counts",
-                       R"(What the threads of one launch did, from Kernel.count().
+                       R"(The operations of the threads of one launch, from Kernel.count().
 
-Names are Nsight Compute's where it has them: a *request* is one instruction of a warp, a *sector* 32 bytes of global
-memory, a *wavefront* what the 32 banks of shared memory serve at once. Counts are sums over all threads of the launch,
-and the same on every run of the same program. What a thread keeps for itself (local memory) is not counted, nor are
-constants, textures and parameters.
+The names are Nsight Compute's where it has them: a *request* is one instruction of a warp, a *sector* 32 bytes of global
+memory, a *wavefront* the data that the 32 banks of shared memory deliver at once. Counts are sums over all threads of
+the launch, and the same on every run of the same program. Local memory, constants, textures and parameters are not
+counted.
 
 See docs/counting.md; CUDA C++ Programming Guide, "Device Memory Accesses" and "Shared Memory".
 
@@ -106,16 +106,15 @@ Examples
                                "Reads of global memory by warps.")
         .def_property_readonly("global_store_requests", global(&GlobalCounts::store_requests),
                                "Writes of global memory by warps.")
-        .def_property_readonly(
-            "global_load_sectors", global(&GlobalCounts::load_sectors),
-            "Sectors of 32 bytes that the reads of warps touch, summed over requests: 4 a "
-            "request where a warp reads 32 floats that lie side by side, 32 where they lie far apart.")
+        .def_property_readonly("global_load_sectors", global(&GlobalCounts::load_sectors),
+                               "Sectors of 32 bytes that the reads of warps touch, summed over requests: 4 a "
+                               "request if a warp reads 32 adjacent floats, 32 if they are far apart.")
         .def_property_readonly("global_store_sectors", global(&GlobalCounts::store_sectors),
                                "Sectors of 32 bytes that the writes of warps touch, summed over requests.")
         .def_property_readonly("global_load_bytes", global(&GlobalCounts::load_bytes),
-                               "Bytes that the reads of threads asked for.")
+                               "Bytes that the reads of threads requested.")
         .def_property_readonly("global_store_bytes", global(&GlobalCounts::store_bytes),
-                               "Bytes that the writes of threads asked for.")
+                               "Bytes that the writes of threads requested.")
         .def_property_readonly("shared_loads", shared(&SharedCounts::loads),
                                "Reads of shared memory by threads.")
         .def_property_readonly("shared_stores", shared(&SharedCounts::stores),
@@ -127,30 +126,32 @@ Examples
         .def_property_readonly("shared_store_requests", shared(&SharedCounts::store_requests),
                                "Writes of shared memory by warps.")
         .def_property_readonly("shared_load_wavefronts", shared(&SharedCounts::load_wavefronts),
-                               "What the banks took to serve the reads: each gives one word of 4 bytes at a "
-                               "time, to all lanes that want it.")
+                               "Wavefronts of the reads: in one wavefront, each bank delivers one word of 4 "
+                               "bytes to all lanes that read it.")
         .def_property_readonly("shared_store_wavefronts", shared(&SharedCounts::store_wavefronts),
-                               "What the banks took to serve the writes.")
-        .def_property_readonly("shared_load_bank_conflicts", shared(&SharedCounts::load_bank_conflicts),
-                               "Wavefronts of reads beyond those that no arrangement could have saved.")
-        .def_property_readonly("shared_store_bank_conflicts", shared(&SharedCounts::store_bank_conflicts),
-                               "Wavefronts of writes beyond those that no arrangement could have saved.")
+                               "Wavefronts of the writes.")
+        .def_property_readonly(
+            "shared_load_bank_conflicts", shared(&SharedCounts::load_bank_conflicts),
+            "Wavefronts of reads beyond the fewest that any arrangement of the data would need.")
+        .def_property_readonly(
+            "shared_store_bank_conflicts", shared(&SharedCounts::store_bank_conflicts),
+            "Wavefronts of writes beyond the fewest that any arrangement of the data would need.")
         .def_property_readonly(
             "bank_conflicts",
             [](const Counts& self) {
                 return self.counts.shared.load_bank_conflicts + self.counts.shared.store_bank_conflicts;
             },
-            "Of reads and writes together.")
+            "Bank conflicts of reads and writes together.")
         .def_property_readonly(
             "thread_steps", [](const Counts& self) { return self.counts.thread_steps; },
             "Basic blocks of the kernel's code that threads ran.")
         .def_property_readonly(
             "warp_steps", [](const Counts& self) { return self.counts.warp_steps; },
-            "Basic blocks that warps issued: a warp issues one as long as any of its lanes runs it.")
+            "Basic blocks that warps issued. A warp issues a basic block if any of its lanes runs it.")
         .def_property_readonly(
             "active_threads_per_warp",
             [](const Counts& self) { return ratio(self.counts.thread_steps, self.counts.warp_steps); },
-            "thread_steps / warp_steps: 32 where no lane ever waits for another branch to end, or has "
+            "thread_steps / warp_steps: 32 if no lane ever waits for other lanes in another branch, or has "
             "ended; 0 if nothing ran.")
         .def_property_readonly(
             "by_argument",
@@ -163,9 +164,9 @@ Examples
                 }
                 return CountsDict(result);
             },
-            R"(For each argument that points to memory, a GlobalCounts of what lies there, by the parameter's name (or its
-position, where the name is not known). Of a structure it is all that its pointers point to. Where several point into one
-allocation, what lies at and behind a pointer, up to the next, is its argument's.)")
+            R"(A GlobalCounts for each argument that points to memory, by the parameter's name (or its position, if the name
+is unknown). For a structure, it covers the memory of all its pointers. If several pointers point into one allocation,
+each covers the memory from its address up to the next pointer's.)")
         .def("__repr__", [](const Counts& self) {
             const LaunchCounts& counts = self.counts;
             std::string text = "<Counts of " + self.kernel + ": global " +

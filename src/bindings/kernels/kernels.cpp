@@ -1,4 +1,4 @@
-// Kernels, what a launch is configured with, and the launch itself.
+// Kernels, configured launches, and the launch itself.
 #include <pybind11/stl.h>
 
 #include <cmath>
@@ -30,8 +30,8 @@ Examples
 >>> [(p.name, p.kind, p.element, p.size) for p in mod.scale.parameters]
 [('x', 'pointer', 'float32', 8), ('by', 'scalar', 'float64', 8)]
 )")
-        .def_readonly("name", &Parameter::name, "Its name in the source; '' where that is not known.")
-        .def_readonly("type", &Parameter::type, "Its type in the source; '' where that is not known.")
+        .def_readonly("name", &Parameter::name, "The name in the source; '' if unknown.")
+        .def_readonly("type", &Parameter::type, "The type in the source; '' if unknown.")
         .def_property_readonly(
             "kind",
             [](const Parameter& self) {
@@ -39,19 +39,18 @@ Examples
                        : self.kind == ParameterKind::scalar ? "scalar"
                                                             : "opaque";
             },
-            "'pointer', 'scalar' or 'opaque': a structure, or one of which only the size is "
-            "known.")
-        .def_readonly("is_const", &Parameter::is_const, "Does it point to what the kernel only reads?")
+            "'pointer', 'scalar' or 'opaque': a structure, or a parameter of which only the size is known.")
+        .def_readonly("is_const", &Parameter::is_const, "Does it point to memory that the kernel only reads?")
         .def_readonly("element", &Parameter::element,
-                      "NumPy's name of the scalar, or of what a pointer points to; '' where it has none.")
-        .def_readonly("size", &Parameter::size, "The bytes of the parameter itself.")
+                      "NumPy's name of the scalar's type, or of a pointer's target; '' if NumPy has none.")
+        .def_readonly("size", &Parameter::size, "The size of the parameter itself, in bytes.")
         .def("__repr__", [](const Parameter& self) {
             return "Parameter(name='" + self.name + "', type='" + self.type +
                    "', size=" + std::to_string(self.size) + ")";
         });
 }
 
-// Everything that a launch can say, by name: configure() and launch() take the same.
+// The options of a launch, by name: configure() and launch() take the same.
 #define LAUNCH_PARAMETERS                                                                         \
     const GridLike &grid, const GridLike &block, const StreamLike &stream, const IntLike &shared, \
         const std::optional<double>&duration, bool cooperative, const OptionalGrid &cluster,      \
@@ -102,7 +101,7 @@ void bind_kernels(py::module_& m) {
     bind_function_attributes(m);
     py::class_<KernelLaunch, py::smart_holder> launch(
         m, "KernelLaunch",
-        R"(A kernel with its grid and block: what kernel[grid, block] gives, to be called with the arguments.
+        R"(A kernel with its grid and block, made by kernel[grid, block]. Call it with the arguments.
 
 See cudaLaunchKernel: CUDA C++ Programming Guide, "Thread Hierarchy".
 
@@ -124,10 +123,10 @@ Examples
             },
             R"(Launch the kernel with arguments in the order of its parameters; returns before it has run.
 
-Raises TypeError for a wrong count, kind or element type, OverflowError for a number that does not fit, ValueError for an
-array that is closed or elsewhere, CudaError for a grid or block that the device does not have. Nothing is launched then.
-What goes wrong in the kernel itself shows when it is waited for. See cudaLaunchKernel: CUDA C++ Programming Guide,
-"Kernels".)")
+Raises TypeError for a wrong number of arguments or a wrong type, OverflowError for a number that does not fit,
+ValueError for a closed array or one on another device, CudaError for a grid or block that the device does not support.
+Nothing is launched then. Errors inside the kernel are raised when you wait for it. See cudaLaunchKernel: CUDA C++
+Programming Guide, "Kernels".)")
         .def("__repr__", [](const KernelLaunch& self) {
             const Dim3 &grid = self.config.grid, &block = self.config.block;
             const auto text = [](const Dim3& dim) {
@@ -144,12 +143,12 @@ What goes wrong in the kernel itself shows when it is waited for. See cudaLaunch
         R"(A __global__ function of a Module, by its name: mod.vec_add.
 
 ``kernel[grid, block](*args)`` launches it in the current stream of its device; ``kernel[grid, block, stream,
-shared_bytes]`` says which stream, and how much dynamic shared memory. Arguments are checked against the kernel's
-own signature: pointers take a DeviceArray of their element type (or a page-locked array, or None), scalars a number
-that they can hold, structures one element of a structured dtype (or bytes of their size), vectors such as float4 a tuple
-or a NumPy array of their elements.
+shared_bytes]`` also sets the stream and the size of dynamic shared memory. The arguments are checked against the
+kernel's signature. For a pointer, pass a DeviceArray of its element type (or a page-locked array, or None); for a
+scalar, a number in its range; for a structure, one element of a structured dtype (or bytes of its size); for a vector
+such as float4, a tuple or a NumPy array of its elements.
 
-``grid`` counts blocks and ``block`` threads: an int, or (x, y, z). The launch returns before the kernel has run.
+``grid`` is in blocks and ``block`` in threads: an int, or (x, y, z). The launch returns before the kernel has run.
 
 See cudaLaunchKernel: CUDA C++ Programming Guide, "Kernels" and "Thread Hierarchy".
 
@@ -165,65 +164,66 @@ array([2., 2., 2., 2.], dtype=float32)
 )");
     kernel
         .def("__getitem__", configure, py::arg("key"),
-             "The kernel with a grid and a block, to be called: kernel[grid, block, stream, shared_bytes], "
-             "of which "
-             "the last two may be left out.")
+             "The kernel with a grid and a block, ready to be called: kernel[grid, block, stream, "
+             "shared_bytes]. You may leave out the last two.")
         .def(
             "__call__",
             [](const core::Kernel& self, const AnyArgs&, const AnyKeywords&) -> py::typing::NoReturn {
                 throw core::WrongKind(self.name() + ": a launch needs a grid and a block: " + self.name() +
                                       "[grid, block](...)");
             },
-            "Refused: a launch is kernel[grid, block](...).")
+            "Raises TypeError. Write kernel[grid, block](...).")
         .def(
             "configure",
             [](const KernelPtr& self, LAUNCH_PARAMETERS) {
                 return KernelLaunchObject(fast_object(configure_by_name(self, LAUNCH_NAMES)));
             },
             LAUNCH_ARGUMENTS,
-            R"(The kernel with all that a launch can say, to be called with the arguments, as often as wanted.
+            R"(The kernel with all options of a launch. Call the result with the arguments, as often as you want.
 
 Parameters
 ----------
 grid, block : int or tuple of int
-    Blocks of the grid and threads of a block: an int, or (x, y, z).
+    The blocks of the grid and the threads of a block: an int, or (x, y, z).
 stream : Stream, optional
-    The current stream of the kernel's device at the time of the call unless given.
+    Default: the current stream of the kernel's device at the time of the call.
 shared : int
-    Dynamic shared memory of a block, in bytes; beyond 48 KiB, Kernel.max_dynamic_shared has to be set.
+    The dynamic shared memory of a block, in bytes. Beyond 48 KiB, set Kernel.max_dynamic_shared first.
 duration : float, optional
-    How many seconds the kernel takes on a simulated device; a GPU takes no notice.
+    The seconds that the kernel takes on a simulated device; ignored on a GPU.
 cooperative : bool
-    All blocks run at once, and may wait for each other: cooperative_groups' grid.sync().
+    All blocks run at once and may wait for each other, with cooperative_groups' grid.sync().
 cluster : int or tuple of int, optional
-    Blocks of a cluster, which run at once and see each other's shared memory. They divide the grid; 8 at most, or 16
-    with Kernel.non_portable_cluster_size_allowed.
+    The blocks of a cluster, which run at once and can access each other's shared memory. The grid must be a multiple of
+    it. At most 8 blocks, or 16 with Kernel.non_portable_cluster_size_allowed.
 preferred_cluster : int or tuple of int, optional
-    A multiple of ``cluster`` that is taken where there is room.
+    A multiple of ``cluster`` that is used where there is room.
 cluster_scheduling_policy : str, optional
     'default', 'spread' or 'load_balancing'.
 priority : int, optional
-    Of this launch, instead of the stream's: smaller numbers go first, clamped to device.stream_priority_range.
+    The priority of this launch, instead of the stream's. Smaller numbers go first; clamped to
+    device.stream_priority_range.
 programmatic, programmatic_stream_serialization : bool
-    Two names of one thing: the kernel may start as soon as the kernel before it in the stream triggers, cudaTriggerProgrammaticLaunchCompletion,
-    and waits for it by itself, cudaGridDependencySynchronize.
+    Two names of one option: the kernel may start as soon as the kernel before it in the stream calls
+    cudaTriggerProgrammaticLaunchCompletion; it waits for that kernel with cudaGridDependencySynchronize.
 programmatic_event : Event, optional
-    Recorded when all blocks have triggered, or at the start of the last with ``trigger_at_block_start``. Without timing.
+    An event without timing, recorded when all blocks have triggered; with ``trigger_at_block_start``, when the last
+    block starts.
 launch_completion_event : Event, optional
-    Recorded when all blocks have started. Without timing.
+    An event without timing, recorded when all blocks have started.
 mem_sync_domain : str, optional
-    'default' or 'remote': which domain its fences are of.
+    'default' or 'remote': the memory synchronization domain of its fences.
 mem_sync_domain_map : (int, int), optional
-    The domains that these two stand for.
+    The domains that 'default' and 'remote' stand for.
 access_policy_window : AccessPolicyWindow, optional
     How the second-level cache treats a range of memory.
 preferred_shared_memory_carveout : int, optional
-    How much of the first-level cache is wanted as shared memory, in per cent; -1: no wish.
+    The preferred share of the first-level cache for shared memory, in per cent; -1: no preference.
 nvlink_util_centric_scheduling : bool
-    Place blocks with NVLink's use in mind.
+    Place blocks so that NVLink is used well.
 
-Raises TypeError or ValueError that names the argument. What the device refuses, the launch raises as CudaError:
-KernelLaunch.__call__. See cudaLaunchKernelExC and cudaLaunchAttributeID: CUDA C++ Programming Guide, "Thread Block
+Raises TypeError or ValueError, which names the argument. If the device refuses an option, the launch raises CudaError (see
+KernelLaunch.__call__). See cudaLaunchKernelExC and cudaLaunchAttributeID: CUDA C++ Programming Guide, "Thread Block
 Clusters", "Grid Synchronization", "Programmatic Dependent Launch".
 
 Examples
@@ -244,12 +244,12 @@ Examples
                 run(*self, configured.config, configured.stream, arguments);
             },
             LAUNCH_ARGUMENTS,
-            R"(Launch the kernel, as kernel[grid, block, stream, shared](*args) does.
+            R"(Launch the kernel, like kernel[grid, block, stream, shared](*args).
 
-The keywords are those of configure(): grid and block, stream and shared, duration (seconds, on a simulated device), and
-the attributes of a launch, such as cooperative, cluster and priority.
+The keywords are the options of configure(): grid and block, stream and shared, duration (in seconds, on a simulated
+device), and further ones such as cooperative, cluster and priority.
 
-Errors are those of configure() and KernelLaunch.__call__. See cudaLaunchKernelExC: CUDA C++ Programming Guide, "Kernels".
+Raises the errors of configure() and KernelLaunch.__call__. See cudaLaunchKernelExC: CUDA C++ Programming Guide, "Kernels".
 
 Examples
 --------
@@ -270,16 +270,16 @@ True
                 return count(*self, configured.config, configured.stream, arguments);
             },
             LAUNCH_ARGUMENTS,
-            R"(Launch the kernel as launch() does, wait for it, and return what its threads did, as Counts.
+            R"(Launch the kernel as launch() does, wait for it, and return the operations of its threads, as Counts.
 
-Only a simulated device counts, and only a kernel that was compiled from source: cs.Module(source) or
-cs.Module.from_file('kernel.cu'). The source is compiled a second time, with hooks where it accesses memory, when one of
-its module's kernels is first counted; the result is kept on disk as any compiled kernel is. The launch does its work,
-and takes as long on the simulated clock as one that is not counted.
+This works on simulated devices, for kernels that were compiled from source: cs.Module(source) or
+cs.Module.from_file('kernel.cu'). When you first count a kernel of a module, the source is compiled a second time, with
+hooks where it accesses memory; the result is cached on disk as other compiled kernels are. The launch does its work, and
+takes as long on the simulated clock as a launch that is not counted.
 
-Raises what launch() raises, what the kernel does wrong as CudaError, CudaError (cudaErrorNotSupported) on a real GPU,
-ValueError for a kernel without source. See docs/counting.md for what is counted, and how; CUDA C++ Programming Guide,
-"Maximize Memory Throughput".
+Raises the errors of launch(), CudaError for errors inside the kernel, CudaError (cudaErrorNotSupported) on a real GPU,
+ValueError for a kernel without source. See docs/counting.md for the exact meaning of the counts; CUDA C++ Programming
+Guide, "Maximize Memory Throughput".
 
 Examples
 --------
@@ -291,7 +291,7 @@ Examples
 >>> counts.global_loads, counts.global_load_requests, counts.global_load_sectors
 (64, 2, 8)
 )")
-        .def_property_readonly("name", &core::Kernel::name, "As its source calls it.")
+        .def_property_readonly("name", &core::Kernel::name, "The name in the source.")
         .def_property_readonly(
             "parameters",
             [](const core::Kernel& self) -> py::typing::Tuple<Parameter, py::ellipsis> {
@@ -301,7 +301,7 @@ Examples
                 }
                 return parameters;
             },
-            "What it takes, a Parameter each.")
+            "Its parameters, as Parameter objects.")
         .def_property_readonly("device", &core::Kernel::device, "The device that it was loaded on.")
         .def("__repr__", [](const core::Kernel& self) {
             return "<Kernel " + core::signature(self.name(), self.parameters()) + " on " +

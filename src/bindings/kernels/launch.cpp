@@ -17,8 +17,9 @@ unsigned parse_extent(py::handle value, const char* what) {
     int overflow = 0;
     const long long extent = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     if (overflow != 0 || extent < 0 || extent > std::numeric_limits<unsigned>::max()) {
-        throw std::invalid_argument(std::string(what) + ": " + py::str(number).cast<std::string>() +
-                                    " is no extent; allowed is 1 to what the device has (device.properties)");
+        throw std::invalid_argument(
+            std::string(what) + ": " + py::str(number).cast<std::string>() +
+            " is no extent; allowed is 1 to the limit of the device (device.properties)");
     }
     return static_cast<unsigned>(extent);
 }
@@ -63,8 +64,8 @@ KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key) {
 
 namespace {
 
-// The values of a launch, as far as they can be compared with parameters. Few, which is most kernels, need no
-// allocation.
+// The arguments of a launch as core's Argument values. A few of them, which is enough for most kernels, need
+// no allocation.
 class Values {
   public:
     Values(const py::tuple& values, const core::StreamPtr& stream) : count_(values.size()) {
@@ -75,7 +76,7 @@ class Values {
     }
 
     std::span<core::Argument> all() { return {begin(), count_}; }
-    // Where the GIL is let go, too: what they hold may be the last of its memory.
+    // To be called without the GIL: an argument may hold the last reference to its memory.
     void release() {
         for (core::Argument& argument : all()) argument.memory.reset();
     }
@@ -124,12 +125,12 @@ class FastArguments {
   public:
     static constexpr std::size_t most = 16;
 
-    FastArguments() {}  // nothing is written before it is needed
+    FastArguments() {}  // leaves its arrays uninitialised until they are needed
     FastArguments(const FastArguments&) = delete;
     FastArguments& operator=(const FastArguments&) = delete;
     ~FastArguments() { release(); }
 
-    // False for anything that is not plain: an argument of another type than the parameter's own, a number
+    // False if an argument needs the general path: one of another type than the parameter's own, or a number
     // that does not fit.
     bool pack(const core::Kernel& kernel, PyObject* const* arguments, std::size_t count) {
         const auto& parameters = kernel.parameters();
@@ -226,7 +227,7 @@ PyObject* fast_launch(PyObject* self, PyObject* const* arguments, std::size_t co
     {
         const WithoutGil released;
         kernel.launch(launch->config, stream, packed.pointers(), packed.memories(), packed.array_bytes());
-        packed.release();  // here too: what they hold may be the last of its memory by now
+        packed.release();  // without the GIL: an argument may hold the last reference to its memory
     }
     Py_RETURN_NONE;
 }
@@ -261,7 +262,7 @@ py::object fast_object(KernelLaunch&& launch) {
     return object;
 }
 
-// The objects of pybind11 have no room for a vectorcall function, so this type's get some.
+// pybind11's objects have no room for a vectorcall function, so this enlarges the objects of this type.
 void make_launches_fast(py::handle kernel_type, py::handle launch_type) {
     remember_type<KernelLaunch>(launch_type);
     auto* const launch = reinterpret_cast<PyTypeObject*>(launch_type.ptr());

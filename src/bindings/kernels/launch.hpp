@@ -1,4 +1,4 @@
-// What a launch is configured with, and the launch itself.
+// Configured launches, and the launch itself.
 #pragma once
 
 #include "bindings/kernels/launch_attributes.hpp"
@@ -8,12 +8,12 @@ namespace cuscope::bindings {
 
 using KernelPtr = std::shared_ptr<core::Kernel>;
 
-// kernel[grid, block, stream, shared]: everything that is checked before the arguments are known.
+// kernel[grid, block, stream, shared]: the part of a launch that is checked before the arguments are known.
 struct KernelLaunch {
     SharedOwner<core::Kernel> kernel;
     LaunchConfig config;
-    StreamObjectPtr stream;    // null: the current one when it is called
-    LaunchExtrasPtr extras{};  // what config.attributes points to; null: no attributes
+    StreamObjectPtr stream;    // null: the current one at the time of the call
+    LaunchExtrasPtr extras{};  // owns the attributes that `config` points to; null: no attributes
 };
 
 Dim3 parse_dim(py::handle value, const char* what);
@@ -22,7 +22,7 @@ KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key);
 void run(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
          const py::tuple& values);
 
-// What a counted launch did.
+// The counts of a counted launch.
 struct Counts {
     LaunchCounts counts;
     std::string kernel;
@@ -35,10 +35,10 @@ void bind_counts(py::module_& m);
 void bind_function_attributes(py::module_& m);
 void bind_kernel_attributes(py::class_<core::Kernel, py::smart_holder>& kernel);
 
-// The object that stands for it, whose calls go around pybind11's dispatch.
+// The Python object of a launch, which can be called without pybind11's dispatch.
 py::object fast_object(KernelLaunch&& launch);
 
-// Lets calls of a KernelLaunch, and kernel[grid, block], go around pybind11's dispatch. Called once, when
+// Makes calls of a KernelLaunch, and kernel[grid, block], avoid pybind11's dispatch. To be called once, when
 // both types are complete.
 void make_launches_fast(py::handle kernel_type, py::handle launch_type);
 

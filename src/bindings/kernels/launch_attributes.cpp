@@ -38,7 +38,7 @@ std::shared_ptr<core::Event> parse_event(py::handle value, const char* what, con
     return event;
 }
 
-std::string text_of(const WindowObject& self) {
+std::string window_text(const WindowObject& self) {
     std::ostringstream text;
     text << "AccessPolicyWindow(0x" << std::hex << reinterpret_cast<std::uintptr_t>(self.window.base)
          << std::dec << ", nbytes=" << self.window.bytes << ", hit_ratio=" << self.window.hit_ratio
@@ -142,8 +142,8 @@ LaunchAttribute domain_map_attribute(py::handle map) {
         const int domain = parse_int(pair[i], what);
         if (domain < 0 || domain > 255) {
             throw std::invalid_argument(std::string(what) + ": " + std::to_string(domain) +
-                                        " is no domain; allowed is 0 to what the device has "
-                                        "(device.attribute(126)), less 1");
+                                        " is no domain; allowed is 0 to one less than the number that "
+                                        "the device has (device.attribute(126))");
         }
         *domains[i] = static_cast<unsigned char>(domain);
     }
@@ -226,23 +226,23 @@ LaunchExtrasPtr parse_extras(const LaunchKeywords& given, const core::DevicePtr&
 void bind_launch_attributes(py::module_& m) {
     py::class_<WindowObject, py::smart_holder>(
         m, "AccessPolicyWindow",
-        R"(A range of device memory whose accesses the second-level cache treats in a way of their own.
+        R"(A range of device memory for which the second-level cache follows a policy of its own.
 
-For kernels launched with ``access_policy_window=``, or in a stream that has it. A simulated device checks it and has no
-other use for it.
+Use it for kernels launched with ``access_policy_window=``, or for a stream. A simulated device checks the values and
+otherwise ignores them.
 
 Parameters
 ----------
 array : DeviceArray or int
     The memory: an array, or an address, which needs ``nbytes``.
 nbytes : int, optional
-    How many bytes from its begin; all of the array unless given. At most device.attribute(109).
+    The size in bytes. Default: the whole array. At most device.attribute(109).
 hit_ratio : float
     The share of the window's accesses that are hits, 0 to 1.
 hit : str
-    What hits are: 'normal', 'streaming' or 'persisting'.
+    The policy for hits: 'normal', 'streaming' or 'persisting'.
 miss : str
-    What the others are: 'normal' or 'streaming'.
+    The policy for the other accesses: 'normal' or 'streaming'.
 
 Raises TypeError and ValueError for other values. See cudaAccessPolicyWindow: CUDA C++ Programming Guide, "L2 Access
 Control".
@@ -260,9 +260,9 @@ Examples
         .def_property_readonly(
             "base",
             [](const WindowObject& self) { return reinterpret_cast<std::uintptr_t>(self.window.base); },
-            "The address where it begins.")
+            "The first address of the window.")
         .def_property_readonly(
-            "nbytes", [](const WindowObject& self) { return self.window.bytes; }, "How many bytes it has.")
+            "nbytes", [](const WindowObject& self) { return self.window.bytes; }, "The size in bytes.")
         .def_property_readonly(
             "hit_ratio", [](const WindowObject& self) { return self.window.hit_ratio; },
             "The share of its accesses that are hits.")
@@ -271,14 +271,14 @@ Examples
             [](const WindowObject& self) {
                 return access_properties[static_cast<std::size_t>(self.window.hit)];
             },
-            "What hits are.")
+            "The policy for hits.")
         .def_property_readonly(
             "miss",
             [](const WindowObject& self) {
                 return access_properties[static_cast<std::size_t>(self.window.miss)];
             },
-            "What the other accesses are.")
-        .def("__repr__", text_of);
+            "The policy for the other accesses.")
+        .def("__repr__", window_text);
 }
 
 }  // namespace cuscope::bindings

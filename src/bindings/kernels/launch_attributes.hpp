@@ -1,4 +1,4 @@
-// What a launch or a stream asks for beyond grid and block, from Python's arguments.
+// Attributes of launches and streams beyond grid and block, from Python's arguments.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace cuscope::bindings {
 
-// Attributes, and what they refer to: kept as long as a launch may be made with them.
+// The attributes and the objects that they refer to. Kept as long as a launch may use them.
 struct LaunchExtras {
     std::vector<LaunchAttribute> attributes;
     std::vector<SharedOwner<core::Event>> events;
@@ -41,11 +41,11 @@ struct LaunchKeywords {
     bool nvlink_util_centric_scheduling;
 };
 
-// Null where none is given. The configuration gets the cluster and whether the grid is cooperative.
+// Null if no attribute is given. Sets the cluster and the cooperative flag in `config`.
 LaunchExtrasPtr parse_extras(const LaunchKeywords& keywords, const core::DevicePtr& device,
                              LaunchConfig* config);
 
-// One of a few words, by its place in the list; `first` is the number of the first.
+// A list of words for an enumeration: a word stands for its position plus `first`.
 template <std::size_t N>
 using Words = std::array<const char*, N>;
 int parse_word(py::handle value, const char* what, const char* const* words, std::size_t count, int first);

@@ -75,7 +75,7 @@ ModulePtr from_file(const PathLike& file, const Texts& name_expressions, const T
             without_gil([&] { return core::Module::load(on, std::move(bytes), path.string()); }));
     }
     const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
-    Paths paths{PathLike(py::str(folder))};  // as for #include "..."
+    Paths paths{PathLike(py::str(folder))};  // searched first, as by #include "..."
     paths.insert(paths.end(), include_paths.begin(), include_paths.end());
     return compile(
         request_of(std::move(bytes), name_expressions, options, paths, headers, path.string(), cache),
@@ -94,37 +94,38 @@ std::shared_ptr<core::Kernel> kernel(const core::Module& self, const std::string
 }  // namespace
 
 void bind_modules(py::module_& m) {
-    py::class_<core::Module, py::smart_holder>(m, "Module",
-                                               R"(CUDA C++ compiled and loaded on a device, and its kernels.
+    py::class_<core::Module, py::smart_holder>(
+        m, "Module",
+        R"(CUDA C++ source, compiled and loaded on a device, with its kernels.
 
-``mod.vec_add`` and ``mod["scale<float>"]`` are Kernels.
+Its kernels are ``mod.vec_add`` and ``mod["scale<float>"]``.
 
 Parameters
 ----------
 source : str
-    CUDA C++. Host code in it (main, launches, functions without __device__) is left out, as by nvcc's pass for the
-    device; instances of templates that it launches are compiled.
+    CUDA C++. Host code in it (main, launches, functions without __device__) is left out, as in nvcc's compilation for
+    the device. Instances of templates that the host code launches are compiled.
 name_expressions : sequence of str
     Instances of templates to compile: ["scale<float>"].
 options : sequence of str
-    The compiler's own: ["-DN=4", "-O3"].
+    Options for the compiler: ["-DN=4", "-O3"].
 include_paths : sequence of str or path
-    Folders that #include looks in.
+    Folders in which #include searches.
 headers : dict of str to str
-    Headers as text, by the name that #include gives.
+    Headers as text, by the names in #include.
 file_name : str
-    What messages call the source.
+    The name of the source in messages.
 cache : bool
-    Keep and use compiled kernels on disk (CUSCOPE_CACHE_DIR).
+    Keep and reuse compiled kernels on disk (CUSCOPE_CACHE_DIR).
 device : Device, optional
-    The current device unless given.
+    Default: the current device.
 
 Raises
 ------
 CompileError
-    The source does not compile, or takes longer than CUSCOPE_COMPILE_TIMEOUT; ``.log`` is the compiler's.
+    The source does not compile, or takes longer than CUSCOPE_COMPILE_TIMEOUT; ``.log`` has the compiler's output.
 CudaError
-    There is no compiler (cudaErrorJitCompilerNotFound), or the device does not take the code.
+    There is no compiler (cudaErrorJitCompilerNotFound), or the device refuses the code.
 
 See cudaLibraryLoadData (CUDA Runtime API, "Library Management") and, for GPUs, NVRTC's documentation; for simulated
 devices, docs/kernels.md.
@@ -152,10 +153,10 @@ Examples
             "from_file", from_file, py::arg("path"), py::kw_only(), py::arg("name_expressions") = py::tuple(),
             py::arg("options") = py::tuple(), py::arg("include_paths") = py::tuple(),
             py::arg("headers") = py::dict(), py::arg("cache") = true, py::arg("device") = py::none(),
-            R"(A module from a file: .cu is compiled; .cubin, .ptx, .fatbin and a saved .image are loaded.
+            R"(A module from a file: a .cu file is compiled; .cubin, .ptx, .fatbin and a saved .image are loaded.
 
-The folder of a .cu file is among its include paths. The other parameters are those of Module(). Raises CudaError for
-a file that is not there (cudaErrorFileNotFound) or no code of this device (cudaErrorInvalidKernelImage), CompileError,
+The folder of a .cu file is among its include paths. The other parameters are the same as for Module(). Raises CudaError
+if the file is missing (cudaErrorFileNotFound) or has no code for this device (cudaErrorInvalidKernelImage), CompileError,
 ValueError for a folder. See cudaLibraryLoadData: CUDA Runtime API, "Library Management".
 
 >>> import pathlib, tempfile, cuscope as cs
@@ -171,7 +172,7 @@ ValueError for a folder. See cudaLibraryLoadData: CUDA Runtime API, "Library Man
                 return kernel(self, name, PyExc_AttributeError);
             },
             py::arg("name"),
-            "A kernel by its name. AttributeError, which lists those there are, if there is none.")
+            "A kernel by its name. Raises AttributeError with a list of the names if there is none.")
         .def(
             "__getitem__",
             [](const core::Module& self, const std::string& name) {
@@ -179,8 +180,7 @@ ValueError for a folder. See cudaLibraryLoadData: CUDA Runtime API, "Library Man
             },
             py::arg("name"),
             "A kernel by its name, such as 'scale<float>', by 'put(int*)' where several share one, or by "
-            "what the compiler calls it. KeyError, which lists those there are, if there "
-            "is none.")
+            "the compiler's mangled name. Raises KeyError with a list of the names if there is none.")
         .def(
             "symbol",
             [](const core::Module& self, const Text& name, const OptionalDType& dtype,
@@ -213,9 +213,10 @@ ValueError for a folder. See cudaLibraryLoadData: CUDA Runtime API, "Library Man
             py::arg("name"), py::arg("dtype") = py::none(), py::arg("shape") = py::none(),
             R"(A __device__ or __constant__ variable of the module, as an array over its memory.
 
-Copies go both ways, as with any array; `pointer` is the variable's address and `nbytes` its size. Bytes along one axis,
-unless a dtype and a shape say what it holds. Raises KeyError if there is no such variable, ValueError if the shape does
-not fit it. See cudaGetSymbolAddress, cudaMemcpyToSymbol: CUDA C++ Programming Guide, "Device Memory".
+Copies work in both directions, as with any array; `pointer` is the variable's address and `nbytes` its size. The array
+is one axis of bytes, unless you pass the dtype and the shape of the variable. Raises KeyError if there is no such
+variable, ValueError if the shape does not fit its size. See cudaGetSymbolAddress, cudaMemcpyToSymbol: CUDA C++
+Programming Guide, "Device Memory".
 
 >>> import numpy as np, cuscope as cs
 >>> mod = cs.Module("__constant__ float scale[2]; __global__ void get(float* x) { *x = scale[1]; }")
@@ -233,8 +234,8 @@ array([2.], dtype=float32)
             "The names of its kernels, in the order of the source.")
         .def_property_readonly(
             "image", [](const core::Module& self) { return py::bytes(self.image()); },
-            "The compiled bytes: save them as an .image file, and load them with from_file().")
-        .def_property_readonly("log", &core::Module::log, "What the compiler said.")
+            "The compiled bytes. Save them as an .image file, and load that with from_file().")
+        .def_property_readonly("log", &core::Module::log, "The compiler's output.")
         .def_property_readonly("cached", &core::Module::cached,
                                "Was it taken from the cache of compiled kernels?")
         .def_property_readonly("device", &core::Module::device, "The device that it was loaded on.")

@@ -1,5 +1,4 @@
-// Matrix products and reductions of device arrays, as the Python layer asks for them: dtypes and shapes are
-// settled there.
+// Matrix products and reductions of device arrays, for the Python layer, which has checked dtypes and shapes.
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
@@ -55,7 +54,7 @@ void bind_operations(py::module_& m) {
             return true;
         },
         py::arg("out"), py::arg("operands"),
-        "May a kernel write its result here? In C order, and apart from the operands.");
+        "Can a kernel write its result here? True if it is in C order and does not overlap the operands.");
     m.def(
         "launch_matmul",
         [](const DeviceArray& a, const DeviceArray& b, const DeviceArray& out, const std::string& variant,
@@ -66,7 +65,7 @@ void bind_operations(py::module_& m) {
             return choice(without_gil([&] { return ops::matmul(left, right, result, variant, on); }));
         },
         py::arg("a"), py::arg("b"), py::arg("out"), py::arg("variant"), py::arg("stream"),
-        "Enqueues out = a @ b; returns the variant that was taken, and why.");
+        "Enqueues out = a @ b; returns the variant that was taken, and the reason.");
     m.def(
         "explain_matmul",
         [](const core::DevicePtr& device, const std::string& dtype, std::int64_t rows, std::int64_t columns,
@@ -74,7 +73,7 @@ void bind_operations(py::module_& m) {
             return choice(ops::explain_matmul(*device, ops::type_named(dtype), rows, columns, depth, batch));
         },
         py::arg("device"), py::arg("dtype"), py::arg("rows"), py::arg("columns"), py::arg("depth"),
-        py::arg("batch"), "The variant that auto would take, and why.");
+        py::arg("batch"), "The variant that auto would take, and the reason.");
     m.def(
         "predict_matmul",
         [](const core::DevicePtr& device, const std::string& variant, const std::string& dtype,
@@ -82,7 +81,7 @@ void bind_operations(py::module_& m) {
             return ops::predict_matmul(*device, variant, ops::type_named(dtype), rows, columns, depth, batch);
         },
         py::arg("device"), py::arg("variant"), py::arg("dtype"), py::arg("rows"), py::arg("columns"),
-        py::arg("depth"), py::arg("batch"), "Nanoseconds on a simulated device; -1 if that is not known.");
+        py::arg("depth"), py::arg("batch"), "Nanoseconds on a simulated device; -1 if unknown.");
     m.def(
         "predict_matmul_instance",
         [](const core::DevicePtr& device, const std::string& kernel, std::int64_t rows, std::int64_t columns,
@@ -94,7 +93,7 @@ void bind_operations(py::module_& m) {
             throw std::invalid_argument("kernel: there is no '" + kernel + "'");
         },
         py::arg("device"), py::arg("kernel"), py::arg("rows"), py::arg("columns"), py::arg("depth"),
-        "The same of one of matmul_instances().");
+        "The same for one of matmul_instances().");
     m.def(
         "predict_reduction",
         [](const core::DevicePtr& device, const std::string& variant, std::int64_t elements,
@@ -102,7 +101,7 @@ void bind_operations(py::module_& m) {
             return ops::predict_reduction(*device, variant, elements, element_bytes);
         },
         py::arg("device"), py::arg("variant"), py::arg("elements"), py::arg("element_bytes"),
-        "Nanoseconds of one launch on a simulated device; -1 if that is not known.");
+        "Nanoseconds of one launch on a simulated device; -1 if unknown.");
     m.def(
         "matmul_instances",
         [] {
@@ -132,7 +131,7 @@ void bind_operations(py::module_& m) {
         },
         py::arg("op"), py::arg("array"), py::arg("axes"), py::arg("out"), py::arg("variant"),
         py::arg("stream"),
-        "Enqueues out = op(array) over the axes; returns the variant that was taken, and why.");
+        "Enqueues out = op(array) over the axes; returns the variant that was taken, and the reason.");
     m.def(
         "explain_reduce",
         [](const core::DevicePtr& device, const std::string& op, const std::string& dtype, const Axes& shape,
@@ -146,7 +145,7 @@ void bind_operations(py::module_& m) {
             return choice(ops::explain_reduce(*device, ops::operation_named(op), in, over));
         },
         py::arg("device"), py::arg("op"), py::arg("dtype"), py::arg("shape"), py::arg("strides"),
-        py::arg("axes"), "The variant that auto would take, and why.");
+        py::arg("axes"), "The variant that auto would take, and the reason.");
     m.def(
         "launch_dot",
         [](const DeviceArray& x, const DeviceArray& y, const DeviceArray& out, const StreamLike& stream) {
@@ -157,7 +156,7 @@ void bind_operations(py::module_& m) {
                 [&] { return ops::reduce(ops::Operation::dot, left, &right, {0}, result, "auto", on); }));
         },
         py::arg("x"), py::arg("y"), py::arg("out"), py::arg("stream"),
-        "Enqueues out = sum(x * y) of two vectors; returns the variant that was taken, and why.");
+        "Enqueues out = sum(x * y) of two vectors; returns the variant that was taken, and the reason.");
     m.def(
         "reduce_variants",
         [](const core::DevicePtr& device) { return listed(ops::reduce_variants(*device)); },

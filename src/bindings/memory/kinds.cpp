@@ -1,5 +1,5 @@
-// Memory of other kinds: plain, pitched, managed, registered; views of one memory from the other side;
-// what an address is; batches of copies.
+// Other kinds of memory: plain, pitched, managed and registered; views of one memory on the host or the
+// device; attributes of addresses; batches of copies.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ DeviceArray empty_managed(const ShapeLike& shape, const DTypeLike& dtype, const 
                       std::move(extents), type);
 }
 
-// ---- one memory from the other side
+// ---- views of one memory on the other side
 
 std::vector<py::ssize_t> host_strides(const py::array& array) {
     return {array.strides(), array.strides() + array.ndim()};
@@ -339,10 +339,10 @@ void bind_memory_kinds(py::module_& m, Classes& classes) {
     const py::object float32 = numpy().attr("float32");
     m.def("empty_plain", empty_plain, py::arg("shape"), py::arg_v("dtype", float32, "numpy.float32"),
           py::kw_only(), py::arg("device") = py::none(),
-          R"(A new array in memory of its own, as cudaMalloc gives it: not of a pool, not in stream order.
+          R"(A new array in memory of its own, from cudaMalloc: not from a pool, and not in stream order.
 
-Allocating takes tens of microseconds, and the memory goes back once the device is idle. Parameters and errors are those of
-empty(). See cudaMalloc, cudaFree: CUDA C++ Programming Guide, "Device Memory".
+The allocation takes tens of microseconds, and the memory is freed once the device is idle. Takes the parameters of
+empty() and raises the same errors. See cudaMalloc, cudaFree: CUDA C++ Programming Guide, "Device Memory".
 
 >>> import cuscope as cs
 >>> cs.empty_plain(3).pointer % 256
@@ -350,10 +350,10 @@ empty(). See cudaMalloc, cudaFree: CUDA C++ Programming Guide, "Device Memory".
 )");
     m.def("empty_pitched", empty_pitched, py::arg("shape"), py::arg_v("dtype", float32, "numpy.float32"),
           py::kw_only(), py::arg("device") = py::none(),
-          R"(A new array of 2 or 3 axes whose rows begin at addresses that suit the device.
+          R"(A new array of 2 or 3 axes with rows that are aligned as the device prefers.
 
-Rows are `pitch` bytes apart, at least as many as they have. Copies between it and other arrays take care of that; a
-kernel is given the pitch as a parameter. Errors are those of empty(). See cudaMallocPitch, cudaMalloc3D: CUDA C++
+Rows are `pitch` bytes apart, which is at least the size of a row. Copies to and from other arrays take the pitch into
+account; pass it to kernels as a parameter. Raises the errors of empty(). See cudaMallocPitch, cudaMalloc3D: CUDA C++
 Programming Guide, "Device Memory".
 
 >>> import cuscope as cs
@@ -363,10 +363,11 @@ Programming Guide, "Device Memory".
 )");
     m.def("empty_managed", empty_managed, py::arg("shape"), py::arg_v("dtype", float32, "numpy.float32"),
           py::kw_only(), py::arg("device") = py::none(),
-          R"(A new array in managed memory, which the host and the device reach by one address.
+          R"(A new array in managed memory, which the host and the device use at the same address.
 
-host_view() is a NumPy array over the same memory: synchronize before reading what a kernel writes. prefetch() and
-advise() say where the pages should be. Errors are those of empty(). See cudaMallocManaged: CUDA C++ Programming Guide, "Unified Memory Programming".
+host_view() is a NumPy array over the same memory; synchronize before you read the results of a kernel. Use prefetch()
+and advise() to control where the pages are. Raises the errors of empty(). See cudaMallocManaged: CUDA C++ Programming
+Guide, "Unified Memory Programming".
 
 >>> import cuscope as cs
 >>> x = cs.empty_managed(2)
@@ -382,9 +383,9 @@ array([3., 3.], dtype=float32)
             return view_from_device(require_array(array), on);
         },
         py::arg("array"), py::kw_only(), py::arg("device") = py::none(),
-        R"(A page-locked NumPy array as kernels see it: the same memory, read and written over the bus.
+        R"(A page-locked NumPy array as a device array over the same memory, which kernels access over the bus.
 
-The memory stays alive as long as the view. Raises TypeError for pageable memory, ValueError for memory that is not
+The memory lives as long as the view. Raises TypeError for pageable memory, ValueError for memory that is not
 mapped. See cudaHostGetDevicePointer: CUDA C++ Programming Guide, "Mapped Memory".
 
 >>> import numpy as np, cuscope as cs
@@ -396,10 +397,10 @@ array([7, 7], dtype=int32)
 )");
     m.def(
         "copy_batch", copy_batch, py::arg("copies"), py::kw_only(), py::arg("stream") = py::none(),
-        R"(Enqueue many copies in one call: pairs (destination, source) of contiguous arrays of as many bytes.
+        R"(Enqueue many copies in one call: pairs (destination, source) of contiguous arrays of equal size in bytes.
 
-The copies are not ordered among each other; what comes later in the stream waits for all. Pageable sources may change
-once this returns, which waits if a destination is pageable. See cudaMemcpyBatchAsync.
+The copies are not ordered among each other; later commands of the stream wait for all of them. You may change pageable
+sources as soon as this returns; it waits if a destination is pageable. See cudaMemcpyBatchAsync.
 
 >>> import numpy as np, cuscope as cs
 >>> a, b = cs.empty(2), cs.empty(3)
@@ -411,7 +412,7 @@ array([1., 1.], dtype=float32)
 )");
 
     py::class_<AddressAttributes>(m, "PointerAttributes",
-                                  R"(What is known of an address; made by pointer_attributes().
+                                  R"(The attributes of an address; made by pointer_attributes().
 
 See cudaPointerGetAttributes.
 
@@ -421,22 +422,23 @@ See cudaPointerGetAttributes.
 True
 )")
         .def_readonly("type", &AddressAttributes::type, "'unregistered', 'host', 'device' or 'managed'.")
-        .def_readonly("device", &AddressAttributes::device, "The name of its device; None if it has none.")
-        .def_readonly(
-            "device_pointer", &AddressAttributes::device_pointer,
-            "The address by which kernels of the asked device know it; 0 if they do not, as with memory "
-            "of a peer without Device.enable_peer_access().")
+        .def_readonly("device", &AddressAttributes::device,
+                      "The name of the memory's device; None if it has none.")
+        .def_readonly("device_pointer", &AddressAttributes::device_pointer,
+                      "The address for kernels of the device that was asked; 0 if they cannot access it, "
+                      "such as memory "
+                      "of a peer without Device.enable_peer_access().")
         .def_readonly("host_pointer", &AddressAttributes::host_pointer,
-                      "The address by which the host knows it; 0 if it does not.")
+                      "The address for the host; 0 if the host cannot access it.")
         .def("__repr__", [](const AddressAttributes& self) {
             return "PointerAttributes(type='" + self.type +
                    "', device=" + (self.device ? "'" + *self.device + "'" : "None") + ")";
         });
     m.def("pointer_attributes", pointer_attributes, py::arg("of"), py::kw_only(),
           py::arg("device") = py::none(),
-          R"(What kind of memory an array, or an address, is.
+          R"(The kind of memory that an array or an address belongs to, and its addresses.
 
-`device` is asked: the array's own unless of is an address, and then the current one. See cudaPointerGetAttributes.
+`device` is the device to ask. Default: the array's own; for an address, the current one. See cudaPointerGetAttributes.
 
 >>> import numpy as np, cuscope as cs
 >>> cs.pointer_attributes(cs.empty(3)).type, cs.pointer_attributes(np.zeros(3)).type
@@ -444,9 +446,10 @@ True
 )");
 
     py::class_<Registration>(m, "Registration",
-                             R"(Page-locked memory of the program's own; made by register().
+                             R"(Page-locked memory of a NumPy array; made by register().
 
-Ends the page-lock when it is closed, at the end of a `with` block, or when nothing refers to it and its copies any more.
+The memory is unlocked when you close this object, at the end of a `with` block, or when you drop it and its
+copies have ended.
 
 >>> import numpy as np, cuscope as cs
 >>> registration = cs.register(np.zeros(4))
@@ -454,20 +457,20 @@ Ends the page-lock when it is closed, at the end of a `with` block, or when noth
 >>> registration.closed
 True
 )")
-        .def_readonly("array", &Registration::array, "The array whose memory it is.")
+        .def_readonly("array", &Registration::array, "The array that is page-locked.")
         .def(
             "device_view",
             [](const Registration& self) {
                 self.open();
                 return view_from_device(self.array, self.device);
             },
-            "The array as kernels see it. See device_view().")
+            "The memory as a device array, for kernels. See device_view().")
         .def("close", close,
-             "Wait for the device, and unlock the memory. Ctrl-C ends the wait and leaves it locked. Closing "
-             "twice is no error. See "
-             "cudaHostUnregister.")
+             "Wait for the device, and unlock the memory. Ctrl-C ends the wait; the memory stays locked. "
+             "Closing twice is no error. See cudaHostUnregister.")
         .def_property_readonly(
-            "closed", [](const Registration& self) { return self.memory.get()->closed(); }, "Was it closed?")
+            "closed", [](const Registration& self) { return self.memory.get()->closed(); },
+            "Was the registration closed?")
         .def("__enter__", [](const py::object& self) { return self; })
         .def("__exit__", [](const Registration& self, const AnyArgs&) { close(self); })
         .def("__repr__", [](const Registration& self) {
@@ -481,20 +484,20 @@ True
 Parameters
 ----------
 array : numpy.ndarray
-    Of any strides; it stays alive as long as it is page-locked.
+    An array of any strides. It stays alive as long as it is page-locked.
 portable : bool
-    Page-locked for all devices of the runtime, not only for this one.
+    Page-lock it for all devices of the runtime, not only for this one.
 mapped : bool
-    Kernels may reach it: see device_view().
+    Let kernels use it: see device_view().
 read_only : bool
     Kernels only read it.
 device : Device, optional
-    The current device unless given.
+    Default: the current device.
 
 Raises
 ------
 CudaError
-    cudaErrorHostMemoryAlreadyRegistered: a part of it is page-locked already.
+    cudaErrorHostMemoryAlreadyRegistered: a part of the memory is page-locked already.
 
 See cudaHostRegister: CUDA C++ Programming Guide, "Page-Locked Host Memory".
 
@@ -511,9 +514,9 @@ Examples
     classes.array
         .def(
             "host_view", host_view,
-            R"(A NumPy array over the same memory, where the host can reach it: managed memory, and device_view().
+            R"(A NumPy array over the same memory, if the host can reach it: managed memory, and device_view().
 
-Wait for the streams that write it before reading. Raises TypeError for other memory.
+Before you read it, wait for the streams that write it. Raises TypeError for other memory.
 
 >>> import cuscope as cs
 >>> x = cs.empty_managed(2)
@@ -531,7 +534,7 @@ array([1., 1.], dtype=float32)
                 without_gil([&, at = offset, length = bytes] { memory->prefetch(at, length, location, on); });
             },
             py::arg("to") = py::none(), py::kw_only(), py::arg("stream") = py::none(),
-            R"(Move the pages of managed memory to a Device, or to the 'host', in stream order; to its own device unless told.
+            R"(Migrate the pages of managed memory to a Device, or to the 'host', in stream order. Default: its own device.
 
 See cudaMemPrefetchAsync.
 
@@ -542,10 +545,10 @@ See cudaMemPrefetchAsync.
 True
 )")
         .def("advise", advise, py::arg("advice"), py::arg("device") = py::none(),
-             R"(Say how managed memory will be used.
+             R"(Give the driver a hint how managed memory will be used.
 
-`advice` is 'read_mostly', 'preferred_location', 'accessed_by', or one of these after 'unset_'; `device` a Device or
-'host', the array's own device unless given. See cudaMemAdvise.
+`advice` is 'read_mostly', 'preferred_location', 'accessed_by', or one of these after 'unset_'; `device` is a Device or
+'host'. Default: the array's own device. See cudaMemAdvise.
 
 >>> import cuscope as cs
 >>> x = cs.empty_managed(1000)
@@ -553,9 +556,9 @@ True
 >>> x.range_attributes["read_mostly"]
 True
 )")
-        .def_property_readonly("range_attributes", range_attributes,
-                               "What was advised and prefetched of managed memory, as a dict. See "
-                               "cudaMemRangeGetAttribute.");
+        .def_property_readonly(
+            "range_attributes", range_attributes,
+            "The advice and prefetches for managed memory, as a dict. See cudaMemRangeGetAttribute.");
 }
 
 }  // namespace cuscope::bindings

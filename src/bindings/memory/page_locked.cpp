@@ -37,32 +37,32 @@ void bind_pinned(py::module_& m) {
           py::arg_v("dtype", py::module_::import("numpy").attr("float32"), "numpy.float32"), py::kw_only(),
           py::arg("portable") = false, py::arg("mapped") = false, py::arg("write_combined") = false,
           py::arg("device") = py::none(),
-          R"(A NumPy array over page-locked memory, with whatever the memory holds.
+          R"(A NumPy array in page-locked memory. Its elements are not initialised.
 
-Copies between it and a device are asynchronous; it stays alive until they have ended, whoever drops it. So do its
-views: any slice of it is page-locked too.
+Copies between it and a device are asynchronous. It stays alive until they have ended, even if you drop it. Its views
+are page-locked too.
 
 Parameters
 ----------
 shape : int or tuple of int
     The extent of each axis, 0 or more.
 dtype : dtype
-    Of the elements; a numeric or structured one.
+    The type of the elements: a numeric or structured one.
 portable : bool
-    Page-locked for all devices of the runtime, not only for this one.
+    Page-lock it for all devices of the runtime, not only for this one.
 mapped : bool
-    Kernels may read and write it.
+    Let kernels read and write it.
 write_combined : bool
-    Faster to write for the host, very slow to read.
+    Makes writing by the host faster, and reading very slow.
 device : Device, optional
-    The current device unless given.
+    Default: the current device.
 
 Raises
 ------
 TypeError, ValueError
-    A dtype that no kernel has; a negative or impossible shape.
+    A dtype that kernels do not support; a negative or impossible shape.
 OutOfMemoryError
-    The machine cannot page-lock that much.
+    The machine cannot page-lock that much memory.
 
 See cudaHostAlloc: CUDA C++ Programming Guide, "Page-Locked Host Memory", "Portable Memory", "Write-Combining Memory" and
 "Mapped Memory".

@@ -18,7 +18,7 @@ struct MemoryPool {
     }
     core::DevicePtr device;
     SharedOwner<Pool> pool;
-    std::uint64_t serial;  // which pool it is, or was
+    std::uint64_t serial;  // identifies the pool, even after it is closed
 };
 
 struct PoolStatistics {
@@ -45,7 +45,7 @@ void set(const MemoryPool& self, MemPoolAttribute attribute, std::uint64_t value
 
 void bind_pools(py::module_& m, Classes& classes) {
     py::class_<PoolStatistics>(m, "PoolStatistics",
-                               R"(What a memory pool holds, in bytes; made by MemoryPool.statistics.
+                               R"(The memory that a pool holds, in bytes; made by MemoryPool.statistics.
 
 See cudaMemPoolGetAttribute.
 
@@ -54,10 +54,11 @@ See cudaMemPoolGetAttribute.
 >>> statistics.used, statistics.reserved
 (0, 0)
 )")
-        .def_readonly("reserved", &PoolStatistics::reserved, "What the pool has taken from the device.")
-        .def_readonly("reserved_high", &PoolStatistics::reserved_high, "The most it ever had.")
-        .def_readonly("used", &PoolStatistics::used, "What arrays use of it.")
-        .def_readonly("used_high", &PoolStatistics::used_high, "The most they ever used.")
+        .def_readonly("reserved", &PoolStatistics::reserved,
+                      "The bytes that the pool has reserved from the device.")
+        .def_readonly("reserved_high", &PoolStatistics::reserved_high, "The highest value of ``reserved``.")
+        .def_readonly("used", &PoolStatistics::used, "The bytes that arrays use.")
+        .def_readonly("used_high", &PoolStatistics::used_high, "The highest value of ``used``.")
         .def("__repr__", [](const PoolStatistics& self) {
             return "PoolStatistics(reserved=" + std::to_string(self.reserved) +
                    ", reserved_high=" + std::to_string(self.reserved_high) +
@@ -66,19 +67,19 @@ See cudaMemPoolGetAttribute.
         });
 
     py::class_<MemoryPool> pool(m, "MemoryPool",
-                                R"(Device memory that arrays are allocated from in stream order.
+                                R"(A pool of device memory, from which arrays are allocated in stream order.
 
-Arrays come from their device's current pool, `device.memory_pool`. What they give back stays in the pool for the next
-ones, until a synchronisation finds more than `release_threshold` bytes reserved.
+Arrays come from their device's current pool, `device.memory_pool`. The memory that they give back stays in the pool for
+later arrays, until a synchronisation finds more than `release_threshold` bytes reserved.
 
 Parameters
 ----------
 limit : int, optional
-    The most bytes it may reserve; as much as the device has unless given.
+    The most bytes that it may reserve. Default: the memory of the device.
 release_threshold : int
-    The bytes it keeps when the host synchronizes.
+    The bytes that it keeps when the host synchronizes.
 device : Device, optional
-    The current device unless given.
+    Default: the current device.
 
 See cudaMemPoolCreate: CUDA C++ Programming Guide, "Stream Ordered Memory Allocator".
 
@@ -122,9 +123,9 @@ True
                 return new_array(on, std::move(extents), type, from);
             },
             py::arg("shape"), py::arg("dtype") = py::none(), py::kw_only(), py::arg("stream") = py::none(),
-            R"(A new array from this pool, with whatever the memory holds; the dtype is float32 unless given.
+            R"(A new array from this pool. Its elements are not initialised. The default dtype is float32.
 
-Raises OutOfMemoryError beyond the pool's limit. See cudaMallocFromPoolAsync.
+Raises OutOfMemoryError above the pool's limit. See cudaMallocFromPoolAsync.
 
 >>> import cuscope as cs
 >>> cs.MemoryPool().empty((2, 3)).shape
@@ -138,7 +139,7 @@ Raises OutOfMemoryError beyond the pool's limit. See cudaMallocFromPoolAsync.
                 without_gil([&] { trimmed->trim(bytes); });
             },
             py::arg("keep") = 0,
-            R"(Give back to the device what no array uses, until no more than `keep` bytes are reserved.
+            R"(Give unused memory back to the device, until at most `keep` bytes are reserved.
 
 See cudaMemPoolTrimTo.
 
@@ -151,7 +152,7 @@ See cudaMemPoolTrimTo.
                 set(self, MemPoolAttribute::reserved_high, 0);
                 set(self, MemPoolAttribute::used_high, 0);
             },
-            "Start to look for the highest values anew. See cudaMemPoolSetAttribute.")
+            "Reset the highest values to the current ones. See cudaMemPoolSetAttribute.")
         .def_property(
             "release_threshold",
             [](const MemoryPool& self) { return get(self, MemPoolAttribute::release_threshold); },
@@ -166,24 +167,24 @@ See cudaMemPoolTrimTo.
                     get(self, MemPoolAttribute::reserved_current), get(self, MemPoolAttribute::reserved_high),
                     get(self, MemPoolAttribute::used_current), get(self, MemPoolAttribute::used_high)};
             },
-            "What it holds, as PoolStatistics.")
+            "The memory that it holds, as PoolStatistics.")
         .def_property_readonly(
             "limit",
             [](const MemoryPool& self) -> std::optional<std::size_t> {
                 const std::size_t limit = self.open()->limit();
                 return limit == 0 ? std::nullopt : std::optional(limit);
             },
-            "The most bytes it may reserve; None if only the device is the limit.")
-        .def_readonly("device", &MemoryPool::device, "The device whose memory it is.")
+            "The most bytes it may reserve; None if only the device limits it.")
+        .def_readonly("device", &MemoryPool::device, "The device that its memory is on.")
         .def_property_readonly(
             "is_default", [](const MemoryPool& self) { return self.open()->is_default(); },
             "Is it the device's own pool, which cannot be destroyed?")
         .def(
             "close", [](MemoryPool& self) { self.pool.reset(); },
-            "Give the pool up; it goes with the last array from it. Closing twice is no error. See "
+            "Give up the pool. It is destroyed with its last array. Closing twice is no error. See "
             "cudaMemPoolDestroy.")
         .def_property_readonly(
-            "closed", [](const MemoryPool& self) { return !self.pool.get(); }, "Was it closed?")
+            "closed", [](const MemoryPool& self) { return !self.pool.get(); }, "Was the pool closed?")
         .def("__eq__",
              [](const MemoryPool& self, const py::object& other) {
                  if (!py::isinstance<MemoryPool>(other)) return false;
@@ -222,7 +223,7 @@ See cudaMemPoolTrimTo.
             }
             without_gil([&] { Pool::make_current(made); });
         },
-        R"(The pool that arrays on this device come from; None sets the default one.
+        R"(The pool from which arrays on this device are allocated. Set it to None for the default one.
 
 See cudaDeviceGetMemPool, cudaDeviceSetMemPool.)");
 }

@@ -1,4 +1,4 @@
-// Stream memory operations: writes of one value and waits for one, in streams and in graphs.
+// Stream memory operations: writing a value and waiting for a value, in streams and in graphs.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -11,9 +11,10 @@
 namespace cuscope::bindings {
 namespace {
 
-constexpr std::array<const char*, 4> condition_names{"geq", "eq", "and", "nor"};  // by their flags
+// at the positions of their flags
+constexpr std::array<const char*, 4> condition_names{"geq", "eq", "and", "nor"};
 
-// An operation as Python has it: looked up again whenever it is used, because the array may have been closed.
+// An operation as a Python object. The array is looked up again at each use, because it may have been closed.
 struct ValueOperation {
     py::object array, value;
     MemoryOperation operation;
@@ -33,7 +34,7 @@ unsigned parse_condition(const std::string& condition) {
                                 "circle: array - value, as a signed number, is 0 or more");
 }
 
-// Where an operation works, for an array of one integer, and what it is an integer of.
+// The address and the memory of an array of one integer, and its dtype.
 core::MemoryOperationOn place_of(py::handle array, bool writes, py::dtype* dtype) {
     core::MemoryOperationOn made;
     py::ssize_t count = 1;
@@ -69,7 +70,7 @@ core::MemoryOperationOn place_of(py::handle array, bool writes, py::dtype* dtype
     return made;
 }
 
-// Page-locked memory is the runtime's of one device or another.
+// Looks up page-locked memory in the runtime of the device.
 void find_host_memory(core::MemoryOperationOn& made, const core::Device& device) {
     if (made.memory) return;
     made.memory = core::PinnedMemory::find(device, made.operation.address, made.operation.bytes());
@@ -120,9 +121,9 @@ core::MemoryOperationOn ready(const ValueOperation& given, const core::Device& d
 
 core::MemoryOperations parse_operations(const OperationsLike& given, const core::Device& device) {
     if (!py::isinstance<py::iterable>(given)) {
-        throw core::WrongKind(std::string("operations: takes a list of WriteValue, WaitValue and "
-                                          "MemoryBarrier, not ") +
-                              Py_TYPE(given.ptr())->tp_name);
+        throw core::WrongKind(
+            std::string("operations: takes a list of WriteValue, WaitValue and MemoryBarrier, not ") +
+            Py_TYPE(given.ptr())->tp_name);
     }
     core::MemoryOperations made;
     for (const py::handle one : py::reinterpret_borrow<py::iterable>(given)) {
@@ -133,9 +134,9 @@ core::MemoryOperations parse_operations(const OperationsLike& given, const core:
         } else if (py::isinstance<MemoryBarrier>(one)) {
             made.push_back({one.cast<const MemoryBarrier&>().operation, nullptr});
         } else {
-            throw core::WrongKind(std::string("operations: takes WriteValue, WaitValue and MemoryBarrier, "
-                                              "not ") +
-                                  Py_TYPE(one.ptr())->tp_name);
+            throw core::WrongKind(
+                std::string("operations: takes WriteValue, WaitValue and MemoryBarrier, not ") +
+                Py_TYPE(one.ptr())->tp_name);
         }
     }
     return made;
@@ -163,7 +164,7 @@ void define_fields(py::class_<Made>& type, const char* name) {
 
 void bind_operation_types(py::module_& m) {
     py::class_<WriteValue> write(m, "WriteValue",
-                                 R"(Of a batch: writes a number to memory. See Stream.write_value.
+                                 R"(An operation of a batch: write a number to memory. See Stream.write_value.
 
 See cuStreamBatchMemOp: CUDA Driver API, "Stream Memory Operations".
 
@@ -179,8 +180,9 @@ Examples
               py::arg("array"), py::arg("value"));
     define_fields(write, "WriteValue");
 
-    py::class_<WaitValue> wait(m, "WaitValue",
-                               R"(Of a batch: waits until memory holds a number. See Stream.wait_value.
+    py::class_<WaitValue> wait(
+        m, "WaitValue",
+        R"(An operation of a batch: wait until memory holds a number. See Stream.wait_value.
 
 See cuStreamBatchMemOp: CUDA Driver API, "Stream Memory Operations".
 
@@ -197,14 +199,14 @@ Examples
             py::arg("array"), py::arg("value"), py::arg("condition") = "geq")
         .def_property_readonly(
             "condition", [](const WaitValue& self) { return condition_names[self.operation.flags]; },
-            "What has to be true: 'geq', 'eq', 'and' or 'nor'.");
+            "The condition to wait for: 'geq', 'eq', 'and' or 'nor'.");
     define_fields(wait, "WaitValue");
 
     py::class_<MemoryBarrier>(m, "MemoryBarrier",
-                              R"(Of a batch: what was written before is seen before what is written after.
+                              R"(An operation of a batch: order the writes before it and the writes after it.
 
-By the whole system, or with ``scope="device"`` by the device. See CU_STREAM_MEM_OP_BARRIER: CUDA Driver API, "Stream
-Memory Operations".
+The order holds for the whole system, or with ``scope="device"`` for the device. See CU_STREAM_MEM_OP_BARRIER: CUDA
+Driver API, "Stream Memory Operations".
 
 Examples
 --------
@@ -224,13 +226,13 @@ Examples
         .def_property_readonly(
             "scope",
             [](const MemoryBarrier& self) { return self.operation.flags == 0 ? "system" : "device"; },
-            "Who sees it: 'system' or 'device'.")
+            "Where the order holds: 'system' or 'device'.")
         .def(
             "__reduce__",
             [](const py::object& self) -> Answer {
                 return py::make_tuple(py::type::of<MemoryBarrier>(), py::make_tuple(self.attr("scope")));
             },
-            "Another that is the same.")
+            "Another MemoryBarrier of the same scope.")
         .def("__repr__", [](const MemoryBarrier& self) {
             return std::string("<MemoryBarrier ") + (self.operation.flags == 0 ? "system" : "device") + ">";
         });
@@ -269,17 +271,17 @@ void bind_memory_operations(py::module_& m, Classes& classes) {
                 enqueue_operations(self, {ready(made, *self.device)});
             },
             py::arg("array"), py::arg("value"),
-            R"(Write a number to memory when the stream gets here: a flag that others wait for.
+            R"(Write a number to memory in stream order: a flag for other streams, kernels or the host.
 
-What the stream wrote before is visible to whoever sees the number.
+When a reader sees the number, it also sees everything that the stream wrote before.
 
 Parameters
 ----------
 array : DeviceArray or numpy.ndarray
-    One integer of 4 or 8 bytes: of cs.empty_plain(), of a module's variable, or of page-locked memory. Devices do no such
-    operations on memory of pools, which other arrays have, nor on managed memory.
+    One integer of 4 or 8 bytes: from cs.empty_plain(), in a module's variable, or in page-locked memory. Devices do not
+    support these operations on memory from pools (where other arrays are) and on managed memory.
 value : int
-    What the array's dtype holds.
+    A value of the array's dtype.
 
 Raises ValueError for other arrays and numbers. See cuStreamWriteValue32 and cuStreamWriteValue64: CUDA Driver API,
 "Stream Memory Operations".
@@ -300,21 +302,21 @@ Raises ValueError for other arrays and numbers. See cuStreamWriteValue32 and cuS
                 enqueue_operations(self, {ready(made, *self.device)});
             },
             py::arg("array"), py::arg("value"), py::arg("condition") = "geq",
-            R"(Let the stream wait until memory holds a number, whoever writes it: a stream, a kernel, the host.
+            R"(Let the stream wait until memory holds a number, which a stream, a kernel or the host writes.
 
-The calling thread does not wait. A number that nobody writes holds the stream up for ever, and whoever waits for it;
-Ctrl-C ends that wait. CUDA does not know of the order that is made so: where the writer is a stream of the same device,
-an event says the same and cannot lock up.
+The calling thread does not wait. If the number is never written, the stream waits for ever, and so does every wait for
+the stream; Ctrl-C ends a wait of the host. CUDA does not know of this order. If the writer is a stream of the same
+device, use an event instead, which cannot deadlock.
 
 Parameters
 ----------
 array : DeviceArray or numpy.ndarray
-    As for write_value().
+    The same as for write_value().
 value : int
-    What the array's dtype holds.
+    A value of the array's dtype.
 condition : str
-    'geq': until array - value, as a signed number, is 0 or more (so that counters may wrap around); 'eq': until they are
-    equal; 'and': until array & value is not 0; 'nor': until ~(array | value) is not 0.
+    'geq': wait until array - value, as a signed number, is at least 0 (so counters may wrap around); 'eq': until both
+    are equal; 'and': until array & value is not 0; 'nor': until ~(array | value) is not 0.
 
 Raises ValueError for other arrays, numbers and conditions. See cuStreamWaitValue32 and cuStreamWaitValue64: CUDA Driver
 API, "Stream Memory Operations".
@@ -336,15 +338,15 @@ False
                 enqueue_operations(self, made);
             },
             py::arg("operations"),
-            R"(Enqueue memory operations, less than 256, that are done in order: cheaper than one by one.
+            R"(Enqueue fewer than 256 memory operations, done in order. Cheaper than one by one.
 
 Parameters
 ----------
 operations : list of WriteValue, WaitValue and MemoryBarrier
-    What is done.
+    The operations.
 
-Raises ValueError for operations of another device, and too many. See cuStreamBatchMemOp: CUDA Driver API, "Stream Memory
-Operations".
+Raises ValueError for operations of another device, and for too many operations. See cuStreamBatchMemOp: CUDA
+Driver API, "Stream Memory Operations".
 
 >>> import numpy as np, cuscope as cs
 >>> flags = cs.pinned_empty(2, np.uint32)
@@ -367,9 +369,9 @@ void bind_graph_batches(GraphType& type) {
             return without_gil([&] { return core::add_batch(*graph, made, before); });
         },
         py::arg("operations"), py::kw_only(), py::arg("after") = py::none(),
-        R"(Add memory operations that are done in order: writes of a number, waits for one, barriers.
+        R"(Add a node of memory operations, done in order: writes of a number, waits for a number, barriers.
 
-Raises what Stream.batch_mem_op() raises. See cuGraphAddBatchMemOpNode.
+Raises the errors of Stream.batch_mem_op(). See cuGraphAddBatchMemOpNode.
 
 >>> import numpy as np, cuscope as cs
 >>> flag = cs.pinned_empty(1, np.uint32)
@@ -391,7 +393,7 @@ void bind_exec_batches(GraphExecType& type) {
             without_gil([&] { core::set_batch(*exec, node, made); });
         },
         py::arg("node"), py::arg("operations"),
-        R"(Change the arrays, numbers and conditions of a node of memory operations; their types and count stay.
+        R"(Change the arrays, numbers and conditions in a node of memory operations. Their types and count must stay.
 
 See cuGraphExecBatchMemOpNodeSetParams.
 

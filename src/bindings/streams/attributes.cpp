@@ -1,4 +1,4 @@
-// Attributes of streams: what launches in them ask for unless they say it themselves.
+// Attributes of streams: the defaults of the launches in them.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace cuscope::bindings {
 namespace {
 
-// Of a closed stream or a lost device there is none: properties do not fail.
+// A closed stream or a lost device has no attributes. Reading a property must not fail, so they get defaults.
 LaunchAttribute attribute_of(const StreamObject& self, LaunchAttributeId id) {
     LaunchAttribute otherwise;
     if (!self.stream) return otherwise;
@@ -47,7 +47,7 @@ void bind_stream_attributes(Classes& classes) {
             [](const StreamObject& self, const IntLike& priority) {
                 set_number(self, LaunchAttributeId::priority, parse_int(priority, "priority"));
             },
-            "Its priority: smaller numbers go first. What is set counts for launches from now on, and is "
+            "The priority: smaller numbers go first. A new value applies to launches from now on, and is "
             "clamped to "
             "device.stream_priority_range. See cudaStreamSetAttribute.")
         .def_property(
@@ -59,7 +59,7 @@ void bind_stream_attributes(Classes& classes) {
                 set_number(self, LaunchAttributeId::synchronization_policy,
                            parse_word(policy, "synchronization_policy", synchronization_policies, 1));
             },
-            "How the host waits for it: 'auto', 'spin', 'yield' or 'blocking_sync'. See "
+            "How the host waits for the stream: 'auto', 'spin', 'yield' or 'blocking_sync'. See "
             "cudaStreamSetAttribute.")
         .def_property(
             "mem_sync_domain",
@@ -70,9 +70,8 @@ void bind_stream_attributes(Classes& classes) {
                 set_number(self, LaunchAttributeId::mem_sync_domain,
                            parse_word(domain, "mem_sync_domain", sync_domains));
             },
-            "Which domain the fences of its kernels are of: 'default' or 'remote'. See "
-            "cudaStreamSetAttribute: CUDA C++ "
-            "Programming Guide, \"Memory Synchronization Domains\".")
+            "The memory synchronization domain of its kernels' fences: 'default' or 'remote'. See "
+            "cudaStreamSetAttribute: CUDA C++ Programming Guide, \"Memory Synchronization Domains\".")
         .def_property(
             "mem_sync_domain_map",
             [](const StreamObject& self) -> std::pair<int, int> {
@@ -83,8 +82,7 @@ void bind_stream_attributes(Classes& classes) {
                 set_attribute(self, LaunchAttributeId::mem_sync_domain_map, domain_map_attribute(map));
             },
             "The domains that 'default' and 'remote' stand for, as (default, remote). See "
-            "cudaStreamSetAttribute: CUDA C++ "
-            "Programming Guide, \"Memory Synchronization Domains\".")
+            "cudaStreamSetAttribute: CUDA C++ Programming Guide, \"Memory Synchronization Domains\".")
         .def_property(
             "access_policy_window",
             [](const StreamObject& self) -> std::shared_ptr<WindowObject> {
@@ -117,7 +115,7 @@ void bind_stream_attributes(Classes& classes) {
                 without_gil([&] { to->copy_attributes(*from); });
             },
             py::arg("source"),
-            R"(Take over the attributes of another stream of the device.
+            R"(Take over the attributes of another stream of the same device.
 
 Raises ValueError for a stream of another device. See cudaStreamCopyAttributes.
 

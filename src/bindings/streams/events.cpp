@@ -32,7 +32,7 @@ PyObject* fast_record(PyObject* self, PyObject* const* arguments, Py_ssize_t cou
     return Py_NewRef(self);
 }
 
-PyObject* fast_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
+PyObject* fast_event_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
     auto* const object = exactly<EventObject>(self);
     if (object == nullptr || count != 0 || !object->event) return nullptr;
     const Closable<core::Event>::Borrowed event(object->event);
@@ -45,18 +45,18 @@ EventObject::EventObject(const core::DevicePtr& on, unsigned with_flags)
     : device(on), flags(with_flags), event(core::Event::create(on, with_flags)) {}
 
 void bind_events(Classes& classes) {
-    classes.event.attr("__doc__") = R"(A point in a stream: to wait for, and to take times between.
+    classes.event.attr("__doc__") = R"(A point in a stream, to wait for and to measure times between.
 
-``stop - start`` are milliseconds, as a float.
+``stop - start`` is the time between two events in milliseconds, as a float.
 
 Parameters
 ----------
 timing : bool
-    Can times be taken? Without, recording and waiting are cheaper.
+    Can the event measure times? Without, recording and waiting are cheaper.
 blocking_sync : bool
     Let synchronize() sleep instead of spin.
 device : Device, optional
-    The current device unless given. Only its streams can record the event; those of others can wait for it.
+    Default: the current device. Only streams of this device can record the event; streams of others can wait for it.
 
 See cudaEventCreateWithFlags: CUDA C++ Programming Guide, "Events" and "Elapsed Time".
 
@@ -83,11 +83,12 @@ True
              py::kw_only(), py::arg("timing") = true, py::arg("blocking_sync") = false,
              py::arg("device") = py::none())
         .def("record", record, py::arg("stream") = py::none(), py::kw_only(), py::arg("external") = false,
-             R"(Record the event behind what a stream was given so far; returns the event itself.
+             R"(Record the event after the work given to a stream so far; returns the event.
 
-The stream is the current one unless given. Recording again moves the event. Raises ValueError for a stream of another
-device. In a stream that is being captured the event stands for a place in the graph, which other streams may wait for to
-take part; with ``external`` it becomes a node that records the event whenever the graph runs. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
+Default: the current stream. Recording again moves the event. Raises ValueError for a stream of another device. In a
+stream that is being captured, the event marks a place in the graph: another stream joins the capture by waiting for it.
+With ``external`` it becomes a node, which records the event whenever the graph runs. See cudaEventRecord: CUDA C++
+Programming Guide, "Events".
 
 >>> import cuscope as cs
 >>> event = cs.Event().record()
@@ -98,7 +99,7 @@ take part; with ``external`` it becomes a node that records the event whenever t
                 const std::shared_ptr<core::Event> event = self.open();
                 return without_gil([&] { return event->query(); });
             },
-            R"(Has it happened? Does not wait. An event that was never recorded has happened. See cudaEventQuery.
+            R"(Has the event happened? Does not wait. An event that was never recorded has happened. See cudaEventQuery.
 
 >>> import cuscope as cs
 >>> cs.Event().query()
@@ -110,9 +111,9 @@ True
                 const std::shared_ptr<core::Event> event = self.open();
                 without_gil([&] { event->synchronize(); });
             },
-            R"(Wait until it has happened.
+            R"(Wait until the event has happened.
 
-Raises what a host function of the stream that it was recorded in raised, and errors of the work before it. Ctrl-C
+Raises exceptions of host functions in the event's stream, and errors of the work before the event. Ctrl-C
 ends the wait. See cudaEventSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 
 >>> import cuscope as cs
@@ -125,10 +126,10 @@ ends the wait. See cudaEventSynchronize: CUDA C++ Programming Guide, "Explicit S
                 return static_cast<double>(without_gil([&] { return core::elapsed_ms(*begin, *stop); }));
             },
             py::arg("start"), py::is_operator(),
-            R"(The milliseconds from another event to this one; negative if it came later.
+            R"(The milliseconds from another event to this one; negative if the other came later.
 
-Raises CudaError if either has not happened (cudaErrorNotReady), was not recorded or takes no times
-(cudaErrorInvalidResourceHandle), ValueError if they belong to two devices. See cudaEventElapsedTime: CUDA C++
+Raises CudaError if one of the events has not happened (cudaErrorNotReady), was never recorded or has no timing
+(cudaErrorInvalidResourceHandle), ValueError if they belong to different devices. See cudaEventElapsedTime: CUDA C++
 Programming Guide, "Elapsed Time".
 
 >>> import cuscope as cs
@@ -140,18 +141,18 @@ Programming Guide, "Elapsed Time".
         .def_readonly("device", &EventObject::device, "The device that the event belongs to.")
         .def_property_readonly(
             "timing", [](const EventObject& self) { return (self.flags & flags::event_disable_timing) == 0; },
-            "Can times be taken?")
+            "Can the event measure times?")
         .def_property_readonly(
             "handle",
             [](const EventObject& self) {
                 return self.event ? reinterpret_cast<std::uintptr_t>(self.event->handle()) : 0;
             },
-            "The cudaEvent_t as an int; 0 for a closed event. Handles are used again for other events.")
+            "The cudaEvent_t as an int; 0 for a closed event. The runtime reuses handles.")
         .def_property_readonly(
-            "closed", [](const EventObject& self) { return !self.event; }, "Was it closed?")
+            "closed", [](const EventObject& self) { return !self.event; }, "Was the event closed?")
         .def(
             "close", [](EventObject& self) { self.event.close(); },
-            R"(Let the event go. Closing twice is no error. See cudaEventDestroy.
+            R"(Give up the event. Closing twice is no error. See cudaEventDestroy.
 
 >>> import cuscope as cs
 >>> event = cs.Event()
@@ -161,7 +162,7 @@ True
 )")
         .def("__repr__", repr);
     FastMethod<fast_record>::put_before(classes.event, "record");
-    FastMethod<fast_query>::put_before(classes.event, "query");
+    FastMethod<fast_event_query>::put_before(classes.event, "query");
 }
 
 }  // namespace cuscope::bindings

@@ -44,9 +44,9 @@ std::shared_ptr<SemaphoreObject> import_semaphore(const IntLike& fd, const std::
 
 core::SemaphoreValue semaphore_value(py::handle semaphore, py::handle value) {
     if (!py::isinstance<SemaphoreObject>(semaphore)) {
-        throw core::WrongKind(std::string("semaphores: takes ExternalSemaphores and pairs of one and its "
-                                          "value, not ") +
-                              Py_TYPE(semaphore.ptr())->tp_name);
+        throw core::WrongKind(
+            std::string("semaphores: takes ExternalSemaphores and pairs of one and its value, not ") +
+            Py_TYPE(semaphore.ptr())->tp_name);
     }
     const auto& object = semaphore.cast<const SemaphoreObject&>();
     core::SemaphoreValue made{object.open(), 0};
@@ -113,21 +113,21 @@ py::list semaphores_of(const ExternalSemaphoreNodeParameters& semaphores) {
 void bind_external_semaphores(py::module_& m, Classes& classes) {
     py::class_<SemaphoreObject, py::smart_holder>(
         m, "ExternalSemaphore",
-        R"(A semaphore of another interface, such as Vulkan's, that streams signal and wait for.
+        R"(A semaphore of another interface, such as Vulkan, which streams signal and wait for.
 
 Parameters
 ----------
 fd : int
-    What the other interface exported, as a file descriptor. It is CUDA's from then on, and closed with the semaphore,
-    unless the import raises.
+    The file descriptor that the other interface exported. Unless the import raises, it belongs to CUDA from then on, and
+    is closed with the semaphore.
 type : str
-    'opaque_fd': binary; a wait takes the signal. 'timeline_semaphore_fd': a counter that signals set, and that waits
-    compare.
+    'opaque_fd': a binary semaphore; a wait consumes the signal. 'timeline_semaphore_fd': a counter, which a signal sets
+    and a wait compares.
 device : Device, optional
-    The current device unless given.
+    Default: the current device.
 
-On a simulated device the other side is another process, or any Python program: an 'opaque_fd' is an eventfd (a signal adds
-one, a wait takes what is there), a 'timeline_semaphore_fd' a file in memory whose first 8 bytes are the counter.
+On a simulated device the other side can be any process: an 'opaque_fd' is an eventfd (a signal adds 1, a wait takes the
+whole count), a 'timeline_semaphore_fd' is a file in memory with the counter in its first 8 bytes.
 
 Raises CudaError (cudaErrorUnknown) for a file descriptor of another kind. See cudaImportExternalSemaphore: CUDA C++
 Programming Guide, "External Resource Interoperability".
@@ -147,7 +147,7 @@ Examples
         .def(py::init(&import_semaphore), py::arg("fd"), py::arg("type") = "opaque_fd", py::kw_only(),
              py::arg("device") = py::none())
         .def_property_readonly("type", &SemaphoreObject::type_name, "'opaque_fd' or 'timeline_semaphore_fd'.")
-        .def_readonly("device", &SemaphoreObject::device, "The device that it was imported for.")
+        .def_readonly("device", &SemaphoreObject::device, "The device that the semaphore was imported for.")
         .def_property_readonly(
             "handle",
             [](const SemaphoreObject& self) {
@@ -155,10 +155,11 @@ Examples
             },
             "The cudaExternalSemaphore_t as an int; 0 once it is closed.")
         .def_property_readonly(
-            "closed", [](const SemaphoreObject& self) { return !self.semaphore; }, "Was it closed?")
+            "closed", [](const SemaphoreObject& self) { return !self.semaphore; },
+            "Was the semaphore closed?")
         .def(
             "close", [](SemaphoreObject& self) { self.semaphore.close(); },
-            R"(Let the semaphore go: what uses it keeps it. Closing twice is no error. See cudaDestroyExternalSemaphore.
+            R"(Give up the semaphore; enqueued work and graphs keep it. Closing twice is no error. See cudaDestroyExternalSemaphore.
 
 >>> import os, cuscope as cs
 >>> with cs.Device("host:0"):
@@ -179,14 +180,14 @@ True
                 enqueue_semaphores(self, core::SemaphoreUse::signal, semaphores);
             },
             py::arg("semaphores"),
-            R"(Signal semaphores of another interface when the stream gets here.
+            R"(Signal semaphores of another interface, in stream order.
 
 Parameters
 ----------
-semaphores : ExternalSemaphore, (ExternalSemaphore, int), or list of such
-    Timeline semaphores come with the value that they are set to.
+semaphores : ExternalSemaphore, (ExternalSemaphore, int), or a list of these
+    A timeline semaphore needs the value that it is set to.
 
-Raises ValueError for a value too many or too few. See cudaSignalExternalSemaphoresAsync: CUDA C++ Programming Guide,
+Raises ValueError for a missing or superfluous value. See cudaSignalExternalSemaphoresAsync: CUDA C++ Programming Guide,
 "External Resource Interoperability".
 
 >>> import os, cuscope as cs
@@ -206,9 +207,9 @@ Raises ValueError for a value too many or too few. See cudaSignalExternalSemapho
                 enqueue_semaphores(self, core::SemaphoreUse::wait, semaphores);
             },
             py::arg("semaphores"),
-            R"(Let the stream wait for semaphores of another interface: for the signal of binary ones, for a value of timelines.
+            R"(Let the stream wait for semaphores of another interface: for a signal, or for the value of a timeline.
 
-The calling thread does not wait. A semaphore that nobody signals holds the stream up for ever. Arguments are those of
+The calling thread does not wait. If a semaphore is never signalled, the stream waits for ever. Takes the arguments of
 signal_external(). See cudaWaitExternalSemaphoresAsync: CUDA C++ Programming Guide, "External Resource Interoperability".
 
 >>> import os, cuscope as cs
@@ -264,7 +265,7 @@ void bind_exec_semaphores(GraphExecType& type) {
             without_gil([&] { core::set_semaphores(*exec, node, semaphores); });
         },
         py::arg("node"), py::arg("semaphores"),
-        R"(Change the semaphores that a node of the executable signals or waits for, and their values; as many as before.
+        R"(Change the semaphores and values of a node of the executable. The number of semaphores must stay.
 
 See cudaGraphExecExternalSemaphoresSignalNodeSetParams and cudaGraphExecExternalSemaphoresWaitNodeSetParams.
 

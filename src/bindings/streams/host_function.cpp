@@ -3,7 +3,8 @@
 namespace cuscope::bindings {
 namespace {
 
-// "wait" of a bound method, "<lambda>", or the type of what can be called: looks nothing up.
+// "wait" for a bound method, "<lambda>" for a lambda, or the name of the callable's type. Runs no Python
+// code.
 std::string name_of(PyObject* callable) {
     if (PyMethod_Check(callable)) callable = PyMethod_GET_FUNCTION(callable);
     if (PyCFunction_Check(callable)) return reinterpret_cast<PyCFunctionObject*>(callable)->m_ml->ml_name;
@@ -24,7 +25,7 @@ PythonTask::PythonTask(py::object callable, py::tuple arguments, py::dict keywor
       name_(name_of(callable_)) {}
 
 PythonTask::~PythonTask() {
-    // At exit only the thread that ends the process, which has the GIL, may still touch what Python owns.
+    // At exit, only the thread that ends the process may still touch Python's objects. It has the GIL.
     if (PyGILState_Check() != 0) {
         Py_DECREF(callable_);
         Py_DECREF(arguments_);

@@ -1,4 +1,5 @@
-// What is in flight, for Python: cuscope.pending(), and the warning of a wait during which nothing gets on.
+// The commands in flight, for Python: cuscope.pending(), and the warning of a wait during which nothing
+// happens.
 #include "core/device/pending.hpp"
 
 #include <pybind11/stl.h>
@@ -56,7 +57,7 @@ std::string html_of(const core::PendingReport& report) {
     return html;
 }
 
-// The line that waits is the innermost that is not this package's own.
+// How many frames up the waiting line of the user's program is: frames of this package are skipped.
 Py_ssize_t stack_level() {
     Py_ssize_t level = 1;
     py::object current = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
@@ -67,7 +68,7 @@ Py_ssize_t stack_level() {
     return 1;
 }
 
-// Asked by a wait, without the GIL and without a lock.
+// Called by a wait, without the GIL and without a lock.
 QuietAnswer warn(double seconds) {
     if (process_exiting()) return QuietAnswer::reported;
     try {
@@ -89,7 +90,7 @@ QuietAnswer warn(double seconds) {
         end_wait_with_python_error();
         return QuietAnswer::end;
     } catch (const std::exception&) {
-        return QuietAnswer::reported;  // the wait is not to fail because it cannot be explained
+        return QuietAnswer::reported;  // a wait must not fail because the warning failed
     }
 }
 
@@ -97,7 +98,7 @@ QuietAnswer warn(double seconds) {
 
 void bind_pending(py::module_& m) {
     py::class_<Reason>(m, "PendingReason",
-                       R"(Why a piece of work waits: a kind, for programs, and a text, for people.
+                       R"(The reason why a command waits: a kind, for programs, and a text, for the user.
 
 Examples
 --------
@@ -106,7 +107,7 @@ Examples
 ...     stream, flag = cs.Stream(), cs.pinned_empty(1, "u4")
 ...     flag[0] = 0
 ...     stream.wait_value(flag, 1)
-...     cs.host_work(1e-3)  # the device comes to it
+...     cs.host_work(1e-3)  # the device starts the wait
 ...     print(cs.pending(cs.current_device())[0].reasons[0].kind)
 ...     flag[0] = 1
 ...     stream.synchronize()
@@ -114,14 +115,14 @@ value
 )")
         .def_readonly(
             "kind", &Reason::kind,
-            R"(What it waits for: ``'order'`` (earlier work of its stream), ``'default_stream'``, ``'event'``,
+            R"(The kind of the reason: ``'order'`` (earlier work of its stream), ``'default_stream'``, ``'event'``,
 ``'graph'``, ``'queue'`` (of the device), ``'engine'``, ``'multiprocessors'``, ``'value'`` (a number in memory),
-``'semaphore'``, ``'host_function'``, ``'kernel'`` (one whose threads spin) or ``'simulation'``.)")
-        .def_readonly("text", &Reason::text, "The same, with names and numbers.")
+``'semaphore'``, ``'host_function'``, ``'kernel'`` (a kernel that spins) or ``'simulation'``.)")
+        .def_readonly("text", &Reason::text, "The reason as text, with names and numbers.")
         .def("__repr__", [](const Reason& self) { return "<" + self.kind + ": " + self.text + ">"; });
 
     py::class_<Entry>(m, "PendingWork",
-                      R"(A piece of work that is in flight: what cs.pending() holds.
+                      R"(A command in flight: an item of cs.pending().
 
 Examples
 --------
@@ -135,15 +136,15 @@ Examples
 memset of 4 KiB
 )")
         .def_readonly("device", &Entry::device, "The device's name: ``'host:0'``.")
-        .def_readonly("stream", &Entry::stream, "The stream's name, as its repr says it: ``'Stream #2'``.")
+        .def_readonly("stream", &Entry::stream, "The stream's name, as in its repr: ``'Stream #2'``.")
         .def_readonly("position", &Entry::position,
-                      "Where it stands in its stream, 1 being the oldest in flight; 0: a node of a graph.")
+                      "The position in its stream: 1 is the oldest command in flight; 0: a node of a graph.")
         .def_readonly("what", &Entry::what,
-                      "``'copy of 4 KiB, host to device'``, ``'kernel add<<<4, 256>>>'``.")
+                      "The command: ``'copy of 4 KiB, host to device'``, ``'kernel add<<<4, 256>>>'``.")
         .def_property_readonly(
             "state", [](const Entry& self) { return name_of(self.state); },
-            "``'ready'``, ``'running'``, ``'waiting'`` or, on a GPU, ``'unknown'``.")
-        .def_property_readonly("reasons", reasons_of, "Why it waits, each a PendingReason.")
+            "The state: ``'ready'``, ``'running'``, ``'waiting'`` or, on a GPU, ``'unknown'``.")
+        .def_property_readonly("reasons", reasons_of, "The reasons why it waits, as PendingReason objects.")
         .def("__repr__", [](const Entry& self) {
             std::string text =
                 "<" + self.what + " in " + self.stream + " of " + self.device + ", " + name_of(self.state);
@@ -151,8 +152,9 @@ memset of 4 KiB
             return text + ">";
         });
 
-    py::class_<core::PendingReport>(m, "Pending",
-                                    R"(What is in flight: a sequence of PendingWork that prints as a table.
+    py::class_<core::PendingReport>(
+        m, "Pending",
+        R"(The commands in flight: a sequence of PendingWork that prints as a table.
 
 Examples
 --------
@@ -170,7 +172,8 @@ nothing is in flight
             },
             py::keep_alive<0, 1>())
         .def_readonly("roots", &core::PendingReport::roots,
-                      "What all of it waits for in the end: what no work in flight will bring about.")
+                      "The causes at the ends of all chains of waiting: conditions that no command in flight "
+                      "will fulfil.")
         .def("__repr__", [](const core::PendingReport& self) { return core::text_of(self); })
         .def("_repr_html_", [](const core::PendingReport& self) { return html_of(self); });
 
@@ -182,12 +185,12 @@ nothing is in flight
             return without_gil([&] { return core::pending(one); });
         },
         py::arg("device") = py::none(),
-        R"(What is in flight, and what each piece of it waits for: of one device, or of all that are used.
+        R"(The commands in flight and the reasons why they wait: of one device, or of all that were used.
 
-On a simulated device the answer is exact. A GPU does not say where it stands: it is what this package has
-enqueued there last and what can be told without waiting. The call waits for nothing and changes nothing (no
-simulated time passes, and captures go on); any thread may make it while others wait. A wait during which nothing
-begins or ends for ten seconds warns with this table (cs.PendingWarning). See docs/concurrency.md.
+On a simulated device the answer is exact. A GPU does not report its progress: for it you see the last commands that this
+package enqueued, and the progress that can be found out without waiting. The call waits for nothing and changes nothing
+(no simulated time passes, and captures go on); you may call it from any thread while others wait. If nothing begins or
+ends during ten seconds of a wait, a warning shows this table (cs.PendingWarning). See docs/concurrency.md.
 
 CUDA has no such function; see cudaStreamQuery: CUDA C++ Programming Guide, "Explicit Synchronization".
 

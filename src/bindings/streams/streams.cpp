@@ -1,4 +1,4 @@
-// Streams, and the current one of a thread.
+// Streams, and the current stream of a thread.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string repr(const StreamObject& self) {
     return text + ">";
 }
 
-// Any int: what no device has is clamped as a priority that it does not have.
+// Takes any int. One beyond the range of an int is clamped, like any priority that the device does not have.
 int parse_priority(py::handle value) {
     const py::object number = as_integer(value, "priority");
     int overflow = 0;
@@ -61,14 +61,14 @@ PyObject* fast_wait(PyObject* self, PyObject* const* arguments, Py_ssize_t count
     Py_RETURN_NONE;
 }
 
-PyObject* fast_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
+PyObject* fast_stream_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
     auto* const object = exactly<StreamObject>(self);
     if (object == nullptr || count != 0 || !object->stream) return nullptr;
     const Closable<core::Stream>::Borrowed stream(object->stream);
     return PyBool_FromLong(without_gil([&] { return stream->query(); }) ? 1 : 0);
 }
 
-EventObjectPtr record(const StreamObject& self, const EventLike& event) {
+EventObjectPtr record_behind(const StreamObject& self, const EventLike& event) {
     const core::StreamPtr stream = self.open();
     if (!event.is_none() && !py::isinstance<EventObject>(event)) {
         throw core::WrongKind(std::string("event: takes an Event or None, not ") +
@@ -126,7 +126,8 @@ StreamObject::~StreamObject() {
 }
 
 void StreamObject::close() {
-    if (!name.empty()) throw std::invalid_argument("a default stream cannot be closed: nobody owns it");
+    if (!name.empty())
+        throw std::invalid_argument("a default stream cannot be closed: it belongs to its device");
     if (stream && !owner) {
         const core::StreamPtr last = stream.get();
         without_gil([&] { abandon(last); });
@@ -146,8 +147,9 @@ StreamObjectPtr parse_stream(py::handle stream, const core::DevicePtr& near) {
     if (stream.is_none()) return nullptr;
     if (py::isinstance<StreamObject>(stream)) return stream.cast<StreamObjectPtr>();
     if (StreamObjectPtr foreign = foreign_stream(stream, near ? near : current_device())) return foreign;
-    throw core::WrongKind(std::string("stream: takes a Stream, what has __cuda_stream__, or None, not ") +
-                          Py_TYPE(stream.ptr())->tp_name);
+    throw core::WrongKind(
+        std::string("stream: takes a Stream, an object with __cuda_stream__, or None, not ") +
+        Py_TYPE(stream.ptr())->tp_name);
 }
 
 core::StreamPtr stream_or_current(py::handle stream, const core::DevicePtr& device) {
@@ -156,19 +158,20 @@ core::StreamPtr stream_or_current(py::handle stream, const core::DevicePtr& devi
 }
 
 void bind_streams(py::module_& m, Classes& classes) {
-    classes.stream.attr("__doc__") = R"(A queue of work for a device: what is put in runs in that order.
+    classes.stream.attr("__doc__") =
+        R"(A queue of work for a device, which runs in the order in which you enqueue it.
 
-``with stream:`` makes it the current stream of this thread, and its device the current device. Nothing of what a
-stream is given has to be done when the call returns; synchronize() waits for it.
+``with stream:`` makes it the current stream of this thread, and its device the current device. Calls may return before
+the work that they enqueue is done; synchronize() waits for it.
 
 Parameters
 ----------
 priority : int
     Smaller numbers go first; clamped to device.stream_priority_range.
 non_blocking : bool
-    Do not wait for the legacy default stream, nor let it wait for this one.
+    Independent of the legacy default stream: neither waits for the other.
 device : Device, optional
-    The current device unless given.
+    Default: the current device.
 
 See cudaStreamCreateWithPriority: CUDA C++ Programming Guide, "Streams", "Stream Priorities" and "Implicit
 Synchronization".
@@ -203,8 +206,8 @@ True
             },
             R"(Wait until everything in the stream is done.
 
-Raises what a host function of the stream raised (one exception a call, oldest first), and errors of the work
-itself. Ctrl-C ends the wait. See cudaStreamSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
+Raises exceptions of its host functions (one for each call, oldest first), and errors of the work itself.
+Ctrl-C ends the wait. See cudaStreamSynchronize: CUDA C++ Programming Guide, "Explicit Synchronization".
 
 >>> import cuscope as cs
 >>> cs.current_stream().synchronize()
@@ -215,7 +218,7 @@ itself. Ctrl-C ends the wait. See cudaStreamSynchronize: CUDA C++ Programming Gu
                 const core::StreamPtr stream = self.open();
                 return without_gil([&] { return stream->query(); });
             },
-            R"(Is everything in the stream done? Does not wait, nor raise what a host function raised.
+            R"(Is everything in the stream done? Does not wait, and does not raise exceptions of host functions.
 
 See cudaStreamQuery: CUDA C++ Programming Guide, "Explicit Synchronization".
 
@@ -224,20 +227,21 @@ See cudaStreamQuery: CUDA C++ Programming Guide, "Explicit Synchronization".
 True
 )")
         .def("wait", wait, py::arg("what"), py::kw_only(), py::arg("external") = false,
-             R"(Let the stream wait for an event, or for all that another stream was given so far.
+             R"(Let the stream wait for an event, or for all work given to another stream so far.
 
 The calling thread does not wait. An event that was never recorded is not waited for. The event may belong to another
-device. A stream that waits for what is being captured takes part in the capture from then on. With ``external``, which
-is for streams that are being captured, the wait is a node of the graph: it waits, whenever the graph runs, for what the
-event was recorded behind by then. See cudaStreamWaitEvent: CUDA C++ Programming Guide, "Explicit Synchronization".
+device. A stream that waits for a captured stream, or for an event in one, joins the capture. Use ``external`` in a
+stream that is being captured: the wait becomes a node of the graph, which waits at each run for the event's latest
+record. See cudaStreamWaitEvent: CUDA C++ Programming Guide, "Explicit Synchronization".
 
 >>> import cuscope as cs
 >>> first, second = cs.Stream(), cs.Stream()
 >>> second.wait(first.record())
 >>> second.wait(first)
 )")
-        .def("record", record, py::arg("event") = py::none(),
-             R"(Record an event (a new one unless given) behind what the stream was given so far; returns it.
+        .def(
+            "record", record_behind, py::arg("event") = py::none(),
+            R"(Record an event (default: a new one) after the work given to the stream so far; returns the event.
 
 Raises ValueError for an event of another device. See cudaEventRecord: CUDA C++ Programming Guide, "Events".
 
@@ -249,10 +253,10 @@ Raises ValueError for an event of another device. See cudaEventRecord: CUDA C++ 
 True
 )")
         .def("host_function", host_function, py::arg("callable"),
-             R"(Call something on the host when the stream gets here, on the runtime's own thread.
+             R"(Call a Python callable on the host, in stream order, on a thread of the runtime.
 
-The stream waits until it returns. What it raises is raised again by the next synchronisation of the stream. It
-may not call the runtime (cudaErrorNotPermitted). It and its arguments are kept until it has run. See
+The stream waits until it returns. Its exception is raised by the next synchronisation of the stream. It must
+not call the runtime (cudaErrorNotPermitted). It and its arguments are kept alive until it has run. See
 cudaLaunchHostFunc: CUDA C++ Programming Guide, the section on host functions.
 
 >>> import cuscope as cs
@@ -274,11 +278,12 @@ cudaLaunchHostFunc: CUDA C++ Programming Guide, the section on host functions.
             [](const StreamObject& self) {
                 return self.stream ? reinterpret_cast<std::uintptr_t>(self.stream->handle()) : 0;
             },
-            "The cudaStream_t as an int: 1 and 2 for default streams, 0 for a closed one. Used again later.")
+            "The cudaStream_t as an int: 1 and 2 for default streams, 0 for a closed one. The runtime reuses "
+            "handles.")
         .def_property_readonly(
-            "closed", [](const StreamObject& self) { return !self.stream; }, "Was it closed?")
+            "closed", [](const StreamObject& self) { return !self.stream; }, "Was the stream closed?")
         .def("close", &StreamObject::close,
-             R"(Let the stream go: what it was given still runs. Closing twice is no error.
+             R"(Give up the stream; enqueued work still runs. Closing twice is no error.
 
 Raises ValueError for a default stream. See cudaStreamDestroy: CUDA C++ Programming Guide, "Creation and Destruction".
 
@@ -306,7 +311,7 @@ True
     bind_stream_attributes(classes);
     bind_stream_memory(classes);
     FastMethod<fast_wait>::put_before(classes.stream, "wait");
-    FastMethod<fast_query>::put_before(classes.stream, "query");
+    FastMethod<fast_stream_query>::put_before(classes.stream, "query");
 
     m.def(
         "current_stream",
@@ -314,7 +319,7 @@ True
             const core::DevicePtr device = current_device();
             return wrap(core::current_stream(device));
         },
-        R"(The current stream of this thread: that of the innermost ``with`` on the current device, else the
+        R"(The current stream of this thread: the one of the innermost ``with`` on the current device, else the
 device's legacy default stream.
 
 See CUDA C++ Programming Guide, "Default Stream".
@@ -331,7 +336,7 @@ True
             without_gil([&] { on->synchronize(); });
         },
         py::arg("device") = py::none(),
-        R"(Wait until all work on a device (the current one unless given) is done.
+        R"(Wait until all work on a device is done. Default: the current device.
 
 See Device.synchronize and cudaDeviceSynchronize.
 

@@ -12,7 +12,7 @@ namespace cuscope::bindings {
 namespace {
 
 constexpr std::size_t most_axes = 64;
-constexpr Py_ssize_t most_lanes = 4;  // of a vector
+constexpr Py_ssize_t most_lanes = 4;  // of a vector type
 
 const char* type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
@@ -49,7 +49,7 @@ void set_raw(core::Argument& argument, const void* bytes, std::size_t count) {
     argument.raw_bytes = count;
 }
 
-// A scalar of a type that NumPy does not have: bfloat16 and its like, from ml_dtypes.
+// Sets a scalar of a type that NumPy does not have, such as bfloat16 from ml_dtypes.
 void set_foreign_scalar(core::Argument& argument, py::handle object, const py::dtype& dtype) {
     const auto name = py::str(dtype.attr("name")).cast<std::string>();
     if (name == "bfloat16") argument.element = core::bfloat16;
@@ -69,7 +69,7 @@ bool is_number(const py::dtype& dtype) {
            dtype.num() >= first_foreign_dtype;
 }
 
-// A NumPy scalar: its dtype says which kind of number it is.
+// Sets a NumPy scalar, which has the kind of number in its dtype.
 void set_numpy_scalar(core::Argument& argument, py::handle object) {
     const py::dtype dtype = object.attr("dtype");
     argument.element = element_of(dtype);
@@ -111,12 +111,12 @@ void set_numpy_scalar(core::Argument& argument, py::handle object) {
             set_structured(argument, dtype);
             return;
         default:
-            return;  // dates and texts
+            return;  // dates and strings
     }
 }
 
-// The number that a buffer's format names; unknown for a structure, a pointer to the host's memory and bytes
-// in another order than the device's.
+// The number type that a buffer's format names. Unknown for structures, for pointers (which point to the
+// host's memory), and for another byte order than the device's.
 core::ElementType element_of_format(const char* format, std::size_t size) {
     if (format == nullptr) return {};
     std::string_view code = format;
@@ -143,7 +143,7 @@ double read_real(const void* bytes, std::size_t size) {
     return size == sizeof(float) ? read_as<float>(bytes) : read_as<double>(bytes);
 }
 
-// A ctypes number, which is a buffer without dimensions.
+// Sets a ctypes number, which is a buffer without dimensions.
 bool set_ctypes_number(core::Argument& argument, PyObject* object) {
     Py_buffer buffer;
     if (PyObject_GetBuffer(object, &buffer, PyBUF_FORMAT | PyBUF_ND) != 0) {
@@ -187,7 +187,7 @@ bool set_ctypes_number(core::Argument& argument, PyObject* object) {
     return true;
 }
 
-// ctypes numbers and structures, and whatever else has its bytes in one place that stays where it is.
+// Sets ctypes numbers and structures, and other objects with their bytes in one fixed place.
 bool set_buffer(core::Argument& argument, PyObject* object) {
     if (PyObject_CheckBuffer(object) == 0 || PyByteArray_Check(object) || PyMemoryView_Check(object))
         return false;
@@ -228,7 +228,7 @@ void set_host_array(core::Argument& argument, py::handle object, const core::Dev
     set_numpy_scalar(part, number);
 }
 
-// A text as an error message shows it.
+// A text as error messages show it, shortened.
 std::string shown(py::handle text) {
     constexpr std::size_t most = 40;
     const auto whole = py::repr(text).cast<std::string>();

@@ -1,5 +1,5 @@
-// What pickle and copy do with our objects. Without a word from the class, pickle's oldest protocols make an
-// instance of pybind11's own base class, which ends the process.
+// The behaviour of pickle and copy for objects of this package. It must be defined: by default, pickle's
+// oldest protocols would create an instance of pybind11's own base class, which crashes the process.
 #include <array>
 #include <string>
 #include <string_view>
@@ -10,11 +10,11 @@ namespace cuscope::bindings {
 namespace {
 
 constexpr std::string_view state = "it stands for something that this process has on a device";
-constexpr std::string_view answered = "it is what a device once answered";
+constexpr std::string_view answered = "it has values that a device returned at one time";
 
 struct Rule {
     std::string_view type, reason, instead;
-    bool constant = false;  // nothing of it ever changes, so that a copy may be the object itself
+    bool constant = false;  // it never changes, so a copy may be the object itself
 };
 
 constexpr std::array rules{
@@ -22,8 +22,7 @@ constexpr std::array rules{
     Rule{"Event", state, "make another with Event(); times between events are numbers, and can be pickled"},
     Rule{"DeviceArray", state,
          "x.copy() is a copy on the device; x.to_host() is a NumPy array, which can be pickled, and "
-         "to_device() "
-         "brings it back"},
+         "to_device() brings it back"},
     Rule{"MemoryPool", state, "make another with MemoryPool()"},
     Rule{"Registration", state, "copy or pickle its array, and register() that"},
     Rule{"CudaArray", state, "x.to_host() is a NumPy array, which can be pickled; CudaArray() makes another"},
@@ -64,7 +63,7 @@ const Rule* rule_of(std::string_view type) {
     return nullptr;
 }
 
-// `rule` null: a private class.
+// `rule` is null for a private class.
 py::cpp_function refusal(py::handle type, std::string name, const Rule* rule) {
     return py::cpp_function(
         [name = std::move(name), rule](const Scalar&) -> Answer {
@@ -74,12 +73,13 @@ py::cpp_function refusal(py::handle type, std::string name, const Rule* rule) {
             if (rule != nullptr) text += "; " + std::string(rule->instead);
             throw core::WrongKind(text);
         },
-        py::name("__reduce__"), py::is_method(type), "Says why pickle cannot take it, and what it can take.");
+        py::name("__reduce__"), py::is_method(type),
+        "Raises TypeError. The message says why it cannot be pickled, and an alternative.");
 }
 
 }  // namespace
 
-// pickle and copy ask __reduce_ex__, and object's asks __reduce__, whatever the protocol.
+// pickle and copy call __reduce_ex__, and object's version of that calls __reduce__, for every protocol.
 void define_copying(const py::module_& m) {
     for (const py::type& type : own_types(m)) {
         if (type.attr("__dict__").contains("__reduce__")) continue;
@@ -89,10 +89,10 @@ void define_copying(const py::module_& m) {
         if (rule == nullptr || !rule->constant) continue;
         type.attr("__copy__") =
             py::cpp_function([](const py::object& self) { return self; }, py::name("__copy__"),
-                             py::is_method(type), "Itself, as nothing of it changes.");
+                             py::is_method(type), "Returns the object itself, because it never changes.");
         type.attr("__deepcopy__") = py::cpp_function(
             [](const py::object& self, const Scalar&) { return self; }, py::name("__deepcopy__"),
-            py::is_method(type), py::arg("memo"), "Itself, as nothing of it changes.");
+            py::is_method(type), py::arg("memo"), "Returns the object itself, because it never changes.");
     }
 }
 

@@ -1,7 +1,7 @@
-// A way around pybind11's dispatch, which takes longer than the calls of the runtime that programs make
-// hundreds of thousands of times a second. A fast function takes only what is plain (exact types, positional)
-// and leaves all else, bad input included, to the method of pybind11 that it stands before, so that nothing
-// is said twice.
+// Calls without pybind11's dispatch, which takes longer than the runtime calls that programs make hundreds of
+// thousands of times a second. A fast function only takes simple arguments (exact types, positional). It
+// leaves everything else, wrong arguments included, to pybind11's method of the same name, so that no check
+// and no message exists twice.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace cuscope::bindings {
 
-// Returns null, with no exception set, for what it leaves to the method.
+// Returns null without an exception to leave the call to pybind11's method.
 using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count);
-// With the keyword `stream`: null if it is not there.
+// The same with the keyword `stream`, which is null if it was not passed.
 using FastStreamFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                                          PyObject* stream);
 
-// The Python type of what pybind11 calls T; set when the module is made.
+// The Python type for the C++ type T; set when the module is created.
 template <class T>
 inline PyTypeObject* type_of = nullptr;
 template <class T>
@@ -26,8 +26,7 @@ void remember_type(py::handle type) {
     type_of<T> = reinterpret_cast<PyTypeObject*>(type.ptr());
 }
 
-// What a Python object of one of pybind11's types holds, if it is of exactly this type; null otherwise, also
-// for an object whose __init__ was never run.
+// The C++ object in a Python object of exactly this type; else null. Null, too, if __init__ never ran.
 template <class T>
 T* exactly(PyObject* object) {
     if (Py_TYPE(object) != type_of<T>) return nullptr;
@@ -37,7 +36,7 @@ T* exactly(PyObject* object) {
     return static_cast<T*>(value);
 }
 
-// Calls `function` as pybind11 would: C++ exceptions become Python's.
+// Calls `function` and translates C++ exceptions to Python's, as pybind11 does.
 template <class Function>
 PyObject* translated(Function&& function) {
     try {
@@ -50,7 +49,7 @@ PyObject* translated(Function&& function) {
     return nullptr;
 }
 
-// The method `slow` with self before the arguments.
+// Calls the method `slow` with self before the arguments.
 inline PyObject* call_slowly(PyObject* slow, PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                              PyObject* keywords) {
     const Py_ssize_t all = count + (keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords));
@@ -66,7 +65,7 @@ inline PyObject* call_slowly(PyObject* slow, PyObject* self, PyObject* const* ar
     return PyObject_Vectorcall(slow, stack, static_cast<std::size_t>(count) + 1, keywords);
 }
 
-// Null, with no exception set, where the arguments are not for this function.
+// Returns null without an exception if the arguments are not for this function.
 template <auto fast>
 PyObject* call_fast(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
     if constexpr (std::is_same_v<decltype(fast), FastStreamFunction>) {
@@ -84,10 +83,11 @@ PyObject* call_fast(PyObject* self, PyObject* const* arguments, Py_ssize_t count
     }
 }
 
-// The methods of pybind11 that fast functions stand before: no type or module has them as attributes.
+// pybind11's methods that fast functions have replaced. These references keep them alive, since no type or
+// module has them as attributes any more.
 inline std::vector<PyObject*> slow_functions;
 
-// A method of a type, or a function of a module, with a fast function before it.
+// Replaces a method of a type, or a function of a module, by one that tries a fast function first.
 template <auto fast>
 class FastMethod {
   public:

@@ -1,17 +1,17 @@
-// An object whose __init__ never ran holds nothing, and pybind11 would run methods on it all the same, over
-// memory that it never filled. Two ways lead to such an object, and both end in a TypeError here.
+// Refuses objects without a C++ value. If __init__ never ran, pybind11 would still run methods on the object,
+// over uninitialised memory. There are two ways to such an object, and both end in a TypeError here.
 #include "bindings/support/objects.hpp"
 
 namespace cuscope::bindings {
 namespace {
 
-newfunc make_instance = nullptr;  // pybind11's, which all types have from one base
+newfunc make_instance = nullptr;  // pybind11's function, which all types inherit from one base
 
 PyObject* make_own(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
     return make_instance(type, arguments, keywords);
 }
 
-// pybind11 asks for memory here when a method meets an object without a value, and here alone.
+// pybind11 calls this only when a method is called on an object without a value.
 void* refuse_to_allocate(std::size_t) { refuse_uninitialised(); }
 
 }  // namespace
@@ -33,12 +33,12 @@ std::vector<py::type> own_types(const py::module_& m) {
 void refuse_uninitialised_objects(const py::module_& m) {
     for (const py::type& type : own_types(m)) {
         auto* const raw = reinterpret_cast<PyTypeObject*>(type.ptr());
-        // What `Type.__new__(Type)` would give: CPython refuses to make an object by another function than
-        // its type's own, so each type gets one of its own.
+        // The first way is `Type.__new__(Type)`, which finds the __new__ of the base class. CPython refuses
+        // that if the type's tp_new differs from the base's. So each type gets one that only forwards.
         if (raw->tp_new != make_own) make_instance = raw->tp_new;
         raw->tp_new = make_own;
         PyType_Modified(raw);
-        // What the __init__ of a subclass has in hand before it calls ours.
+        // The second way is a method call in the __init__ of a subclass before it calls ours.
         py::detail::get_type_info(raw)->operator_new = refuse_to_allocate;
     }
 }

@@ -1,4 +1,5 @@
-// What Python's objects hold: an owner of core, until it is closed, and what is known of it after that.
+// The contents of Python's objects: an object of core until it is closed, and its data that remain known
+// afterwards.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -21,8 +22,8 @@
 namespace cuscope::bindings {
 
 struct StreamObject {
-    // `owner`: another library's object that names a stream of ours, and may be what keeps the program's own
-    // Stream open.
+    // `owner`: an object of another library that names one of our streams. It may be what keeps the program's
+    // own Stream open.
     explicit StreamObject(const core::StreamPtr& stream, std::shared_ptr<void> owner = nullptr);
     ~StreamObject();
 
@@ -39,19 +40,19 @@ struct StreamObject {
     unsigned flags;
     int made_priority;
     unsigned long long id, serial;
-    std::string name;  // of a default stream; else empty
+    std::string name;  // of a default stream; otherwise empty
     std::shared_ptr<void> owner;
-    bool foreign = false;  // of another library, whose object the stream itself keeps
+    bool foreign = false;  // created by another library, and kept alive by the stream itself
     Closable<core::Stream> stream;
 };
 using StreamObjectPtr = std::shared_ptr<StreamObject>;
 
-// The one Python object that stands for a stream while anything refers to it.
+// The Python object of a stream. There is only one while anything refers to it.
 StreamObjectPtr wrap(const core::StreamPtr& stream);
-// Arguments `stream` and `device`: a TypeError says what else came. Null for None. Streams of other libraries
-// are taken to be of the runtime of `near`, or else of the current device's.
+// Parse the arguments `stream` and `device`. Null for None; a TypeError names a wrong type. A stream of
+// another library is taken to belong to the runtime of `near`, or else of the current device.
 StreamObjectPtr parse_stream(py::handle stream, const core::DevicePtr& near = nullptr);
-// The given stream, or the current one of the device.
+// The given stream, or the device's current one.
 core::StreamPtr stream_or_current(py::handle stream, const core::DevicePtr& device);
 core::DevicePtr device_or_current(py::handle device);
 core::DevicePtr current_device();
@@ -75,18 +76,18 @@ struct DeviceArray {
         if (!memory.get()) throw std::invalid_argument("DeviceArray is closed");
         return memory.get();
     }
-    // Of a contiguous array: its elements. Of another: where its first element is.
+    // The elements of a contiguous array. For other arrays only the offset is meaningful.
     core::DeviceSpan span() const { return {open(), offset, bytes}; }
-    // Where its first element is; null for an empty array.
+    // The address of the first element; null for an empty array.
     std::byte* pointer() const {
         void* const begin = open()->pointer();
         return begin == nullptr ? nullptr : static_cast<std::byte*>(begin) + offset;
     }
-    // C-contiguous: the elements lie one after the other, as the copies of one dimension want them.
+    // Are the elements contiguous in C order, as one-dimensional copies need them?
     bool contiguous() const { return packed; }
-    // Do the elements of a row lie one after the other, and the rows in order? So pitched memory does.
+    // Are the elements of each row contiguous, and the rows in order? True for pitched memory, too.
     bool rows_contiguous() const;
-    // The bytes before and behind the first element's address that the elements lie in.
+    // The range of bytes [low, high) that the elements use, relative to the first element's address.
     std::pair<py::ssize_t, py::ssize_t> reach() const;
 
     core::DevicePtr device;
@@ -97,12 +98,12 @@ struct DeviceArray {
     core::ElementType element;
     std::vector<py::ssize_t> strides{};  // bytes; empty: C-contiguous
     bool packed = true;
-    bool read_only = false;  // as another library said
+    bool read_only = false;  // declared by another library
 };
 
 std::vector<py::ssize_t> contiguous_strides(const std::vector<py::ssize_t>& shape, py::ssize_t itemsize);
 std::vector<py::ssize_t> strides_of(const DeviceArray& array);
-// The same memory, seen otherwise; `first_byte` counts from the first element.
+// A view of the same memory. `first_byte` is relative to the first element.
 DeviceArray view(const DeviceArray& array, py::ssize_t first_byte, std::vector<py::ssize_t> shape,
                  std::vector<py::ssize_t> strides);
 DeviceArray item(const DeviceArray& array, const py::object& index);
@@ -110,13 +111,13 @@ DeviceArray reshape(const DeviceArray& array, const py::args& shape);
 DeviceArray transpose(const DeviceArray& array, const py::args& axes);
 DeviceArray copy(const DeviceArray& array, const core::StreamPtr& stream);
 
-// Copies between arrays of one shape and dtype.
+// Copies between arrays of equal shape and dtype.
 void upload(const DeviceArray& array, const py::array& source, const core::StreamPtr& stream);
 void download(const DeviceArray& array, py::array& destination, const core::StreamPtr& stream);
 void copy_array(const DeviceArray& destination, const DeviceArray& source, const core::StreamPtr& stream);
 void fill_array(const DeviceArray& array, const py::array& element, const core::StreamPtr& stream);
 std::vector<py::ssize_t> shape_of(const py::array& array);
-// NumPy's array of what a program gives to be copied to a device; `what` is the argument's name.
+// Converts a source of a copy to a NumPy array. `what` is the argument's name.
 py::array host_array_of(const py::object& source, const char* what);
 py::tuple shape_tuple(const std::vector<py::ssize_t>& shape);
 std::string describe(const std::vector<py::ssize_t>& shape);
@@ -125,33 +126,33 @@ core::StreamPtr stream_for_new(const StreamLike& stream);
 // An array over memory that was allocated for it.
 DeviceArray array_over(std::shared_ptr<core::DeviceMemory> memory, std::vector<py::ssize_t> shape,
                        const py::dtype& dtype);
-// Throws if nothing may write the array; `what` is the argument's name.
+// Throws if the array is read-only. `what` is the argument's name.
 void check_writeable(const DeviceArray& array, const char* what);
-// Keeps a Python object alive from threads that may not have the GIL.
+// Keeps a Python object alive. The owner may be dropped on threads without the GIL.
 std::shared_ptr<void> kept(const py::object& object);
 
-// A new array without content. Shapes and dtypes are checked here.
+// A new array with uninitialised elements. Checks the shape and the dtype.
 DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> shape, const py::dtype& dtype,
                       const std::shared_ptr<core::MemPool>& pool = nullptr);
 std::vector<py::ssize_t> parse_shape(py::handle shape);
-// Is it an integer, as int() of Python's operator module sees it? NumPy's arrays say so of themselves
-// whatever they hold.
+// Is it an integer, that is, does it support operator.index()? NumPy's arrays claim so for all contents, so
+// they are checked.
 bool is_integer(py::handle value);
-// The int of what is one; throws WrongKind, with what is allowed, for anything else.
+// The int of an integer; throws WrongKind with the allowed types for anything else.
 py::object as_integer(py::handle value, const std::string& what, const char* allowed = "an int");
-// What a value is, in an error message: its type, and the shape of an array.
+// Describes a value in an error message: its type, and the shape of an array.
 std::string kind_of(py::handle value);
-// A count of bytes or things; `what` is the argument's name.
+// A number of bytes or items; `what` is the argument's name.
 std::size_t parse_size(py::handle value, const std::string& what);
 py::dtype parse_dtype(py::handle dtype);
 core::ElementType element_of(const py::dtype& dtype);
 std::size_t byte_count(const std::vector<py::ssize_t>& shape, const py::dtype& dtype);
 
-// What a Python object is, as far as a kernel's parameter can be compared with it. Refers to the object's
-// memory: the object has to outlive it. Arrays of other libraries are made ready for the stream.
+// Converts a Python object so that it can be checked against a kernel's parameter. The result refers to the
+// object's memory, so the object must outlive it. Arrays of other libraries are prepared for the stream.
 core::Argument to_argument(py::handle object, const core::StreamPtr& stream);
 
-// Types that refer to each other: all are declared before any is defined, so that signatures name them.
+// Types that refer to each other. All are declared before any is defined, so that signatures can name them.
 struct Classes {
     py::class_<core::Device, py::smart_holder> device;
     py::class_<StreamObject, py::smart_holder> stream;
@@ -161,7 +162,8 @@ struct Classes {
     explicit Classes(py::module_& m);
 };
 
-// The error that Python has is raised by the wait that asks, on this thread, once it has come back.
+// Ends the current wait. The Python error that is set now is raised by the waiting call on this thread, when
+// it returns.
 void end_wait_with_python_error();
 
 void bind_errors(py::module_& m);
@@ -190,11 +192,11 @@ void bind_captures(py::module_& m, Classes& classes);
 void bind_contract(py::module_& m);
 void bind_faults(py::module_& m);
 void bind_pending(py::module_& m);
-// Of the types that are bound by now.
+// Finds the types that are bound so far.
 std::vector<py::type> own_types(const py::module_& m);
 void refuse_uninitialised_objects(const py::module_& m);
 void define_copying(const py::module_& m);
-// Functions say what they take in our words where the types of their arguments are wrong.
+// Replaces pybind11's message for wrong argument types by a readable one.
 void explain_wrong_arguments(const py::module_& m);
 void bind_array_operators(Classes& classes);
 

@@ -1,5 +1,5 @@
-// What every file of the bindings needs of Python: letting the GIL go and entering from a thread that does
-// not have it, and types that only say how a signature reads.
+// Helpers that all bindings share: releasing the GIL, entering Python from other threads, and types that only
+// determine how a signature reads.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -22,8 +22,9 @@ void restore_other_thread(PyThreadState* state);
 
 inline py::module_ numpy() { return py::module_::import("numpy"); }
 
-// Takes the GIL back. Once the process exits, only on the thread that ends it: the interpreter would end any
-// other thread inside this call, through frames of C++ that cannot be left like that, so it stays here.
+// Takes the GIL back. Once the process exits, only the thread that ends it does so. The interpreter would end
+// any other thread inside this call by unwinding, which C++ frames do not survive, so other threads block
+// here for ever.
 inline void restore_thread(PyThreadState* state) {
     if (state == detail::main_state.load(std::memory_order_relaxed)) {
         PyEval_RestoreThread(state);
@@ -32,7 +33,7 @@ inline void restore_thread(PyThreadState* state) {
     }
 }
 
-// The GIL is let go while this lives.
+// The GIL is released while this object lives.
 class WithoutGil {
   public:
     WithoutGil() : state_(PyEval_SaveThread()) { note_call(); }
@@ -50,8 +51,8 @@ auto without_gil(Call&& call) {
     return std::forward<Call>(call)();
 }
 
-// Python is entered, from any thread, while this lives and says yes; it says no once the process exits, and
-// whoever ends the process waits for those that are inside.
+// Enters Python from any thread, while this object lives and is true. It is false once the process exits; the
+// exiting thread waits for threads that are inside.
 class PythonEntry {
   public:
     PythonEntry();
@@ -65,7 +66,7 @@ class PythonEntry {
     PyGILState_STATE state_{};
 };
 
-// A shared owner whose last copy calls the runtime when it goes: without the GIL.
+// A shared owner that drops the last reference without the GIL, because that calls the runtime.
 template <class T>
 class SharedOwner {
   public:
@@ -91,9 +92,9 @@ class SharedOwner {
     std::shared_ptr<T> owner_;
 };
 
-// What a Python object holds until it is closed. A call borrows it, which takes less than a copy of the
-// owner: what is closed while the call is in the runtime, without the GIL, ends after it. Touched under the
-// GIL alone.
+// The content of a Python object, until it is closed. A call borrows the content, which is cheaper than
+// copying the owner. If the object is closed while a call is in the runtime without the GIL, the content is
+// dropped after the call. Only used with the GIL.
 template <class T>
 class Closable {
   public:
@@ -105,7 +106,7 @@ class Closable {
     explicit operator bool() const { return held_ != nullptr; }
     T* operator->() const { return held_.get(); }
 
-    // What was not there yet.
+    // Sets the content of an object that was created without it.
     void fill(std::shared_ptr<T> held) { held_ = std::move(held); }
     void close() {
         std::shared_ptr<T> last = std::move(held_);
@@ -117,7 +118,7 @@ class Closable {
         }
     }
 
-    // Not closed while this lives; made and ended with the GIL.
+    // The content is not dropped while this lives. Created and destroyed with the GIL.
     class Borrowed {
       public:
         explicit Borrowed(Closable& from) : from_(from), borrowed_(from.held_.get()) { ++from_.borrowers_; }
@@ -141,14 +142,15 @@ class Closable {
     int borrowers_ = 0;
 };
 
-// The same object, owned so that its end, which may call the runtime, comes without the GIL.
+// The same object with an owner that drops the last reference without the GIL, because that may call the
+// runtime.
 template <class T>
 std::shared_ptr<T> ending_without_gil(std::shared_ptr<T> object) {
     T* const raw = object.get();
     return {raw, [owner = SharedOwner<T>(std::move(object))](T*) mutable { owner.reset(); }};
 }
 
-// Arguments of any type, converted by hand; the name is what signatures and stubs say.
+// Types for arguments that are converted by hand: the type's name appears in signatures and stubs.
 #define CUSCOPE_ANNOTATED(type)                              \
     class type : public py::object {                         \
       public:                                                \
@@ -202,7 +204,7 @@ CUSCOPE_ANNOTATED(SemaphoresLike)
 using AnyArgs = py::Args<Scalar>;
 using AnyKeywords = py::KWArgs<Scalar>;
 
-// Said wherever an object without a value is met.
+// Thrown for an object without a value.
 [[noreturn]] inline void refuse_uninitialised() {
     throw py::type_error(
         "the object was never initialised: its class overrides __init__, which has to call "
@@ -213,8 +215,8 @@ using AnyKeywords = py::KWArgs<Scalar>;
 
 namespace pybind11::detail {
 
-// For an object whose __init__ never ran pybind11 gives functions a null pointer, which they take for one
-// that is not.
+// For an object without a value, because its __init__ never ran, pybind11 passes a null pointer. This caster
+// throws instead.
 template <class T>
 requires std::is_class_v<T>
 class type_caster<std::shared_ptr<T>> : public copyable_holder_caster<T, std::shared_ptr<T>> {

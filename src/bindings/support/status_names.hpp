@@ -1,4 +1,4 @@
-// Statuses by name.
+// Names of statuses.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace cuscope::bindings {
 
-// Throws std::invalid_argument for what is no name of one.
+// Throws std::invalid_argument for an unknown name.
 Status status_of(const std::string& name);
 
 }  // namespace cuscope::bindings

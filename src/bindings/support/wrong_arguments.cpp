@@ -1,5 +1,5 @@
-// What a function says when its arguments are of types that it does not take: pybind11's own message has the
-// names of private types and the values in full.
+// The message for arguments of wrong types. It replaces pybind11's own message, which shows the names of
+// private types and the values in full.
 #include <string>
 #include <string_view>
 
@@ -10,7 +10,7 @@ namespace cuscope::bindings {
 namespace {
 
 using Dispatcher = PyObject* (*)(PyObject*, PyObject* const*, std::size_t, PyObject*);
-Dispatcher dispatch = nullptr;  // pybind11's, which all functions share
+Dispatcher dispatch = nullptr;  // pybind11's function, which all bound functions share
 
 constexpr std::string_view mark = "(): incompatible ";
 
@@ -41,7 +41,7 @@ std::string readable(std::string signature) {
     return signature;
 }
 
-// Every signature that the message lists.
+// The signatures that the message lists.
 std::string allowed(std::string_view message, const std::string& name) {
     std::string text;
     for (std::size_t at = 0; at < message.size();) {
@@ -68,7 +68,7 @@ std::string given(PyObject* const* arguments, std::size_t first, std::size_t cou
     return text.empty() ? "no arguments" : "(" + text + ")";
 }
 
-// Says it anew, if it is what pybind11 says.
+// Replaces the error that is set if it is pybind11's.
 void explain(PyObject* const* arguments, std::size_t count, PyObject* names) {
     py::error_already_set error;
     const auto message = py::str(error.value()).cast<std::string>();

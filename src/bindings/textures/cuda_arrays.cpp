@@ -1,4 +1,4 @@
-// CUDA arrays: of elements, of layers of them, and cubemaps.
+// CUDA arrays: plain ones, layered ones, and cubemaps.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ Extent ArrayLayout::extent() const {
         return from_end > shape.size() ? std::size_t{0}
                                        : static_cast<std::size_t>(shape[shape.size() - from_end]);
     };
-    // Of layers of one axis, the height is 0 and the depth their number.
+    // For layers with one axis, the height is 0 and the depth is the number of layers.
     const bool lines = layered && shape.size() == 2;
     return {at(1), lines ? 0 : at(2), lines ? at(2) : at(3)};
 }
@@ -92,7 +92,7 @@ ArrayLayout read_layout(const ShapeLike& shape, const OptionalDType& dtype, int 
     layout.layered = layered;
     layout.cubemap = cubemap;
     layout.surface = surface;
-    static_cast<void>(layout.format());  // are there such elements?
+    static_cast<void>(layout.format());  // throws if there are no such elements
     return layout;
 }
 
@@ -113,7 +113,7 @@ CudaArray make_array(const ShapeLike& shape, const OptionalDType& dtype, int cha
     return {std::move(layout), on, SharedOwner<core::ArrayMemory>(std::move(memory))};
 }
 
-// The shape that NumPy's arrays of the elements have.
+// The shape of NumPy arrays with the elements.
 Shape full_shape(const CudaArray& self) {
     Shape shape = self.shape;
     if (self.channels > 1) shape.push_back(self.channels);
@@ -132,7 +132,7 @@ void check_elements(const CudaArray& self, const Shape& shape, const py::dtype& 
     }
 }
 
-// Rows of an array of this shape, packed.
+// Packed rows of the array's shape.
 PitchedPointer packed(const CudaArray& self, void* data) {
     const core::ArrayMemory& memory = *self.memory.get();
     const std::size_t row = memory.extent().width * memory.element_bytes();
@@ -213,29 +213,29 @@ void array_copy_to(const CudaArray& self, const py::object& destination, const S
 void bind_cuda_arrays(py::module_& m) {
     py::class_<CudaArray> array(m, "CudaArray", R"(An opaque array for textures and surfaces, of 1 to 3 axes.
 
-Its elements have no address; they are copied in and out, and kernels read them through a Texture and write them through
-a Surface.
+Its elements have no address: you copy them in and out, and kernels read them through a Texture and write them through a
+Surface.
 
 Parameters
 ----------
 shape : int or tuple of int
-    (width,), (height, width) or (depth, height, width), as of NumPy's arrays; of layers (layers, width) or
-    (layers, height, width), of a cubemap (6, size, size), of a layered one (6 * layers, size, size).
+    (width,), (height, width) or (depth, height, width), as for NumPy arrays; for a layered array (layers, width) or
+    (layers, height, width), for a cubemap (6, size, size), for a layered cubemap (6 * layers, size, size).
 dtype : dtype
-    Of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
+    The type of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
 channels : int
-    1, 2 or 4; more than 1 are the last axis of the arrays that are copied.
+    1, 2 or 4. More than 1 are the last axis of the arrays that you copy.
 layered : bool
-    Of lines or planes that kernels choose by number: tex1DLayered(), tex2DLayered(). See cudaArrayLayered.
+    Make layers of one or two axes, which kernels choose by number: tex1DLayered(), tex2DLayered(). See cudaArrayLayered.
 cubemap : bool
-    Of six square faces, +x, -x, +y, -y, +z, -z, that kernels choose by a direction: texCubemap(), and
-    texCubemapLayered() of a layered one. See cudaArrayCubemap.
+    Make six square faces, +x, -x, +y, -y, +z, -z, which kernels choose by a direction: texCubemap(), or
+    texCubemapLayered() with ``layered``. See cudaArrayCubemap.
 surface : bool
-    Surfaces of it may be made.
+    Allow surfaces of it.
 gather : bool
-    tex2Dgather() may read it.
+    Allow tex2Dgather() to read it.
 device : Device, optional
-    The current device unless given.
+    Default: the current device.
 
 See cudaMallocArray, cudaMalloc3DArray: CUDA C++ Programming Guide, "CUDA Arrays".
 
@@ -261,20 +261,21 @@ array([[0, 1, 2],
              "Copy all elements to a new NumPy array, and wait for it. See cudaMemcpy3DAsync.")
         .def_property_readonly(
             "shape", [](const CudaArray& self) { return ShapeTuple(shape_tuple(self.shape)); },
-            "The extents in elements: depth, height, width. Of layers and faces their number comes first.")
+            "The extents in elements: depth, height, width. The number of layers or faces comes first.")
         .def_property_readonly(
-            "dtype", [](const CudaArray& self) { return DType(self.dtype); }, "NumPy's type of a channel.")
-        .def_readonly("channels", &CudaArray::channels, "How many channels an element has.")
+            "dtype", [](const CudaArray& self) { return DType(self.dtype); }, "The NumPy dtype of a channel.")
+        .def_readonly("channels", &CudaArray::channels, "The number of channels of an element.")
         .def_readonly("layered", &CudaArray::layered, "Does it have layers that kernels choose by number?")
         .def_readonly("cubemap", &CudaArray::cubemap,
                       "Does it have faces that kernels choose by a direction?")
-        .def_readonly("surface", &CudaArray::surface, "May surfaces of it be made?")
-        .def_readonly("device", &CudaArray::device, "The device whose memory it is.")
+        .def_readonly("surface", &CudaArray::surface, "Are surfaces of it allowed?")
+        .def_readonly("device", &CudaArray::device, "The device that its memory is on.")
         .def(
             "close", [](CudaArray& self) { self.memory.reset(); },
-            "Give it up; it is freed once nothing uses it. Closing twice is no error. See cudaFreeArray.")
+            "Give up the array. It is freed once nothing uses it. Closing twice is no error. See "
+            "cudaFreeArray.")
         .def_property_readonly(
-            "closed", [](const CudaArray& self) { return !self.memory.get(); }, "Was it closed?")
+            "closed", [](const CudaArray& self) { return !self.memory.get(); }, "Was the array closed?")
         .def("__repr__", [](const CudaArray& self) {
             return "CudaArray(" + self.text() + ", " + self.device->name() +
                    (self.memory.get() ? ")" : ", closed)");

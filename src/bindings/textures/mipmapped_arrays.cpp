@@ -11,7 +11,7 @@
 namespace cuscope::bindings {
 namespace {
 
-// Layers and faces stay as many as they are.
+// The extents of a level. The number of layers and faces is the same in all levels.
 std::vector<py::ssize_t> level_shape(const ArrayLayout& array, unsigned level) {
     std::vector<py::ssize_t> shape = array.shape;
     for (std::size_t i = shape.size() - array.axes(); i < shape.size(); ++i)
@@ -19,7 +19,7 @@ std::vector<py::ssize_t> level_shape(const ArrayLayout& array, unsigned level) {
     return shape;
 }
 
-// Down to one element.
+// The number of levels down to one element.
 unsigned most_levels(const ArrayLayout& array) {
     const auto axes = static_cast<std::ptrdiff_t>(array.axes());
     return static_cast<unsigned>(std::bit_width(
@@ -58,29 +58,30 @@ CudaArray level_of(const MipmappedArray& array, long long index) {
 }  // namespace
 
 void bind_mipmapped_arrays(py::module_& m) {
-    py::class_<MipmappedArray> array(m, "MipmappedArray",
-                                     R"(An array at several sizes, for textures that choose one.
+    py::class_<MipmappedArray> array(
+        m, "MipmappedArray",
+        R"(An array in several sizes (levels), for textures that choose between them.
 
-Level 0 has the shape that is asked for, and each next level half as many elements along every axis of coordinates,
-rounded down, but at least 1. A Texture of it is read by tex2DLod(), tex2DGrad() and their like; tex2D() reads level 0.
-The program fills every level: nothing makes the smaller levels from the larger.
+Level 0 has the shape that you pass. Each further level has half as many elements along every axis of coordinates,
+rounded down, but at least 1. Kernels read a Texture of it with tex2DLod(), tex2DGrad() and their like; tex2D() reads
+level 0. You fill every level yourself: the smaller levels are not computed from the larger ones.
 
 Parameters
 ----------
 shape : int or tuple of int
-    Of level 0, as of a CudaArray.
+    The shape of level 0, as for a CudaArray.
 dtype : dtype
-    Of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
+    The type of a channel: integers of 8, 16 or 32 bits, floats of 16 or 32.
 levels : int, optional
-    How many there are. Unless given, as many as lead to one element.
+    The number of levels. Default: as many as lead to one element.
 channels : int
-    1, 2 or 4; more than 1 are the last axis of the arrays that are copied.
+    1, 2 or 4. More than 1 are the last axis of the arrays that you copy.
 layered, cubemap : bool
-    As of a CudaArray. All levels have as many layers and faces.
+    As for a CudaArray. All levels have the same number of layers and faces.
 surface : bool
-    Surfaces of its levels may be made.
+    Allow surfaces of its levels.
 device : Device, optional
-    The current device unless given.
+    Default: the current device.
 
 See cudaMallocMipmappedArray: CUDA C++ Programming Guide, "Texture Memory".
 
@@ -104,29 +105,29 @@ array([1.25], dtype=float32)
              py::arg("levels") = py::none(), py::arg("channels") = 1, py::arg("layered") = false,
              py::arg("cubemap") = false, py::arg("surface") = false, py::arg("device") = py::none())
         .def("level", level_of, py::arg("index"),
-             "A level as a CudaArray, to copy to and from and to make surfaces and textures of. It keeps the "
+             "One level as a CudaArray, for copies, surfaces and textures. It keeps the "
              "whole array alive. See cudaGetMipmappedArrayLevel.")
-        .def_readonly("levels", &MipmappedArray::levels, "How many levels there are.")
+        .def_readonly("levels", &MipmappedArray::levels, "The number of levels.")
         .def_property_readonly(
             "shape", [](const MipmappedArray& self) { return ShapeTuple(shape_tuple(self.shape)); },
-            "The extents of level 0 in elements: depth, height, width. Of layers and faces their number "
-            "comes first.")
+            "The extents of level 0 in elements: depth, height, width. The number of layers or faces comes "
+            "first.")
         .def_property_readonly(
             "dtype", [](const MipmappedArray& self) { return DType(self.dtype); },
-            "NumPy's type of a channel.")
-        .def_readonly("channels", &MipmappedArray::channels, "How many channels an element has.")
+            "The NumPy dtype of a channel.")
+        .def_readonly("channels", &MipmappedArray::channels, "The number of channels of an element.")
         .def_readonly("layered", &MipmappedArray::layered,
                       "Does it have layers that kernels choose by number?")
         .def_readonly("cubemap", &MipmappedArray::cubemap,
                       "Does it have faces that kernels choose by a direction?")
-        .def_readonly("surface", &MipmappedArray::surface, "May surfaces of its levels be made?")
-        .def_readonly("device", &MipmappedArray::device, "The device whose memory it is.")
+        .def_readonly("surface", &MipmappedArray::surface, "Are surfaces of its levels allowed?")
+        .def_readonly("device", &MipmappedArray::device, "The device that its memory is on.")
         .def(
             "close", [](MipmappedArray& self) { self.memory.reset(); },
-            "Give it up; it is freed once nothing uses it, nor any of its levels. Closing twice is no error. "
+            "Give up the array. It is freed once nothing uses it or its levels. Closing twice is no error. "
             "See cudaFreeMipmappedArray.")
         .def_property_readonly(
-            "closed", [](const MipmappedArray& self) { return !self.memory.get(); }, "Was it closed?")
+            "closed", [](const MipmappedArray& self) { return !self.memory.get(); }, "Was the array closed?")
         .def("__repr__", [](const MipmappedArray& self) {
             return "MipmappedArray(" + self.text() + ", levels=" + std::to_string(self.levels) + ", " +
                    self.device->name() + (self.memory.get() ? ")" : ", closed)");

@@ -1,4 +1,4 @@
-// What Python's CUDA arrays, textures and surfaces hold.
+// The contents of Python's CUDA arrays, textures and surfaces.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace cuscope::bindings {
 
-// What arrays of one level and of several are made of.
+// The properties that plain and mipmapped arrays share.
 struct ArrayLayout {
     std::vector<py::ssize_t> shape;  // of level 0
     py::dtype dtype;
     int channels = 1;
     bool layered = false, cubemap = false, surface = false;
 
-    // The axes that coordinates go along. Layers and faces are chosen by number or direction.
+    // The number of axes with coordinates. Layers and faces are chosen by a number or a direction instead.
     std::size_t axes() const { return shape.size() - (layered || cubemap ? 1 : 0); }
     ChannelFormat format() const;
     Extent extent() const;
@@ -25,7 +25,7 @@ struct ArrayLayout {
     // "shape=(2, 3), dtype=float32, channels=2, layered"
     std::string text() const;
 };
-// Throws where no array is like that.
+// Throws if there are no such arrays.
 ArrayLayout read_layout(const ShapeLike& shape, const OptionalDType& dtype, int channels, bool layered,
                         bool cubemap, bool surface);
 
@@ -48,7 +48,8 @@ struct MipmappedArray : ArrayLayout {
     unsigned levels = 1;
 };
 
-// Of elements with so many channels of NumPy's type; throws where no array has such elements.
+// The format of elements with `channels` channels of a NumPy type; throws if arrays cannot have such
+// elements.
 ChannelFormat format_of(const py::dtype& dtype, int channels);
 
 void bind_cuda_arrays(py::module_& m);
@@ -72,7 +73,7 @@ struct Surface {
     SharedOwner<core::TextureObject> object;  // empty once closed
 };
 
-// A texture or surface as the argument of a kernel; false for anything else.
+// Sets a texture or surface as the argument of a kernel; false for other objects.
 bool set_texture(core::Argument& argument, py::handle object);
 
 }  // namespace cuscope::bindings

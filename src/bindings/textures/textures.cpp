@@ -34,17 +34,17 @@ TextureAddressMode address_mode(py::handle value) {
         one_of<4>(value.cast<std::string>(), "address", {"wrap", "clamp", "mirror", "border"}));
 }
 
-// What a texture reads.
+// The memory that a texture reads.
 struct Source {
     ResourceDescription resource;
     std::shared_ptr<core::Memory> memory;
     core::DevicePtr device;
-    std::size_t axes = 1;  // that coordinates go along
+    std::size_t axes = 1;  // that have coordinates
     bool cubemap = false;
     unsigned levels = 0;  // of a mipmapped array
 };
 
-// How levels are chosen, as a program says it.
+// The mipmap options in the program's terms.
 struct LevelsAsked {
     std::string filter;
     double bias, least;
@@ -84,7 +84,7 @@ Source source_of(const DeviceArray& array, int channels) {
     resource.type = ResourceType::pitch_2d;
     resource.width = static_cast<std::size_t>(shape[1]);
     resource.height = static_cast<std::size_t>(shape[0]);
-    // The pitch of a single row is nobody's.
+    // A single row has no meaningful pitch.
     const py::ssize_t pitch =
         shape[0] == 1 ? (shape[1] * element + pitch_alignment - 1) / pitch_alignment * pitch_alignment
                       : strides[0];
@@ -164,12 +164,13 @@ void set_address(TextureDescription& how, const py::object& address, std::size_t
                 "normalized_coordinates=True, and coordinates from 0 to 1");
         }
     }
-    // A GPU filters along axes that the array does not have as well: half of what it finds there is the
-    // border.
+    // With linear filtering a GPU also interpolates along axes that the array does not have, where half of
+    // the weight would be the border's. So these axes are clamped.
     for (std::size_t i = axes; i < 3; ++i) how.address_mode[i] = TextureAddressMode::clamp;
 }
 
-// The border's values as the runtime wants them: floats, or the bits of integers where integers are read.
+// Sets the border's values as the runtime takes them: floats, or the bits of integers if the texture reads
+// integers.
 void set_border(TextureDescription& how, const py::object& border, bool integers) {
     const bool one = PyFloat_Check(border.ptr()) != 0 || PyIndex_Check(border.ptr()) != 0;
     if (!one && PySequence_Check(border.ptr()) == 0) {
@@ -202,7 +203,7 @@ void set_border(TextureDescription& how, const py::object& border, bool integers
     }
 }
 
-// Which modes fit which elements; the runtimes tell it by a number only.
+// Checks that the modes fit the elements. The runtimes would only return a status.
 void check_modes(const TextureDescription& how, const ResourceDescription& resource) {
     const ChannelFormat& format = resource.format;
     const bool integers = format.kind != ChannelKind::floating;
@@ -277,7 +278,8 @@ Texture make_texture(const py::object& source, const std::optional<int>& channel
     how.read_mode = normalized_reads ? TextureReadMode::normalized_float : TextureReadMode::element_type;
     how.srgb = srgb;
     Source from = source_of(source, channels);
-    how.normalized_coordinates = normalized_coordinates || from.cubemap;  // directions have no other form
+    // a cubemap's directions are always normalized
+    how.normalized_coordinates = normalized_coordinates || from.cubemap;
     check_modes(how, from.resource);
     set_levels(how, {mipmap_filter, mipmap_level_bias, min_mipmap_level_clamp, max_mipmap_level_clamp}, from);
     set_address(how, address, from.axes);
@@ -303,15 +305,15 @@ Surface make_surface(const CudaArray& array) {
 template <class Class>
 void bind_object(Class& bound, const char* name) {
     using Object = typename Class::type;
-    bound.def_readonly("device", &Object::device, "The device whose kernels use it.")
+    bound.def_readonly("device", &Object::device, "The device that the kernels using it run on.")
         .def_property_readonly(
             "handle", [](const Object& self) { return self.open()->handle(); },
-            "The number that kernels get, a cudaTextureObject_t or cudaSurfaceObject_t.")
+            "The cudaTextureObject_t or cudaSurfaceObject_t that kernels get, as an int.")
         .def(
             "close", [](Object& self) { self.object.reset(); },
-            "Give it up; it goes once no kernel uses it. Closing twice is no error.")
+            "Give up the object. It is destroyed once no kernel uses it. Closing twice is no error.")
         .def_property_readonly(
-            "closed", [](const Object& self) { return !self.object.get(); }, "Was it closed?")
+            "closed", [](const Object& self) { return !self.object.get(); }, "Was the object closed?")
         .def("__repr__", [name](const Object& self) {
             return std::string("<") + name + " on " + self.device->name() +
                    (self.object.get() ? ">" : ", closed>");
@@ -326,34 +328,36 @@ void bind_textures(py::module_& m) {
 
     py::class_<Texture> texture(
         m, "Texture",
-        R"(A texture object: how kernels read an array, by tex1D(), tex2D(), tex3D(), tex1Dfetch() and their like.
+        R"(A texture object, through which kernels read an array by tex1D(), tex2D(), tex3D(), tex1Dfetch() and their like.
 
 Pass it to a parameter of type cudaTextureObject_t.
 
 Parameters
 ----------
 source : CudaArray, MipmappedArray or DeviceArray
-    Device memory is read as one axis (tex1Dfetch) or as two, whose rows are contiguous and `pitch` bytes apart.
+    Device memory is read as one axis (tex1Dfetch) or as two axes; in the latter case its rows must be contiguous and
+    `pitch` bytes apart.
 channels : int, optional
-    Of device memory, along the last axis: 1 (unless given), 2 or 4.
+    For device memory: the channels along the last axis, 1 (the default), 2 or 4.
 filter : str
-    'point', or 'linear' between neighbouring elements, for floats and normalised reads.
+    'point', or 'linear' to interpolate between neighbouring elements (floats and normalized reads only).
 address : str or tuple of str
-    What lies outside, for each axis of coordinates, x first: 'clamp', 'border', and with normalised coordinates 'wrap' and 'mirror'.
+    How coordinates outside of the array are read, for each axis, x first: 'clamp', 'border', and with normalized
+    coordinates 'wrap' and 'mirror'.
 normalized_coordinates : bool
-    Coordinates go from 0 to 1, not to the extent. Of a cubemap they are a direction, whatever is said here.
+    Coordinates go from 0 to 1, not to the extent. Ignored for a cubemap, which is read by a direction.
 normalized_reads : bool
     Integers of 8 and 16 bits are read as floats from 0 or -1 to 1.
 border : number or tuple of numbers
-    What 'border' reads outside; of each channel if several are given.
+    The value that 'border' reads outside; a tuple has one for each channel.
 srgb : bool
-    Normalised 8-bit reads are taken for sRGB and made linear.
+    Normalized 8-bit reads are converted from sRGB to linear values.
 mipmap_filter : str
-    Of a MipmappedArray: 'point' reads the nearest level, 'linear' between two.
+    For a MipmappedArray: 'point' reads the nearest level, 'linear' interpolates between two.
 mipmap_level_bias : float
-    Of a MipmappedArray: is added to the level that a kernel asks for.
+    For a MipmappedArray: added to the level that a kernel requests.
 min_mipmap_level_clamp, max_mipmap_level_clamp : float
-    Of a MipmappedArray: the levels that are read. All of them unless given.
+    For a MipmappedArray: the range of levels that are read. Default: all.
 
 See cudaCreateTextureObject: CUDA C++ Programming Guide, "Texture Object API" and "Texture Fetching".
 
@@ -379,10 +383,10 @@ array([15.], dtype=float32)
 
     py::class_<Surface> surface(
         m, "Surface",
-        R"(A surface object: how kernels read and write an array, by surf2Dread(), surf2Dwrite() and their like.
+        R"(A surface object, through which kernels read and write an array by surf2Dread(), surf2Dwrite() and their like.
 
-Pass it to a parameter of type cudaSurfaceObject_t; x is in bytes there. The array is a CudaArray made with
-surface=True. See cudaCreateSurfaceObject: CUDA C++ Programming Guide, "Surface Object API".
+Pass it to a parameter of type cudaSurfaceObject_t. In kernels, x is in bytes. Make the array with
+CudaArray(..., surface=True). See cudaCreateSurfaceObject: CUDA C++ Programming Guide, "Surface Object API".
 
 >>> import numpy as np, cuscope as cs
 >>> mod = cs.Module("__global__ void set(cudaSurfaceObject_t s) { surf2Dwrite(7, s, threadIdx.x * 4, 0); }")

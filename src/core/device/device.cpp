@@ -40,14 +40,15 @@ void refuse_fork() {
 }
 
 void DeviceScope::enter(Device& device) {
-    // Where even this is refused (a host function, a lost device) the call that follows says so itself.
+    // If even this is refused (in a host function, on a lost device), the call that follows reports the
+    // error.
     if (runtime_.get_device(&previous_) != Status::success) return;
     if (previous_ == device.ordinal()) return;
     device.check(runtime_.set_device(device.ordinal()), "cudaSetDevice");
     changed_ = true;
 }
 
-// Where the mode cannot be exchanged (a lost device) the call that follows says so itself.
+// If the mode cannot be exchanged (on a lost device), the call that follows reports the error.
 ReleaseScope::ReleaseScope(Device& device)
     : device_(device),
       runtime_(device.runtime()),
@@ -55,7 +56,7 @@ ReleaseScope::ReleaseScope(Device& device)
 
 ReleaseScope::~ReleaseScope() {
     if (!relaxed_ || runtime_.thread_exchange_stream_capture_mode(&mode_) == Status::success) return;
-    // The thread is not to stay in the relaxed mode, whatever kept the call from being made.
+    // Try again: the thread must not stay in the relaxed mode, whatever the first failure was.
     runtime_.get_last_error();
     runtime_.thread_exchange_stream_capture_mode(&mode_);
 }
@@ -69,7 +70,7 @@ Device::Device(std::shared_ptr<Runtime> runtime, int ordinal, std::string name)
     : runtime_(std::move(runtime)), ordinal_(ordinal), name_(std::move(name)) {
     const Status status = runtime_->get_device_properties(&properties_, ordinal_);
     if (status != Status::success) {
-        // Listing devices never fails: the one that does not answer says why when it is used.
+        // Listing devices never fails: a device that does not answer reports the error when it is used.
         runtime_->get_last_error();
         properties_.name = std::string("unknown: ") + cuscope::name(status);
     }
@@ -199,11 +200,11 @@ void Device::note_copied_by(int other) {
 void Device::synchronize() {
     refuse_while_captured(*this, "cudaDeviceSynchronize");
     const DeviceScope scope(*this);
-    const RelaxedCapture relaxed(*this);  // on other devices, which the wait would spoil
+    const RelaxedCapture relaxed(*this);  // captures on other devices, which the wait would invalidate
     check_wait(runtime_->device_synchronize(), "cudaDeviceSynchronize");
     if (has_work_.load(std::memory_order_relaxed)) {
         sweep(all);
-        // What the sweep freed in stream order is given back by a wait.
+        // Another wait gives back the memory that the sweep freed in stream order.
         check_wait(runtime_->device_synchronize(), "cudaDeviceSynchronize");
     }
     raise_failure();
@@ -213,7 +214,7 @@ void Device::reset() {
     refuse_while_captured(*this, "cudaDeviceReset");
     const DeviceScope scope(*this);
     const Status status = runtime_->device_reset();
-    if (status == Status::not_ready) throw Interrupted();  // the device is as it was
+    if (status == Status::not_ready) throw Interrupted();  // the device is unchanged
     ++generation_;
     keep_host_addresses(*this);
     drop_host_tasks(this);
@@ -233,7 +234,7 @@ void Device::reset() {
         failures.swap(failures_);
         has_work_ = has_failures_ = false;
     }
-    // Of another generation now: these forget what they hold.
+    // The generation has changed, so these only drop their state.
     for (const Retired& one : retired) one.attempt();
     check(status, "cudaDeviceReset");
 }
@@ -263,7 +264,7 @@ void Device::fail(Status status, const std::string& call, std::string detail, st
         detail += " (" + more + ")";
     }
     Capture::note_failure(status, call, detail);
-    if (!in_host_function()) runtime_->get_last_error();  // the exception carries it from here on
+    if (!in_host_function()) runtime_->get_last_error();  // from here on the exception carries the error
     if (is_sticky(status)) drop_host_tasks(this);         // none of them will run any more
     throw Error(status, call, std::move(detail), std::move(hint));
 }
@@ -315,9 +316,10 @@ void Device::sweep(std::size_t most_retired) {
         ++sweeping_;
     }
     const SweepEnd end(sweeping_);
-    // An attempt may put off a release for good: the streams are past their uses, but the device is not idle.
+    // An attempt may end by putting a release off: the streams have finished their uses, but the device is
+    // not idle.
     std::erase_if(retired, [](const Retired& one) { return one.attempt(); });
-    std::vector<const char*> refused;  // calls of which one has found that it would wait
+    std::vector<const char*> refused;  // calls that would wait, as one of their releases has shown
     std::erase_if(put_off, [&](const PutOff& one) {
         if (!releasable(one.generation)) return true;
         if (std::find(refused.begin(), refused.end(), one.call) != refused.end()) return false;
@@ -335,8 +337,8 @@ void Device::sweep(std::size_t most_retired) {
     has_work_ = true;
 }
 
-// What another thread is about to give back is in no list. No lock is held meanwhile: giving back may take
-// the GIL, which this thread may have, and then this is over after a moment.
+// Releases that another thread is just completing are in no list. This waits for them without a lock, and
+// only for a moment: completing a release may take the GIL, which this thread may hold.
 void Device::let_others_sweep() const {
     constexpr int tries = 200;
     for (int i = 0; sweeping_ > 0 && i < tries; ++i)

@@ -1,7 +1,7 @@
-// A device: one runtime, one ordinal. Holds what belongs to all objects on it: properties, the default
-// streams, events for ordering, the exceptions of host functions that nobody has seen yet, and the releases
-// that had to be put off. One Device stands for a device as long as the process lives; identity is that of
-// the object.
+// A device: one runtime and one ordinal. It holds the state that all objects on it share: properties, the
+// default streams, events for ordering, exceptions of host functions that have not been raised yet, and
+// releases that had to be put off. There is one Device object for each device as long as the process lives,
+// so devices are compared by address.
 #pragma once
 
 #include <atomic>
@@ -47,17 +47,17 @@ class Device : public std::enable_shared_from_this<Device> {
     void reset_persisting_l2_cache();
     std::pair<int, int> stream_priority_range();  // least, greatest
     bool can_access_peer(const Device& peer);
-    // Kernels here may use the peer's memory, of its pools too.
+    // Lets kernels on this device use the peer's memory, including its pools.
     void enable_peer_access(Device& peer);
     void disable_peer_access(Device& peer);
     bool reaches(const Device& peer) const;
-    // The devices that may use the memory of this one.
+    // The ordinals of the devices that may use the memory of this one.
     std::vector<int> reached_by() const;
-    // Copies made by another device reach the memory of pools here: MemPool::let_copy().
+    // The ordinals of the devices that may access the memory pools here in copies. See MemPool::let_copy().
     std::vector<int> copied_by() const;
     void note_copied_by(int other);
     void synchronize();
-    // Everything on the device is gone afterwards: what was made before it can only be dropped.
+    // Destroys everything on the device. Objects that were made before can only be dropped.
     void reset();
     std::int64_t clock_ns() { return runtime_->clock_ns(); }
     void host_work(std::int64_t nanoseconds) { runtime_->host_work(nanoseconds); }
@@ -66,24 +66,25 @@ class Device : public std::enable_shared_from_this<Device> {
     std::shared_ptr<Stream> legacy_stream();
     std::shared_ptr<Stream> per_thread_stream();
 
-    // Throws what a status says. A wait that came back because it was interrupted throws Interrupted.
+    // Throws an Error if the call failed. The second one is for waits: it throws Interrupted if the wait was
+    // interrupted.
     void check(Status status, const char* call) {
         if (status != Status::success) fail(status, call, {}, {});
     }
     void check_wait(Status status, const char* call);
     [[noreturn]] void fail(Status status, const std::string& call, std::string detail, std::string hint);
 
-    // Refuses what was made before a reset().
+    // Counts the calls of reset(). An object made in an earlier generation is refused.
     unsigned generation() const { return generation_.load(std::memory_order_relaxed); }
     void check_generation(unsigned generation, const char* what) const {
         if (generation != this->generation()) refuse_generation(what);
     }
 
-    // Gives something back to the runtime. Never throws, never waits, leaves Ctrl-C alone, spoils no capture;
-    // does nothing once the process exits, was forked, or the device was reset. Put off where the runtime may
-    // not be called (inside a host function, during a capture), where a capture refuses the call, and where
-    // the call would wait for all of the device. `host_bytes`: of page-locked or managed memory, which the
-    // system lacks until then.
+    // Gives a resource back to the runtime. Never throws and never waits, does not consume Ctrl-C, and does
+    // not invalidate a capture. Does nothing once the process exits or was forked, or the device was reset.
+    // The release is put off where the runtime may not be called (inside a host function, during a capture),
+    // where a capture refuses the call, and where the call would wait for the whole device. `host_bytes`: the
+    // size of page-locked or managed memory, which the system does not get back until the release.
     template <class Destroy>
     void release(unsigned generation, const char* call, Destroy destroy,
                  std::size_t host_bytes = 0) noexcept {
@@ -91,20 +92,21 @@ class Device : public std::enable_shared_from_this<Device> {
         const GivingBack now;
         if (!now || !release_now(call, destroy)) put_off({generation, call, std::move(destroy), host_bytes});
     }
-    // Does what it can, without waiting, of the releases that were put off and of those that are retired.
-    // Cheap if there are none: one load. Otherwise one call for each kind of release that waits for the
-    // device, however many there are of it, and at most 32 of those that are retired, in turn. So a loop that
-    // drops and allocates keeps up with itself, and a stream that is held for long costs each call in between
-    // the same.
+    // Completes the releases that were put off and the retired ones, as far as that is possible without
+    // waiting. If there are none, it costs one load. Otherwise it costs one call for each kind of release
+    // that waits for the device, however many releases of that kind there are, and it tries at most 32 of the
+    // retired releases, in turn. So a loop that drops and allocates keeps up with itself, and a stream that
+    // is blocked for long adds a constant cost to each call in between.
     void sweep() { sweep(32); }
-    // `attempt` does what it can of a release and says whether that was all; tried again by sweeps. `hurry`,
-    // if there is one, makes the release ready at once, at the price of streams that wait for each other.
+    // `attempt` does as much of a release as it can and returns whether it is complete; sweeps try it again.
+    // `hurry`, if given, makes the release possible at once, at the price of making streams wait for each
+    // other.
     void retire(std::function<bool()> attempt, std::function<void()> hurry = nullptr) noexcept;
     std::size_t retired();
 
-    // Makes a call that allocates. If it finds no memory, it is made again once what was put off is given
-    // back: first by ordering streams, then by waiting for the device, which Ctrl-C ends (Interrupted). The
-    // device is current. A call that fails where nothing is put off has failed.
+    // Makes a call that allocates. If there is no memory, releases that were put off are completed and the
+    // call is made again: first by ordering streams, then by waiting for the device, which Ctrl-C ends
+    // (Interrupted). The device must be current. If nothing was put off, the first failure is final.
     template <class Call>
     Status allocate(Call call) {
         Status status = call();
@@ -113,25 +115,27 @@ class Device : public std::enable_shared_from_this<Device> {
         }
         return status;
     }
-    // Before page-locked or managed memory is allocated, which the system may give out without end until it
-    // ends the process: waits for the device if more than a gibibyte is put off.
+    // To be called before page-locked or managed memory is allocated: waits for the device if releases of
+    // more than a gibibyte are put off. The system hands such memory out without a limit until it kills the
+    // process.
     void limit_put_off();
 
-    // Events without timing, to order streams. An event may go back as soon as the waits on it are enqueued.
+    // Events without timing, to order streams. An event may be given back as soon as the waits on it are
+    // enqueued.
     Status take_event(EventHandle* event);
     void give_event(EventHandle event, unsigned generation) noexcept;
 
     // For large copies of pageable host memory.
     StagingRing& staging() { return *staging_; }
 
-    // What stands for the device's current memory pool; null: its default one.
+    // The object that represents the device's current memory pool; null: its default pool.
     std::shared_ptr<void> current_pool();
     void set_current_pool(std::shared_ptr<void> pool);
 
     // Exceptions of host functions, oldest first.
     void store_failure(unsigned long long stream, std::exception_ptr failure);
     void raise_failure();                           // of any stream
-    void raise_failure(unsigned long long stream);  // of this one; by the stream's serial number
+    void raise_failure(unsigned long long stream);  // of the stream with this serial number
 
   private:
     [[noreturn]] void refuse_generation(const char* what) const;
@@ -147,11 +151,11 @@ class Device : public std::enable_shared_from_this<Device> {
         std::function<void()> hurry;
     };
     void put_off(PutOff release) noexcept;
-    // False: to be put off.
+    // False: the release is to be put off.
     template <class Destroy>
     bool release_now(const char* call, const Destroy& destroy) noexcept;
     void sweep(std::size_t most_retired);
-    bool hurry();  // both: something may have been given back
+    bool hurry();  // hurry() and reclaim() return whether something may have been given back
     bool reclaim();
     void let_others_sweep() const;
 
@@ -162,30 +166,30 @@ class Device : public std::enable_shared_from_this<Device> {
     std::atomic<unsigned> generation_{0};
     std::unique_ptr<Stream> legacy_, per_thread_;
 
-    mutable std::mutex mutex_;  // of everything below; no call is made with it held
+    mutable std::mutex mutex_;  // guards the members below; never held during a call of the runtime
     std::vector<PutOff> put_off_;
     std::size_t put_off_host_bytes_ = 0;
     std::deque<Retired> retired_;
     std::vector<EventHandle> events_;
     std::shared_ptr<void> current_pool_;
     std::vector<int> reached_by_;  // ordinals
-    std::vector<int> copied_by_;   // of devices whose copies were given access to the pools here
+    std::vector<int> copied_by_;   // devices that may access the pools here in copies
     std::deque<std::pair<unsigned long long, std::exception_ptr>> failures_;
     std::atomic<bool> has_work_{false}, has_failures_{false};
-    std::atomic<int> sweeping_{0};  // how many threads have taken releases out of the lists, to try them
+    std::atomic<int> sweeping_{0};  // threads that are trying releases which they took out of the lists
     std::unique_ptr<StagingRing> staging_;
 
   public:
     ~Device();  // where Stream and StagingRing are complete
 };
 
-// Throws an Error in a child process that may not use its parent's runtimes.
+// Throws an Error in a forked child process, which may not use its parent's runtimes.
 [[noreturn]] void refuse_fork();
 inline void refuse_after_fork() {
     if (forked_after_use()) refuse_fork();
 }
 
-// Makes a device the calling thread's current one, as its runtime sees it, and restores the one before.
+// Makes a device the calling thread's current one in its runtime, and restores the previous one.
 class DeviceScope {
   public:
     explicit DeviceScope(Device& device) : DeviceScope(device, true) {}
@@ -209,14 +213,14 @@ class DeviceScope {
     bool changed_ = false;
 };
 
-// For calls that go by handles of streams and events, which know their device: which device is current
-// matters to those of default streams alone.
+// For calls that take the handle of a stream or event. Such a handle implies its device, so the current
+// device is set only for default streams: they have the same handles on all devices.
 class HandleScope : public DeviceScope {
   public:
     explicit HandleScope(Device& device, bool default_stream = false) : DeviceScope(device, default_stream) {}
 };
 
-// On a thread that runs a host function: the runtime may not be called.
+// Marks a thread that runs a host function, in which the runtime may not be called.
 class HostFunctionScope {
   public:
     HostFunctionScope();
@@ -226,8 +230,8 @@ class HostFunctionScope {
 };
 bool in_host_function() noexcept;
 
-// A destructor's calls: on its device, without waiting, and so that no capture of any thread is spoilt by
-// them.
+// Surrounds the calls of a destructor: they are made on its device, without waiting, and without invalidating
+// a capture of any thread.
 class ReleaseScope {
   public:
     explicit ReleaseScope(Device& device);
@@ -243,7 +247,7 @@ class ReleaseScope {
     CaptureMode mode_ = CaptureMode::relaxed;
     bool relaxed_;
 };
-// Is this the answer of a call that is to be made again later?
+// Does this status mean that the call is to be made again later?
 bool is_put_off(Status status) noexcept;
 
 template <class Destroy>

@@ -12,12 +12,11 @@
 namespace cuscope::core {
 namespace {
 
-// Devices are made once and live as long as the process; never destroyed, so that handles may outlive
-// static destructors.
+// Devices are created once and never destroyed, because handles may outlive static destructors.
 struct Known {
     std::mutex mutex;
     std::map<std::pair<std::string, int>, DevicePtr> devices;
-    std::map<std::string, std::shared_ptr<Runtime>> runtimes;  // that were asked for
+    std::map<std::string, std::shared_ptr<Runtime>> runtimes;  // runtimes that were asked for
 };
 
 Known& known() {
@@ -45,10 +44,10 @@ int device_count(Runtime& runtime, Status* status) {
 }
 
 struct Scope {
-    DevicePtr entered;  // what `device` is until set_current_device() changes it
+    DevicePtr entered;  // the value of `device` until set_current_device() changes it
     DevicePtr device;
     StreamPtr stream;   // null: only the device
-    int previous = -1;  // what the runtime of the device called current; -1: not known
+    int previous = -1;  // the runtime's current device before; -1: not known
 };
 
 struct ThreadState {
@@ -72,7 +71,7 @@ DevicePtr initial_device() {
     return all.front();
 }
 
-// Other users of the runtime on this thread see the same current device.
+// Sets the device in the runtime too, so that other libraries on this thread see the same current device.
 int make_current(Device& device) {
     refuse_after_fork();
     int previous = -1;
@@ -89,7 +88,8 @@ void restore(const Scope& scope) {
     scope.device->runtime().set_device(scope.previous);
 }
 
-// A generator that was abandoned inside its `with` may leave out of order: the scope goes, whichever it is.
+// Scopes may be left out of order, for example by a generator that was abandoned inside its `with`. So this
+// removes the innermost matching scope, wherever it stands.
 template <class Matches>
 void pop(Matches matches, const char* what) {
     auto& scopes = thread_state.scopes;
@@ -113,7 +113,7 @@ std::shared_ptr<Runtime> use_runtime(const std::string& kind) {
 }
 
 void shut_down_runtimes() noexcept {
-    if (forked_after_use()) return;  // theirs are the parent's
+    if (forked_after_use()) return;  // the runtimes belong to the parent
     std::map<std::string, std::shared_ptr<Runtime>> runtimes;
     {
         const std::lock_guard lock(known().mutex);
@@ -130,7 +130,7 @@ std::vector<DevicePtr> known_devices() {
 }
 
 std::vector<DevicePtr> devices() {
-    // Where no runtime may be asked, using one of them says why.
+    // If no runtime may be called, the error comes when one of the devices is used.
     if (forked_after_use() || in_host_function()) return known_devices();
     std::vector<DevicePtr> all;
     for (const std::string& kind : runtime_kinds()) {
@@ -211,7 +211,7 @@ void set_current_device(const DevicePtr& device) {
     if (thread_state.scopes.empty()) {
         thread_state.base = device;
     } else if (Scope& scope = thread_state.scopes.back(); scope.device != device) {
-        // Until the scope is left, which restores what was before it.
+        // Lasts until the scope is left, which restores the device before it.
         if (&scope.device->runtime() != &device->runtime()) {
             restore(scope);
             scope.previous = -1;

@@ -1,4 +1,4 @@
-// The devices of this process, and which of them, and which stream, a thread is on.
+// The devices of this process, and the current device and stream of each thread.
 #pragma once
 
 #include <string>
@@ -8,22 +8,22 @@
 
 namespace cuscope::core {
 
-// In the order in which a person sees them: real ones first. Never throws for a runtime that does not
-// answer: it has no devices then.
+// In the order in which they are listed to the user: real devices first. Does not throw if a runtime fails;
+// such a runtime has no devices.
 std::vector<DevicePtr> devices();
-// Those that were asked for so far; asks no runtime.
+// The devices that were asked for so far. Calls no runtime.
 std::vector<DevicePtr> known_devices();
-// By name; throws std::invalid_argument that lists the names.
+// Throws std::invalid_argument with a list of the names if there is no such device.
 DevicePtr find_device(const std::string& name);
-// Another simulated device.
+// Adds another simulated device.
 DevicePtr add_host_device(const std::string& model);
 
-// The runtime of a kind, as the registry has it; null if this build has none.
+// The registered runtime of a kind; null if this build has none.
 std::shared_ptr<Runtime> use_runtime(const std::string& kind);
-// The process is about to exit: ends what was used, waits for nothing.
+// Called when the process is about to exit: shuts down the runtimes that were used, without waiting.
 void shut_down_runtimes() noexcept;
 
-// Why a runtime has no devices: its answer to being asked for them.
+// The result of listing a runtime's devices, with the reason if it has none.
 struct RuntimeAnswer {
     std::string kind;
     Status status = Status::success;
@@ -33,10 +33,10 @@ struct RuntimeAnswer {
 };
 std::vector<RuntimeAnswer> runtime_answers();
 
-// The calling thread's current device: of the innermost scope, or the one last set, or the first there is
+// The calling thread's current device: of the innermost scope, else the one last set, else the first device
 // (CUSCOPE_DEVICE names another).
 DevicePtr current_device();
-// The innermost scope's stream on a device, else its legacy default stream.
+// The innermost scope's stream on the device, else its legacy default stream.
 StreamPtr current_stream(const DevicePtr& device);
 void set_current_device(const DevicePtr& device);
 void push_device(const DevicePtr& device);
@@ -45,8 +45,8 @@ void push_stream(const StreamPtr& stream);
 void pop_device(const DevicePtr& device);
 void pop_stream(unsigned long long serial);
 
-// Makes a device the calling thread's current one without asking its runtime, which inside of a host function
-// answers nothing.
+// Makes a device the calling thread's current one without calling its runtime, which cannot be called inside
+// a host function.
 class CurrentDeviceScope {
   public:
     explicit CurrentDeviceScope(const DevicePtr& device);

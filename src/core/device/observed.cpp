@@ -16,7 +16,7 @@ namespace cuscope::core {
 const char* interned(const std::string& text) {
     struct Texts {
         std::mutex mutex;
-        std::unordered_set<std::string> texts;  // whose elements stay where they are
+        std::unordered_set<std::string> texts;  // a set never moves its elements
     };
     static Texts* const known = new Texts;  // outlives static destructors
     const std::lock_guard lock(known->mutex);
@@ -31,11 +31,12 @@ std::string name_of(const Stream& stream) {
                                                   : "Stream #" + std::to_string(stream.id());
 }
 
-// Does it have work to do? Not known where the question is not allowed.
+// Does the stream have work to do? Unknown if the query is not allowed.
 std::optional<bool> is_busy(const Stream& stream) {
     Runtime& runtime = stream.device().runtime();
     if (stream.capturing()) return std::nullopt;
-    // The legacy stream takes part in every capture of a stream that blocks: CUDA refuses the question then.
+    // The legacy stream is ordered with every blocking stream. CUDA refuses to query it while one of them is
+    // captured.
     if (stream.handle() == stream_legacy && captures_underway() > 0) return std::nullopt;
     CaptureStatus capture = CaptureStatus::active;
     if (runtime.stream_is_capturing(stream.handle(), &capture) != Status::success) {
@@ -58,7 +59,7 @@ MemoryOperation operation_of(const EnqueuedNote& note) {
             static_cast<unsigned>(note.c >> 8)};
 }
 
-// What is known of the number that a wait is for; empty if the wait is over.
+// Describes the number that a wait waits for; empty if the wait is over.
 std::string look_at(const Device& device, const MemoryOperation& wait) {
     const std::string number =
         "the number at " + text_of_address(reinterpret_cast<std::uintptr_t>(wait.address));
@@ -106,11 +107,11 @@ std::string what(const EnqueuedNote& note) {
 struct Busy {
     StreamPtr stream;
     std::vector<EnqueuedNote> notes;
-    int first = 0;  // place of the first of them in the list
+    int first = 0;  // place of the first of the notes in the list
 };
 
-// What has certainly ended goes: everything up to a host function that has returned, or before one that has
-// begun.
+// Removes the notes of commands that have certainly ended: everything up to a host function that has
+// returned, or before one that has begun.
 void drop_ended(std::vector<EnqueuedNote>* notes) {
     for (std::size_t i = notes->size(); i-- > 0;) {
         if ((*notes)[i].kind != Enqueued::host_function) continue;
@@ -126,10 +127,10 @@ void drop_ended(std::vector<EnqueuedNote>* notes) {
 }  // namespace
 
 void observe(Device& device, PendingList* list) {
-    if (in_host_function()) return;  // where no question is allowed
+    if (in_host_function()) return;  // a host function may not query the runtime
     std::vector<StreamPtr> streams = Stream::all_of(device);
     std::erase_if(streams, [](const StreamPtr& stream) { return stream->enqueued().last() == 0; });
-    if (streams.empty()) return;  // a device that nobody has used is left alone
+    if (streams.empty()) return;  // do not touch a device without any work
     const DeviceScope scope(device);
     const RelaxedCapture relaxed(device);
     std::vector<Busy> busy;
@@ -143,7 +144,8 @@ void observe(Device& device, PendingList* list) {
         }
         Busy one{stream, stream->enqueued().list(), 0};
         drop_ended(&one.notes);
-        // The legacy stream is as busy as any that it is ordered with.
+        // The legacy stream is busy whenever a stream that it is ordered with is busy. So if it has no notes
+        // of its own, it is left out.
         if (one.notes.empty() && stream->handle() == stream_legacy) continue;
         busy.push_back(std::move(one));
     }
@@ -199,7 +201,7 @@ void observe(Device& device, PendingList* list) {
                         if (other.stream->serial() != note.a || &other == &one) continue;
                         const int last = other.first + std::max(static_cast<int>(other.notes.size()) - 1, 0);
                         work.reasons.push_back({PendingKind::event,
-                                                "for what was recorded there, at the latest behind {}",
+                                                "for the event's record there, at the latest behind {}",
                                                 {last}});
                     }
                     break;

@@ -1,13 +1,13 @@
-// What is known of a real device without asking it anything that waits: what its streams were given last, and
-// what can be told of that from the outside.
+// The state of a real device as far as it can be found out without a call that waits: the last commands given
+// to its streams, and how far they have come.
 #pragma once
 
 #include "core/device/device.hpp"
 
 namespace cuscope::core {
 
-// Adds what may be in flight. Streams that take part in a capture, and those whose question could spoil one,
-// are left out.
+// Adds the commands that may be in flight. Leaves out streams that take part in a capture, and streams
+// that cannot be queried without invalidating a capture.
 void observe(Device& device, PendingList* list);
 
 }  // namespace cuscope::core

@@ -10,7 +10,7 @@
 namespace cuscope::core {
 namespace {
 
-// A stream's later work is of little interest: it waits for the earlier one.
+// The later commands of a stream are of little interest, because they wait for the earlier ones.
 constexpr int most_lines_of_stream = 8;
 constexpr std::size_t most_roots = 8;
 
@@ -70,7 +70,7 @@ PendingReport pending(const DevicePtr& device) {
 
 std::string text_of(const PendingReport& report) {
     if (report.entries.empty()) return "nothing is in flight";
-    // By stream, in the order in which their oldest work was enqueued.
+    // Grouped by stream, in the order in which the oldest commands of the streams were enqueued.
     std::vector<std::pair<std::string, std::vector<const PendingEntry*>>> streams;
     std::map<std::string, std::size_t> places;
     std::size_t widest = 0;

@@ -1,5 +1,6 @@
-// What is in flight on the devices of this process, and what each piece of it waits for: a simulated device
-// knows, of a GPU what the core has enqueued is known, and some of what has become of it.
+// The commands in flight on the devices of this process, and the reason why each of them waits. A simulated
+// device knows them exactly. For a GPU, the report has the commands that core enqueued and a part of their
+// progress.
 #pragma once
 
 #include <string>
@@ -21,12 +22,12 @@ struct PendingEntry {
 
 struct PendingReport {
     std::vector<PendingEntry> entries;
-    std::vector<std::string> roots;     // what all of it waits for in the end
-    std::vector<std::string> observed;  // devices of which only what was enqueued is known
+    std::vector<std::string> roots;     // the causes at the ends of all chains of waiting
+    std::vector<std::string> observed;  // devices of which only the enqueued commands are known
 };
 
-// Of a device, or of all that are known if it is null. Waits for nothing and changes nothing; asks no
-// runtime that was not used.
+// For one device, or for all known ones if it is null. Waits for nothing, changes nothing, and calls no
+// runtime that was not used before.
 PendingReport pending(const DevicePtr& device);
 // A table for a terminal.
 std::string text_of(const PendingReport& report);

@@ -8,7 +8,7 @@
 namespace cuscope::core {
 namespace {
 
-// Those under way, so that failures can be matched with them.
+// The captures under way, so that failures can be matched with them.
 struct Underway {
     std::mutex mutex;
     std::vector<std::shared_ptr<Capture>> captures;
@@ -21,9 +21,9 @@ Underway& underway() {
 
 thread_local std::weak_ptr<Capture> last_spoilt;
 
-std::atomic<int> left_count{0};  // captures that are left behind and not ended
+std::atomic<int> left_count{0};  // captures that were left behind and have not ended
 
-// Stands for the thread.
+// An object that represents this thread; it expires when the thread ends.
 const std::shared_ptr<void>& this_thread() {
     thread_local const std::shared_ptr<void> token = std::make_shared<int>();
     return token;
@@ -34,13 +34,14 @@ std::vector<std::shared_ptr<Capture>> captures() {
     return underway().captures;
 }
 
-// The answers of an end that captures know.
+// Statuses of cudaStreamEndCapture that mean that the capture has ended or continues, rather than that the
+// call failed.
 bool ends_or_goes_on(Status status) {
     return status == Status::illegal_state ||
            (status >= Status::stream_capture_unsupported && status <= Status::stream_capture_wrong_thread);
 }
 
-const char* const refused = "Nothing was captured of it, and the capture goes on.";
+const char* const refused = "The call was not captured, and the capture goes on.";
 
 }  // namespace
 
@@ -76,7 +77,7 @@ void Keepers::keep(const Keepers& others) {
 
 RelaxedCapture::RelaxedCapture(Device& device) {
     if (captures_underway() == 0) return;
-    // Where it is refused, the call would spoil the capture.
+    // A capture would be invalidated by a refused call, so the mode is relaxed.
     device.check(device.runtime().thread_exchange_stream_capture_mode(&mode_),
                  "cudaThreadExchangeStreamCaptureMode");
     runtime_ = &device.runtime();
@@ -85,7 +86,7 @@ RelaxedCapture::RelaxedCapture(Device& device) {
 RelaxedCapture::~RelaxedCapture() {
     if (runtime_ == nullptr || runtime_->thread_exchange_stream_capture_mode(&mode_) == Status::success)
         return;
-    // The thread is not to stay as it is, whatever kept the call from being made.
+    // Try again: the thread must not stay in the relaxed mode, whatever the first failure was.
     runtime_->get_last_error();
     runtime_->thread_exchange_stream_capture_mode(&mode_);
 }
@@ -101,7 +102,7 @@ void refuse_while_captured(const Device& device, const char* call) {
         if (&capture->origin()->device() != &device) continue;
         refuse_in_capture(Status::stream_capture_unsupported, call,
                           "a stream of " + device.name() +
-                              " is being captured, and what is captured does not run: end the capture first");
+                              " is being captured, and captured work does not run: end the capture first");
     }
 }
 
@@ -235,14 +236,14 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
     return end(stream, quietly, closed);
 }
 
-// Opens the gates.
+// The gates are open when this returns.
 std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly,
                                     std::optional<ClosedGates>& closed) {
     Device& device = stream->device();
-    const std::shared_ptr<Capture> capture = stream->capture();  // no other thread ends it now
+    const std::shared_ptr<Capture> capture = stream->capture();  // no other thread can end it now
     if (capture && capture->origin_ == stream && capture->mode_ != CaptureMode::relaxed &&
         !capture->is_of_this_thread()) {
-        // The runtime would end the capture, and make no graph of it.
+        // The runtime would end the capture and return no graph.
         refuse_in_capture(Status::stream_capture_wrong_thread, "cudaStreamEndCapture",
                           "the thread that began a capture ends it, unless it was begun with mode='relaxed'");
     }
@@ -254,7 +255,7 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly,
         status = runtime.stream_end_capture(stream->handle(), &handle);
     }
     if (status != Status::success && !ends_or_goes_on(status)) {
-        // Whatever it was, the stream is to be usable.
+        // Whatever failed, the stream must be usable afterwards.
         CaptureStatus now = CaptureStatus::none;
         GraphHandle left = nullptr;
         const DeviceScope scope(device);
@@ -265,7 +266,7 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly,
             runtime.graph_destroy(left);
         }
     }
-    // Not the one to end it, or not the thread: it goes on.
+    // Called in the wrong stream or on the wrong thread: the capture continues.
     const bool goes_on = status == Status::stream_capture_unmatched ||
                          status == Status::stream_capture_wrong_thread || status == Status::illegal_state;
     const bool ours =
@@ -281,7 +282,7 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly,
     if (ours && capture->into_ && status != Status::success) capture->into_->fail();
     if (status != Status::success) {
         std::string detail, hint;
-        bool known = false;  // the call that spoilt it, and so why
+        bool known = false;  // is the call that invalidated the capture known?
         if (capture && status == Status::stream_capture_invalidated) {
             const std::lock_guard lock(capture->mutex_);
             known = !capture->spoilt_by_.empty();
@@ -327,13 +328,13 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly,
 void Capture::leave_behind(const StreamPtr& stream) noexcept {
     const auto capture = stream->capture();
     if (!capture || capture->origin_ != stream) return;
-    // Inside another thread's `with`, whose end is that of the capture.
+    // Another thread holds the capture in a `with` block. The end of the block ends the capture.
     if (capture->held_ && !capture->is_of_this_thread()) return;
     if (!capture->left_.exchange(true)) ++left_count;
     end_left();
 }
 
-// No thread may end it. It is spoilt, so that no graph comes of it, and goes with its stream.
+// No thread may end this capture. Invalidate it, so that it cannot produce a graph; it ends with its stream.
 void Capture::give_up() {
     const DeviceScope scope(origin_->device());
     Runtime& runtime = origin_->device().runtime();
@@ -343,7 +344,7 @@ void Capture::give_up() {
     leave();
 }
 
-// In a destructor, maybe: never waits. In a host function no call of the runtime is allowed.
+// May run in a destructor, so it never waits. In a host function no call of the runtime is allowed.
 void Capture::end_left() noexcept {
     if (left_count == 0 || in_host_function() || process_exiting() || forked_after_use()) return;
     try {
@@ -361,7 +362,7 @@ void Capture::end_left() noexcept {
             }
         }
     } catch (...) {
-        // The runtime answers nothing: nothing is captured either.
+        // The runtime does not answer, so no capture can be under way either.
     }
 }
 
@@ -379,7 +380,7 @@ std::shared_ptr<DeviceMemory> Capture::own_memory(const StreamPtr& stream, std::
     return made;
 }
 
-// ---- what the next node waits for
+// ---- the dependencies of the next node
 
 std::shared_ptr<Graph> Capture::graph_of(const StreamPtr& stream, GraphHandle handle) {
     if (into_) return into_;
@@ -436,7 +437,7 @@ void Capture::update_dependencies(const StreamPtr& stream,
                  "cudaStreamUpdateCaptureDependencies");
 }
 
-// ---- what spoilt it
+// ---- which call invalidated a capture
 
 void Capture::note_failure(Status status, const std::string& call, const std::string& detail) noexcept {
     if (captures_underway() == 0 || status == Status::stream_capture_invalidated) return;
@@ -458,7 +459,8 @@ void Capture::note_failure(Status status, const std::string& call, const std::st
             last_spoilt = capture;
         }
     } catch (...) {
-        // Nobody learns then who it was.
+        // Out of memory while noting the call. The capture's own error is reported all the same, without
+        // naming the call.
     }
 }
 

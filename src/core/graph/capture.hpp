@@ -1,5 +1,5 @@
-// Stream capture: what is put in a stream becomes a graph. Knows which streams take part, keeps what the
-// captured work uses, and remembers which call spoilt it.
+// Stream capture: the commands put in a stream become a graph. A Capture knows which streams take part, keeps
+// the objects that the captured commands use, and remembers which call invalidated it.
 #pragma once
 
 #include <array>
@@ -22,7 +22,8 @@ class Graph;
 class GraphNode;
 class GraphTask;
 
-// What the nodes of a graph use. Only grows: a graph's nodes are few beside what they work on.
+// The objects that the nodes of a graph use. They are never removed one by one: the list is small compared to
+// the memory that it keeps.
 class Keepers {
   public:
     void keep(const std::shared_ptr<Memory>& memory);
@@ -30,7 +31,7 @@ class Keepers {
     void keep(const std::shared_ptr<void>& thing);
     void keep(const std::shared_ptr<GraphTask>& task);
     void keep(const Keepers& others);
-    // Never keeps it: its owner.
+    // Never keeps this object, which is the owner of the Keepers.
     void ignore(const void* thing) { first(thing); }
 
     const std::vector<std::shared_ptr<Memory>>& memories() const { return memories_; }
@@ -40,26 +41,26 @@ class Keepers {
     std::vector<std::shared_ptr<Memory>> memories_;
     std::vector<std::shared_ptr<GraphTask>> tasks_;
     std::vector<std::shared_ptr<void>> things_;
-    // True at the first call for it; launches mostly use what the launches before them used.
+    // True at the first call for an object. Launches mostly use the same objects as the launches before them.
     bool first(const void* thing);
 
     std::unordered_set<const void*> seen_;
-    std::array<const void*, 16> recent_{};  // some of those in seen_
+    std::array<const void*, 16> recent_{};  // some of the addresses in seen_
 };
 
 class Capture : public std::enable_shared_from_this<Capture> {
   public:
-    // Throws what the runtime says.
+    // Throws if the runtime refuses.
     static void begin(const StreamPtr& stream, CaptureMode mode);
-    // The same, adding to a graph, behind what `after` are.
+    // The same, but adds nodes to an existing graph, after the nodes `after`.
     static void begin(const StreamPtr& stream, CaptureMode mode, const std::shared_ptr<Graph>& graph,
                       const std::vector<GraphNodeHandle>& after);
-    // Null where the capture failed and `quietly`; throws otherwise. The streams are usable in any case.
+    // If the capture failed, returns null with `quietly`, else throws. The streams are usable in either case.
     static std::shared_ptr<Graph> end(const StreamPtr& stream, bool quietly);
-    // A capture that is held is ended by its holder, even if the stream is closed before.
+    // The owner of a held capture ends it, even if the stream is closed before.
     void set_held(bool held) { held_ = held; }
-    // The stream was closed or dropped: its capture is to be ended. If this thread may not end it, or not
-    // now, a later call of end_left() does.
+    // To be called when the stream was closed or dropped, so that its capture must end. If this thread may
+    // not end it, or not now, a later call of end_left() does.
     static void leave_behind(const StreamPtr& stream) noexcept;
     static void end_left() noexcept;
 
@@ -68,25 +69,27 @@ class Capture : public std::enable_shared_from_this<Capture> {
         const std::lock_guard lock(mutex_);
         keepers_.keep(thing);
     }
-    // What a launch uses.
+    // Keeps the memory and the kernel of a launch.
     void keep(std::span<Memory* const> memories, const std::shared_ptr<void>& kernel);
-    // Memory of the capture's own that the work of one stream uses: so much that a reduction needs, say.
+    // Memory that belongs to the capture, for the work of one stream: the workspace of a reduction, for
+    // example.
     std::shared_ptr<DeviceMemory> own_memory(const StreamPtr& stream, std::size_t bytes, bool* fresh);
-    // Another stream takes part, unless the capture has ended.
+    // Adds another stream to the capture, unless the capture has ended.
     void join(const StreamPtr& stream);
-    // What the next node that is captured in a stream waits for; its graph, as far as it is there.
+    // The nodes that the next captured command of the stream will depend on.
     static std::vector<std::shared_ptr<GraphNode>> dependencies(const StreamPtr& stream);
     static void update_dependencies(const StreamPtr& stream,
                                     const std::vector<std::shared_ptr<GraphNode>>& nodes, bool replace);
     const StreamPtr& origin() const { return origin_; }
-    // Null: none of ours that is under way.
+    // Null: no capture of this package with this number is under way.
     static std::shared_ptr<Capture> of_id(const Device& device, unsigned long long id);
-    // Does a stream take part that the legacy default stream of its device waits for?
+    // Does a blocking stream of this device take part, for which its legacy default stream waits?
     bool has_blocking_stream_of(const Device& device);
 
-    // A call has failed on this thread: was a capture spoilt by it? Looks, where it can be.
+    // To be called when a call has failed on this thread: finds out, where that is possible, whether a
+    // capture was invalidated by it.
     static void note_failure(Status status, const std::string& call, const std::string& detail) noexcept;
-    // Where in the program the call is that note_failure() was told of last on this thread.
+    // The source line of the call that note_failure() was last told of on this thread.
     static void note_place(const std::string& place);
 
     Capture(const StreamPtr& origin, CaptureMode mode, std::shared_ptr<Graph> into);
@@ -96,8 +99,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
     void leave();
     void give_up();
     bool is_of_this_thread() const;
-    // No stream that takes part is given work, and none joins. False where that would have to be waited for,
-    // and is not to be.
+    // Keeps every participating stream from getting work, and other streams from joining. False if that would
+    // have to wait and `may_wait` is false.
     bool close_gates(ClosedGates* closed, bool may_wait);
     static std::shared_ptr<Graph> end(const StreamPtr& stream, bool quietly,
                                       std::optional<ClosedGates>& closed);
@@ -111,22 +114,22 @@ class Capture : public std::enable_shared_from_this<Capture> {
     std::atomic<bool> held_{false}, left_{false};
     std::shared_ptr<Graph> into_;
     unsigned long long id_ = 0;  // the runtime's number
-    std::mutex mutex_;           // of everything below
+    std::mutex mutex_;           // guards the members below
     bool ended_ = false;
     Keepers keepers_;
     std::vector<StreamPtr> streams_;
     std::unordered_map<const Stream*, std::shared_ptr<DeviceMemory>> own_;
-    std::shared_ptr<Graph> unfinished_;  // null: nobody has asked
+    std::shared_ptr<Graph> unfinished_;  // null: not asked for yet
     std::string spoilt_by_, why_, place_;
 };
 
-// Captures of this process that this package began. While there are any, what need not be done now waits:
-// calls that only tidy up could spoil one.
+// The number of captures that this package began in this process and that have not ended. While there are
+// any, calls that only tidy up are put off, because they could invalidate a capture.
 inline std::atomic<int> capture_count{0};
 inline int captures_underway() noexcept { return capture_count.load(std::memory_order_relaxed); }
 
-// Lets calls through that a capture would refuse for safety's sake alone, on this thread: allocations that
-// are no part of it.
+// Allows, on this thread, calls that are not part of a capture but that a capture refuses by default because
+// they are unsafe in general, such as allocations.
 class RelaxedCapture {
   public:
     explicit RelaxedCapture(Device& device);
@@ -139,14 +142,14 @@ class RelaxedCapture {
     CaptureMode mode_ = CaptureMode::relaxed;
 };
 
-// In a capture: keeps what pageable host memory belongs to, which the graph reads or writes when it runs.
+// In a capture: keeps the owner of pageable host memory, which the graph reads or writes when it runs.
 void keep_host(const Stream& stream, bool pinned, const std::function<std::shared_ptr<void>()>& keep_alive);
 
-// Throws before the runtime hears of a call that would spoil the capture.
+// Throws an Error before a call is made that would invalidate the capture.
 [[noreturn]] void refuse_in_capture(Status status, const std::string& call, const std::string& detail);
-// Of a call that waits for all of a device, or asks it.
+// The same for a call that waits for the whole device or queries it.
 void refuse_while_captured(const Device& device, const char* call);
-// Of work in the legacy default stream, which waits for all blocking streams.
+// The same for work in the legacy default stream, which waits for all blocking streams.
 void refuse_legacy_in_capture(const Stream& stream, const char* call);
 
 }  // namespace cuscope::core

@@ -1,4 +1,4 @@
-// Graphs in the language of Graphviz.
+// Writes a graph in the DOT language of Graphviz.
 #include <concepts>
 #include <map>
 #include <sstream>
@@ -111,7 +111,7 @@ struct Writer {
                 text << indent << "}\n";
             }
         }
-        // Equal graphs have equal texts, whichever order the runtime names edges in.
+        // Sorted, so that equal graphs have equal texts in whatever order the runtime lists the edges.
         std::map<std::pair<int, int>, DependencyType> edges;
         for (const Graph::Edge& edge : graph.edges())
             edges[{numbers[edge.from.get()], numbers[edge.to.get()]}] = edge.data.type;

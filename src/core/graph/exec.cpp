@@ -19,7 +19,7 @@ GraphExec::GraphExec(const DevicePtr& device, std::shared_ptr<ExecutableHandle> 
     keepers_->ignore(this);
 }
 
-// What a launch in flight uses stays until that has ended.
+// Objects that a launch in flight uses stay alive until the launch has ended.
 GraphExec::~GraphExec() {
     executable_->dropped = true;
     release_after_uses(device_, generation_, "cudaGraphExecDestroy", uses_.take(),
@@ -35,7 +35,8 @@ bool GraphExec::is_told(const Stream& stream) const {
 void GraphExec::used_in(const StreamPtr& stream) {
     check_usable();
     if (is_told(*stream)) return;
-    // Executables may use each other, in a circle too: one lock for all, and none is told twice.
+    // Executables may use each other, even in a circle. So there is one lock for all of them, and each is
+    // told once.
     static std::recursive_mutex& telling = *new std::recursive_mutex;  // outlives static destructors
     const std::lock_guard all(telling);
     if (telling_) return;
@@ -124,7 +125,7 @@ GraphExec::Update GraphExec::update(Graph& graph) {
         return {info.result, graph.node(info.error_node), graph.node(info.error_from_node)};
     }
     device_->check(status, "cudaGraphExecUpdate");
-    // What earlier launches use stays as well: they may still run.
+    // Objects of the old graph are kept too, because earlier launches may still be running.
     keep(graph.keepers());
     return {};
 }

@@ -12,7 +12,7 @@
 namespace cuscope::core {
 namespace {
 
-// A fill starts with this much copied from the host and doubles it on the device.
+// A large fill copies this many bytes from the host and then doubles them on the device.
 constexpr std::size_t fill_seed_bytes = 64 << 10;
 
 void check_stream(const DeviceSpan& span, const Stream& stream) {
@@ -24,7 +24,7 @@ void check_stream(const DeviceSpan& span, const Stream& stream) {
                                 stream.device().name() + ": use a stream of the array's device");
 }
 
-// Host memory that the runtime knows in no way: neither page-locked, by whomever, nor managed.
+// Host memory that the runtime does not know: neither page-locked (by any library) nor managed.
 bool is_pageable(Runtime& runtime, const void* host) {
     PointerAttributes attributes;
     if (runtime.pointer_get_attributes(&attributes, host) != Status::success) {
@@ -34,7 +34,8 @@ bool is_pageable(Runtime& runtime, const void* host) {
     return attributes.type == MemoryType::unregistered;
 }
 
-// A simulated device models what the runtime's own copy takes.
+// Copies large pageable memory through the staging ring. False: the runtime is to do the copy. Simulated
+// devices always leave it to the runtime, because they model the time of the runtime's copy.
 bool copy_staged(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
                  const Stream& stream) {
     Device& device = stream.device();
@@ -52,7 +53,7 @@ void enqueue_copy(void* destination, const void* source, std::size_t bytes, Memc
                   const StreamPtr& stream, const KeepAlive& keep_alive) {
     Device& device = stream->device();
     const Enqueue enqueue(*stream);
-    const RelaxedCapture relaxed(device);  // of others: copies of pageable memory wait inside
+    const RelaxedCapture relaxed(device);  // captures on other streams: copies of pageable memory wait inside
     if (!stream->capturing()) stream->note(Enqueued::copy, bytes, static_cast<std::uint64_t>(kind));
     const auto pinned = PinnedMemory::find(device, host, bytes);
     if (pinned) pinned->use(stream, enqueue);

@@ -17,7 +17,7 @@ void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
     std::vector<std::size_t> sizes, first;
     std::vector<MemcpyAttributes> attributes;
     bool wait = false;
-    // Told of the stream: device memory, and page-locked memory. True: pageable.
+    // Notes the use in the memory, if it is device memory or page-locked. Returns true for pageable memory.
     const auto use = [&](const BatchSide& side, std::size_t bytes) {
         if (side.memory) {
             side.memory->use(stream, enqueue);
@@ -44,11 +44,11 @@ void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
     if (sizes.empty()) return;
     if (wait && stream->capturing()) {
         refuse_in_capture(Status::stream_capture_unsupported, "cudaMemcpyBatchAsync",
-                          "copies of pageable host memory are over when the call returns, which those of a "
-                          "capture are not: use page-locked memory, or single copies");
+                          "copies of pageable host memory must end before the call returns, but captured "
+                          "copies run later: use page-locked memory, or single copies");
     }
     if (stream->handle() == stream_legacy) {
-        // The one stream that takes no batches.
+        // The legacy default stream takes no batches.
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             device.check_wait(
                 runtime.memcpy_async(to[i], from[i], sizes[i], MemcpyKind::by_address, stream->handle()),

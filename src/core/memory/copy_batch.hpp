@@ -1,4 +1,4 @@
-// Many copies in one call. Nothing orders them among each other.
+// Many copies in one call. They are not ordered among each other.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace cuscope::core {
 
-// A side is device memory, or the host's, page-locked or not.
+// A source or destination: device memory, or host memory (page-locked or pageable).
 struct BatchSide {
     std::byte* address = nullptr;
-    std::shared_ptr<DeviceMemory> memory;  // null: the host's
+    std::shared_ptr<DeviceMemory> memory;  // null: host memory
 };
 
 struct BatchCopy {
@@ -20,7 +20,7 @@ struct BatchCopy {
     std::size_t bytes = 0;
 };
 
-// Pageable sources may change once this returns; it waits where a destination is pageable.
+// Pageable sources may be changed once this returns. It waits if a destination is pageable.
 void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream);
 
 }  // namespace cuscope::core

@@ -10,14 +10,14 @@
 namespace cuscope::core {
 namespace {
 
-// The pools that were made, for those who are given access to all of a device's.
-struct Registry {
+// All pools that were made, so that a device can be given access to all pools of another.
+struct PoolRegistry {
     std::mutex mutex;
     std::vector<std::weak_ptr<MemPool>> pools;
 };
 
-Registry& registry() {
-    static Registry* const instance = new Registry;  // outlives static destructors
+PoolRegistry& pool_registry() {
+    static PoolRegistry* const instance = new PoolRegistry;  // outlives static destructors
     return *instance;
 }
 
@@ -44,8 +44,8 @@ MemPool::MemPool(DevicePtr device, MemPoolHandle handle, std::size_t limit, bool
       owned_(owned),
       serial_(owned ? next_serial() : 0) {}
 
-// By the documents a pool may be destroyed before its frees are done. Once they are, all of its memory can go
-// back to the device at once.
+// CUDA's documentation allows destroying a pool before its frees are done. Waiting for them lets all of its
+// memory go back to the device at once.
 MemPool::~MemPool() {
     if (!owned_) return;
     release_after_uses(device_, generation_, "cudaMemPoolDestroy", frees_.take(),
@@ -60,11 +60,11 @@ std::shared_ptr<MemPool> MemPool::create(const DevicePtr& device, std::size_t li
     device->check(device->runtime().mem_pool_create(&handle, &properties), "cudaMemPoolCreate");
     auto pool = std::make_shared<MemPool>(device, handle, limit, true);
     {
-        const std::lock_guard lock(registry().mutex);
-        std::erase_if(registry().pools, [](const auto& made) { return made.expired(); });
-        registry().pools.push_back(pool);
+        const std::lock_guard lock(pool_registry().mutex);
+        std::erase_if(pool_registry().pools, [](const auto& made) { return made.expired(); });
+        pool_registry().pools.push_back(pool);
     }
-    // Registered by now: a device that is given access meanwhile is given it to this pool, too.
+    // The pool is registered now, so a device that is given access from here on also gets it to this pool.
     for (const int other : device->reached_by()) give_access(*pool, other, MemAccess::read_write);
     for (const int other : device->copied_by()) give_access(*pool, other, MemAccess::read_write);
     return pool;
@@ -72,7 +72,7 @@ std::shared_ptr<MemPool> MemPool::create(const DevicePtr& device, std::size_t li
 
 bool MemPool::let_copy(Device& device, const DeviceMemory& memory) {
     Device& owner = memory.device();
-    // Memory of another library may be of a pool, too: of the device's default pool, most likely.
+    // Memory of another library may come from a pool too, most likely the device's default pool.
     const bool may_be_of_pool =
         memory.kind() == DeviceMemory::Kind::pooled || memory.kind() == DeviceMemory::Kind::foreign;
     if (&owner == &device || !may_be_of_pool || device.reaches(owner)) return true;
@@ -81,7 +81,8 @@ bool MemPool::let_copy(Device& device, const DeviceMemory& memory) {
     if (!device.can_access_peer(owner)) return false;
     set_access(owner, device.ordinal(), MemAccess::read_write);
     owner.note_copied_by(device.ordinal());
-    // Again, for a pool that was made before it was noted, and after the first call had looked for pools.
+    // Repeated, for a pool that was made after the first call had listed the pools and before the device was
+    // noted.
     set_access(owner, device.ordinal(), MemAccess::read_write);
     return true;
 }
@@ -89,8 +90,8 @@ bool MemPool::let_copy(Device& device, const DeviceMemory& memory) {
 void MemPool::set_access(Device& owner, int other, MemAccess access) {
     std::vector<std::shared_ptr<MemPool>> pools;
     {
-        const std::lock_guard lock(registry().mutex);
-        for (const auto& made : registry().pools) {
+        const std::lock_guard lock(pool_registry().mutex);
+        for (const auto& made : pool_registry().pools) {
             auto pool = made.lock();
             if (pool && pool->device_.get() == &owner && pool->generation_ == owner.generation())
                 pools.push_back(std::move(pool));

@@ -1,5 +1,5 @@
-// A pool of device memory: where stream-ordered allocations come from. A device has a default one, which
-// lives as long as the device; others go with their last owner and their last allocation.
+// A pool of device memory, from which stream-ordered allocations come. A device has a default pool, which
+// lives as long as the device. Other pools go with their last owner and their last allocation.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ class MemPool {
     // `limit` in bytes; 0: as much as the device has.
     static std::shared_ptr<MemPool> create(const DevicePtr& device, std::size_t limit);
     static std::shared_ptr<MemPool> default_of(const DevicePtr& device);
-    // Where allocations that name no pool come from.
+    // The pool of allocations that name none.
     static std::shared_ptr<MemPool> current_of(const DevicePtr& device);
     static void make_current(const std::shared_ptr<MemPool>& pool);
-    // What another device may do with the memory of all pools of this one.
+    // Sets the access of another device to the memory of all pools of this one.
     static void set_access(Device& owner, int other, MemAccess access);
-    // Lets copies in streams of the device reach the memory, where it is of another device's pool. False: the
-    // devices are no peers.
+    // Lets copies in streams of `device` reach memory that comes from another device's pool. False: the
+    // devices are not peers.
     static bool let_copy(Device& device, const DeviceMemory& memory);
 
     MemPool(DevicePtr device, MemPoolHandle handle, std::size_t limit, bool owned);
@@ -32,16 +32,16 @@ class MemPool {
     MemPoolHandle handle() const;
     std::size_t limit() const { return limit_; }
     bool is_default() const { return !owned_; }
-    // Tells the pools of a device apart for as long as the process lives, as handles come again; 0: the
-    // default.
+    // Tells the pools of a device apart for as long as the process lives, because handles are reused; 0: the
+    // default pool.
     std::uint64_t serial() const { return serial_; }
 
-    // To be called for each stream that memory is freed in.
+    // To be called for each stream in which memory of the pool is freed.
     void freed_in(const StreamPtr& stream) { frees_.add(stream); }
 
     std::uint64_t attribute(MemPoolAttribute attribute) const;
     void set_attribute(MemPoolAttribute attribute, std::uint64_t value);
-    // Gives back what is not in use, down to so many bytes.
+    // Gives unused memory back to the system, down to `keep` bytes.
     void trim(std::size_t keep);
 
   private:

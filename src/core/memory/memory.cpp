@@ -17,8 +17,8 @@ namespace {
 
 std::atomic<std::size_t> live_device_memory{0}, live_pinned_memory{0};
 
-// From here on streams that are given no more work are asked whether they are done, so that short-lived ones
-// do not pile up.
+// When a list of streams reaches this length, idle streams are removed, so that short-lived streams do not
+// pile up.
 constexpr std::size_t prune_at = 16;
 
 bool is_idle(const Stream& stream) {
@@ -30,30 +30,30 @@ bool is_idle(const Stream& stream) {
     return status == Status::success;
 }
 
-// Page-locked memory by address, for the views of it that come without their owner.
-struct Registry {
+// Page-locked memory by address, to find it for NumPy views that come without their owner.
+struct MemoryRegistry {
     struct HostRange {
         const Device* device;
         std::size_t bytes;
     };
     std::mutex mutex;
     std::map<const std::byte*, std::weak_ptr<PinnedMemory>> entries;
-    std::multimap<const void*, HostRange> host_ranges;  // of the runtime, page-locked or managed
+    std::multimap<const void*, HostRange> host_ranges;  // allocated by the runtime, page-locked or managed
 };
 
-Registry& registry() {
-    static Registry* const instance = new Registry;  // outlives static destructors
+MemoryRegistry& memory_registry() {
+    static MemoryRegistry* const instance = new MemoryRegistry;  // outlives static destructors
     return *instance;
 }
 
 void note_host_range(const void* pointer, const Device& device, std::size_t bytes) {
-    const std::lock_guard lock(registry().mutex);
-    registry().host_ranges.insert({pointer, {&device, bytes}});
+    const std::lock_guard lock(memory_registry().mutex);
+    memory_registry().host_ranges.insert({pointer, {&device, bytes}});
 }
 
 void forget_host_range(const void* pointer, const Device& device) {
-    auto& ranges = registry().host_ranges;
-    const std::lock_guard lock(registry().mutex);
+    auto& ranges = memory_registry().host_ranges;
+    const std::lock_guard lock(memory_registry().mutex);
     const auto [first, last] = ranges.equal_range(pointer);
     const auto found =
         std::find_if(first, last, [&](const auto& range) { return range.second.device == &device; });
@@ -64,12 +64,12 @@ void forget_host_range(const void* pointer, const Device& device) {
 
 void keep_host_addresses(const Device& device) noexcept {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const std::lock_guard lock(registry().mutex);
-    for (const auto& [pointer, range] : registry().host_ranges) {
+    const std::lock_guard lock(memory_registry().mutex);
+    for (const auto& [pointer, range] : memory_registry().host_ranges) {
         if (range.device != &device) continue;
         const auto begin = reinterpret_cast<std::uintptr_t>(pointer) / page * page;
         const auto end = (reinterpret_cast<std::uintptr_t>(pointer) + range.bytes + page - 1) / page * page;
-        // Fails where something lies there: another array of the same page, or a mapping that was made since.
+        // Fails if the range is in use by now: by another array on the same page, or by a newer mapping.
         ::mmap(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     }
@@ -118,7 +118,7 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, st
     stream->check_usable();
     Device& device = stream->device();
     const Enqueue enqueue(*stream);
-    // What is allocated while a graph is made is there at once, and is the graph's too.
+    // Memory allocated during a capture exists at once and is kept by the graph.
     if (const auto capture = stream->capture()) {
         auto memory = allocate_plain(device.shared_from_this(), bytes);
         capture->keep(std::static_pointer_cast<Memory>(memory));
@@ -241,8 +241,8 @@ std::shared_ptr<DeviceMemory> DeviceMemory::adopt(const DevicePtr& device, void*
     auto memory = std::make_shared<DeviceMemory>(std::move(allocation), device->generation());
     if (!ready) return memory;
     ready->check_usable();
-    // A record in a stream of others could spoil a capture: what uses the memory waits for that stream then,
-    // if it is still to be had.
+    // Recording an event in a stream of another library could invalidate a capture. In that case the users of
+    // the memory wait for the stream itself, if its handle will still be valid.
     if (captures_underway() > 0) {
         if (!ready->lasts()) memory->allocation_.ready = nullptr;
         return memory;
@@ -319,8 +319,8 @@ void DeviceMemory::wait() {
 
 namespace {
 
-// Frees in the order of its stream. If that is refused, which a capture does for a while and a stream that
-// went with its library for good, frees as other memory is freed: once the device is idle.
+// Frees in the order of the memory's stream. This can be refused: for a while by a capture, for good if the
+// stream went with its library. Then the memory is freed like other memory: once the device is idle.
 Status free_in_order(const DeviceMemory::Allocation& allocation) {
     Runtime& runtime = allocation.stream->device().runtime();
     const Status status = runtime.free_async(allocation.pointer, allocation.stream->handle());
@@ -331,8 +331,8 @@ Status free_in_order(const DeviceMemory::Allocation& allocation) {
     return runtime.free(allocation.pointer);
 }
 
-// Memory that other streams use: freed in the order of its stream once they are past that, so that its stream
-// never waits for them, unless somebody needs the memory.
+// Memory that other streams use is freed in its stream's order only after these streams have finished with
+// it, so that the stream never waits for them unless the memory is needed (see Device::retire).
 void free_after_uses(const DevicePtr& device, unsigned generation, const DeviceMemory::Allocation& allocation,
                      const std::vector<StreamPtr>& used) noexcept {
     constexpr const char* call = "cudaFreeAsync";
@@ -371,7 +371,7 @@ void give_back_foreign(DeviceMemory::Allocation allocation, unsigned generation,
             return status;
         });
     }
-    // What is done with the last copy of this: letting the owner go.
+    // Destroying the last copy of this function releases the owner.
     release_after_uses(device, generation, "cudaEventQuery", used,
                        [owner = std::move(allocation.owner)](Runtime&) { return Status::success; });
 }
@@ -399,8 +399,8 @@ DeviceMemory::~DeviceMemory() {
     }
     owner->give_event(allocation_.allocated, generation_);
     std::vector<StreamPtr> others = uses_.take();
-    // The legacy default stream is where others work unless they were told otherwise, and waits for all
-    // streams that are not non-blocking.
+    // Other users work in the legacy default stream unless they were told otherwise, and it waits for all
+    // blocking streams.
     if (exported_) others.push_back(owner->legacy_stream());
     std::erase_if(others, [&](const StreamPtr& stream) {
         return allocation_.stream->implicitly_ordered_with(*stream);
@@ -464,7 +464,7 @@ std::vector<int> DeviceMemory::range_attribute(std::size_t offset, std::size_t b
 
 namespace {
 
-// Null: not mapped, for copies only.
+// Null: not mapped, so usable for copies only.
 void* device_view(Runtime& runtime, void* pointer) {
     void* view = nullptr;
     if (runtime.host_get_device_pointer(&view, pointer, 0) == Status::success) return view;
@@ -473,12 +473,12 @@ void* device_view(Runtime& runtime, void* pointer) {
 }
 
 void leave(const PinnedMemory* memory) {
-    std::shared_ptr<PinnedMemory> entered;  // goes without the lock
-    const std::lock_guard lock(registry().mutex);
-    const auto entry = registry().entries.find(static_cast<std::byte*>(memory->pointer()));
-    if (entry == registry().entries.end()) return;
+    std::shared_ptr<PinnedMemory> entered;  // destroyed after the lock is released
+    const std::lock_guard lock(memory_registry().mutex);
+    const auto entry = memory_registry().entries.find(static_cast<std::byte*>(memory->pointer()));
+    if (entry == memory_registry().entries.end()) return;
     entered = entry->second.lock();
-    if (!entered || entered.get() == memory) registry().entries.erase(entry);
+    if (!entered || entered.get() == memory) memory_registry().entries.erase(entry);
 }
 
 }  // namespace
@@ -515,8 +515,8 @@ std::shared_ptr<PinnedMemory> PinnedMemory::register_memory(const DevicePtr& dev
 }
 
 std::shared_ptr<PinnedMemory> PinnedMemory::enter(const std::shared_ptr<PinnedMemory>& memory) {
-    const std::lock_guard lock(registry().mutex);
-    registry().entries[static_cast<std::byte*>(memory->pointer_)] = memory;
+    const std::lock_guard lock(memory_registry().mutex);
+    memory_registry().entries[static_cast<std::byte*>(memory->pointer_)] = memory;
     return memory;
 }
 
@@ -560,9 +560,9 @@ std::shared_ptr<PinnedMemory> PinnedMemory::find(const Device& device, const voi
                                                  std::size_t bytes) {
     const auto* first = static_cast<const std::byte*>(address);
     std::shared_ptr<PinnedMemory> found;
-    const std::lock_guard lock(registry().mutex);
-    auto entry = registry().entries.upper_bound(first);
-    if (entry == registry().entries.begin()) return nullptr;
+    const std::lock_guard lock(memory_registry().mutex);
+    auto entry = memory_registry().entries.upper_bound(first);
+    if (entry == memory_registry().entries.begin()) return nullptr;
     found = std::prev(entry)->second.lock();
     if (!found || found->closed_ || &found->device().runtime() != &device.runtime()) return nullptr;
     const auto offset = static_cast<std::size_t>(first - static_cast<std::byte*>(found->pointer_));
@@ -594,7 +594,7 @@ void* PinnedMemory::device_address(const void* address) const {
 void release_after_uses(const DevicePtr& device, unsigned generation, const char* call,
                         const std::vector<StreamPtr>& used, Destroy destroy,
                         std::size_t host_bytes) noexcept {
-    // The marks are made where the runtime may be called, which a destructor cannot know.
+    // A destructor may run where the runtime cannot be called. So the marks are made inside of the release.
     device->release(generation, call,
                     [device, generation, call, used, destroy = std::move(destroy), host_bytes](Runtime&) {
                         std::vector<StreamMark> marks;
@@ -612,7 +612,8 @@ void release_after_uses(const DevicePtr& device, unsigned generation, const char
                     });
 }
 
-// The host owns the pages, so no stream can free them: they go when every stream is past its uses.
+// The host owns the pages, so no stream can free them: they are freed when every stream has finished its
+// uses.
 PinnedMemory::~PinnedMemory() {
     --live_pinned_memory;
     if (!owner_) forget_host_range(pointer_, *device_);

@@ -21,7 +21,7 @@ std::shared_ptr<MipmappedMemory> MipmappedMemory::allocate(const DevicePtr& devi
     std::size_t bytes = static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8;
     for (const std::size_t axis : {extent.width, extent.height, extent.depth})
         bytes *= std::max<std::size_t>(1, axis);
-    // Each level of a plane has a quarter of the elements of the one before.
+    // Each level of a two-dimensional array has a quarter of the elements of the level before.
     return std::make_shared<MipmappedMemory>(device, handle, format, levels > 1 ? bytes + bytes / 3 : bytes);
 }
 

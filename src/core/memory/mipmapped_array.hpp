@@ -1,4 +1,4 @@
-// Mipmapped arrays: of levels, each a CUDA array half as large as the one before.
+// Mipmapped arrays: a chain of levels, each a CUDA array half as large as the level before.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@ namespace cuscope::core {
 
 class MipmappedMemory final : public Memory {
   public:
-    // The extent is that of level 0.
+    // `extent` is that of level 0.
     static std::shared_ptr<MipmappedMemory> allocate(const DevicePtr& device, const ChannelFormat& format,
                                                      const Extent& extent, unsigned levels, unsigned flags);
 
@@ -20,7 +20,7 @@ class MipmappedMemory final : public Memory {
     void check_usable() const { device_->check_generation(generation_, "MipmappedArray"); }
     MipmappedArrayHandle handle() const { return handle_; }
 
-    // A level, which keeps all of them alive.
+    // One level. It keeps the whole mipmapped array alive.
     std::shared_ptr<ArrayMemory> level(unsigned index, const Extent& extent);
 
     MipmappedMemory(const DevicePtr& device, MipmappedArrayHandle handle, const ChannelFormat& format,
@@ -31,7 +31,7 @@ class MipmappedMemory final : public Memory {
     DevicePtr device_;
     MipmappedArrayHandle handle_;
     ChannelFormat format_;
-    std::size_t bytes_;  // of all levels, about
+    std::size_t bytes_;  // of all levels, approximately
     unsigned generation_;
     Uses uses_;
 };

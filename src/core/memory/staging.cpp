@@ -52,7 +52,7 @@ bool StagingRing::allocate() {
     return true;
 }
 
-// A chunk that the device still copies for another stream is not waited for: that may take any time.
+// False if the device is still copying a chunk for another stream, because that could take any time.
 bool StagingRing::ready(const Stream& stream) {
     if (memory_ != nullptr && generation_ != device_.generation()) forget();
     if (memory_ == nullptr) return allocate();
@@ -105,7 +105,7 @@ bool StagingRing::to_device(void* destination, const void* host, std::size_t byt
             Chunk& chunk = chunks_[i % ring_chunks];
             status = issue(chunk, static_cast<std::byte*>(destination) + i * chunk_bytes, chunk.memory,
                            chunk_length(i, bytes), MemcpyKind::host_to_device, stream);
-            // The device has half of the ring to copy while the threads fill the other half.
+            // Stay half of the ring ahead: the device copies one half while the threads fill the other.
             if (status != Status::success || i < half) continue;
             Chunk& copied = chunks_[(i - half) % ring_chunks];
             status = device_.runtime().event_synchronize(copied.event);
@@ -133,7 +133,7 @@ bool StagingRing::to_host(void* host, const void* source, std::size_t bytes, con
         for (std::size_t i = 0; i < count && status == Status::success; ++i) {
             while (status == Status::success && issued < count && issued < i + ring_chunks) {
                 if (issued >= ring_chunks && !crew.done(issued - ring_chunks)) {
-                    if (issued > i) break;  // there is one to wait for meanwhile
+                    if (issued > i) break;  // there is a chunk to wait for meanwhile
                     crew.wait(issued - ring_chunks);
                 }
                 Chunk& chunk = chunks_[issued % ring_chunks];

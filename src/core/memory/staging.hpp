@@ -1,5 +1,6 @@
-// Large copies between pageable host memory and a device, through a ring of page-locked chunks that several
-// threads fill or empty while the device copies others: the runtime's own way does it with one thread.
+// Large copies between pageable host memory and a device. They go through a ring of page-locked chunks, which
+// several threads fill or empty while the device copies other chunks. The runtime's own copy of pageable
+// memory uses one thread.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace cuscope::core {
 
-// Smaller copies are over before the threads have started.
+// Smaller copies end before the threads have started.
 inline constexpr std::size_t staging_threshold = 8 << 20;
 
 class StagingRing {
@@ -21,17 +22,17 @@ class StagingRing {
     StagingRing& operator=(const StagingRing&) = delete;
     ~StagingRing();
 
-    // Both say false, having done nothing, where the copy is better left to the runtime: the ring is in use,
-    // or there is no memory for it. The stream's device is current. After to_device() the host's memory may
-    // be changed; after to_host() it is filled.
+    // Both return false, without having done anything, if the runtime should do the copy: when the ring is in
+    // use or there is no memory for it. The stream's device must be current. After to_device() the host
+    // memory may be changed; after to_host() it is filled.
     bool to_device(void* destination, const void* host, std::size_t bytes, const Stream& stream);
     bool to_host(void* host, const void* source, std::size_t bytes, const Stream& stream);
 
   private:
     struct Chunk {
         std::byte* memory = nullptr;
-        EventHandle event = nullptr;        // behind the device's last copy of the chunk
-        unsigned long long pending_in = 0;  // the stream of that copy, if nobody waited for it
+        EventHandle event = nullptr;        // recorded after the device's last copy of the chunk
+        unsigned long long pending_in = 0;  // the stream of that copy, if it was not waited for
     };
 
     bool ready(const Stream& stream);
@@ -39,11 +40,11 @@ class StagingRing {
     void forget();
     Status issue(Chunk& chunk, void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
                  const Stream& stream);
-    // Ends a copy: nothing is on its way any more where it failed.
+    // Ends a copy. If it failed, waits until none of its commands is in flight.
     void finish(Status status, const Stream& stream);
 
     Device& device_;
-    std::mutex mutex_;  // held throughout a copy
+    std::mutex mutex_;  // held during a copy
     std::byte* memory_ = nullptr;
     unsigned generation_ = 0;
     std::vector<Chunk> chunks_;

@@ -13,7 +13,7 @@
 namespace cuscope::core {
 namespace {
 
-// What the runtime takes as a pitch.
+// The largest pitch that the runtime takes.
 constexpr std::ptrdiff_t most_pitch = 2147483647;
 
 struct Axis {
@@ -21,7 +21,8 @@ struct Axis {
     std::ptrdiff_t to, from;
 };
 
-// Axes that matter, none negative on both sides, outer first, and those that are one joined.
+// The axes longer than 1, outermost first. Axes that are negative on both sides are reversed, and axes that
+// can be walked as one are joined.
 std::vector<Axis> normalised(const std::vector<std::size_t>& shape, const std::vector<std::ptrdiff_t>& to,
                              const std::vector<std::ptrdiff_t>& from, CopyPlan* plan) {
     std::vector<Axis> axes;
@@ -63,14 +64,14 @@ bool can_be_rows(const Axis& axis, std::ptrdiff_t width) {
     return std::min(axis.to, axis.from) >= width && std::max(axis.to, axis.from) <= most_pitch;
 }
 
-// A slice is so many whole rows, on both sides.
+// Is the distance between slices a whole number of rows on both sides?
 bool can_be_slices(const Axis& axis, const Axis& rows) {
     const auto height = static_cast<std::ptrdiff_t>(rows.count);
     return axis.to > 0 && axis.from > 0 && axis.to % rows.to == 0 && axis.from % rows.from == 0 &&
            axis.to / rows.to >= height && axis.from / rows.from >= height;
 }
 
-// The choice with which one box holds most rows, and so the fewest boxes are copied.
+// The choice that puts most rows into a box, so that the number of copies is smallest.
 RowsAndSlices fewest_boxes(const std::vector<Axis>& axes, std::ptrdiff_t width) {
     RowsAndSlices best;
     std::size_t most = 0;
@@ -92,7 +93,7 @@ RowsAndSlices fewest_boxes(const std::vector<Axis>& axes, std::ptrdiff_t width) 
     return best;
 }
 
-// Calls `visit` with the first bytes of each box, relative to the first elements.
+// Calls `visit` with the offsets of each box from the first elements.
 void for_each_box(const CopyPlan& plan, const std::function<void(std::ptrdiff_t, std::ptrdiff_t)>& visit) {
     std::vector<std::size_t> at(plan.repeats.size(), 0);
     std::ptrdiff_t to = plan.to_first, from = plan.from_first;
@@ -212,12 +213,12 @@ void fill_strided(const std::shared_ptr<DeviceMemory>& memory, const StridedSide
     const std::vector<Axis> axes = normalised(shape, to.strides, to.strides, &plan);
     const std::size_t element = value.size();
     const bool uniform = std::all_of(value.begin(), value.end(), [&](std::byte b) { return b == value[0]; });
-    // The widest pattern that the addresses allow; an element may be several of them.
+    // The widest memset pattern that the addresses allow. An element may consist of several patterns.
     auto bits = reinterpret_cast<std::uintptr_t>(to.first) | element;
     for (const Axis& axis : axes) bits |= static_cast<std::uintptr_t>(axis.to);
     std::size_t unit = uniform ? 1 : bits % 4 == 0 ? 4 : bits % 2 == 0 ? 2 : 1;
     std::vector<Axis> rest = axes;
-    std::size_t run = uniform ? element : unit;  // bytes that one value fills without a gap
+    std::size_t run = uniform ? element : unit;  // contiguous bytes that one value fills
     if ((uniform || unit == element) && !rest.empty() &&
         rest.back().to == static_cast<std::ptrdiff_t>(element)) {
         run = element * rest.back().count;

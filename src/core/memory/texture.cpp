@@ -134,7 +134,7 @@ TextureObject::TextureObject(const DevicePtr& device, unsigned long long handle,
       generation_(device->generation()) {}
 
 TextureObject::~TextureObject() {
-    // The source goes after the object that reads it.
+    // The source is released after the object that reads it.
     release_after_uses(device_, generation_,
                        is_surface_ ? "cudaDestroySurfaceObject" : "cudaDestroyTextureObject", uses_.take(),
                        [handle = handle_, is_surface = is_surface_, source = source_](Runtime& runtime) {

@@ -1,5 +1,5 @@
-// CUDA arrays, and the texture and surface objects through which kernels read and write them. All outlive
-// whatever was enqueued on them, as other memory does.
+// CUDA arrays, and the texture and surface objects through which kernels read and write them. All of them
+// outlive the commands that use them, as other memory does.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace cuscope::core {
 
 class ArrayMemory final : public Memory {
   public:
-    // The extent is in elements; height and depth are 0 where the array has fewer axes.
+    // The extent is in elements. Height and depth are 0 if the array has fewer axes.
     static std::shared_ptr<ArrayMemory> allocate(const DevicePtr& device, const ChannelFormat& format,
                                                  const Extent& extent, unsigned flags);
 
@@ -25,12 +25,11 @@ class ArrayMemory final : public Memory {
     const Extent& extent() const { return extent_; }
     std::size_t element_bytes() const;
 
-    // Copies all elements from, or to, pitched memory of the host or of the device (`memory`, null for the
-    // host's).
+    // Copies all elements from or to pitched memory of the device, or of the host if `memory` is null.
     void copy(bool from_array, const PitchedPointer& other, const std::shared_ptr<DeviceMemory>& memory,
               const StreamPtr& stream, const KeepAlive& keep_alive);
 
-    // `whole`: of a level of a mipmapped array, which has the memory.
+    // `whole`: for a level of a mipmapped array, the mipmapped array, which owns the memory.
     ArrayMemory(const DevicePtr& device, ArrayHandle handle, const ChannelFormat& format,
                 const Extent& extent, std::shared_ptr<Memory> whole = nullptr);
     ~ArrayMemory() override;
@@ -46,7 +45,7 @@ class ArrayMemory final : public Memory {
     Uses uses_;
 };
 
-// A texture or surface object; what it reads stays alive with it.
+// A texture or surface object. It keeps the array or memory that it reads alive.
 class TextureObject final : public Memory {
   public:
     static std::shared_ptr<TextureObject> texture(const DevicePtr& device,

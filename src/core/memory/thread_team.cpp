@@ -7,7 +7,7 @@
 namespace cuscope::core {
 namespace {
 
-// More than these are no faster: the memory is what limits them.
+// More threads are not faster, because memory bandwidth is the limit.
 constexpr std::size_t most_threads = 8;
 
 std::size_t thread_count(std::size_t pieces) {
@@ -24,7 +24,7 @@ Crew::Crew(std::size_t pieces, std::function<void(std::size_t)> work)
     try {
         while (threads_.size() < wanted) threads_.emplace_back([this] { run(); });
     } catch (const std::system_error&) {
-        // Those that there are do it.
+        // The threads that did start do all of the work.
     }
 }
 

@@ -10,14 +10,14 @@
 namespace cuscope::core {
 namespace {
 
-// With as many digits as tell it from every other double.
+// The shortest text that reads back as the same double.
 std::string digits(double value) {
     std::array<char, 32> text;
     const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
     return {text.data(), end};
 }
 
-// Where an argument goes and what is said about one that does not.
+// The parameter that an argument is for, and the messages about an argument that does not fit.
 struct Slot {
     const std::string& kernel;
     const ParameterCheck& check;
@@ -81,7 +81,7 @@ struct Slot {
     }
 };
 
-// What the runtime knows by a handle.
+// An object of which the kernel gets a handle of the runtime.
 bool has_handle(const Argument& argument) {
     return argument.kind == Argument::Kind::texture || argument.kind == Argument::Kind::graph_exec;
 }
@@ -98,8 +98,7 @@ void check_open(const Slot& slot, const Argument& argument) {
     }
 }
 
-// The handle of a texture or surface, or of an executable graph, for a parameter of its type: all have 64
-// bits.
+// Packs the handle of a texture, a surface or an executable graph. All have 64 bits.
 void pack_handle(const Slot& slot, const Argument& argument, void* out) {
     check_open(slot, argument);
     if (&argument.memory->device() != &slot.device) {
@@ -129,7 +128,7 @@ const void* device_address(const Slot& slot, const Argument& argument) {
                                 "cuscope.pinned_empty(..., mapped=True)");
 }
 
-// Device memory is its device's, and that of those which were given access; managed memory is everybody's.
+// A kernel reaches the memory of its own device, of devices that gave it access, and all managed memory.
 void check_reachable(const Slot& slot, const Argument& argument) {
     const Device& device = argument.memory->device();
     if (&device == &slot.device) return;
@@ -178,7 +177,7 @@ const void* pack_pointer(const Slot& slot, const Argument& argument) {
 
 bool takes_graph_exec(const ParameterCheck& check) { return check.parameter.type == "cudaGraphExec_t"; }
 
-// A number is the program's own: nothing is kept for it.
+// A plain number is a handle that the caller must keep valid.
 void pack_graph_exec(const Slot& slot, const Argument& argument, void* out) {
     const bool number = argument.kind == Argument::Kind::integer && !argument.negative && !argument.too_big;
     if (argument.kind == Argument::Kind::graph_exec) return pack_handle(slot, argument, out);
@@ -196,7 +195,7 @@ std::string integer_range(ElementType type) {
     return "an integer from " + low + " to " + std::to_string(largest);
 }
 
-// Said of an array where a number is taken.
+// A hint for an array that was passed where a number is expected.
 std::string where_the_number_is(const Argument& argument) {
     if (argument.kind == Argument::Kind::device_array) {
         return ": a kernel takes numbers by value; array.to_host()[()] is that of an array without "
@@ -222,7 +221,7 @@ void pack_integer(const Slot& slot, const Argument& argument, ElementType type, 
         fits = fits && argument.integer >> (bits - 1) == 0;
     }
     if (!fits) slot.out_of_range(integer_range(type), argument);
-    std::memcpy(out, &argument.integer, type.size);  // little-endian, as every CUDA host is
+    std::memcpy(out, &argument.integer, type.size);  // CUDA hosts are little-endian
 }
 
 double as_real(const Argument& argument) {
@@ -231,7 +230,7 @@ double as_real(const Argument& argument) {
                              : static_cast<double>(argument.integer);
 }
 
-// How many bits the types of 16 bits give to the fraction, and what they add to the exponent.
+// For each 16-bit float type: the number of fraction bits and the exponent's bias.
 struct SmallFloat {
     int fraction, bias;
 
@@ -251,7 +250,7 @@ std::uint16_t to_small(SmallFloat type, double value) {
     } else if (std::isinf(value)) {
         bits = type.infinity();
     } else if (size > 0) {
-        const int least = 1 - type.bias;  // the exponent of the smallest number that is not subnormal
+        const int least = 1 - type.bias;  // the exponent of the smallest normal number
         const int exponent = std::max(std::ilogb(size), least);
         const auto units = static_cast<unsigned>(std::nearbyint(std::ldexp(size, type.fraction - exponent)));
         bits = std::min((static_cast<unsigned>(exponent - least) << type.fraction) + units, type.infinity());
@@ -259,7 +258,7 @@ std::uint16_t to_small(SmallFloat type, double value) {
     return static_cast<std::uint16_t>(bits | (std::signbit(value) ? 0x8000u : 0u));
 }
 
-// type: of 'f' or bfloat16.
+// `type` is a NumPy float or bfloat16.
 void pack_real(const Slot& slot, const Argument& argument, ElementType type, void* out) {
     if ((argument.kind != Argument::Kind::integer && argument.kind != Argument::Kind::real &&
          argument.kind != Argument::Kind::boolean)) {
@@ -284,13 +283,14 @@ void pack_real(const Slot& slot, const Argument& argument, ElementType type, voi
     }
 }
 
-// Two numbers of type `part`; a real number has no imaginary part.
+// Packs two numbers of type `part`. A real number gets the imaginary part 0.
 void pack_complex(const Slot& slot, const Argument& argument, ElementType part, void* out) {
     if (argument.raw_bytes == 2 * part.size && argument.element == ElementType{'c', 2 * part.size}) {
         std::memcpy(out, argument.raw.data(), argument.raw_bytes);
         return;
     }
-    if (argument.raw_bytes == part.size && argument.element == part) {  // bit by bit, a NaN too
+    // bit by bit, so a NaN keeps its payload
+    if (argument.raw_bytes == part.size && argument.element == part) {
         std::memcpy(out, argument.raw.data(), part.size);
         std::memset(static_cast<std::byte*>(out) + part.size, 0, part.size);
         return;
@@ -339,13 +339,13 @@ bool is_number(const Argument& argument) {
            argument.kind == Argument::Kind::boolean || argument.kind == Argument::Kind::complex;
 }
 
-// cuFloatComplex and cuDoubleComplex are other names of float2 and double2.
+// cuFloatComplex and cuDoubleComplex are typedefs of float2 and double2.
 bool holds_complex(const VectorType& vector) {
     return vector.complex || (vector.lanes == 2 && vector.element.kind == 'f' && vector.element.size >= 4);
 }
 
-// float4 and its like: a number for each of x, y, z, w, in a tuple or as a NumPy array; or a complex number,
-// for what holds one. False: none came.
+// Packs float4 and its like: a number for each of x, y, z, w, in a tuple or a NumPy array; or a complex
+// number, if the type can hold one. False: the argument is none of these.
 bool pack_vector(const Slot& slot, const Argument& argument, void* out) {
     const VectorType& vector = slot.check.vector;
     const bool complex = argument.kind == Argument::Kind::complex && holds_complex(vector);
@@ -376,7 +376,7 @@ bool pack_vector(const Slot& slot, const Argument& argument, void* out) {
     return true;
 }
 
-// A parameter of which only the size is known: a structure, or a kernel from a file without a signature.
+// Packs a parameter of which only the size is known: a structure, or one of a kernel without a signature.
 void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, void* out) {
     check_open(slot, argument);
     const std::string bytes = std::to_string(size) + " bytes";
@@ -416,8 +416,8 @@ void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, v
         std::memcpy(out, argument.raw.data(), size);
         return;
     }
-    // NumPy's scalar says which type it is. Python's integers are taken as the integer of that size, which an
-    // enumeration is; its floating-point numbers where the signature has no type that could say otherwise.
+    // A NumPy scalar has its own type. A Python int is packed as an integer of the parameter's size, which
+    // also serves enumerations. A Python float is packed only if the signature does not name another type.
     ElementType type = argument.element;
     if (!type.known() && argument.raw_bytes == 0) {
         const bool real = argument.kind == Argument::Kind::real && slot.check.parameter.type.empty();
@@ -441,12 +441,12 @@ void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, v
 
 namespace {
 
-// A NumPy array without dimensions is its number, wherever no array is taken.
+// A NumPy array without dimensions counts as its number, unless the parameter takes an array.
 const Argument& as_number_for(const ParameterCheck& check, const Argument& argument) {
     const bool pinned = argument.kind == Argument::Kind::pinned_array;
     if (argument.parts.size() != 1 || !(pinned || argument.kind == Argument::Kind::host_array))
         return argument;
-    // Of a parameter without a type only a page-locked array's address can be meant.
+    // For a parameter without a type, a page-locked array can only mean its address.
     const bool array = check.parameter.kind == ParameterKind::pointer ||
                        (pinned && check.parameter.kind == ParameterKind::opaque &&
                         check.parameter.type.empty() && check.parameter.size == sizeof(void*));

@@ -1,5 +1,6 @@
-// Kernel arguments: what a caller has, checked against what the kernel's signature says, and packed as a
-// launch wants it. A refused argument is named by its parameter, with what came and what is allowed.
+// Kernel arguments: the caller's values, checked against the parameters of the kernel's signature and packed
+// for a launch. The message for a refused argument names its parameter, the value, and the types that are
+// allowed.
 #pragma once
 
 #include <array>
@@ -28,13 +29,13 @@ struct Argument {
         device_array,  // memory is set, unless the array is closed
         pinned_array,  // memory is set; address is the host's
         host_array,    // pageable
-        texture,       // or a surface; memory is set, unless it is closed; integer is the handle
-        graph_exec,    // the same
+        texture,       // or a surface; memory is set unless the object is closed; integer is the handle
+        graph_exec,    // memory is set unless the object is closed; integer is the handle
         other,
     };
 
     Kind kind = Kind::other;
-    ElementType element;        // of arrays and NumPy's scalars; unknown for Python's own numbers
+    ElementType element;        // of arrays and NumPy scalars; unknown for Python's own numbers
     bool too_big = false;       // integer: fits neither 64-bit type
     bool negative = false;      // integer
     std::uint64_t integer = 0;  // two's complement
@@ -42,28 +43,28 @@ struct Argument {
     const void* address = nullptr;
     std::size_t bytes = 0;
     bool writeable = true;
-    bool structured = false;  // of fields, as a structure is: an array, or bytes of NumPy's
-    bool unaligned = false;   // structured: the fields lie one behind the other, without gaps
-    bool contiguous = true;   // of a device array: each row is
+    bool structured = false;  // has fields, as a structure does: an array, or a NumPy value in bytes
+    bool unaligned = false;   // structured: the fields are packed, without padding between them
+    bool contiguous = true;   // of a device array: each row is contiguous
     std::shared_ptr<Memory> memory;
     const char* type_name = "";  // as Python calls it
-    std::string text;            // an integer that is too big, in digits; what another value reads as
-    // A sequence's; the number in a NumPy array without dimensions.
+    std::string text;            // a too big integer in digits; how another value prints
+    // The elements of a sequence; the number in a NumPy array without dimensions.
     std::vector<Argument> parts;
-    // A NumPy or ctypes number as it lies in memory, so that one of the parameter's own type arrives bit by
-    // bit.
+    // A NumPy or ctypes number as it lies in memory, so that a value of the parameter's own type arrives
+    // unchanged, bit by bit.
     std::array<std::byte, 16> raw{};
     std::size_t raw_bytes = 0;  // 0: another kind of value
 };
 
-// A parameter and what to compare arguments with.
+// A parameter and the types that its argument is compared with.
 struct ParameterCheck {
     Parameter parameter;
     ElementType element;
-    VectorType vector{};  // no lanes: it is none
+    VectorType vector{};  // no lanes: not a vector
 };
 
-// The packed values of one launch. The memory that they refer to is in `memories`.
+// The packed values of one launch. `memories` has the memory that they refer to.
 class PackedArguments {
   public:
     PackedArguments(const std::string& kernel, std::span<const ParameterCheck> parameters,

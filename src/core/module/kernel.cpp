@@ -6,7 +6,8 @@
 namespace cuscope::core {
 namespace {
 
-// What a launch asks for beyond what the device has: the runtime only says that something is invalid.
+// Names the limits of the device that a launch exceeds. The runtime's status only says that a value is
+// invalid.
 std::string excess(const LaunchConfig& config, const DeviceProperties& limits,
                    const FunctionAttributes& kernel) {
     std::ostringstream text;

@@ -3,7 +3,7 @@
 
 #include "core/module/module.hpp"
 
-// What a kernel needs and may have, and how many of its blocks a device holds.
+// The attributes of kernels, and how many of their blocks a device holds at once.
 namespace cuscope::core {
 
 FunctionAttributes Kernel::attributes() const {
@@ -83,8 +83,9 @@ std::pair<int, int> Kernel::best_block_size(std::size_t dynamic_shared_bytes, in
     return {grid, block};
 }
 
-// What cudaOccupancyMaxPotentialBlockSizeVariableSMem does, which nvcc compiles into programs: whole warps,
-// from the largest block down, and the first of those that fill a multiprocessor best.
+// The same algorithm as cudaOccupancyMaxPotentialBlockSizeVariableSMem, which is a template that nvcc
+// compiles into programs: tries whole warps from the largest block down, and returns the first block size
+// that fills a multiprocessor best.
 std::pair<int, int> Kernel::best_block_size(const std::function<std::size_t(int)>& shared_bytes, int limit,
                                             const std::function<int(int, std::size_t)>& blocks_of) const {
     const DeviceProperties& device = device_->properties();
@@ -127,7 +128,7 @@ int Kernel::max_active_clusters(const LaunchConfig& config) const {
 int Kernel::max_cluster_size(LaunchConfig config) const {
     check_usable();
     const DeviceScope scope(*device_);
-    // A grid that clusters of every size divide.
+    // A grid that is divisible by clusters of every size.
     config.grid = {16, 1, 1};
     int blocks = 0;
     device_->check(device_->runtime().occupancy_max_potential_cluster_size(&blocks, handle_, &config),

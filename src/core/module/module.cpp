@@ -58,7 +58,7 @@ std::string name_with_parameters(const std::string& lowered) {
     return name;
 }
 
-// Kernels that share a name have their parameters in it.
+// Adds the parameters to the names of kernels that share a name.
 void name_overloads(std::vector<KernelDescription>& kernels) {
     std::map<std::string, int> count;
     for (const KernelDescription& kernel : kernels) ++count[kernel.name];
@@ -156,7 +156,7 @@ std::shared_ptr<Kernel> Module::kernel(const std::string& name) const {
     if (!overloads.empty()) {
         message << "there are " << overloads.size() << " kernels '" << name
                 << "' in this module; name one by its "
-                << "parameters, or by what the compiler calls it: ";
+                << "parameters, or by its mangled name: ";
         for (std::size_t i = 0; i < overloads.size(); ++i) {
             message << (i ? ", " : "") << "'" << overloads[i]->name() << "' (" << overloads[i]->lowered()
                     << ")";
@@ -214,7 +214,7 @@ Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle 
     lowered_ = mangled;
     const std::string demangled = demangle(mangled);
     name_ = demangled.substr(0, demangled.find('('));
-    // "void scale<float>(float*)": an instance of a template says what it returns.
+    // "void scale<float>(float*)": the demangled name of a template's instance begins with its return type.
     if (name_.starts_with("void ")) name_.erase(0, 5);
     label_ = interned(name_);
     load_parameters(demangled == lowered_ ? std::vector<Parameter>{} : parse_parameters(demangled));
@@ -227,7 +227,8 @@ CountingImage::CountingImage(DevicePtr device, CompileRequest request)
 
 KernelHandle CountingImage::kernel(const std::string& lowered) {
     const DeviceScope scope(*device_);
-    // The first of several threads keeps its own; null asks for what is kept.
+    // If several threads compile at once, the first one's library is kept. Null asks for the one that is
+    // kept.
     const auto keep = [this](const std::shared_ptr<Library>& made) {
         const std::scoped_lock lock(mutex_);
         if (!library_) library_ = made;
@@ -235,7 +236,7 @@ KernelHandle CountingImage::kernel(const std::string& lowered) {
     };
     std::shared_ptr<Library> library = keep(nullptr);
     if (!library) {
-        // Without the lock: this takes a while, and may be interrupted.
+        // Not under the lock, because compiling takes long and may be interrupted.
         CompileResult result;
         const Status status = device_->runtime().compile(request_, &result);
         if (status != Status::success) fail_compile(*device_, status, request_, result.log);
@@ -256,20 +257,21 @@ void Kernel::load_parameters(std::vector<Parameter> known) {
     const bool complete = !known.empty() && std::all_of(known.begin(), known.end(),
                                                         [](const Parameter& p) { return p.size != 0; });
     if (!complete) {
-        // The image knows how many there are and how large; a signature that disagrees is not believed.
+        // The image knows the number and the sizes of the parameters. A signature that disagrees with it is
+        // ignored.
         std::vector<std::size_t> sizes;
         std::size_t offset = 0, size = 0;
         Runtime& runtime = device_->runtime();
         while (runtime.func_get_param_info(handle_, sizes.size(), &offset, &size) == Status::success) {
             sizes.push_back(size);
         }
-        runtime.get_last_error();  // asking for one too many is how their count is learnt
+        runtime.get_last_error();  // the loop ends by asking for one parameter too many, which fails
         if (known.size() != sizes.size()) known.assign(sizes.size(), Parameter{});
         for (std::size_t i = 0; i < sizes.size(); ++i) known[i].size = sizes[i];
     }
     for (Parameter& parameter : known) {
         ElementType element = element_type(parameter.element);
-        // NumPy alone has no bfloat16: a pointer to it takes arrays of any other type that has the bits.
+        // NumPy without ml_dtypes has no bfloat16, so a pointer to it takes arrays of any type of that size.
         if (parameter.kind == ParameterKind::pointer && element == bfloat16) element = {};
         VectorType vector;
         if (parameter.kind == ParameterKind::opaque) vector = vector_type(parameter.type);

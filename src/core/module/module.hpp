@@ -1,5 +1,5 @@
-// A module: a compiled image loaded on a device, and the kernels in it. A kernel keeps what it was loaded
-// from, so it outlives the Module that it was asked of.
+// A module: a compiled image loaded on a device, and its kernels. A kernel keeps the loaded image, so it
+// outlives the Module that it came from.
 #pragma once
 
 #include <filesystem>
@@ -21,11 +21,11 @@ struct LibraryTraits {
 };
 using Library = unique_handle<LibraryTraits>;
 
-// What the kernels of a module count with: an image compiled of the same source when first it is needed.
+// The image that counts a module's operations: compiled from the same source when it is first needed.
 class CountingImage {
   public:
     CountingImage(DevicePtr device, CompileRequest request);
-    // Valid while this lives, until the device is reset.
+    // Valid as long as this object lives, until the device is reset.
     KernelHandle kernel(const std::string& lowered);
 
   private:
@@ -38,13 +38,13 @@ class CountingImage {
 class Kernel {
   public:
     Kernel(DevicePtr device, std::shared_ptr<Library> library, const KernelDescription& description);
-    // Of an image without descriptions: the signature is read off the kernel's mangled name.
+    // For an image without descriptions: the parameters are read from the kernel's mangled name.
     Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle handle);
 
     const std::string& name() const { return name_; }
-    // Before anybody else has it, too.
+    // Only to be called before other threads have the kernel.
     void count_with(std::shared_ptr<CountingImage> image) { counting_ = std::move(image); }
-    void name_by_parameters();  // before anybody else has it: "f(int*)" where it is one of several
+    void name_by_parameters();  // the same; names an overloaded kernel "f(int*)"
     const std::string& lowered() const { return lowered_; }
     const std::vector<ParameterCheck>& parameters() const { return parameters_; }
     const DevicePtr& device() const { return device_; }
@@ -52,28 +52,28 @@ class Kernel {
     FunctionAttributes attributes() const;
     void set_max_dynamic_shared(int bytes) const;
     void set_attribute(FunctionAttribute attribute, int value) const;
-    void set_required_cluster(const Dim3& cluster) const;  // all or nothing
+    void set_required_cluster(const Dim3& cluster) const;  // sets all three sizes or none
     void set_cache_config(FunctionCache config) const;
     int occupancy(int block_size, std::size_t dynamic_shared_bytes,
                   bool disable_caching_override = false) const;
     std::pair<int, int> best_block_size(std::size_t dynamic_shared_bytes, int limit) const;  // grid, block
-    // With shared memory that depends on the block; `blocks_of` is how occupancy() is to be asked.
+    // With shared memory that depends on the block size. `blocks_of` asks occupancy().
     std::pair<int, int> best_block_size(const std::function<std::size_t(int)>& shared_bytes, int limit,
                                         const std::function<int(int, std::size_t)>& blocks_of) const;
     std::size_t available_shared(int blocks, int block_size) const;
     int max_active_clusters(const LaunchConfig& config) const;
     int max_cluster_size(LaunchConfig config) const;
 
-    // config.stream and config.array_bytes are set here.
+    // Sets config.stream and config.array_bytes.
     void launch(LaunchConfig config, const StreamPtr& stream, std::span<Argument> arguments) const;
     // The same with arguments that were checked and packed before.
     void launch(LaunchConfig config, const StreamPtr& stream, void** pointers,
                 std::span<Memory* const> memories, std::int64_t array_bytes) const;
-    // launch(), and waits for it. On a simulated device, of a kernel whose source is known.
+    // Launches, waits, and returns the counts. Only on a simulated device, for a kernel with known source.
     LaunchCounts count(LaunchConfig config, const StreamPtr& stream, std::span<Argument> arguments) const;
 
     KernelHandle handle() const { return handle_; }
-    // What keeps the handle.
+    // The object that keeps the handle valid.
     std::shared_ptr<void> keeper() const { return library_; }
 
   private:
@@ -94,14 +94,14 @@ class Kernel {
 class Module {
   public:
     static std::shared_ptr<Module> compile(const DevicePtr& device, const CompileRequest& request);
-    // `origin` is what messages call the image.
+    // `origin` names the image in messages.
     static std::shared_ptr<Module> load(const DevicePtr& device, std::string image,
                                         const std::string& origin);
 
-    // By the name that its user writes, spaces aside, or the lowered one; of one that shares its name, with
-    // its parameters: "f(int*)". Throws std::out_of_range with the names there are.
+    // By the name in the source (spaces do not matter) or by the lowered name. If several kernels share the
+    // name, add the parameters: "f(int*)". Throws std::out_of_range with a list of the names.
     std::shared_ptr<Kernel> kernel(const std::string& name) const;
-    // A __device__ or __constant__ variable; the memory keeps the image loaded. Throws std::out_of_range.
+    // A __device__ or __constant__ variable. The memory keeps the image loaded. Throws std::out_of_range.
     std::shared_ptr<DeviceMemory> symbol(const std::string& name) const;
     const std::vector<std::shared_ptr<Kernel>>& kernels() const { return kernels_; }
     const std::string& image() const { return image_; }
@@ -115,7 +115,7 @@ class Module {
     DevicePtr device_;
     std::shared_ptr<Library> library_;
     std::vector<std::shared_ptr<Kernel>> kernels_;
-    std::vector<std::string> templates_;  // of the source, for the message about a kernel that is not there
+    std::vector<std::string> templates_;  // in the source, for the message about an unknown kernel
     std::string image_, log_;
     bool cached_ = false;
 };

@@ -12,7 +12,7 @@
 namespace cuscope::core {
 namespace {
 
-// Others need a moment; only a copy of pageable memory may need long. No lock is held.
+// The other threads need a moment; only a copy of pageable memory may take long. No lock is held meanwhile.
 template <class Done>
 void wait_until(Done&& done) {
     using Clock = std::chrono::steady_clock;
@@ -36,8 +36,8 @@ void wait_until(Done&& done) {
 
 }  // namespace
 
-// In a child of a fork the threads that closed a gate, or are to leave it, are gone; calls of the runtime are
-// refused there.
+// After a fork, the threads that closed a gate or should leave it do not exist in the child. Calls of the
+// runtime are refused there, so there is no need to wait.
 void CaptureGate::enter_later() {
     if (forked_after_use()) return;
     do {

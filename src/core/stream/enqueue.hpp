@@ -1,6 +1,7 @@
-// Putting work into a stream, and beginning or ending a capture of it, exclude each other. Whether work uses
-// its memory now or belongs to a graph, which keeps the memory, is found out before the call of the runtime:
-// a capture that another thread began in between would make a node of the work whose memory nobody keeps.
+// Enqueueing work in a stream excludes beginning or ending a capture of the stream. Before the call of the
+// runtime, core decides whether the work uses its memory now or becomes a node of a graph, which then keeps
+// the memory. If another thread began a capture between this decision and the call, the work would become a
+// node, but the graph would not keep its memory alive.
 #pragma once
 
 #include <atomic>
@@ -12,13 +13,13 @@ namespace cuscope::core {
 
 class Stream;
 
-// One of each stream. Free of charge but for two additions while nobody captures the stream.
+// One for each stream. While the stream is not captured, it costs two atomic additions for each command.
 class CaptureGate {
   public:
     void enter() {
         if ((state_.fetch_add(1, std::memory_order_seq_cst) & closing) != 0) enter_later();
     }
-    // False where somebody closes the gate.
+    // False if another thread is closing the gate.
     bool try_enter() noexcept {
         if ((state_.fetch_add(1, std::memory_order_seq_cst) & closing) == 0) return true;
         leave();
@@ -26,27 +27,29 @@ class CaptureGate {
     }
     void leave() noexcept { state_.fetch_sub(1, std::memory_order_seq_cst); }
 
-    // Throws Interrupted where Ctrl-C ends the wait for work that another thread is putting into the stream:
-    // a copy of pageable memory waits for earlier work of the stream.
+    // Waits for other threads that are putting work into the stream, such as a copy of pageable memory, which
+    // waits for earlier work of the stream. Throws Interrupted if Ctrl-C ends this wait.
     void close();
-    bool try_close() noexcept;  // false where it would wait
+    bool try_close() noexcept;  // false if it would have to wait
     void open() noexcept {
         version_.fetch_add(1, std::memory_order_seq_cst);
         state_.fetch_and(~closing, std::memory_order_seq_cst);
     }
 
-    // For calls that are too quick for enter(): a number that changes while the gate is closed. Odd: it is.
+    // For calls that are too quick for enter(): a number that changes whenever the gate is closed; odd while
+    // it is.
     std::uint32_t version() const noexcept { return version_.load(std::memory_order_seq_cst); }
 
   private:
     static constexpr std::uint32_t closing = 1u << 31;
     void enter_later();
 
-    std::atomic<std::uint32_t> state_{0};  // how many put work into the stream; `closing`
+    // how many threads are putting work into the stream, and the bit `closing`
+    std::atomic<std::uint32_t> state_{0};
     std::atomic<std::uint32_t> version_{0};
 };
 
-// While work is put into a stream. May be made again inside another of the same thread.
+// Held while work is put into a stream. May be nested in another one of the same thread.
 class Enqueue {
   public:
     explicit Enqueue(const Stream& stream);
@@ -57,18 +60,18 @@ class Enqueue {
         innermost_ = outer_;
         gate_->leave();
     }
-    // Is this thread putting work into the stream? A handler of a signal may find it so.
+    // Is this thread putting work into the stream? A signal handler can run in that state.
     static bool underway(const CaptureGate& gate) noexcept;
 
   private:
     static inline constinit thread_local const Enqueue* innermost_ = nullptr;
 
-    CaptureGate* gate_ = nullptr;  // null: entered by an outer one
+    CaptureGate* gate_ = nullptr;  // null: an outer one has entered
     const Enqueue* outer_ = nullptr;
 };
 
-// While something is given back, which takes calls in streams: no capture begins meanwhile. False where it is
-// to be given back later: inside a host function, and while something is captured.
+// Held while a resource is given back by calls in streams: no capture can begin meanwhile. False if the
+// resource must be given back later: inside a host function, or while a stream is captured.
 class GivingBack {
   public:
     GivingBack() noexcept;
@@ -84,16 +87,16 @@ class GivingBack {
     bool entered_;
 };
 
-// While a capture of streams begins or ends, or a stream joins one.
+// Held while a capture of streams begins or ends, or a stream joins one.
 class ClosedGates {
   public:
     ClosedGates() = default;
-    // The stream is there for as long as this.
+    // The stream must outlive this object.
     explicit ClosedGates(const Stream& stream);
     ClosedGates(const ClosedGates&) = delete;
     ClosedGates& operator=(const ClosedGates&) = delete;
     ~ClosedGates();
-    // Streams of one capture: in the order in which they joined it.
+    // For the streams of one capture: to be added in the order in which they joined it.
     void add(const std::shared_ptr<Stream>& stream);
     void add(CaptureGate& gate);
     bool try_add(const std::shared_ptr<Stream>& stream);

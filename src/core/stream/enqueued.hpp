@@ -1,5 +1,6 @@
-// What a stream of a GPU was given last, for cuscope.pending(): a few plain numbers for each call, written
-// without a lock and made into text when somebody asks. A simulated device knows for itself.
+// The last commands given to a stream of a GPU, for cuscope.pending(): a few plain numbers for each call,
+// written without a lock and turned into text only for a report. A simulated device needs no notes: it knows
+// its commands.
 #pragma once
 
 #include <array>
@@ -36,17 +37,18 @@ class EnqueuedNotes {
     void add(Enqueued kind, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0) noexcept {
         const std::uint64_t number = last_.fetch_add(1, std::memory_order_relaxed) + 1;
         Slot& slot = slots_[number % size];
-        slot.tag.store(0, std::memory_order_relaxed);  // being written: before any of the numbers
-        // No fences: the thread sanitizer does not know them.
+        // marks the slot as being written, before any of the numbers
+        slot.tag.store(0, std::memory_order_relaxed);
+        // No fences, because the thread sanitizer does not support them.
         slot.a.store(a, std::memory_order_release);
         slot.b.store(b, std::memory_order_release);
         slot.c.store(c, std::memory_order_release);
         slot.tag.store(number << 8 | static_cast<std::uint64_t>(kind), std::memory_order_release);
     }
     std::uint64_t last() const noexcept { return last_.load(std::memory_order_relaxed); }
-    // Everything up to this number has ended.
+    // All commands up to this number have ended.
     void ended(std::uint64_t number) noexcept { ended_.store(number, std::memory_order_relaxed); }
-    // Those that may be in flight and are still known, oldest first.
+    // The commands that may be in flight and are still recorded, oldest first.
     std::vector<EnqueuedNote> list() const {
         std::vector<EnqueuedNote> notes;
         const std::uint64_t last = this->last(), ended = ended_.load(std::memory_order_relaxed);
@@ -72,10 +74,11 @@ class EnqueuedNotes {
     std::array<Slot, size> slots_;
 };
 
-// The same text for ever, whatever becomes of its owner: for names that notes refer to.
+// A copy of the text that is never freed, so that notes can refer to it after its owner is gone.
 const char* interned(const std::string& text);
 
-// Three sizes in one number: 32 bits for x, 16 for y and z, as many as a grid or a block may have.
+// Three sizes in one number: 32 bits for x, 16 each for y and z. That holds every grid and block that CUDA
+// allows.
 inline std::uint64_t packed(const Dim3& size) {
     return size.x | std::uint64_t{size.y & 0xffff} << 32 | std::uint64_t{size.z & 0xffff} << 48;
 }

@@ -7,7 +7,7 @@
 namespace cuscope::core {
 namespace {
 
-std::mutex& capture_mutex() {
+std::mutex& event_captures_mutex() {
     static std::mutex* const instance = new std::mutex;  // outlives static destructors
     return *instance;
 }
@@ -25,7 +25,7 @@ std::shared_ptr<Event> Event::create(const DevicePtr& device, unsigned flags) {
 
 std::shared_ptr<Capture> Event::capture() const {
     if (!captured()) return nullptr;
-    const std::lock_guard lock(capture_mutex());
+    const std::lock_guard lock(event_captures_mutex());
     const std::shared_ptr<Capture> recorded = capture_.lock();
     return recorded && recorded->origin()->capture() == recorded ? recorded : nullptr;
 }
@@ -46,7 +46,7 @@ void Event::record_in_capture(const Stream& stream, bool external) {
     }
     device().check(device().runtime().event_record_with_flags(handle(), stream.handle(), 0),
                    "cudaEventRecord");
-    const std::lock_guard lock(capture_mutex());
+    const std::lock_guard lock(event_captures_mutex());
     capture_ = capture;
     captured_ = capture != nullptr;
 }
@@ -59,7 +59,7 @@ void Event::refuse_if_captured(const char* call) const {
     }
     throw Error(
         Status::invalid_value, call,
-        "the event was last recorded in a capture, which has ended: it stands for no moment",
+        "the event was last recorded in a capture, which has ended: it has no time",
         "record(external=True) makes a node that records it whenever the graph runs; or record it again "
         "outside of a capture.");
 }
@@ -74,8 +74,8 @@ void Event::record(const Stream& stream, bool external) {
     }
     refuse_legacy_in_capture(stream, "cudaEventRecord");
     const HandleScope scope(device, stream.is_default());
-    // Whether a capture began or ended meanwhile is looked at afterwards: a record is too quick a call for
-    // Enqueue. What has changed has it recorded again.
+    // Recording is too quick a call for Enqueue. Instead, the gate's version is compared afterwards: if a
+    // capture began or ended meanwhile, the event is recorded again.
     const std::uint32_t version = stream.gate().version();
     bool again = version % 2 != 0 || stream.capturing() || captured() || external;
     if (!again) {

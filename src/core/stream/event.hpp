@@ -1,4 +1,4 @@
-// An event: a point in a stream. Differences are taken between events that were made with timing.
+// An event: a point in a stream. Elapsed times are measured between events that were made with timing.
 #pragma once
 
 #include <atomic>
@@ -24,14 +24,14 @@ class Event {
     EventHandle handle() const { return handle_->get(); }
     void check_usable() const { device().check_generation(handle_->generation(), "Event"); }
 
-    // An external record is a node of the graph that the stream is being captured to.
+    // An external record becomes a node of the graph that the stream is being captured to.
     void record(const Stream& stream, bool external = false);
-    // Was it last recorded in a capture? In which, if that is under way.
+    // Whether it was last recorded in a capture, and that capture while it is under way.
     bool captured() const { return captured_.load(std::memory_order_relaxed); }
     std::shared_ptr<Capture> capture() const;
-    // What keeps the handle.
+    // The object that keeps the handle valid.
     std::shared_ptr<void> keeper() const { return handle_; }
-    // The serial number of the stream in which it was last recorded; 0: in none.
+    // The serial number of the stream in which it was last recorded; 0: never recorded.
     unsigned long long stream() const { return stream_.load(std::memory_order_relaxed); }
     bool query() const;
     void synchronize() const;
@@ -41,10 +41,10 @@ class Event {
     void record_in_capture(const Stream& stream, bool external);
     void refuse_if_captured(const char* call) const;
 
-    std::shared_ptr<unique_handle<EventTraits>> handle_;  // also of graphs that record it
+    std::shared_ptr<unique_handle<EventTraits>> handle_;  // shared with the graphs that record it
     std::atomic<bool> captured_{false};
-    std::weak_ptr<Capture> capture_;             // under a lock of all events
-    std::atomic<unsigned long long> stream_{0};  // serial number of the stream it was last recorded in
+    std::weak_ptr<Capture> capture_;             // guarded by one lock for all events
+    std::atomic<unsigned long long> stream_{0};  // serial number of the stream in which it was last recorded
 };
 
 // Milliseconds from `start` to `stop`.

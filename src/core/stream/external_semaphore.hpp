@@ -1,4 +1,4 @@
-// Semaphores of other interfaces, such as Vulkan's, that streams signal and wait for.
+// Semaphores of other interfaces, such as Vulkan, which streams signal and wait for.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace cuscope::core {
 
-// Holds no memory, but outlives its uses as memory does: streams are remembered, graphs keep it.
+// Has no memory, but must outlive its uses as memory does: it remembers its streams, and graphs keep it.
 class ExternalSemaphore final : public Memory {
   public:
-    // Takes the file descriptor over, if nothing is thrown.
+    // Takes ownership of the file descriptor, unless it throws.
     static std::shared_ptr<ExternalSemaphore> import(const DevicePtr& device, ExternalSemaphoreType type,
                                                      int fd);
     ExternalSemaphore(const DevicePtr& device, ExternalSemaphoreType type, ExternalSemaphoreHandle handle);
@@ -33,7 +33,8 @@ class ExternalSemaphore final : public Memory {
     Uses uses_;
 };
 
-// With the value that a timeline is set to, or waited for; binary ones have none.
+// A semaphore and the value that a timeline semaphore is set to or waited for. Binary semaphores have no
+// value.
 struct SemaphoreValue {
     std::shared_ptr<ExternalSemaphore> semaphore;
     std::uint64_t value = 0;
@@ -44,7 +45,7 @@ enum class SemaphoreUse { signal, wait };
 void enqueue(const StreamPtr& stream, SemaphoreUse use, const SemaphoreValues& semaphores);
 GraphNodePtr add_semaphores(Graph& graph, SemaphoreUse use, const SemaphoreValues& semaphores,
                             const GraphNodes& after);
-// The node says whether they are signalled or waited for.
+// The node determines whether the semaphores are signalled or waited for.
 void set_semaphores(GraphExec& exec, const GraphNode& node, const SemaphoreValues& semaphores);
 
 }  // namespace cuscope::core

@@ -31,7 +31,7 @@ struct Table {
     std::mutex mutex;
     std::uintptr_t last = 0;
     std::unordered_map<std::uintptr_t, Entry> entries;
-    std::unordered_map<std::uintptr_t, Begun> begun;  // taken, and not returned
+    std::unordered_map<std::uintptr_t, Begun> begun;  // taken out of `entries`, and not returned yet
 };
 
 Table& table() {
@@ -45,7 +45,7 @@ Entry take(void* ticket) {
     return node ? std::move(node.mapped()) : Entry{};
 }
 
-// Says that a task has begun while it lives.
+// Marks a task as begun as long as it lives.
 class BegunScope {
   public:
     BegunScope(void* ticket, const HostTask& task) : ticket_(reinterpret_cast<std::uintptr_t>(ticket)) {
@@ -75,7 +75,7 @@ void* register_host_task(Device& device, unsigned long long stream, std::unique_
 }
 
 void run_host_task(void* ticket) {
-    if (process_exiting()) return;  // whoever ends the process releases what is left
+    if (process_exiting()) return;  // the end of the process releases the remaining tasks
     const HostFunctionScope scope;
     Entry entry = take(ticket);
     if (!entry.task) return;
@@ -93,7 +93,8 @@ void run_host_task(void* ticket) {
 void drop_host_task(void* ticket) { take(ticket); }
 
 void drop_host_tasks(Device* device) {
-    std::vector<Entry> dropped;  // destroyed after the lock is let go: their destructors may call anything
+    // destroyed after the lock is released, because their destructors may call anything
+    std::vector<Entry> dropped;
     const std::lock_guard lock(table().mutex);
     for (auto entry = table().entries.begin(); entry != table().entries.end();) {
         if (device == nullptr || entry->second.device.get() == device) {
@@ -134,7 +135,7 @@ GraphTask::GraphTask(Device& device, std::unique_ptr<HostTask> task) {
 }
 
 GraphTask::~GraphTask() {
-    GraphEntry last;  // whose end, which may call anything, comes after the lock's
+    GraphEntry last;  // destroyed after the lock is released, because its destructor may call anything
     const std::lock_guard lock(graph_table().mutex);
     auto node = graph_table().entries.extract(reinterpret_cast<std::uintptr_t>(ticket_));
     if (node) last = std::move(node.mapped());

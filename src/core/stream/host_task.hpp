@@ -1,6 +1,6 @@
-// Host functions: what a stream calls on the host. A task is kept in a table, and the runtime gets a number,
-// so that one that never runs (a lost device, the end of the process) can be released, and is not run after
-// that.
+// Host functions: callbacks that a stream runs on the host. The tasks stand in a table and the runtime gets
+// only a number. So a task that never runs (because the device was lost or the process ends) can be released,
+// and is not run afterwards.
 #pragma once
 
 #include <memory>
@@ -15,17 +15,17 @@ class HostTask {
     HostTask(const HostTask&) = delete;
     HostTask& operator=(const HostTask&) = delete;
     virtual ~HostTask() = default;
-    // On the runtime's own thread. What it throws is raised at the next synchronisation of the stream.
+    // Called on the runtime's own thread. An exception is raised at the next synchronisation of the stream.
     virtual void run() = 0;
-    // What a person calls it; empty if nobody knows.
+    // The name that the user gave it; empty if there is none.
     virtual std::string name() const { return {}; }
 };
 
-// Returns what `run_host_task` is to be called with.
+// Returns the pointer that `run_host_task` is to be called with.
 void* register_host_task(Device& device, unsigned long long stream, std::unique_ptr<HostTask> task);
 void run_host_task(void* ticket);
-// What a runtime was told to call with it: its name, and whether it has begun. False if it is no task of
-// ours, or has ended.
+// The name of the task that a runtime was given as a host function, and whether it has begun. False if the
+// function is not a task of this package, or has ended.
 struct HostTaskInfo {
     std::string name;
     bool begun = false;
@@ -36,7 +36,8 @@ void drop_host_task(void* ticket);
 void drop_host_tasks(Device* device);  // null: of all devices
 std::size_t pending_host_tasks();
 
-// The task of a graph's node, which runs whenever the graph does. It can be run as long as this lives.
+// The task of a graph's host node, which runs whenever the graph does. It can run as long as this object
+// lives.
 class GraphTask {
   public:
     GraphTask(Device& device, std::unique_ptr<HostTask> task);
@@ -44,7 +45,8 @@ class GraphTask {
     GraphTask& operator=(const GraphTask&) = delete;
     ~GraphTask();
     void* ticket() const { return ticket_; }
-    // The graph was launched there: what the task throws is raised by its next synchronisation.
+    // To be called when the graph was launched in a stream: its next synchronisation raises the task's
+    // exception.
     void launched_in(unsigned long long stream) const;
 
   private:

@@ -10,7 +10,7 @@ StreamMark mark(const StreamPtr& stream) noexcept {
     try {
         const ReleaseScope scope(device);
         Runtime& runtime = device.runtime();
-        // Most streams have nothing to do by then: one call in place of two, and the answer is there at once.
+        // Most streams have finished by now: then this is one call instead of two, with an immediate answer.
         const Status now = runtime.stream_query(stream->handle());
         if (now == Status::success) return {};
         if (now != Status::not_ready) runtime.get_last_error();
@@ -21,7 +21,7 @@ StreamMark mark(const StreamPtr& stream) noexcept {
         if (status == Status::success) return made;
         runtime.get_last_error();
     } catch (const Error&) {
-        // The stream itself answers then, if only when it has nothing left to do.
+        // Without an event the stream itself is queried, which may say "done" later than necessary.
     }
     device.give_event(made.event, made.generation);
     made.event = nullptr;

@@ -1,5 +1,5 @@
-// Stream memory operations: a stream, or a node of a graph, writes one value to memory or waits until memory
-// holds one.
+// Stream memory operations: a stream, or a node of a graph, writes a value to memory or waits until the
+// memory holds a value.
 #pragma once
 
 #include <memory>
@@ -9,16 +9,16 @@
 
 namespace cuscope::core {
 
-// An operation and the memory that it works on; null for a barrier.
+// An operation and the memory that it reads or writes; null for a barrier.
 struct MemoryOperationOn {
     MemoryOperation operation;
     std::shared_ptr<Memory> memory;
 };
 using MemoryOperations = std::vector<MemoryOperationOn>;
 
-// Throws for memory on which the device does no such operations.
+// Throws for memory on which the device does not support these operations.
 void check_takes_operations(const Memory& memory);
-// One alone by its own call, several in order as a batch.
+// Uses the single call for one operation, a batch for several in order.
 void enqueue(const StreamPtr& stream, const MemoryOperations& operations);
 GraphNodePtr add_batch(Graph& graph, const MemoryOperations& operations, const GraphNodes& after);
 void set_batch(GraphExec& exec, const GraphNode& node, const MemoryOperations& operations);

@@ -27,7 +27,7 @@ void check_same_runtime(const Device& waiting, const Device& other, const char* 
                                 other.name() + ", which is of another runtime: synchronize() that one first");
 }
 
-// Streams by the number that their runtime never gives to another: handles are used again.
+// Streams by the runtime's stream number. A number is never reused; handles are.
 struct Numbered {
     std::mutex mutex;
     std::map<std::pair<const Runtime*, unsigned long long>, std::weak_ptr<Stream>> streams;
@@ -41,11 +41,11 @@ Numbered& numbered() {
 
 }  // namespace
 
-// The stream itself, or the one that stands for it already.
+// Returns the stream itself, or the Stream object that already represents it.
 StreamPtr Stream::enter(const StreamPtr& stream) {
     if (stream->id_ == 0) return stream;
     Numbered& known = numbered();
-    StreamPtr same;  // whose end, if it comes here, comes without the lock
+    StreamPtr same;  // destroyed after the lock is released
     const std::lock_guard lock(known.mutex);
     const std::pair<const Runtime*, unsigned long long> number{&stream->device_.runtime(), stream->id_};
     if (const auto found = known.streams.find(number); found != known.streams.end()) {
@@ -65,11 +65,12 @@ StreamPtr Stream::adopt(const DevicePtr& near, StreamHandle handle, std::shared_
     if (handle == nullptr || handle == stream_legacy) return near->legacy_stream();
     if (handle == stream_per_thread) return near->per_thread_stream();
     const auto number = reinterpret_cast<std::uintptr_t>(handle);
-    constexpr std::uintptr_t no_address = 4096;  // below this lies nothing that a real runtime could look at
+    // lower addresses are never mapped, so a real runtime would crash on them
+    constexpr std::uintptr_t no_address = 4096;
     if (StreamPtr ours = made_here(near->runtime(), handle)) return ours;
     int ordinal = near->ordinal();
     const DeviceScope scope(*near);
-    // Questions about a stream that is being captured would spoil the capture, but for this one.
+    // Queries of a stream that is being captured invalidate the capture, except for this one.
     CaptureStatus capture = CaptureStatus::none;
     Status status = number < no_address ? Status::invalid_resource_handle
                                         : near->runtime().stream_is_capturing(handle, &capture);
@@ -88,13 +89,13 @@ StreamPtr Stream::adopt(const DevicePtr& near, StreamHandle handle, std::shared_
 
 StreamPtr Stream::made_here(const Runtime& runtime, StreamHandle handle) {
     Numbered& known = numbered();
-    std::vector<StreamPtr> others;  // whose end, if it comes here, comes without the lock
+    std::vector<StreamPtr> others;  // destroyed after the lock is released
     const std::lock_guard lock(known.mutex);
     for (const auto& [number, entry] : known.streams) {
         if (number.first != &runtime) continue;
         StreamPtr stream = entry.lock();
         if (!stream) continue;
-        // While a stream of ours is open its handle is no other's.
+        // While a stream created here is open, its handle cannot belong to another stream.
         if (stream->owned_.get() == handle && stream->generation_ == stream->device_.generation())
             return stream;
         others.push_back(std::move(stream));
@@ -164,7 +165,7 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<voi
 
 void Stream::ask_what_it_is() {
     Runtime& runtime = device_.runtime();
-    // The runtime clamps the priority into its range: what it took is what counts.
+    // The runtime clamps the priority into its range. Store the result.
     int taken = priority_;
     if (runtime.stream_get_priority(handle_, &taken) != Status::success ||
         runtime.stream_get_id(handle_, &id_) != Status::success) {
@@ -217,15 +218,16 @@ bool Stream::implicitly_ordered_with(const Stream& other) const {
 
 namespace {
 
-std::mutex& capture_mutex() {
+std::mutex& stream_captures_mutex() {
     static std::mutex* const instance = new std::mutex;  // outlives static destructors
     return *instance;
 }
 
 [[noreturn]] void refuse_wait(const char* call) {
-    refuse_in_capture(Status::stream_capture_unsupported, call,
-                      "the stream is being captured, and what is captured does not run: there is nothing to "
-                      "wait for before the graph is launched");
+    refuse_in_capture(
+        Status::stream_capture_unsupported, call,
+        "the stream is being captured, and captured work does not run: there is nothing to wait "
+        "for before the graph is launched");
 }
 
 }  // namespace
@@ -238,12 +240,12 @@ StreamPtr shared_from(Stream& stream) {
 
 std::shared_ptr<Capture> Stream::capture() const {
     if (!capturing()) return nullptr;
-    const std::lock_guard lock(capture_mutex());
+    const std::lock_guard lock(stream_captures_mutex());
     return capture_;
 }
 
 void Stream::set_capture(std::shared_ptr<Capture> capture) {
-    const std::lock_guard lock(capture_mutex());
+    const std::lock_guard lock(stream_captures_mutex());
     capturing_ = capture != nullptr;
     capture_.swap(capture);
 }
@@ -291,7 +293,7 @@ void Stream::wait(const Event& event, bool external) {
     event.check_usable();
     check_same_runtime(device_, event.device(), "an event");
     if (capturing() || event.captured() || external) {
-        const ClosedGates closed(*this);  // it may join the event's capture
+        const ClosedGates closed(*this);  // the stream may join the event's capture
         wait_in_capture(event, external);
         return;
     }
@@ -302,7 +304,7 @@ void Stream::wait(const Event& event, bool external) {
     if (event.stream() != 0) note(Enqueued::event_wait, event.stream());
 }
 
-// Another thread may have recorded the event in a capture just now, and not said so yet.
+// Another thread may have recorded the event in a capture just now, without having marked the event yet.
 void Stream::join_what_it_waits_for() {
     unsigned long long id = 0;
     if (capturing() || capture_status(&id) == CaptureStatus::none) return;
@@ -349,7 +351,7 @@ void Stream::wait(const Stream& other) {
         refuse_legacy_in_capture(other, "cudaEventRecord");
     }
     std::optional<ClosedGates> closed;
-    if (captures_underway() > 0) closed.emplace(*this);  // it may join the other's capture
+    if (captures_underway() > 0) closed.emplace(*this);  // the stream may join the other's capture
     const std::shared_ptr<Capture> own = capture(), others = other.capture();
     if (own != others) {
         if (own && others) {
@@ -359,8 +361,8 @@ void Stream::wait(const Stream& other) {
         }
         if (own) {
             refuse_in_capture(Status::stream_capture_isolation, "cudaStreamWaitEvent",
-                              "the other stream takes no part in the capture: what it does is no node of the "
-                              "graph. Let it wait for a captured stream first, or wait for it before the "
+                              "the other stream takes no part in the capture: its work is not in the graph. "
+                              "Let it wait for a captured stream first, or wait for it before the "
                               "capture begins");
         }
         if (handle_ == stream_legacy) {

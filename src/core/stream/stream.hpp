@@ -1,5 +1,5 @@
-// A stream of a device: one that was made, and is destroyed with the last that uses it, or one of the two
-// default streams, which nobody owns. Enqueued work survives the handle, as in CUDA.
+// A stream of a device: either created here and destroyed with its last user, or one of the two default
+// streams, which are never destroyed. Enqueued work survives the handle, as in CUDA.
 #pragma once
 
 #include <atomic>
@@ -26,16 +26,16 @@ struct StreamTraits {
 class Stream : public std::enable_shared_from_this<Stream> {
   public:
     static std::shared_ptr<Stream> create(const DevicePtr& device, unsigned flags, int priority);
-    // The stream of a handle that something else made and `owner` keeps alive. The default streams are those
-    // of `near`; any other handle is one of its runtime. A stream that is known already is found again; this
-    // one will be if it has an owner.
+    // The stream of a handle that was created elsewhere and that `owner` keeps alive. A default stream's
+    // handle means the one of `near`; any other handle belongs to the runtime of `near`. A stream that is
+    // already known is returned again. A new one is remembered if it has an owner.
     static std::shared_ptr<Stream> adopt(const DevicePtr& near, StreamHandle handle,
                                          std::shared_ptr<void> owner);
     // A default stream. Lives inside its device.
     Stream(Device& device, StreamHandle default_handle);
     Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int priority);
-    // Of something else, which `owner` keeps, or nobody whom we know. While it is captured, nothing is asked
-    // about it: that would spoil the capture.
+    // A stream created elsewhere; `owner` keeps it alive, or is null if its owner is not known. While it is
+    // captured, the stream is not queried, because that would invalidate the capture.
     Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<void> owner, bool captured);
 
     Device& device() const { return device_; }
@@ -45,49 +45,50 @@ class Stream : public std::enable_shared_from_this<Stream> {
     LaunchAttribute attribute(LaunchAttributeId id);
     void set_attribute(LaunchAttributeId id, const LaunchAttribute& value);
     void copy_attributes(const Stream& source);  // of the same device
-    // The runtime's own number, never reused; 0 where there is none to be had.
+    // The runtime's own number, never reused; 0 if the runtime has none.
     unsigned long long id() const { return id_; }
-    // Ours, never reused by another stream of this process.
+    // The number that core gives it, never reused in this process.
     unsigned long long serial() const { return serial_; }
-    // Is the handle good as long as this lives? That of a stream which another library only named is good for
-    // the call that it was named to.
+    // Is the handle valid as long as this object lives? A handle that another library only passed to a call
+    // is valid for that call alone.
     bool lasts() const { return is_default() || owner_ != nullptr || owned_.get() != nullptr; }
     bool is_default() const { return handle_ == stream_legacy || handle_ == stream_per_thread; }
 
     void check_usable() const {
         if (!is_default()) device_.check_generation(generation_, "Stream");
     }
-    // All work of this stream is ordered against all of the other by CUDA's own rule for default streams.
+    // Does CUDA order all work of this stream against all work of the other, by the rule for the legacy
+    // default stream?
     bool implicitly_ordered_with(const Stream& other) const;
 
-    // Is it being captured, as far as this package began it?
+    // Is it being captured by a capture that this package began?
     bool capturing() const { return capturing_.load(std::memory_order_relaxed); }
-    std::shared_ptr<Capture> capture() const;  // null: no
+    std::shared_ptr<Capture> capture() const;  // null: not captured
     void set_capture(std::shared_ptr<Capture> capture);
-    // As the runtime says; `id` is the capture's.
+    // As reported by the runtime; `id` is the capture's.
     CaptureStatus capture_status(unsigned long long* id = nullptr) const;
     CaptureGate& gate() const { return gate_; }
 
     void synchronize();
     bool query();
-    // An external wait is a node of the graph that the stream is being captured to.
+    // An external wait becomes a node of the graph that the stream is being captured to.
     void wait(const Event& event, bool external = false);
-    void wait(const Stream& other);  // for all that was enqueued there so far
+    void wait(const Stream& other);  // for all work enqueued there so far
     void add_host_task(std::unique_ptr<HostTask> task);
 
-    // What it was given last, where only we know: on a real device.
+    // Notes a command. Only for real devices, because a simulated device knows its commands.
     void note(Enqueued kind, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0) const noexcept {
         if (notes_) enqueued_.add(kind, a, b, c);
     }
     EnqueuedNotes& enqueued() const { return enqueued_; }
-    // Those of a device that somebody uses, the default streams among them.
+    // All streams of a device that are in use, including the default streams.
     static std::vector<std::shared_ptr<Stream>> all_of(Device& device);
 
-    // Nobody is left who could give it work.
+    // True: no owner is left that could give it work.
     void set_abandoned(bool abandoned) { abandoned_.store(abandoned); }
     bool abandoned() const { return abandoned_.load(); }
 
-    // What stands for this stream in another layer, so that it is found again.
+    // The object that represents this stream in another layer, so that it is found again.
     std::weak_ptr<void> wrapper;
 
   private:
@@ -98,16 +99,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
     void join_what_it_waits_for();
 
     Device& device_;
-    unique_handle<StreamTraits> owned_;  // keeps the device too; empty for a stream that nobody here owns
-    DevicePtr kept_device_;              // of a stream that something else made
-    std::shared_ptr<void> owner_;        // of such a stream
+    unique_handle<StreamTraits> owned_;  // keeps the device too; empty if the stream was created elsewhere
+    DevicePtr kept_device_;              // of a stream created elsewhere
+    std::shared_ptr<void> owner_;        // of a stream created elsewhere
     StreamHandle handle_;
     unsigned flags_;
     std::atomic<int> priority_{0};
     unsigned generation_;
     unsigned long long id_ = 0, serial_;
     std::atomic<bool> abandoned_{false}, capturing_{false};
-    std::shared_ptr<Capture> capture_;  // under a lock of all streams
+    std::shared_ptr<Capture> capture_;  // guarded by one lock for all streams
     mutable CaptureGate gate_;
     bool notes_;
     mutable EnqueuedNotes enqueued_;
@@ -116,7 +117,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 using StreamPtr = std::shared_ptr<Stream>;
 StreamPtr shared_from(Stream& stream);
 
-// Orders what `later` is given from now on after everything that `earlier` was given so far.
+// Makes later work of the stream `later` wait for all work given to `earlier` so far.
 Status order(const Stream& later, const Stream& earlier);
 
 }  // namespace cuscope::core

@@ -1,4 +1,4 @@
-// Copies and sets, of one, two and three dimensions.
+// Copies and memsets, in one, two and three dimensions.
 #include <vector>
 
 #include "cuda/calls/printing.hpp"
@@ -12,17 +12,17 @@
 namespace cuscope::cuda {
 namespace {
 
-// Up to this size a copy from pageable memory is staged at once and does not wait for its stream.
+// Up to this size, a copy from pageable memory is staged at once and does not wait for its stream.
 constexpr std::size_t staged_bytes = 64 << 10;
 
 bool is_pageable(const void* pointer) {
-    if (forked_after_use()) return false;  // any call is refused
+    if (forked_after_use()) return false;  // every call fails then
     cudaPointerAttributes attributes{};
     return cudaPointerGetAttributes(&attributes, pointer) == cudaSuccess &&
            attributes.type == cudaMemoryTypeUnregistered;
 }
 
-// Does this copy wait, inside the library, for what its stream did before?
+// Does the library, inside this copy, wait for the stream's earlier work?
 bool waits_for_stream(const void* destination, const void* source, std::size_t bytes, MemcpyKind kind) {
     const bool may_go_up = kind == MemcpyKind::host_to_device || kind == MemcpyKind::by_address;
     const bool may_go_down = kind == MemcpyKind::device_to_host || kind == MemcpyKind::by_address;
@@ -42,16 +42,16 @@ cudaError_t driver_memset(DriverFunction<Function>& function, void* pointer, std
     if (set == nullptr) return cudaErrorCallRequiresNewerDriver;
     CUcontext context = nullptr;
     if (const cudaError_t status = current_context(&context); status != cudaSuccess) return status;
-    // The numbers of CUresult and cudaError_t are the same for what a memset answers.
+    // CUresult and cudaError_t have the same numbers for all results of a memset.
     return static_cast<cudaError_t>(
         set(reinterpret_cast<CUdeviceptr>(pointer), pitch, value, width, height, stream));
 }
 
-// Waits as the library would inside an asynchronous copy from or to pageable memory, but so that Ctrl-C ends
-// it.
+// Waits as the library does inside an asynchronous copy from or to pageable memory, but in a way that Ctrl-C
+// can end.
 cudaError_t wait_before(cudaStream_t stream) {
     {
-        // Asking a stream that is being captured whether it is done would spoil the capture.
+        // Querying a captured stream would invalidate the capture.
         const StreamUse use(stream);
         cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
         if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess || capture != cudaStreamCaptureStatusNone)
@@ -63,9 +63,10 @@ cudaError_t wait_before(cudaStream_t stream) {
 
 }  // namespace
 
-// A copy that may wait, inside the library, for what its stream did before. While something is captured it is
-// made by a thread that is alone, and once the stream has nothing to do, so that the copy does not wait: its
-// end might depend on the next call of another thread.
+// Makes a copy for which the library may wait for the stream's earlier work. `wait` waits for that work
+// first, in a way that Ctrl-C can end. While any stream is captured, the thread makes the copy alone in the
+// driver, and only once the stream is idle, so that the copy does not wait there: the work that it waits for
+// might depend on the next call of another thread.
 template <class Wait, class Call>
 Status CudaRuntime::make_after(StreamHandle stream, Wait&& wait, Call&& call) {
     constexpr int most_tries = 1000;

@@ -30,7 +30,7 @@ std::optional<T> read(std::string_view bytes, std::uint64_t offset) {
 
 bool is_elf(std::string_view image) { return image.starts_with(std::string_view(ELFMAG, SELFMAG)); }
 
-// The sections of a cubin; nothing if it is none or not whole.
+// The sections of a cubin; nothing if the image is not a cubin or is truncated.
 std::optional<std::vector<Elf64_Shdr>> sections(std::string_view image) {
     const auto header = read<Elf64_Ehdr>(image, 0);
     if (!header || !is_elf(image) || header->e_ident[EI_CLASS] != ELFCLASS64 ||

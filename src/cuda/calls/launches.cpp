@@ -1,4 +1,4 @@
-// Launches with their attributes, those of streams and functions, and occupancy.
+// Launches and their attributes, attributes of streams and functions, and occupancy.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -13,7 +13,7 @@
 namespace cuscope::cuda {
 namespace {
 
-// A configuration as the library wants it; most have no attributes, and hardly any has many.
+// A configuration in the library's types. Most launches have few attributes, so these need no allocation.
 class NativeConfig {
   public:
     explicit NativeConfig(const LaunchConfig& config) {
@@ -55,7 +55,7 @@ DriverFunction<CUresult (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, 
                             CUstream, void**, void**)>
     launch_plainly("cuLaunchKernel", 4000);
 
-// Without attributes, as most launches are.
+// True without attributes, as in most launches.
 bool is_plain(const LaunchConfig& config) {
     return config.attributes.empty() && !config.cooperative && config.cluster.x == 0 &&
            config.dynamic_shared_bytes <= std::numeric_limits<unsigned>::max();
@@ -64,7 +64,7 @@ bool is_plain(const LaunchConfig& config) {
 }  // namespace
 
 Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
-    const PrintCapture capture;  // a launch shows what was printed before
+    const PrintCapture capture;  // a launch makes the driver write earlier printf output
     const StreamUse use(native(config.stream));
     if (is_plain(config) && !is_default(config.stream) && kernel != nullptr) {
         const auto status = driver_call(
@@ -156,7 +156,7 @@ Status CudaRuntime::occupancy_max_active_blocks_per_multiprocessor(int* blocks, 
     });
 }
 
-// In CUDA this is a template that nvcc compiles into the program.
+// In CUDA this function is a template that nvcc compiles into the program.
 Status CudaRuntime::occupancy_max_potential_block_size(int* min_grid_size, int* block_size,
                                                        KernelHandle kernel, std::size_t dynamic_shared_bytes,
                                                        int block_size_limit) {
@@ -179,7 +179,8 @@ Status CudaRuntime::occupancy_max_potential_block_size(int* min_grid_size, int* 
     if (status != Status::success) return status;
     limit = std::min(limit, attributes.max_threads_per_block);
     if (block_size_limit > 0) limit = std::min(limit, block_size_limit);
-    // Whole warps, from the largest block down; the first of those that fill a multiprocessor best.
+    // Tries whole warps, from the largest block down, and keeps the first of the sizes that fill a
+    // multiprocessor best.
     int best_threads = 0;
     for (int warps = (limit + warp - 1) / warp; warps > 0; --warps) {
         const int size = std::min(limit, warps * warp);

@@ -113,8 +113,8 @@ Status CudaRuntime::pointer_get_attributes(PointerAttributes* attributes, const 
     const bool known =
         status == Status::success && attributes != nullptr && real.type != cudaMemoryTypeUnregistered;
     if (known && real.devicePointer == nullptr) {
-        // Without a context of its own a new thread is told of no device address; choosing a device makes
-        // one.
+        // A new thread without a current context gets no device address. Setting the device creates the
+        // context.
         int device = 0;
         if (cudaGetDevice(&device) == cudaSuccess && cudaSetDevice(device) == cudaSuccess) status = ask();
     }

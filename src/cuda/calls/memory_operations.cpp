@@ -11,7 +11,7 @@
 namespace cuscope::cuda {
 namespace {
 
-// The versions from which on a function takes what cuda.h declares of it.
+// The driver version from which these functions have the signatures in cuda.h.
 constexpr unsigned second_version = 11070;
 DriverFunction<CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned)> write_value_32(
     "cuStreamWriteValue32", second_version);
@@ -25,7 +25,7 @@ DriverFunction<CUresult (*)(CUstream, unsigned, CUstreamBatchMemOpParams*, unsig
     "cuStreamBatchMemOp", second_version);
 using NodeParameters = CUDA_BATCH_MEM_OP_NODE_PARAMS;
 DriverFunction<CUresult (*)(CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t, const NodeParameters*)>
-    add_node("cuGraphAddBatchMemOpNode", second_version);
+    add_batch_node("cuGraphAddBatchMemOpNode", second_version);
 DriverFunction<CUresult (*)(CUgraphNode, NodeParameters*)> node_get_params("cuGraphBatchMemOpNodeGetParams",
                                                                            second_version);
 DriverFunction<CUresult (*)(CUgraphNode, const NodeParameters*)> node_set_params(
@@ -34,7 +34,7 @@ DriverFunction<CUresult (*)(CUgraphExec, CUgraphNode, const NodeParameters*)> ex
     "cuGraphExecBatchMemOpNodeSetParams", second_version);
 DriverFunction<CUresult (*)(CUgraphNode, CUgraphNodeType*)> node_get_type("cuGraphNodeGetType", 10000);
 
-// The numbers of CUresult and cudaError_t are the same for what these answer.
+// CUresult and cudaError_t have the same numbers for all results of these functions.
 template <class Function, class... Arguments>
 cudaError_t ask(DriverFunction<Function>& function, Arguments... arguments) {
     const auto call = function.get();
@@ -53,7 +53,7 @@ std::vector<CUstreamBatchMemOpParams> real_of(const MemoryOperation* operations,
         CUstreamBatchMemOpParams& real = made[i];
         real = {};
         if (given.writes() || given.waits()) {
-            // The parameters of waits lie as those of writes do.
+            // The parameters of waits have the same layout as the parameters of writes.
             real.writeValue.address = address(given.address);
             real.writeValue.value64 = given.value;
             real.writeValue.flags = given.flags;
@@ -81,7 +81,7 @@ cudaError_t with_parameters(const BatchMemOpNodeParameters& given, auto call) {
 cudaError_t add_batch(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                       std::size_t count, const BatchMemOpNodeParameters& given) {
     return with_parameters(given, [&](const NodeParameters* real) {
-        return ask(add_node, node, graph, dependencies, count, real);
+        return ask(add_batch_node, node, graph, dependencies, count, real);
     });
 }
 
@@ -147,7 +147,7 @@ Status CudaRuntime::stream_wait_value_64(StreamHandle stream, void* pointer, std
     });
 }
 
-// The driver reads operations that are not there.
+// The driver would read from a null `operations`.
 Status CudaRuntime::stream_batch_mem_op(StreamHandle stream, unsigned count,
                                         const MemoryOperation* operations, unsigned flags) {
     if (operations == nullptr && count > 0) return failed(Status::invalid_value);

@@ -26,15 +26,16 @@ bool load_kernel(cudaKernel_t kernel) {
            driver_call(function_load, function) == Status::success;
 }
 
-// CUDA loads a variable or a kernel on the device when it is first used, and may wait for all that runs
-// there: a launch behind which something waits would never come back. (CUDA_MODULE_LOADING=EAGER does the
-// same, but for every library of the process.) What does not load, because it is for another architecture,
-// say, fails when it is used, as without this.
+// CUDA loads a variable or a kernel on the device at its first use, and may then wait for all running work.
+// If that work waits for a later call of the program, the launch would never return. So everything is loaded
+// here. (CUDA_MODULE_LOADING=EAGER does the same, but for every library of the process.) An item that does
+// not load, for example because it is for another architecture, fails at its first use, as it would without
+// this function.
 void load_on_device(cudaLibrary_t library) {
     CUcontext context = nullptr;
     if (forked_after_use() || current_context(&context) != cudaSuccess) return;
     const bool had_error = cudaPeekAtLastError() != cudaSuccess;
-    CUmodule module = nullptr;  // with the variables
+    CUmodule module = nullptr;  // loads the variables
     static_cast<void>(driver_call(library_get_module, &module, reinterpret_cast<CUlibrary>(library)));
     unsigned count = 0;
     std::vector<cudaKernel_t> kernels;
@@ -44,7 +45,7 @@ void load_on_device(cudaLibrary_t library) {
     }
     for (const cudaKernel_t kernel : kernels) {
         if (load_kernel(kernel)) continue;
-        // A driver before CUDA 12.4 loads a kernel whose attributes somebody asks for.
+        // A driver before CUDA 12.4 loads a kernel when its attributes are queried.
         cudaFuncAttributes attributes;
         static_cast<void>(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
     }
@@ -99,7 +100,7 @@ Status CudaRuntime::library_get_global(void** pointer, std::size_t* bytes, Libra
 Status CudaRuntime::func_get_name(const char** name, KernelHandle kernel) {
     clear(name);
     const Status status = make([&] { return cudaFuncGetName(name, function(kernel)); });
-    // A node of a graph may say its kernel as the driver's function.
+    // A graph node may give its kernel as the driver's CUfunction.
     if (status == Status::success || name == nullptr || kernel == nullptr) return status;
     if (driver_call(function_get_name, name, reinterpret_cast<CUfunction>(native(kernel))) != Status::success)
         return status;

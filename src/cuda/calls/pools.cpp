@@ -7,7 +7,7 @@
 namespace cuscope::cuda {
 namespace {
 
-// The switches of a pool are ints, its sizes are 64-bit.
+// The switches of a pool are ints; its sizes are 64-bit.
 bool is_switch(MemPoolAttribute attribute) { return static_cast<int>(attribute) < 4; }
 
 }  // namespace
@@ -48,7 +48,7 @@ Status CudaRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
 }
 
 Status CudaRuntime::mem_pool_destroy(MemPoolHandle pool) {
-    if (would_wait()) return Status::not_ready;  // it unmaps memory, as cudaFree does
+    if (would_wait()) return Status::not_ready;  // it unmaps memory, like cudaFree
     const PoolChange change;
     return make([&] { return pools_.keep(native(pool)); });
 }

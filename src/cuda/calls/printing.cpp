@@ -16,7 +16,7 @@ namespace {
 
 std::atomic<bool> prints{false};
 
-// One at a time has the standard output turned away. Never destroyed: a thread may be inside at exit.
+// Held by the thread that has redirected the standard output. Never destroyed: a thread may hold it at exit.
 std::mutex& turned_away() {
     static auto* const mutex = new std::mutex;
     return *mutex;

@@ -1,16 +1,18 @@
-// What kernels print: the driver writes it to the process's standard output when it is waited for, which is
-// not where a notebook or a redirected Python prints, nor in order with what Python keeps back.
+// The output of kernels' printf. The driver writes it to the process's standard output when the program
+// synchronizes. A notebook or a redirected Python prints elsewhere, and Python buffers its own output, so the
+// order would be wrong too.
 #pragma once
 
 #include <string_view>
 
 namespace cuscope::cuda {
 
-// A library was loaded; its kernels may print.
+// To be called for every loaded image: its kernels may print.
 void note_image(std::string_view image);
 
-// While it lives, what the driver prints is kept, and then goes where Python prints; does nothing while no
-// kernel prints. For calls that return at once: the work has been waited for.
+// While this object lives, the driver's output is kept; afterwards it goes to Python's output. Does nothing
+// if no loaded kernel prints. Only for calls that return at once, because their work has already been waited
+// for.
 class PrintCapture {
   public:
     PrintCapture();

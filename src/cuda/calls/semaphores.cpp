@@ -14,7 +14,7 @@ cudaExternalSemaphore_t native(ExternalSemaphoreHandle semaphore) {
     return reinterpret_cast<cudaExternalSemaphore_t>(semaphore);
 }
 
-// What the library is given, for signals or for waits: Real is their type of parameters.
+// The library's parameters for signals or for waits. Real is the library's parameter type.
 template <class Real>
 struct Semaphores {
     explicit Semaphores(const ExternalSemaphoreNodeParameters& given) : count(given.count) {
@@ -27,7 +27,7 @@ struct Semaphores {
             real.flags = given.parameters[i].flags;
         }
     }
-    // The library looks into semaphores that are null.
+    // The library would dereference null semaphores.
     bool has_null() const { return std::find(handles.begin(), handles.end(), nullptr) != handles.end(); }
     const cudaExternalSemaphore_t* semaphore_array() const {
         return handles.empty() ? nullptr : handles.data();

@@ -1,4 +1,4 @@
-// Nodes of external semaphores as the library wants them, and back: see semaphores.cpp.
+// Converts external semaphore nodes to the library's types and back: see semaphores.cpp.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,7 +11,7 @@ cudaError_t add_semaphores(cudaGraphNode_t* node, cudaGraph_t graph, const cudaG
                            std::size_t count, const SemaphoreSignalNodeParameters& given);
 cudaError_t add_semaphores(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                            std::size_t count, const SemaphoreWaitNodeParameters& given);
-// The pointers in `found` are good until the thread's next call.
+// The arrays in `found` are valid until the thread's next call.
 cudaError_t get_semaphores(cudaGraphNode_t node, SemaphoreSignalNodeParameters& found);
 cudaError_t get_semaphores(cudaGraphNode_t node, SemaphoreWaitNodeParameters& found);
 cudaError_t set_semaphores(cudaGraphNode_t node, const SemaphoreSignalNodeParameters& given);

@@ -13,7 +13,7 @@ std::uint64_t number_of(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
     return cudaMemPoolGetAttribute(pool, attribute, &value) == cudaSuccess ? value : 1;
 }
 
-// Memory may still be used, or be on its way back.
+// False while memory is still in use or has not yet been returned to the device.
 bool is_empty(cudaMemPool_t pool) {
     return number_of(pool, cudaMemPoolAttrUsedMemCurrent) == 0 && cudaMemPoolTrimTo(pool, 0) == cudaSuccess &&
            number_of(pool, cudaMemPoolAttrReservedMemCurrent) == 0;
@@ -42,7 +42,7 @@ bool set_as_new(cudaMemPool_t pool, const std::set<int>& reached_by) {
 
 cudaMemPool_t SparePools::take(const cudaMemPoolProps& properties) {
     if (properties.location.type != cudaMemLocationTypeDevice) return nullptr;
-    const bool failed_before = cudaPeekAtLastError() != cudaSuccess;  // which is the program's to ask for
+    const bool failed_before = cudaPeekAtLastError() != cudaSuccess;  // this error belongs to the program
     const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
     for (auto& [pool, known] : pools_) {
         if (!known.spare || known.device != properties.location.id || known.max_size != properties.maxSize)
@@ -73,7 +73,7 @@ cudaError_t SparePools::keep(cudaMemPool_t pool) {
     const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
     const auto found = pools_.find(pool);
     if (found == pools_.end() || found->second.spare) return cudaErrorInvalidValue;
-    // Captures refuse this as they refuse cudaMemPoolDestroy.
+    // A capture refuses this call as it refuses cudaMemPoolDestroy.
     std::uint64_t none = 0;
     if (const auto set = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &none);
         set != cudaSuccess)
@@ -84,7 +84,7 @@ cudaError_t SparePools::keep(cudaMemPool_t pool) {
     if (cudaDeviceGetMemPool(&current, device) == cudaSuccess && current == pool &&
         cudaDeviceGetDefaultMemPool(&other, device) == cudaSuccess)
         cudaDeviceSetMemPool(device, other);
-    // Memory goes back to the device now, or, as far as it is still in use, at a later synchronisation.
+    // Free memory returns to the device now. Memory that is still in use returns at a later synchronisation.
     const cudaError_t trimmed = cudaMemPoolTrimTo(pool, 0);
     found->second.spare = trimmed == cudaSuccess;
     return trimmed;

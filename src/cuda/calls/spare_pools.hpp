@@ -1,7 +1,7 @@
-// Memory pools are not destroyed but used again. cuMemPoolDestroy of a pool beside other threads that use
-// other pools or streams ends in a SIGSEGV or a hang within seconds, also for a pool whose memory has all
-// come back, and in a C++ program whose threads share nothing (driver 580.159, H100 and H200). Taking a pool
-// again is several times faster than making one, too.
+// Memory pools are not destroyed but reused. If cuMemPoolDestroy runs while other threads use other pools or
+// streams, the process ends in a SIGSEGV or a hang within seconds. This happens even if all the pool's memory
+// was returned, and in a C++ program with threads that share nothing (driver 580.159, H100 and H200). Reusing
+// a pool is also several times faster than creating one.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,15 +15,15 @@ namespace cuscope::cuda {
 
 class SparePools {
   public:
-    // A pool that was let go, as new; null: there is none of these properties.
+    // A pool that was released, reset to its initial state; null if there is none with these properties.
     cudaMemPool_t take(const cudaMemPoolProps& properties);
     void made(cudaMemPool_t pool, const cudaMemPoolProps& properties);
     // The device may use the pool's memory from now on.
     void reached(cudaMemPool_t pool, int device);
-    // In place of cudaMemPoolDestroy. cudaErrorInvalidValue: the pool was not made here, or was let go
-    // before.
+    // Releases a pool in place of cudaMemPoolDestroy. cudaErrorInvalidValue: the pool was not made here, or
+    // was already released.
     cudaError_t keep(cudaMemPool_t pool);
-    // The current device was reset, and took its pools with it.
+    // To be called after a reset of the current device, which destroyed its pools.
     void forget();
 
   private:

@@ -8,7 +8,7 @@
 namespace cuscope::cuda {
 namespace {
 
-// Default streams need the library: it knows the current device.
+// Default streams go through the library, which knows the current device.
 DriverFunction<CUresult (*)(CUevent, CUstream)> event_record("cuEventRecord", 2000);
 DriverFunction<CUresult (*)(CUstream, CUevent, unsigned)> stream_wait("cuStreamWaitEvent", 3020);
 
@@ -86,7 +86,7 @@ Status CudaRuntime::launch_host_func(StreamHandle stream, HostFunction function,
 
 Status CudaRuntime::stream_add_callback(StreamHandle stream, StreamCallback callback, void* data,
                                         unsigned flags) {
-    // A stream and a status are a pointer and an int on both sides.
+    // The two callback types agree in layout: a stream is a pointer and a status an int.
     return make_in(stream, [&] {
         return cudaStreamAddCallback(native(stream), reinterpret_cast<cudaStreamCallback_t>(callback), data,
                                      flags);

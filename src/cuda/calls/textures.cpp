@@ -119,8 +119,8 @@ Status CudaRuntime::get_mipmapped_array_level(ArrayHandle* level, MipmappedArray
     return make([&] { return cudaGetMipmappedArrayLevel(cuda::native(level), cuda::native(array), index); });
 }
 
-// Making a texture or a surface spoils captures that are not relaxed, so such a call stays apart from
-// their begins and ends: beside them the driver ended in a SIGSEGV.
+// Creating a texture or a surface invalidates captures that are not relaxed. So such a call never runs while
+// a capture begins or ends: side by side the driver ended in a SIGSEGV.
 Status CudaRuntime::create_texture_object(TextureHandle* texture, const ResourceDescription* resource,
                                           const TextureDescription* description) {
     clear(texture);

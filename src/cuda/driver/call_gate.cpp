@@ -23,11 +23,11 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr milliseconds longest(250);  // that a thread waits until it is alone
+constexpr milliseconds longest(250);  // the longest wait of a thread until it is alone
 
-std::atomic<CallPlace*> places{nullptr};  // never freed: a thread that closes the gate walks over them
+std::atomic<CallPlace*> places{nullptr};  // never freed: a thread that closes the gate reads them all
 
-// Gives the place to others when its thread ends.
+// Returns the place for reuse when its thread ends.
 struct PlaceOfThread {
     ~PlaceOfThread() {
         CallPlace* const place = detail::call_place;
@@ -48,7 +48,7 @@ bool others_are_outside() {
     return true;
 }
 
-// Short at first: most calls take a few microseconds.
+// Pauses briefly at first: most calls take a few microseconds.
 void pause(Clock::time_point since) {
     if (Clock::now() - since < microseconds(50)) {
         ::sched_yield();
@@ -82,7 +82,8 @@ void wait_outside(CallPlace& place) {
     const Clock::time_point start = Clock::now();
     for (;;) {
         const GateState state = gate.load(std::memory_order_seq_cst);
-        if (state == GateState::open || forked_after_use()) return;  // a child has no thread that closed it
+        if (state == GateState::open || forked_after_use())
+            return;  // the child lacks the thread that closed it
         if (Clock::now() - start > (state == GateState::closing ? patience : most)) return;
         place.depth.store(0, std::memory_order_seq_cst);
         pause(start);
@@ -95,7 +96,7 @@ void wait_outside(CallPlace& place) {
 AloneInDriver::AloneInDriver() {
     if (forked_after_use()) return;
     close_gate();
-    // Calls that the thread makes meanwhile may go in.
+    // This thread's own calls pass the gate meanwhile.
     place_ = detail::call_place != nullptr ? detail::call_place : detail::take_call_place();
     ++place_->depth;
 }

@@ -1,11 +1,11 @@
-// Keeps calls of the driver apart. A call that others may be made beside goes in and out, which costs a few
-// nanoseconds: a thread writes to a place of its own and reads one number. A call that has to be alone closes
-// the gate, and waits until all other threads are outside.
+// Keeps driver calls apart that must not run at the same time. Most calls may overlap with others: they enter
+// and leave, which costs a few nanoseconds (the thread writes to its own place and reads one variable). A
+// call that must be alone closes the gate and waits until all other threads are outside.
 //
-// A thread inside may wait there: a launch that finds the driver's queue full waits for work that depends on
-// the next call of another thread. So no thread waits for ever at the gate. A thread that finds the gate
-// closing goes in after 2 ms, and after half a second where another thread is alone. A thread that closes the
-// gate goes on as if it were alone after a quarter of a second.
+// A thread may wait inside the driver: a launch that finds the driver's queue full waits for work that may
+// depend on the next call of another thread. So no wait at the gate is unlimited. A thread that finds the
+// gate closing enters after 2 ms; if another thread is alone inside, it enters after half a second. A thread
+// that closes the gate goes on after a quarter of a second, even if it is not alone.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 namespace cuscope::cuda {
 
 namespace detail {
-// Of each thread that made a call; used again when the thread has ended.
+// One for each thread that has made a call; reused after the thread has ended.
 struct alignas(64) CallPlace {
     std::atomic<unsigned> depth{0};
     std::atomic<bool> taken{true};
@@ -27,13 +27,14 @@ CallPlace* take_call_place();
 void wait_outside(CallPlace& place);
 }  // namespace detail
 
-// While a call is made that others may be made beside. May be nested, and within an AloneInDriver.
+// Exists during a driver call that may overlap with others. May be nested, and may be used within an
+// AloneInDriver.
 class InsideDriver {
   public:
     InsideDriver() : place_(detail::call_place != nullptr ? detail::call_place : detail::take_call_place()) {
         const unsigned depth = place_->depth.load(std::memory_order_relaxed);
-        // The number is read after the place is written, as the thread that closes the gate does it the
-        // other way round: one of the two sees the other.
+        // This thread writes its place and then reads the gate. The closing thread writes the gate and then
+        // reads the places. So at least one of them sees the other.
         place_->depth.exchange(depth + 1, std::memory_order_seq_cst);
         if (depth == 0 && detail::gate.load(std::memory_order_seq_cst) != detail::GateState::open)
             detail::wait_outside(*place_);
@@ -41,7 +42,7 @@ class InsideDriver {
     InsideDriver(const InsideDriver&) = delete;
     InsideDriver& operator=(const InsideDriver&) = delete;
     ~InsideDriver() { leave(); }
-    // The thread goes on outside.
+    // Leaves before the end of the scope.
     void leave() {
         if (place_ == nullptr) return;
         place_->depth.store(place_->depth.load(std::memory_order_relaxed) - 1, std::memory_order_release);
@@ -52,7 +53,7 @@ class InsideDriver {
     detail::CallPlace* place_;
 };
 
-// While a call is made that no other may be made beside. Not within an InsideDriver.
+// Exists during a driver call that must not overlap with others. Not within an InsideDriver.
 class AloneInDriver {
   public:
     AloneInDriver();

@@ -17,7 +17,7 @@ struct Captures {
         cudaStream_t stream;
         int device;
     };
-    std::vector<Origin> origins;  // of captures that are under way; for a thread that is alone
+    std::vector<Origin> origins;  // of active captures; used only by a thread that is alone
 };
 
 Captures& captures() {
@@ -25,19 +25,13 @@ Captures& captures() {
     return *instance;
 }
 
-std::recursive_mutex& graph_mutex() {  // a call on graphs may make another
+std::recursive_mutex& graph_mutex() {  // recursive: a graph call may make another
     static auto* const mutex = new std::recursive_mutex;
     return *mutex;
 }
 
-// The driver's own answer leaves the library's last error alone.
+// Asks the driver, because its error leaves the library's last error unchanged.
 DriverFunction<CUresult (*)(CUstream, CUstreamCaptureStatus*)> is_capturing("cuStreamIsCapturing", 10000);
-
-bool is_captured(cudaStream_t stream) {
-    const auto ask = is_capturing.get();
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return ask != nullptr && ask(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
 
 std::timed_mutex& synchronisation_mutex() {
     static auto* const mutex = new std::timed_mutex;
@@ -51,6 +45,15 @@ void forget_origins(Goes&& goes) {
 }
 
 }  // namespace
+
+bool is_captured(cudaStream_t stream) {
+    const auto ask = is_capturing.get();
+    if (ask == nullptr) return false;
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult answer = ask(stream, &status);
+    if (answer == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;
+    return answer == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
 
 GraphUse::GraphUse() {
     if (!forked_after_use()) lock_ = locked<std::unique_lock<std::recursive_mutex>>(graph_mutex());

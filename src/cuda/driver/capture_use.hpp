@@ -1,19 +1,20 @@
-// Which calls of the library may meet. The driver (580.159, seen on an H100 and an H200) hangs, or ends the
-// process with a SIGSEGV, within seconds where
-// - one thread puts work into the legacy default stream, or asks about it, which looks into every capture of
-//   the device's blocking streams, while another thread ends one of these captures;
-// - one thread puts a node into a capture that another thread adds to, ends or spoils;
-// - a capture begins beside a call in any stream, or ends;
-// - two threads are inside cuStreamSynchronize, which also gives memory of pools back: each waits for a
-//   lock of the driver that the other has;
-// - as far as can be told, graphs, which may own memory, come and go beside cuStreamSynchronize;
-// - a pool goes while other threads use other pools or streams: spare_pools.hpp.
-// CUDA also leaves it to its caller that no two threads use one graph at a time (Runtime API, "Graph object
-// thread safety"). Objects of this package may be used from every thread, so the locks are here.
+// Keeps apart library calls that must not run at the same time. The driver (580.159, seen on an H100 and an
+// H200) hangs, or ends the process with a SIGSEGV, within seconds in these cases:
+// - One thread enqueues work in the legacy default stream or queries it, which looks into every capture of
+//   the device's blocking streams, while another thread ends one of these captures.
+// - One thread adds a node to a capture while another thread adds to it, ends it or invalidates it.
+// - A capture begins or ends while another thread makes a call in any stream.
+// - Two threads are inside cuStreamSynchronize, which also returns pool memory: each waits for a lock of the
+//   driver that the other holds.
+// - Probably: graphs, which may own memory, are created or destroyed during a cuStreamSynchronize.
+// - A pool is destroyed while other threads use other pools or streams: see spare_pools.hpp.
+// CUDA also leaves it to the caller that no two threads use the same graph at the same time (Runtime API,
+// "Graph object thread safety"). Objects of this package may be used from every thread, so the locks are
+// here.
 //
 // The order of the locks: KnownStreams, GraphUse, then the gate of call_gate.hpp. A thread that waits for one
-// of them lets go of the interpreter's lock meanwhile: the thread that has the lock may be inside a call of
-// the driver that waits for a host function, which needs the interpreter's lock.
+// of them releases the GIL meanwhile: the thread that holds the lock may be inside a driver call that waits
+// for a host function, which needs the GIL.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -27,11 +28,11 @@
 
 namespace cuscope::cuda {
 
-// How many captures are under way that this package began.
+// The number of active captures that this package began.
 inline std::atomic<int> captures_underway{0};
 
-// While a call on graphs is made: they take turns. A launch that finds the driver's queue full keeps the
-// others out until there is room.
+// Exists during a graph call. Graph calls take turns. A launch that finds the driver's queue full keeps the
+// others waiting until there is room.
 class GraphUse {
   public:
     GraphUse();
@@ -40,8 +41,12 @@ class GraphUse {
     std::unique_lock<std::recursive_mutex> lock_;
 };
 
-// While one call uses a stream, which does not wait. A call in a stream that is being captured has all others
-// wait.
+// True if the stream is captured. For the legacy default stream, which cannot be captured: true if it waits
+// for a captured stream.
+bool is_captured(cudaStream_t stream);
+
+// Exists during a call that uses a stream and does not wait. If the stream is captured, all other calls wait
+// for this one.
 class StreamUse {
   public:
     explicit StreamUse(cudaStream_t stream) {
@@ -56,16 +61,17 @@ class StreamUse {
     std::optional<AloneInDriver> alone_;
 };
 
-// While a capture begins or ends, or a call is made that may join a stream to one, spoil one or end one.
+// Exists while a capture begins or ends, or during a call that may join a stream to a capture, invalidate one
+// or end one.
 class CaptureChange {
   public:
     enum class Unless { never, nothing_is_captured };
     explicit CaptureChange(Unless unless = Unless::never);
 
     void begun(cudaStream_t stream);
-    // A call has been made that may have ended the capture that began in the stream.
+    // To be called after a call that may have ended the capture that began in this stream.
     void may_have_ended(cudaStream_t stream);
-    void gone(cudaStream_t stream);  // destroyed
+    void gone(cudaStream_t stream);  // the stream was destroyed
 
   private:
     std::optional<InsideDriver> inside_;
@@ -73,8 +79,8 @@ class CaptureChange {
     std::optional<AloneInDriver> alone_;
 };
 
-// While a blocking call of the library is made that has nothing left to wait for, but gives memory of pools
-// back. False where another thread makes such a call: the memory goes back without a second one.
+// Exists during a blocking library call that has nothing left to wait for but returns pool memory to the
+// device. False if another thread is making such a call: that call returns the memory too.
 class SynchronisationTurn {
   public:
     SynchronisationTurn();
@@ -84,8 +90,8 @@ class SynchronisationTurn {
     std::unique_lock<std::timed_mutex> lock_;
 };
 
-// While a pool or a graph is made or goes: not beside the above, unless that takes long, since other threads
-// may have given it something to wait for.
+// Exists while a pool or a graph is created or destroyed. Waits at most 20 ms for the end of a
+// SynchronisationTurn, since other threads may have given that call work to wait for.
 class PoolChange {
   public:
     PoolChange();
@@ -94,7 +100,7 @@ class PoolChange {
     std::unique_lock<std::timed_mutex> lock_;
 };
 
-// The current device was reset, and took its captures with it.
+// To be called after a reset of the current device, which destroyed its captures.
 void forget_captures();
 
 }  // namespace cuscope::cuda

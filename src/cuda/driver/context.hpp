@@ -1,4 +1,4 @@
-// The context that calls of the driver work in.
+// The current context of driver calls.
 #pragma once
 
 #include <cuda.h>
@@ -6,10 +6,10 @@
 
 namespace cuscope::cuda {
 
-// That of the thread's device, which the runtime library makes current on a thread's first call.
+// The context of the thread's device. The runtime library makes it current at a thread's first call.
 cudaError_t current_context(CUcontext* context);
 
-// -1: the library does not say.
+// The current device; -1 if the query fails.
 int current_device();
 
 }  // namespace cuscope::cuda

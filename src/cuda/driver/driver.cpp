@@ -12,7 +12,7 @@ std::string version_text(int version) {
 
 std::string driver_problem() {
     constexpr const char* library = "libcuda.so.1";
-    // Stays loaded, as the runtime library keeps it too.
+    // Not closed, since the runtime library keeps the driver loaded as well.
     void* const driver = ::dlopen(library, RTLD_LAZY | RTLD_LOCAL);
     if (driver == nullptr) {
         const char* const reason = ::dlerror();
@@ -30,7 +30,7 @@ std::string driver_problem() {
     if (get_version == nullptr || init == nullptr || get_version(&version) != 0) {
         return std::string("the driver's ") + library + " is a stub";
     }
-    // A driver runs programs of its own major version, whatever the minor one.
+    // A driver runs programs of its own major version, whatever their minor version.
     if (version / 1000 < CUDART_VERSION / 1000) {
         return "driver too old: it supports CUDA " + version_text(version) + ", this build needs " +
                version_text(CUDART_VERSION);

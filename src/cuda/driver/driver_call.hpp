@@ -1,5 +1,5 @@
-// Calls that programs make hundreds of thousands of times a second, asked of the driver at once: to a record
-// or a wait the library adds a quarter of what the driver takes.
+// Calls that programs make hundreds of thousands of times a second go to the driver directly. For a record or
+// a wait, the library would add a quarter of the driver's time.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,16 @@
 
 namespace cuscope::cuda {
 
-// What failed because of a capture has spoilt it: asked a second time, it answers otherwise.
+// A failure because of a capture invalidates the capture, so a second attempt would return a different error.
 static_assert(static_cast<int>(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) == cudaErrorStreamCaptureUnsupported &&
               static_cast<int>(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) == cudaErrorStreamCaptureWrongThread);
 constexpr bool is_capture_error(int status) {
     return status >= cudaErrorStreamCaptureUnsupported && status <= cudaErrorStreamCaptureWrongThread;
 }
 
-// What the driver answers; nothing if the library is to be asked: for a call that failed, it knows the status
-// and sets its last error. Errors of captures have one number in both.
+// Calls the driver and returns its status; nothing if the caller has to call the library. After a failure the
+// library repeats the call, because it knows the status and sets its last error. Capture errors are returned
+// directly: they have the same numbers in both.
 template <class Function, class... Arguments>
 std::optional<Status> driver_call(DriverFunction<Function>& function, Arguments&&... arguments) {
     if (forked_after_use()) return std::nullopt;

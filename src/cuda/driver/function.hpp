@@ -1,4 +1,4 @@
-// Functions of the driver that the runtime library has no name for, looked up when first used.
+// Driver functions that the runtime library lacks, looked up at first use.
 #pragma once
 
 #include <cuda.h>
@@ -8,8 +8,8 @@
 
 namespace cuscope::cuda {
 
-// A function of the driver; null where it is too old. Looked up until it is found: inside a host function the
-// driver refuses to tell.
+// A driver function; null if the driver is too old. A failed look-up is repeated at the next use, because the
+// driver refuses look-ups inside a host function.
 template <class Function>
 class DriverFunction {
   public:

@@ -9,21 +9,10 @@
 namespace cuscope::cuda {
 namespace {
 
-// A question that fails for another reason than work that is not done is the next call's to report.
+// True if the work is not done. Any other error of the query is left to the next call to report.
 bool has_work(cudaError_t answer) {
     if (answer != cudaSuccess && answer != cudaErrorNotReady) cudaGetLastError();
     return answer == cudaErrorNotReady;
-}
-
-// The legacy default stream, which cannot be captured, answers with an error while a stream is that it waits
-// for.
-bool is_captured(cudaStream_t stream) {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (const cudaError_t answer = cudaStreamIsCapturing(stream, &status); answer != cudaSuccess) {
-        cudaGetLastError();
-        return answer == cudaErrorStreamCaptureImplicit;
-    }
-    return status != cudaStreamCaptureStatusNone;
 }
 
 }  // namespace
@@ -50,7 +39,7 @@ void KnownStreams::leaving(cudaStream_t stream) {
             book.left.push_back(behind);
             return;
         }
-        // Nobody knows of its work then: what is given back may wait for it.
+        // The stream's remaining work is unknown from here on, so a later release of memory may wait for it.
         if (behind != nullptr) cudaEventDestroy(behind);
         cudaGetLastError();
         return;
@@ -65,7 +54,7 @@ void KnownStreams::forget() {
 
 bool KnownStreams::captured() {
     if (captures_underway > 0) return true;
-    // Others may capture, too.
+    // Other code than this package may have begun a capture.
     for (const auto& [device, book] : books_) {
         if (std::any_of(book.streams.begin(), book.streams.end(), is_captured)) return true;
     }
@@ -82,7 +71,7 @@ bool KnownStreams::is_idle(Book& book) {
     const auto busy = std::find_if(book.streams.begin(), book.streams.end(),
                                    [](cudaStream_t stream) { return has_work(cudaStreamQuery(stream)); });
     if (busy == book.streams.end()) return true;
-    // The next question begins with this one: while one stream is held, a question asks one stream.
+    // Moves the busy stream to the front. While it stays busy, each check queries one stream only.
     std::swap(*busy, book.streams.front());
     return false;
 }
@@ -92,7 +81,8 @@ bool KnownStreams::idle(bool all_devices) {
     const RelaxedThread relaxed;
     const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
     const InsideDriver inside;
-    // Before any of them is asked: what one captured stream leads to may be another.
+    // Checks all streams before the first query. The query of a stream may reach a captured stream and would
+    // invalidate its capture.
     if (captured()) return false;
     if (!all_devices) return is_idle(books_[current]);
     note_device(current);

@@ -1,6 +1,6 @@
-// Which streams there are, so that memory can be given back without waiting: cudaFree, cudaFreeHost,
+// Keeps a list of streams, so that memory can be released without waiting. cudaFree, cudaFreeHost,
 // cudaFreeArray, cudaHostUnregister and cudaLibraryUnload wait for all work of the device, and the library
-// has no call that says whether there is any.
+// has no call that tells whether there is any.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,32 +20,32 @@ class KnownStreams {
         if (const unsigned long long bit = bit_of(device); (used_.load(std::memory_order_relaxed) & bit) == 0)
             used_ |= bit;
     }
-    // Of the current device.
+    // A stream was created on the current device.
     void made(cudaStream_t stream);
-    // Before it is destroyed: its work goes on without it.
+    // To be called before the stream is destroyed. Its work goes on without it.
     void leaving(cudaStream_t stream);
-    // The current device was reset: nothing that was made there is left.
+    // To be called after a reset of the current device: all its streams are gone.
     void forget();
 
-    // Is all work done, of the current device or of all that were used? Waits for nothing and spoils no
-    // capture. Does not know of streams that something else made, unless the legacy default stream waits for
-    // them: what is given back then waits for those, as the library does.
+    // Is all work of the current device done, or of all devices in use? Does not wait and invalidates no
+    // capture. Streams that other code created are unknown, unless the legacy default stream waits for them.
+    // A release of memory then waits for these streams, as the library does.
     bool idle(bool all_devices);
 
-    // To be held while a capture begins: a question about a stream that is captured would spoil the capture.
+    // To be held while a capture begins: querying a captured stream would invalidate the capture.
     std::mutex& mutex() { return mutex_; }
 
   private:
     struct Book {
         std::vector<cudaStream_t> streams;
-        std::vector<cudaEvent_t> left;  // behind the work of streams that are gone
+        std::vector<cudaEvent_t> left;  // recorded after the work of destroyed streams
     };
     static unsigned long long bit_of(int device) { return device >= 0 && device < 64 ? 1ULL << device : 0; }
     bool captured();           // any stream of any device
-    bool is_idle(Book& book);  // of the current device
+    bool is_idle(Book& book);  // `book` is the current device's
 
     std::atomic<unsigned long long> used_{0};  // devices
-    std::mutex mutex_;                         // of what is below
+    std::mutex mutex_;                         // guards the members below
     std::map<int, Book> books_;
 };
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cuda/driver/capture_use.hpp"
+#include "cuda/driver/context.hpp"
 #include "cuda/driver/driver_call.hpp"
 #include "cuda/driver/function.hpp"
 #include "runtime/process.hpp"
@@ -23,13 +24,13 @@ using std::chrono::milliseconds;
 constexpr auto spin_time = milliseconds(5);    // without a pause: most waits are over by then
 constexpr auto yield_time = milliseconds(20);  // letting other threads run, but not sleeping
 constexpr auto longest_sleep = microseconds(100);
-constexpr auto check_interval = milliseconds(30);  // how often somebody may end the wait
+constexpr auto check_interval = milliseconds(30);  // how often interrupted() is called
 
-// How many threads are asking right now.
+// The number of threads inside a query.
 std::atomic<int> asking{0};
 
-// One question. A thread that finds the process exiting asks no more, and stays here until it ends: the
-// library takes itself apart then, under the feet of whoever still uses it.
+// Makes one query. A thread that finds the process exiting makes no more queries and stays here until the
+// process ends, because the library destroys its state then.
 template <class Query>
 cudaError_t ask(Query query, bool was_exiting) {
     ++asking;
@@ -43,7 +44,8 @@ cudaError_t ask(Query query, bool was_exiting) {
     return status;
 }
 
-// Asks until the answer is another than cudaErrorNotReady, or until somebody ends the wait.
+// Repeats the query until it returns something other than cudaErrorNotReady, or until the wait is
+// interrupted.
 template <class Query>
 cudaError_t poll(Query query) {
     const bool was_exiting = process_exiting();  // the thread that ends the process may itself wait
@@ -62,7 +64,7 @@ cudaError_t poll(Query query) {
         if (waited < yield_time) {
             ::sched_yield();
         } else {
-            // What a sleep overshoots stays a small part of the whole wait.
+            // A sleep's overshoot stays a small part of the whole wait.
             std::this_thread::sleep_for(std::min<Clock::duration>(waited / 64, longest_sleep));
         }
     }
@@ -85,7 +87,6 @@ class TemporaryEvent {
     cudaEvent_t event_ = nullptr;
 };
 
-DriverFunction<CUresult (*)(CUcontext*)> ctx_get_current("cuCtxGetCurrent", 4000);
 DriverFunction<CUresult (*)(CUcontext, CUevent)> ctx_record_event("cuCtxRecordEvent", 12050);
 
 }  // namespace
@@ -111,17 +112,14 @@ cudaError_t wait_for_event(cudaEvent_t event) {
 }
 
 cudaError_t wait_for_device() {
-    // The runtime library has no query for a whole device; the driver records an event behind all of its
-    // work.
-    const auto current_context = ctx_get_current.get();
+    // The runtime library has no query for a whole device. So the driver records an event behind all work of
+    // the context.
     const auto record = ctx_record_event.get();
-    if (current_context == nullptr || record == nullptr) return cudaSuccess;
+    if (record == nullptr) return cudaSuccess;
     const TemporaryEvent event;  // this also makes the device's context current
     CUcontext context = nullptr;
-    if (event.get() == nullptr || current_context(&context) != CUDA_SUCCESS || context == nullptr) {
-        return cudaSuccess;
-    }
-    // A capture on the device has been spoilt by this already.
+    if (event.get() == nullptr || current_context(&context) != cudaSuccess) return cudaSuccess;
+    // If a stream of the device is captured, this call invalidates the capture.
     CUresult recorded = CUDA_SUCCESS;
     {
         const CaptureChange change(CaptureChange::Unless::nothing_is_captured);

@@ -1,33 +1,35 @@
-// Waits for the device that Ctrl-C can end. They only ask whether work is done; the caller then makes the
-// library's own blocking call, which returns at once, for its status and its side effects (the output of
-// printf, memory of pools that goes back). While something is captured the caller leaves that out: another
-// thread may have given the device more to do, and a call that waits would keep all others from their turn.
+// Waits for the device that Ctrl-C can end. They only poll until the work is done. The caller then makes the
+// library's own blocking call, which returns at once, for its status and its side effects (printf output,
+// pool memory that returns to the device). While any stream is captured, the caller omits that call: another
+// thread may have given the device more work, and a blocking call would keep all other threads from their
+// turn.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 namespace cuscope::cuda {
 
-// All answer what the last query did; cudaErrorNotReady, which CUDA keeps in no last error, means that the
-// wait was interrupted.
+// All return the status of the last query. cudaErrorNotReady means that the wait was interrupted; CUDA never
+// keeps it as the last error.
 cudaError_t wait_for_stream(cudaStream_t stream);
 cudaError_t wait_for_event(cudaEvent_t event);
-// Everything that was issued to the current device so far. Where the driver cannot tell (older than 12.5) it
-// is done at once. A capture on the device, which this spoils, is an error of captures.
+// Waits for everything that was issued to the current device so far. Returns at once with a driver older than
+// 12.5, which has no such query. If a stream of the device is captured, this invalidates the capture and
+// returns a capture error.
 cudaError_t wait_for_device();
-// What the legacy default stream waits for: itself and all blocking streams. Done at once while a stream is
-// being captured that this would spoil.
+// Waits for the legacy default stream and all blocking streams. Returns at once if this would invalidate an
+// active capture.
 cudaError_t wait_for_legacy_stream();
 
-// Has all that was given to the stream ended? Asks for a moment. For a thread that keeps others from adding
-// to it. True where it is captured: nothing is waited for then.
+// Has all work of the stream ended? Polls for a moment (200 us). To be called by a thread that keeps other
+// threads from adding work. True if the stream is captured: nothing is waited for then.
 bool is_idle_for_now(cudaStream_t stream);
 
-// At exit: returns when no thread that waits is inside the library any more; none gets there again.
+// To be called at exit. Returns when no waiting thread is inside the library any more; none enters again.
 void end_waits();
 
-// What copies do inside, captures of others do not mind: so is what this thread does as long as one of these
-// lives.
+// While this object lives, the thread's calls do not invalidate other threads' captures (relaxed capture
+// mode), as the waits inside the library's own copies do not.
 class RelaxedThread {
   public:
     RelaxedThread() { cudaThreadExchangeStreamCaptureMode(&mode_); }

@@ -7,10 +7,9 @@
 namespace cuscope::cuda::nvrtc {
 namespace {
 
-// What libcu++ defines is taken from there, so that a program may include both; the fallbacks, for an NVRTC
-// without the toolkit's headers, define the same types.
-// `extern "C++"`: sources include headers of C in the braces of an `extern "C"`, where no template may be
-// declared.
+// Types that libcu++ defines come from libcu++, so that a program may include both. The fallbacks, for an
+// NVRTC without the toolkit's headers, define the same types. `extern "C++"`: sources include C headers
+// within the braces of an `extern "C"`, where a template may not be declared.
 constexpr const char* integers = R"(#pragma once
 extern "C++" {
 #if __has_include(<cuda/std/cstdint>)
@@ -126,7 +125,7 @@ using ::isnan; using ::isinf; using ::isfinite;
 }
 )";
 
-// nvcc has these built in.
+// Built in with nvcc.
 constexpr const char* dependent_launches = R"(#pragma once
 static __device__ __forceinline__ void cudaGridDependencySynchronize() {
 #if __CUDA_ARCH__ >= 900
@@ -144,7 +143,8 @@ constexpr const char* conditional_nodes = R"(#pragma once
 extern "C" __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
 )";
 
-// nvcc has it from the device runtime's header. The driver knows the function when the image is loaded.
+// With nvcc this comes from the device runtime's header. The driver resolves the function when the image is
+// loaded.
 constexpr const char* device_graphs = R"(#pragma once
 #define cudaStreamGraphTailLaunch ((cudaStream_t)0x0100000000000000)
 #define cudaStreamGraphFireAndForget ((cudaStream_t)0x0200000000000000)
@@ -157,7 +157,7 @@ static __device__ __forceinline__ cudaGraphExec_t cudaGetCurrentGraphExec() {
 }
 )";
 
-// nvcc finds these functions and names in the headers of the runtime and of the host's C library.
+// With nvcc these functions and names come from the headers of the runtime and of the host's C library.
 constexpr const char* shapes = R"(#pragma once
 static __device__ __forceinline__ cudaPitchedPtr make_cudaPitchedPtr(void* ptr, size_t pitch, size_t xsize,
                                                                      size_t ysize) {
@@ -175,7 +175,7 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 )";
 
-// The toolkit's own declares functions of the host, which NVRTC refuses.
+// The toolkit's own header declares host functions, which NVRTC refuses.
 constexpr const char* driver = R"(#pragma once
 #define CUDA_VERSION CUDART_VERSION
 typedef unsigned long long CUdeviceptr;
@@ -189,10 +189,11 @@ typedef struct CUfunc_st* CUfunction;
 typedef int CUdevice;
 )";
 
-// NVRTC knows printf, assert, malloc, memcpy, size_t and the like without a header.
+// The text of headers that may be empty: NVRTC knows printf, assert, malloc, memcpy, size_t and the like
+// without them.
 constexpr const char* known = "#pragma once\n";
 
-// Headers of the host's C++ library of which kernels use something, which the toolkit's own library has.
+// C++ standard headers that kernels use parts of. The toolkit's library provides these parts.
 constexpr const char* device_headers[] = {
     "type_traits",      "utility", "limits", "algorithm", "functional", "array",    "tuple",  "complex",
     "initializer_list", "numeric", "bit",    "concepts",  "span",       "optional", "variant"};
@@ -203,7 +204,7 @@ std::string of_toolkit(const std::string& name) {
         text += "#if __has_include(<cuda/std/" + path + ">)\n#include <cuda/std/" + path + ">\n#endif\n";
     };
     include(name);
-    if (name == "algorithm") {  // which few toolkits have as a whole
+    if (name == "algorithm") {  // few toolkits have a complete <algorithm>
         include("__algorithm/min.h");
         include("__algorithm/max.h");
     }
@@ -243,13 +244,13 @@ HeaderTexts make_builtin_headers() {
     };
     const HeaderTexts& of_the_host = standard_host_headers();
     headers.insert(headers.end(), of_the_host.begin(), of_the_host.end());
-    std::string all = "#pragma once\n";  // GCC's header of everything
+    std::string all = "#pragma once\n";  // GCC's header that includes all others
     for (const char* name : device_headers) {
         headers.emplace_back(name, of_toolkit(name));
         all += "#include <" + std::string(name) + ">\n";
     }
     for (const auto& [name, text] : of_the_host) {
-        // The headers of C++ have no suffix.
+        // C++ headers have no suffix.
         if (name.find('.') == std::string::npos) all += "#include <" + name + ">\n";
     }
     headers.emplace_back("bits/stdc++.h", all);

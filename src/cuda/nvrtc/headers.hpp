@@ -1,5 +1,5 @@
-// The C headers that programs of nvcc include without thinking and NVRTC, which has no host compiler, does
-// not bring: what of them device code can use.
+// C headers that programs for nvcc often include. NVRTC has no host compiler and does not bring them. These
+// versions have the parts that device code can use.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace cuscope::cuda::nvrtc {
 
-// Names and texts. A header of the request or of an include path by the same name comes before.
+// Names and texts. A header of the same name in the request or on an include path takes precedence.
 const std::vector<std::pair<std::string, std::string>>& builtin_headers();
 
-// Words that nvcc knows without a header, and the header of those above that has them.
+// Identifiers that nvcc knows without a header, and the header above that declares them.
 const std::vector<std::pair<std::string, std::string>>& implied_headers();
 
 }  // namespace cuscope::cuda::nvrtc

@@ -22,7 +22,7 @@ typedef long off_t;
 typedef int pid_t;
 )";
 
-// The sizes are libstdc++'s.
+// The sizes are those of libstdc++.
 constexpr const char* string_type = R"(#pragma once
 extern "C++" {
 namespace std { class string { long cuscope_state[4]; }; }

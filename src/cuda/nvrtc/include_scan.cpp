@@ -47,7 +47,7 @@ class Scan {
     }
 
   private:
-    // Takes every line that looks like an include, in comments and inactive branches too: one too many does
+    // Takes every line that looks like an include, also in comments and inactive branches: an extra file does
     // no harm.
     void scan(std::string_view text, const std::string& folder) {
         if (text.find("__has_include") != std::string_view::npos) certain_ = false;
@@ -74,7 +74,7 @@ class Scan {
     void include(const std::string& name, const std::string& folder) {
         const bool given = std::any_of(request_.headers.begin(), request_.headers.end(),
                                        [&](const auto& header) { return header.first == name; });
-        if (given) return;  // it is part of the request
+        if (given) return;  // part of the request
         name_ = name;
         if (name.starts_with('/')) {
             take(name);
@@ -84,7 +84,7 @@ class Scan {
         for (const std::string& path : include_paths_) {
             if (take(path + "/" + name)) return;
         }
-        // Angle brackets too may mean the source's folder.
+        // Angle brackets may refer to the source's folder, too.
         take(folder_of(request_.file_name) + "/" + name);
     }
 

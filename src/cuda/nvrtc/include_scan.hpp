@@ -1,5 +1,5 @@
-// Which files a source includes, and what is in them: a compiled kernel that is kept must not outlive a
-// header that it was made from.
+// Finds the files that a source includes, and reads them: a compiled kernel in the cache must not be used
+// after one of its headers has changed.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,16 @@
 
 namespace cuscope::cuda {
 
-// The names and contents of every file that the request's source and headers include, directly or not, from
-// `include_paths` or from the folder of the including file. What is in none of them belongs to the compiler,
-// whose version is known. Nothing where it cannot be told: an include whose name is a macro, or
-// `__has_include`.
+// The names and contents of every file that the request's source and headers include, directly or indirectly,
+// from `include_paths` or from the folder of the including file. Headers found in neither belong to the
+// compiler, and its version is known. Nothing if this cannot be determined: an include with a macro as its
+// name, or `__has_include`.
 std::optional<std::string> included_contents(const CompileRequest& request,
                                              const std::vector<std::string>& include_paths);
 
-// A file that a source seems to include, by itself or through another one.
+// A file that a source seems to include, directly or through another file.
 struct IncludedFile {
-    std::vector<std::string> names;  // that #include gives
+    std::vector<std::string> names;  // as written in #include
     std::string path, text;
     bool is_known = true;  // no other file has one of the names
 };

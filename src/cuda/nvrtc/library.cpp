@@ -13,7 +13,7 @@
 namespace cuscope::cuda::nvrtc {
 namespace {
 
-// Newest first, but the major version that this build's runtime library has before all.
+// Newest first, but before all others the major version of this build's runtime library.
 std::vector<std::string> sonames() {
     std::vector<int> majors = {CUDART_VERSION / 1000};
     for (const int major : {13, 12}) {
@@ -50,7 +50,7 @@ std::string folder_of(const std::string& path) {
     return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-// The folder of the file that this code is in: site-packages/cuscope of an installed package.
+// The folder of the shared object that holds this code: site-packages/cuscope of an installed package.
 std::string own_folder() {
     static const char marker = 0;
     Dl_info where{};
@@ -71,7 +71,7 @@ std::vector<std::string> candidates() {
         }
     }
     for (const std::string& name : sonames()) {
-        // What is loaded goes by its name; asking leaves the count of its users as it was.
+        // A loaded library is found by its name. RTLD_NOLOAD and dlclose leave its reference count unchanged.
         if (void* const handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
             found.push_back(name);
             ::dlclose(handle);
@@ -97,8 +97,8 @@ bool find(void* handle, const char* name, Function* function) {
 }
 
 std::vector<std::string> include_paths(const std::string& library_path) {
-    // A toolkit has lib64/ and include/ side by side; a wheel of CUDA 13 likewise, one of CUDA 12 keeps each
-    // part in a folder of its own.
+    // A toolkit has lib64/ and include/ side by side, and so has a wheel of CUDA 13. A wheel of CUDA 12 keeps
+    // each part in its own folder.
     std::vector<std::string> roots = {folder_of(library_path) + "/../include",
                                       folder_of(library_path) + "/../../cuda_runtime/include"};
     for (const std::string& toolkit : toolkits()) roots.push_back(toolkit + "/include");
@@ -106,7 +106,7 @@ std::vector<std::string> include_paths(const std::string& library_path) {
         return is_file(root + "/cuda_runtime.h");
     });
     if (first == roots.end()) return {};
-    // A wheel may lack what its headers include (crt/, the C++ core libraries): others follow.
+    // A wheel may lack files that its headers include (crt/, the C++ core libraries), so other roots follow.
     std::vector<std::string> found = {*first};
     for (const std::string& root : roots)
         if (root != *first && is_file(root + "/cuda_runtime.h")) found.push_back(root);
@@ -115,7 +115,7 @@ std::vector<std::string> include_paths(const std::string& library_path) {
     return found;
 }
 
-// Null, with a line in *log, where the handle's file is not NVRTC.
+// Null, with a line in *log, if the file is not NVRTC.
 std::unique_ptr<Library> bind(void* handle, const std::string& name, std::string* log) {
     auto library = std::make_unique<Library>();
     const bool whole = find(handle, "nvrtcGetErrorString", &library->get_error_string) &&
@@ -166,7 +166,7 @@ std::unique_ptr<Library> load(std::string* log) {
 
 const Library* library(std::string* log) {
     static std::mutex mutex;
-    static const Library* loaded = nullptr;  // for the life of the process
+    static const Library* loaded = nullptr;  // never unloaded
     const std::lock_guard lock(mutex);
     if (loaded != nullptr) return loaded;
     std::string tried;

@@ -1,5 +1,5 @@
-// NVRTC as a library that is loaded at run time: where it was found, and its functions. Declared here, so
-// that the toolkit need not bring nvrtc.h.
+// NVRTC, loaded at run time: where it was found, and its functions. Declared here, so that nvrtc.h of the
+// toolkit is not needed.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,9 @@ enum class Result : int {
 };
 
 struct Library {
-    std::string path;  // of the file
+    std::string path;  // of the shared library
     int major = 0, minor = 0;
-    std::vector<std::string> include_paths;  // of the toolkit or wheels that it belongs to
+    std::vector<std::string> include_paths;  // of its toolkit or wheels
 
     const char* (*get_error_string)(Result);
     Result (*version)(int* major, int* minor);
@@ -43,12 +43,13 @@ struct Library {
     Result (*get_ptx_size)(Program, std::size_t*);
     Result (*get_ptx)(Program, char*);
     Result (*get_lowered_name)(Program, const char* name_expression, const char** lowered);
-    // Null before NVRTC 12.8: what the compiler asks now and then, and which ends it by answering 1.
+    // Null before NVRTC 12.8. Sets a function that the compiler calls now and then; the compilation ends if
+    // the function returns 1.
     Result (*set_flow_callback)(Program, int (*callback)(void* payload, void* unused), void* payload);
 };
 
-// Loads it when first called; null where it is not found, with what was tried in *log. A failure is not
-// remembered: the next call looks again.
+// Loads NVRTC at the first call. Null if it is not found, with the places that were tried in *log. A failure
+// is not remembered: the next call searches again.
 const Library* library(std::string* log);
 
 }  // namespace cuscope::cuda::nvrtc

@@ -24,9 +24,9 @@
 namespace cuscope::cuda::nvrtc {
 namespace {
 
-// A variable's mangled name spells out its template argument: an instance for the type of a kernel tells the
-// types of its parameters, which the name of an extern "C" function does not and which that of a template's
-// instance gives before typedefs are resolved.
+// The mangled name of a variable template's instance contains its template argument. An instance for a
+// kernel's type therefore tells the kernel's parameter types. The mangled name of an extern "C" function does
+// not contain them, and that of a template's instance contains them with unresolved typedefs.
 constexpr std::string_view signature_probe = "\ntemplate <class> __device__ char cuscope_signature;\n";
 
 std::string probe_of(const std::string& kernel) { return "&cuscope_signature<decltype(&" + kernel + ")>"; }
@@ -36,7 +36,7 @@ bool is_option(const std::string& option, std::string_view name) {
            (option.size() == name.size() || option[name.size()] == '=' || option[name.size()] == ' ');
 }
 
-// "-I folder", "-Ifolder", "--include-path=folder".
+// The folders of "-I folder", "-Ifolder" and "--include-path=folder".
 std::vector<std::string> include_options(const std::vector<std::string>& options) {
     std::vector<std::string> paths;
     for (std::size_t i = 0; i < options.size(); ++i) {
@@ -61,13 +61,13 @@ bool includes_by_option(const std::vector<std::string>& options) {
     });
 }
 
-// What a compilation takes, in a thread that may outlive the call: so the request is its own.
+// The input of a compilation. Its thread may outlive the call, so the request is a copy.
 struct Job {
     const Library& library;
     CompileRequest request;
     std::vector<std::string> options;
     std::vector<KernelNames> scanned;    // the kernels that the source seems to have
-    std::vector<std::string> instances;  // that host code in the source launches
+    std::vector<std::string> instances;  // template instances that the source's host code launches
     std::atomic<bool> given_up{false};
 };
 
@@ -96,7 +96,7 @@ std::string text_of(Program program, Result (*size)(Program, std::size_t*), Resu
 
 constexpr std::string_view name_check = "#pragma nv_mangled_name ";
 
-// The compiler checks name expressions in a file of its own.
+// The compiler checks name expressions in an artificial file. Replaces its name in messages.
 std::string readable(std::string log) {
     constexpr std::string_view file = "__nv_name_map(";
     while (!log.empty() && log.back() == '\0') log.pop_back();
@@ -127,7 +127,7 @@ Status status_of(Result result) {
     }
 }
 
-// Would #include find a file of this name?
+// Would #include find a file with this name?
 bool is_found(const Job& job, const std::string& name) {
     std::vector<std::string> folders = include_options(job.request.options);
     folders.insert(folders.end(), job.request.include_paths.begin(), job.request.include_paths.end());
@@ -138,10 +138,10 @@ bool is_found(const Job& job, const std::string& name) {
     });
 }
 
-// Name expressions and what they are called in the image.
+// Name expressions and their names in the image.
 using Lowered = std::map<std::string, std::string>;
 
-// With the log as the compiler wrote it.
+// Leaves the compiler's log unchanged.
 Status compile_once(Job& job, const std::vector<std::string>& expressions,
                     const std::vector<std::string>& implied, CompileResult* result, Lowered* lowered) {
     const Library& nvrtc = job.library;
@@ -197,8 +197,9 @@ Status compile_once(Job& job, const std::vector<std::string>& expressions,
     return Status::success;
 }
 
-// nvcc includes a few standard headers by itself; a program that uses them unnamed compiles here, too. Only
-// what the compiler misses is included, so nothing that a program defines for itself is in its way.
+// nvcc includes a few standard headers by itself. Programs that rely on this compile here, too. Only headers
+// for identifiers that the compiler reports as undefined are added, so they cannot conflict with the
+// program's own definitions.
 bool add_implied(const std::string& log, std::vector<std::string>* options) {
     bool added = false;
     for (const auto& [word, header] : implied_headers()) {
@@ -210,7 +211,7 @@ bool add_implied(const std::string& log, std::vector<std::string>* options) {
         options->push_back(option);
         added = true;
     }
-    // nvcc warns only.
+    // An error here is only a warning with nvcc.
     const std::string no_register = "-Dregister=";
     if (log.find("\"register\" storage class specifier is not allowed") != std::string::npos &&
         std::find(options->begin(), options->end(), no_register) == options->end()) {
@@ -220,7 +221,7 @@ bool add_implied(const std::string& log, std::vector<std::string>* options) {
     return added;
 }
 
-// "::ns::scale<float>" and "& ns::scale <float>" without what is not the function's name.
+// Reduces "::ns::scale<float>" or "& ns::scale <float>" to the function's name, "ns::scale".
 std::string plain_name(std::string_view expression) {
     std::string name;
     for (const char c : expression.substr(0, expression.find('<'))) {
@@ -229,7 +230,7 @@ std::string plain_name(std::string_view expression) {
     return name.starts_with("::") ? name.substr(2) : name;
 }
 
-// Parameter names, from the source; it may declare several functions of one name.
+// Adds parameter names from the source, which may declare several functions with the same name.
 void add_names(const Job& job, const std::string& plain, std::vector<Parameter>& parameters) {
     for (const KernelNames& kernel : job.scanned) {
         if (kernel.name != plain || kernel.parameters.size() != parameters.size()) continue;
@@ -238,8 +239,8 @@ void add_names(const Job& job, const std::string& plain, std::vector<Parameter>&
     }
 }
 
-// Those that the source names, in its order; instances of templates as they were asked for; then what only
-// the compiler found (made by macros, or instantiated in the source).
+// The kernels in this order: kernels that the source names, in source order; template instances in the order
+// of the request; then kernels that only the compiler found (made by macros, or instantiated in the source).
 std::vector<KernelDescription> describe(const Job& job, const std::string& image, const Lowered& lowered) {
     struct Kernel {
         KernelDescription description;
@@ -287,8 +288,8 @@ std::vector<KernelDescription> describe(const Job& job, const std::string& image
     return descriptions;
 }
 
-// "-arch=sm_90" where this NVRTC knows the device, "-arch=compute_120" where it is older; nothing, with the
-// reason in *log, where the device is too old for it.
+// "-arch=sm_90" if this NVRTC knows the device, "-arch=compute_120" if this NVRTC is older than the device.
+// Nothing, with the reason in *log, if this NVRTC no longer supports the device.
 std::optional<std::string> architecture_option(const Library& nvrtc, const Architecture& architecture,
                                                std::string* log) {
     int count = 0;
@@ -314,7 +315,7 @@ std::optional<std::string> architecture_option(const Library& nvrtc, const Archi
     return std::nullopt;
 }
 
-// Everything that decides the result; nothing where that cannot be told.
+// Everything that determines the result; nothing if that cannot be determined.
 std::optional<std::string> cache_key(const Job& job) {
     const CompileRequest& request = job.request;
     if (!request.use_cache || includes_by_option(request.options)) return std::nullopt;
@@ -322,7 +323,7 @@ std::optional<std::string> cache_key(const Job& job) {
     for (std::string& path : include_options(request.options)) searched.push_back(std::move(path));
     const std::optional<std::string> included = included_contents(request, searched);
     if (!included) return std::nullopt;
-    std::string key = "nvrtc 4";  // the number goes up when the same request gives another result
+    std::string key = "nvrtc 4";  // increase the number when the same request gives a different result
     const auto add = [&](std::string_view part) {
         key += '\0';
         key += std::to_string(part.size());
@@ -353,7 +354,7 @@ std::vector<std::string> all_options(const Library& nvrtc, const CompileRequest&
         request.options.begin(), request.options.end(),
         [](const std::string& option) { return is_option(option, "-std") || is_option(option, "--std"); });
     if (!has_standard) options.emplace_back("--std=c++17");
-    options.emplace_back("-D__linux__=1");  // as nvcc has from the host's compiler
+    options.emplace_back("-D__linux__=1");  // nvcc gets it from the host compiler
     if (architecture) options.push_back(*architecture);
     for (const std::string& path : request.include_paths) options.push_back("--include-path=" + path);
     options.insert(options.end(), request.options.begin(), request.options.end());
@@ -361,7 +362,7 @@ std::vector<std::string> all_options(const Library& nvrtc, const CompileRequest&
     return options;
 }
 
-// A text that reaches the compiler as a C string may hold no zero.
+// A text that is passed to the compiler as a C string must not contain a zero byte.
 bool has_zero(const CompileRequest& request) {
     const auto zero = [](const std::string& text) { return text.find('\0') != std::string::npos; };
     const auto any = [&](const std::vector<std::string>& texts) {
@@ -373,13 +374,13 @@ bool has_zero(const CompileRequest& request) {
                        [&](const auto& header) { return zero(header.first) || zero(header.second); });
 }
 
-// Leaves the device part of the source and of the files that it includes. False if that is all there was.
+// Keeps only the device part of the source and of its included files. False if nothing was removed.
 bool drop_host_code(Job& job, HostCode host_code) {
     CompileRequest& request = job.request;
     std::vector<std::string> searched = request.include_paths;
     for (std::string& path : include_options(request.options)) searched.push_back(std::move(path));
     std::vector<IncludedFile> files = included_files(request, searched);
-    // What the toolkit brings is right as it is.
+    // The toolkit's headers need no change.
     std::erase_if(files, [](const IncludedFile& file) {
         const std::string& name = file.names.front();
         if (!file.path.ends_with(name)) return true;
@@ -403,7 +404,7 @@ bool drop_host_code(Job& job, HostCode host_code) {
     for (IncludedFile& file : files) {
         std::string& text = part.texts[next++];
         if (!file.is_known || text == file.text) continue;
-        // A file that is included by several names is still one file.
+        // A file that is included under several names is still one file.
         const std::string guard = "CUSCOPE_FILE_" + std::to_string(next);
         text = "#ifndef " + guard + "\n#define " + guard + "\n#line 1\n" + text + "\n#endif\n";
         for (const std::string& name : file.names) request.headers.emplace_back(name, text);
@@ -433,8 +434,8 @@ Status compile_part(Job& job, CompileResult* result) {
         *result = {};
         lowered.clear();
         status = compile_once(job, expressions, implied, result, &lowered);
-        // The scan may have seen a kernel that the preprocessor removes. And what the compiler says of probes
-        // is not the user's business.
+        // The scan may have found a kernel that the preprocessor removes, so probes that the compiler refuses
+        // are dropped. Messages about probes must not reach the user.
         again = status == Status::invalid_source && !job.given_up.load() &&
                 (std::erase_if(probes, refused) + std::erase_if(job.instances, refused) > 0 ||
                  add_implied(result->log, &implied));
@@ -444,10 +445,10 @@ Status compile_part(Job& job, CompileResult* result) {
     return status;
 }
 
-// Compiles the source as it is; if that fails, without its host code, of which NVRTC takes nothing; if that
-// fails too, also without the host's functions and variables that kernels seem to name. These stay in the
-// second try because the message about a variable that lacks a `__device__` helps more than the message about
-// a variable that is missing.
+// First compiles the source as it is. If that fails, compiles it without its host code, which NVRTC refuses.
+// If that fails too, also removes host functions and host variables that kernels seem to name. The second try
+// keeps these, because a message about a variable without `__device__` helps more than a message about a
+// missing variable.
 Status compile_all(Job& job, CompileResult* result) {
     const CompileRequest whole = job.request;
     Status status = compile_part(job, result);
@@ -508,7 +509,7 @@ Status compile(const CompileRequest& request, const Architecture& architecture, 
     CompileClaim claim;
     if (key) {
         if (look_up()) return Status::success;
-        // Another process or thread may be compiling the same: then this one waits for the result.
+        // If another process or thread is compiling the same request, waits for its result.
         if (const Status status = claim.wait(*key, *limit); status != Status::success) return status;
         if (look_up()) return Status::success;
         limit->start_again();

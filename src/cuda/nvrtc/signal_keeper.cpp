@@ -19,8 +19,9 @@ constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr auto interval = std::chrono::milliseconds(2);
 constexpr auto longest_watch = std::chrono::seconds(1);
 
-// Where the code of NVRTC lies. It is looked up before the compiler begins: a handler is not asked for its
-// library (dladdr) while another thread may be loading one, which NVRTC does with its handlers set.
+// The address range of NVRTC's code, to recognise its handlers. It is determined before the compiler begins:
+// dladdr must not be called while another thread may be loading a library, which NVRTC does after it has set
+// its handlers.
 class CodeOfNvrtc {
   public:
     CodeOfNvrtc() { dl_iterate_phdr(note, this); }
@@ -53,7 +54,8 @@ class CodeOfNvrtc {
 class Handlers {
   public:
     Handlers() { look(); }
-    // True if some were NVRTC's. The program may set others meanwhile: they are kept.
+    // Restores handlers that NVRTC replaced; true if there were any. Handlers that the program sets meanwhile
+    // are kept.
     bool look() {
         bool found = false;
         for (std::size_t i = 0; i < signals.size(); ++i) {
@@ -78,14 +80,14 @@ class Handlers {
 
 std::shared_ptr<const std::atomic<bool>> keep_signal_handlers(std::function<bool()> finished) {
     auto restored = std::make_shared<std::atomic<bool>>(false);
-    // The handlers of now are the program's: the compiler has not begun.
+    // The current handlers are the program's own, since the compiler has not begun.
     try {
         std::thread([handlers = Handlers(), restored, finished = std::move(finished)]() mutable {
             sigset_t all;
             sigfillset(&all);
             pthread_sigmask(SIG_SETMASK, &all, nullptr);
-            // NVRTC sets its handlers once, at its start. A signal that another thread takes until they are
-            // gone ends the process, so they are watched for without a pause.
+            // NVRTC sets its handlers once, at its start. Until they are removed, a signal that another
+            // thread receives ends the process. So this loop checks for them without a pause.
             static std::atomic<bool> were_set{false};
             const auto begin = std::chrono::steady_clock::now();
             while (!finished()) {
@@ -102,7 +104,7 @@ std::shared_ptr<const std::atomic<bool>> keep_signal_handlers(std::function<bool
             handlers.look();
         }).detach();
     } catch (const std::system_error&) {
-        // There can be no more threads: Ctrl-C ends the process while the compiler works.
+        // No thread can be created: Ctrl-C ends the process while the compiler runs.
     }
     return restored;
 }

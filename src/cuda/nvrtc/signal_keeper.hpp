@@ -1,5 +1,5 @@
-// NVRTC's front end puts its own handlers in place of the process's while it compiles: Ctrl-C then ends the
-// process with exit code 4 (seen with 13.0). They are taken out again at once.
+// While NVRTC compiles, its front end replaces the process's signal handlers. Ctrl-C then ends the process
+// with exit code 4 (seen with 13.0). The code here restores the program's handlers at once.
 #pragma once
 
 #include <signal.h>
@@ -10,11 +10,11 @@
 
 namespace cuscope::cuda::nvrtc {
 
-// On a thread of its own, until `finished` says yes. Becomes true once NVRTC has set its handlers, which it
-// does once, and they are gone.
+// Starts a thread that restores handlers until `finished` returns true. The result becomes true once NVRTC
+// has set its handlers, which it does once, and they were removed.
 std::shared_ptr<const std::atomic<bool>> keep_signal_handlers(std::function<bool()> finished);
 
-// This thread takes no signal that NVRTC has a handler for: it comes once they are let go.
+// Blocks the signals that NVRTC has handlers for on this thread. They are delivered after let_go().
 class SignalsHeld {
   public:
     SignalsHeld();

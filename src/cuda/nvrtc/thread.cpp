@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::chrono::milliseconds poll_interval{30};
 constexpr std::chrono::seconds longest_hold{2};
-constexpr std::size_t stack_bytes = std::size_t{64} << 20;  // the compiler recurses as its source does
+constexpr std::size_t stack_bytes = std::size_t{64} << 20;  // the compiler recurses into nested sources
 
 struct Task {
     std::function<Status()> work;
@@ -51,14 +51,14 @@ void* run_task(void* argument) {
     return nullptr;
 }
 
-// False if there can be no thread.
+// False if no thread can be created.
 bool start_thread(const std::shared_ptr<Task>& task) {
     auto argument = std::make_unique<std::shared_ptr<Task>>(task);
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes) != 0) return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, stack_bytes);
-    // Signals are for the threads of the program.
+    // Signals are left to the program's own threads.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -1,4 +1,4 @@
-// A thread for what cannot be interrupted.
+// Runs work that cannot be interrupted on its own thread.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@ namespace cuscope::cuda::nvrtc {
 
 enum class ThreadEnd { finished, interrupted, timed_out };
 
-// NVRTC runs in this process and nobody can stop it: so it works in a thread of its own, and the caller
-// waits, until it has finished, somebody interrupts (cuscope::interrupted()), or the limit is over. A thread
-// that is not waited for any longer goes on with `work`, which has to own all that it uses.
+// NVRTC runs in this process and cannot be stopped, so it runs on its own thread. The caller waits until the
+// work has finished, cuscope::interrupted() returns true, or the limit is over. After an early return the
+// thread continues with `work`, so `work` must own everything that it uses.
 ThreadEnd run_in_thread(std::function<Status()> work, const CompileLimit& limit, Status* status);
 
 }  // namespace cuscope::cuda::nvrtc

@@ -141,7 +141,8 @@ Status HostRuntime::free_array(ArrayHandle array) {
     if (call.refused()) return call.status();
     if (Status status = forbidden(); status != Status::success) return status;
     if (array == nullptr) return Status::success;
-    // A level goes with its mipmapped array. To free it alone does nothing, and is no error on a GPU.
+    // A level is freed together with its mipmapped array. Freeing it alone does nothing and is no error, as
+    // on a GPU.
     if (const Found<Array> found = find_array(array); found != nullptr && found->is_level)
         return Status::success;
     const Status status = free_array_memory(call.lock(), "array", [&]() -> std::byte* {

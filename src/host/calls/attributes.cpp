@@ -1,4 +1,4 @@
-// The host runtime's attributes of launches and streams: what each may hold, and what a launch makes of it.
+// Attributes of launches and streams: which values they allow, and how a launch applies them.
 #include <algorithm>
 
 #include "host/runtime/call.hpp"
@@ -11,7 +11,8 @@ std::string number(int value) { return std::to_string(value); }
 
 }  // namespace
 
-// An event that a launch records by itself may not be one with timing: there is no time of its own.
+// Checks an event that a launch attribute records. Events with timing are refused: such a record has no time
+// of its own.
 Status HostRuntime::check_event(const LaunchAttribute& attribute, Event** event) {
     *event = find_event(attribute.event).get();
     if (*event == nullptr) return invalid_handle("event");
@@ -26,7 +27,7 @@ Status HostRuntime::check_event(const LaunchAttribute& attribute, Event** event)
     return Status::success;
 }
 
-// Of streams and launches alike.
+// Checks attributes of both streams and launches.
 Status HostRuntime::check_attribute(const LaunchAttribute& attribute, LaunchAttributeId id) {
     const auto within = [&](const char* what, int least, int most) {
         if (attribute.value >= least && attribute.value <= most) return Status::success;
@@ -53,7 +54,7 @@ Status HostRuntime::check_attribute(const LaunchAttribute& attribute, LaunchAttr
         case LaunchAttributeId::synchronization_policy:
             return within("a synchronization policy of", 1, 4);
         case LaunchAttributeId::priority:
-            return Status::success;  // clamped, as a stream's is
+            return Status::success;  // clamped, like a stream's priority
         case LaunchAttributeId::mem_sync_domain:
             return within("a memory synchronization domain of", 0, 1);
         case LaunchAttributeId::mem_sync_domain_map: {
@@ -213,7 +214,7 @@ Status HostRuntime::stream_copy_attributes(StreamHandle destination, StreamHandl
     return Status::success;
 }
 
-// No lines of a cache are simulated, so none persist.
+// Cache lines are not simulated, so none persist.
 Status HostRuntime::ctx_reset_persisting_l2_cache() {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();

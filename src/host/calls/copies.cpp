@@ -1,4 +1,4 @@
-// The host runtime's copies and sets, of one, two and three dimensions.
+// The host runtime's copies and memsets, in one, two and three dimensions.
 #include "host/effects/copies.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace cuscope::host {
 namespace {
 
-// A pageable source up to this size is taken along by the call, which returns at once.
+// The call itself copies a pageable source of up to this size to a staging buffer and returns at once.
 constexpr std::size_t most_staged = std::size_t{64} << 10;
 
 Time transfer(std::size_t bytes, double rate) { return static_cast<Time>(static_cast<double>(bytes) / rate); }
@@ -35,7 +35,7 @@ bool managed(const Allocation* allocation) {
 
 }  // namespace
 
-// Finds the allocation, if there is one, and checks that it holds all of the box.
+// Finds the allocation that the box lies in, if any, and checks that it holds the whole box.
 Status HostRuntime::check_box(const Box& box, const Extent& extent, const char* what,
                               const Allocation** allocation) {
     if (box.base == nullptr) return fail(Status::invalid_value, std::string("the ") + what + " is null");
@@ -54,8 +54,8 @@ Status HostRuntime::check_copy(const Box& destination, const Box& source, const 
     if (Status status = check_box(destination, extent, "destination", to); status != Status::success)
         return status;
     if (Status status = check_box(source, extent, "source", from); status != Status::success) return status;
-    // With unified addressing an address that the runtime knows says by itself where it is, whatever the kind
-    // calls it. Pageable memory is refused where the kind calls it the device's.
+    // With unified addressing a known address itself tells where its memory is, so the kind does not matter.
+    // Pageable memory is refused where the kind says that it is device memory.
     const bool to_device = kind == MemcpyKind::host_to_device || kind == MemcpyKind::device_to_device;
     const bool from_device = kind == MemcpyKind::device_to_host || kind == MemcpyKind::device_to_device;
     if ((to_device && *to == nullptr) || (from_device && *from == nullptr)) {
@@ -67,8 +67,8 @@ Status HostRuntime::check_copy(const Box& destination, const Box& source, const 
     return Status::success;
 }
 
-// A copy is made by the device of its stream, which has to have access to what lies in pools of another one.
-// Copies that name both devices need none: each side is reached by its own.
+// A copy is executed by its stream's device, which needs access to memory that lies in another device's
+// pools. Copies that name both devices need no such access: each device reads or writes its own side.
 Status HostRuntime::check_access(int device, const Allocation* to, const Allocation* from) {
     for (const Allocation* side : {to, from}) {
         if (side == nullptr || side->pool == nullptr || reaches(device, *side)) continue;
@@ -119,10 +119,11 @@ Status HostRuntime::make_copy(const Box& destination, const Box& source, const E
         command->observable = true;
         command->duration = model.copy_latency_ns + transfer(bytes, model.device_to_host_rate);
     }
-    // A pageable source is small and taken along, or the call returns when it has been read; a pageable
-    // destination has been written when the call returns. Between two devices, or on one, nothing waits; a
-    // copy within the host's memory has always been done.
-    // In a graph they are read and written when it runs.
+    // When the call returns, a pageable source has been staged or read, and a pageable destination has been
+    // written. A copy between two devices, or within one, does not make the call wait. A copy within the
+    // host's memory is always complete when the call returns.
+    //
+    // A graph reads and writes these buffers when it runs, so the call never waits.
     *wait = pageable_destination || (!to_device && !from_device) ||
             (request.synchronous && !(to_device && from_device));
     if (request.node) {
@@ -144,13 +145,13 @@ Status HostRuntime::make_copy(const Box& destination, const Box& source, const E
 
 Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent,
                          MemcpyKind kind, Found<Stream> stream, const CopyRequest& given) {
-    if (bytes_of(extent) == 0) return Status::success;  // nothing is looked at, not even a capture
+    if (bytes_of(extent) == 0) return Status::success;  // nothing is checked, not even a capture
     if (!is_kind(kind)) return fail(Status::invalid_memcpy_direction);
     if (Status status = admit(*stream); status != Status::success) return status;
     CopyRequest request = given;
     request.node = stream->capture != nullptr;
     if (request.synchronous && !request.node) {
-        // A small pageable source is taken along, but not before the stream has done what it was given.
+        // A small pageable source is staged, but not before the stream's earlier work is done.
         const Allocation *to = nullptr, *from = nullptr;
         if (Status status = check_copy(destination, source, extent, kind, &to, &from);
             status != Status::success) {
@@ -163,7 +164,7 @@ Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, 
                 if (Status status = wait_for(lock, last.get()); status != Status::success) return status;
             }
             if (owner.lost != Status::success) return fail(owner.lost, owner.lost_detail);
-            stream = owner.legacy;  // the stream of all synchronous copies, looked up again after the wait
+            stream = owner.legacy;  // synchronous copies use the legacy stream, looked up after the wait
             if (Status status = admit(*stream); status != Status::success) return status;
         }
     }
@@ -333,7 +334,7 @@ Status HostRuntime::copy_peer(Lock& lock, void* destination, int destination_dev
     for (const int index : {destination_device, source_device}) {
         if (index < 0 || index >= device_count_) return fail(Status::invalid_device);
     }
-    // Where the memory is, its addresses say, whichever devices are named.
+    // The addresses tell where the memory is, whichever devices the call names.
     if (bytes > 0 && (!on_device(memory_.find(destination)) || !on_device(memory_.find(source))))
         return fail(Status::invalid_value, "the addresses are not memory of devices");
     return copy(lock, box_of(destination), box_of(source), {bytes, 1, 1}, MemcpyKind::by_address, stream,
@@ -393,7 +394,7 @@ Status HostRuntime::memcpy_batch_async(void* const* destinations, const void* co
     for (std::size_t i = 0; i < count; ++i) {
         while (group + 1 < attribute_count && attribute_indices[group + 1] <= i) ++group;
         const bool stage = attributes[group].source_access_order == SourceAccessOrder::during_api_call;
-        // The copy before it may have waited, and another thread may have destroyed the stream meanwhile.
+        // The previous copy may have waited. Another thread may have destroyed the stream meanwhile.
         const Found<Stream> still = find_stream(stream);
         if (still == nullptr) return invalid_handle("stream");
         if (Status status = copy(call.lock(), box_of(destinations[i]), box_of(sources[i]), {sizes[i], 1, 1},
@@ -413,7 +414,7 @@ Status HostRuntime::make_set(const Box& box, std::uint32_t value, std::size_t el
     if (bytes == 0) return Status::success;
     const Allocation* found = nullptr;
     if (stream.capture != nullptr) {
-        found = memory_.find(box.base);  // a set that is captured is checked by the launch of its graph
+        found = memory_.find(box.base);  // a captured memset is checked when its graph is launched
     } else if (Status status = check_box(box, extent, "memory", &found); status != Status::success) {
         return status;
     } else if (found == nullptr) {
@@ -428,11 +429,11 @@ Status HostRuntime::make_set(const Box& box, std::uint32_t value, std::size_t el
     return Status::success;
 }
 
-// Waits where the memory is page-locked memory of the host, and nowhere else. Unlike a copy between devices,
-// a set is made by the stream's device alone: it writes no memory that this device does not reach.
+// A synchronous memset waits only if the memory is page-locked host memory. Unlike a copy between devices, a
+// memset is executed by the stream's device alone, so that device must have access to the memory.
 Status HostRuntime::set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element,
                         const Extent& extent, Found<Stream> stream, bool synchronous) {
-    if (bytes_of(extent) == 0) return Status::success;  // nothing is looked at, not even a capture
+    if (bytes_of(extent) == 0) return Status::success;  // nothing is checked, not even a capture
     if (Status status = admit(*stream); status != Status::success) return status;
     const Allocation* const found = memory_.find(box.base);
     if (stream->capture == nullptr && found != nullptr && !reaches(stream->device, *found)) {
@@ -483,7 +484,7 @@ Status HostRuntime::check_set_2d(const void* pointer, std::size_t pitch, std::si
     return Status::success;
 }
 
-// The width is in bytes.
+// `width` is in bytes.
 Status HostRuntime::set_2d(Lock& lock, void* pointer, std::size_t pitch, std::uint32_t value,
                            std::size_t element, std::size_t width, std::size_t height, Found<Stream> stream,
                            bool synchronous) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int cuda_version = 13000;
 
-// Half of what the machine has, shared by nobody else as far as we know; never more than the model has.
+// Half of the machine's memory, assuming that no other process needs it; never more than the model has.
 std::size_t backed_memory(const DeviceModel& model) {
     const std::size_t machine =
         static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -67,7 +67,7 @@ Status HostRuntime::get_device_count(int* count) {
     return Status::success;
 }
 
-// Without the lock, and for nothing: every object makes its own device current around its calls.
+// Takes no lock and costs no simulated time: every object makes its own device current around its calls.
 Status HostRuntime::set_device(int device) {
     if (thread().in_host_function) return Status::not_permitted;
     if (device < 0 || device >= device_count_) return fail(Status::invalid_device);
@@ -108,7 +108,7 @@ Status HostRuntime::device_synchronize() {
     if (call.refused()) return call.status();
     const int index = thread().device;
     if (Status status = graphs_->spoil_device(*this, index); status != Status::success) return status;
-    // A wait spoils captures on other devices as other calls do that may not be safe.
+    // Like other calls that may be unsafe during a capture, a wait invalidates captures on other devices.
     if (Status status = forbidden(); status != Status::success) return status;
     const Status status = wait_for_device(call.lock(), index);
     flush_printed(call.lock());
@@ -118,8 +118,8 @@ Status HostRuntime::device_synchronize() {
     return Status::success;
 }
 
-// Streams, memory and libraries of the device go. A lost device stays lost: no program gets it back in this
-// process.
+// Destroys the device's streams, memory and libraries. A lost device stays lost: within this process it
+// cannot be recovered.
 Status HostRuntime::device_reset() {
     Call call(*this, &CallCosts::other, Call::On::host);
     if (call.refused()) return call.status();
@@ -131,7 +131,7 @@ Status HostRuntime::device_reset() {
         const auto ended = [](Device* device) { --device->resets; };
         const std::unique_ptr<Device, decltype(ended)> resetting(&reset, ended);
         ++reset.resets;
-        // Again, as long as other threads issued more to the device meanwhile: its streams go now.
+        // Repeats while other threads have issued more work to the device: its streams are destroyed next.
         do {
             if (Status status = wait_for_device(call.lock(), index); status != Status::success) return status;
         } while (!is_idle(index));

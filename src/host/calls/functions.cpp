@@ -7,7 +7,8 @@
 namespace cuscope::host {
 namespace {
 
-// What every device with clusters supports, and what a kernel may be allowed beyond that.
+// The cluster size that every device with clusters supports, and the largest size that a kernel can opt in
+// to.
 constexpr int portable_cluster_blocks = 8, largest_cluster_blocks = 16;
 
 constexpr int warp = 32;
@@ -159,7 +160,7 @@ Status HostRuntime::func_set_attribute(KernelHandle kernel, FunctionAttribute at
     return Status::success;
 }
 
-// A preference that no simulated device has a use for.
+// Accepted and ignored: the preference has no effect on simulated devices.
 Status HostRuntime::func_set_cache_config(KernelHandle kernel, FunctionCache config) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
@@ -191,7 +192,7 @@ Status HostRuntime::occupancy_max_active_blocks_per_multiprocessor_with_flags(
     *blocks = blocks_per_multiprocessor(*device().model, static_cast<unsigned>(block_size),
                                         entry->static_shared_bytes + dynamic_shared_bytes,
                                         DeviceModel::assumed_registers);
-    // What a launch would not be allowed without asking for it first.
+    // A launch with this much shared memory would fail, because the kernel has not opted in to it.
     if (dynamic_shared_bytes > static_cast<std::size_t>(max_dynamic_shared(*found, *entry))) *blocks = 0;
     return Status::success;
 }

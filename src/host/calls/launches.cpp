@@ -9,7 +9,7 @@
 namespace cuscope::host {
 namespace {
 
-// What a thread's stack is at least: host code needs more of it than device code.
+// The smallest stack of a thread. Host code needs more stack than device code.
 constexpr std::size_t least_stack = std::size_t{64} << 10;
 constexpr std::size_t small_arguments = 1024, parameter_copies = 4;
 
@@ -60,7 +60,8 @@ Status HostRuntime::check_launch(const LaunchConfig& config, Kernel& kernel,
     return Status::success;
 }
 
-// What the kernel was compiled for holds; then what the launch says; then what func_set_attribute said.
+// A size that the kernel was compiled with takes precedence, then the launch's, then the one that
+// func_set_attribute set.
 Status HostRuntime::cluster_of(const LaunchConfig& config, const LaunchRequest& request, const Kernel& kernel,
                                const cuscope_simt::KernelEntry& entry, Dim3* cluster) {
     const Dim3 own{entry.cluster_dim.x, entry.cluster_dim.y, entry.cluster_dim.z};
@@ -174,7 +175,7 @@ Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel,
     launch.image = image;
     launch.kernel = &entry;
     if (counting) {
-        // Modules' variables and CUDA arrays are not reached as other memory is.
+        // Module variables and CUDA arrays are left out: kernels do not access them like other allocations.
         memory_.for_each([&](const Allocation& allocation) {
             if (!allocation.fixed) counting->allow(allocation.base, allocation.bytes);
         });
@@ -191,8 +192,8 @@ Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel,
     launch.multiprocessor_count = static_cast<unsigned>(model.properties.multiprocessor_count);
     launch.resident_blocks = static_cast<unsigned>(resident);
     launch.stack_bytes = std::max(least_stack, owner.limits[static_cast<int>(Limit::stack_size)]);
-    // On a device, parameters are not on the stack; here each function that takes a large one by value has a
-    // copy of it there.
+    // On a GPU, parameters do not occupy the stack. Here every function that takes a large parameter by value
+    // has a copy of it on the stack.
     if (launch.arguments.size() > small_arguments)
         launch.stack_bytes += (parameter_copies * launch.arguments.size() / least_stack + 1) * least_stack;
 
@@ -211,13 +212,13 @@ Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel,
     command->duration = std::max<Time>(1, whole / waves);
     command->duration_from_effect = config.duration_ns < 0 && (flags & cuscope_simt::uses_clock) != 0;
     command->overlaps = request.overlaps;
-    // What a kernel does before it waits for the one before it is taken to be its start-up.
+    // A kernel's work before it waits for the previous kernel is assumed to be its start-up.
     if (!command->duration_from_effect)
         command->tail = std::max<Time>(0, command->duration - model.kernel_latency_ns);
     command->triggers_at_once = request.programmatic_event != nullptr && request.trigger_at_block_start;
     command->may_trigger = (flags & cuscope_simt::uses_trigger) != 0 || command->triggers_at_once;
     command->blocks_waiting = command->blocks_left = blocks;
-    // Rounded down: as many blocks fit on the device as the model says.
+    // Rounded down, so that exactly as many blocks fit on the device as the model says.
     command->block_units = Timeline::units_per_multiprocessor / per_multiprocessor;
     command->effect = std::move(effect);
     *made = command;
@@ -257,7 +258,7 @@ Status HostRuntime::launch(Lock& lock, const LaunchConfig& config, KernelHandle 
     if (find_kernel(kernel) == nullptr) return invalid_handle("kernel");
     const Found<Stream> stream = find_stream(config.stream);
     if (stream == nullptr) return invalid_handle("stream");
-    const OnDevice on(stream->device);  // not the current one, also of launches with attributes
+    const OnDevice on(stream->device);  // the stream's device, not the current one
     if (Status status = admit(*stream); status != Status::success) return status;
     if (request.counting && stream->capture != nullptr)
         return fail(Status::stream_capture_unsupported,
@@ -282,7 +283,7 @@ Status HostRuntime::launch(Lock& lock, const LaunchConfig& config, KernelHandle 
     return Status::success;
 }
 
-// Structures may hold addresses, too.
+// Checks every aligned word of an argument, since a structure may hold addresses too.
 void HostRuntime::point(simt::Counting& counting, unsigned parameter, const void* value, std::size_t bytes) {
     for (std::size_t at = 0; at + sizeof(void*) <= bytes; at += sizeof(void*)) {
         void* address = nullptr;

@@ -18,7 +18,7 @@ std::map<int, std::size_t> HostRuntime::first_limits(const DeviceModel& model) {
                                       {static_cast<int>(Limit::printf_fifo_size), 8650752},
                                       {static_cast<int>(Limit::malloc_heap_size), 8388608}};
     const int major = model.properties.compute_capability_major;
-    // Where kernels could wait for kernels that they launched.
+    // Devices on which kernels could wait for kernels that they launched.
     if (major * 10 + model.properties.compute_capability_minor >= 35) {
         limits[static_cast<int>(Limit::dev_runtime_pending_launch_count)] = 2048;
         if (major < 9) limits[static_cast<int>(Limit::dev_runtime_sync_depth)] = 2;
@@ -27,7 +27,7 @@ std::map<int, std::size_t> HostRuntime::first_limits(const DeviceModel& model) {
         limits[static_cast<int>(Limit::max_l2_fetch_granularity)] = 64;
         limits[static_cast<int>(Limit::persisting_l2_cache_size)] = 3 * persisting_l2_unit(model);
     }
-    // A driver's own, which cudaLimit does not name: the shared memory that a block may have.
+    // A limit of the driver that cudaLimit does not name: the shared memory that a block may use.
     if (major >= 9) limits[shared_memory_limit] = model.properties.shared_memory_per_block_optin;
     return limits;
 }

@@ -94,7 +94,7 @@ Status HostRuntime::host_unregister(void* pointer) {
 
 namespace {
 
-// The device of a place, -1 for the host; false if there is no such place.
+// The device that a location names, -1 for the host. False if there is no such location.
 bool place_of(const MemLocation& location, int devices, int* place) {
     switch (location.type) {
         case MemLocationType::device:
@@ -114,7 +114,8 @@ bool place_of(const MemLocation& location, int devices, int* place) {
 
 }  // namespace
 
-// The pages move in stream order; where they are is known at once, since nothing but time depends on it.
+// The transfer takes its time in stream order. The new location of the pages is recorded at once, since only
+// durations depend on it.
 Status HostRuntime::mem_prefetch_async(const void* pointer, std::size_t bytes, MemLocation location,
                                        unsigned flags, StreamHandle stream) {
     Call call(*this, &CallCosts::memcpy_async);
@@ -189,7 +190,7 @@ Status HostRuntime::mem_advise(const void* pointer, std::size_t bytes, MemoryAdv
     return Status::success;
 }
 
-// An answer that not all pages give is none.
+// Reports a value only if all pages of the range share it; otherwise none.
 Status HostRuntime::mem_range_get_attribute(int* data, std::size_t data_bytes, MemRangeAttribute attribute,
                                             const void* pointer, std::size_t bytes) {
     Call call(*this, &CallCosts::other);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t pitch_alignment = 512;
 
-// False if the sizes have no product.
+// False if the product overflows.
 bool multiply(std::size_t a, std::size_t b, std::size_t* product) {
     return !__builtin_mul_overflow(a, b, product);
 }
@@ -44,7 +44,7 @@ Status HostRuntime::malloc(void** pointer, std::size_t bytes) {
     return Status::success;
 }
 
-// Waits for the device, as cudaFree does: nothing that runs may still use the memory.
+// Waits for the device, as cudaFree does: running work may still use the memory.
 Status HostRuntime::free(void* pointer) {
     Call call(*this, &CallCosts::free);
     if (call.refused()) return call.status();
@@ -64,7 +64,7 @@ Status HostRuntime::free(void* pointer) {
     const std::size_t bytes = held(*found);
     const bool managed = found->type == MemoryType::managed;
     if (found->pool != nullptr) {
-        --found->pool->allocations;  // a GPU goes on counting it as used: only free_async counts it out
+        --found->pool->allocations;  // `used` keeps it, as on a GPU: only free_async subtracts it
         found->pool->reserved -= bytes;
     }
     memory_.remove(pointer);
@@ -175,7 +175,7 @@ Status HostRuntime::host_get_device_pointer(void** device_pointer, void* host_po
 
 bool HostRuntime::reaches(int device, const Allocation& allocation) const {
     if (allocation.type != MemoryType::device || allocation.device == device) return true;
-    if (allocation.pool != nullptr) {  // enabling access to the peer says nothing about its pools
+    if (allocation.pool != nullptr) {  // enabling peer access does not cover the peer's pools
         const auto given = allocation.pool->access.find(device);
         return given != allocation.pool->access.end() && given->second != static_cast<int>(MemAccess::none);
     }

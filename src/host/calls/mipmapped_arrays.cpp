@@ -1,4 +1,5 @@
-// The host runtime's mipmapped arrays: all levels in one piece of memory, each an array of its own.
+// The host runtime's mipmapped arrays. All levels share one allocation, and each level is an array of its
+// own.
 #include <algorithm>
 #include <bit>
 
@@ -9,12 +10,12 @@
 namespace cuscope::host {
 namespace {
 
-constexpr std::size_t most_mipmapped = 32768;  // of arrays of one or two axes
+constexpr std::size_t most_mipmapped = 32768;  // the limit for arrays with one or two axes
 constexpr std::size_t level_alignment = 512;   // bytes
 
 bool is_layered(unsigned flags) { return (flags & (flags::array_layered | flags::array_cubemap)) != 0; }
 
-// Layers and faces stay as many as they are.
+// The number of layers and faces is the same at every level.
 Extent level_extent(const Extent& extent, unsigned flags, unsigned level) {
     const auto half = [level](std::size_t size) {
         return size == 0 ? 0 : std::max<std::size_t>(1, size >> level);

@@ -35,7 +35,8 @@ Status HostRuntime::compile(const CompileRequest& request, CompileResult* result
 
 namespace {
 
-// What runs an image's initialisers, which may never end: then the thread and what it uses stay behind.
+// The state of a thread that runs an image's initialisers. They may never end; then the thread and this state
+// are leaked, so the thread shares ownership of them.
 struct Initialization {
     std::shared_ptr<simt::Image> image;
     std::shared_ptr<simt::Heap> heap;
@@ -46,7 +47,7 @@ struct Initialization {
     bool ended = false;
 };
 
-// Status::not_ready: somebody wants the wait to end. To be called with no lock held.
+// Status::not_ready: the wait was interrupted. Call it without a lock held.
 Status run_initializers(const std::shared_ptr<simt::Image>& image, const std::shared_ptr<simt::Heap>& heap,
                         std::string* detail) {
     using namespace std::chrono_literals;
@@ -82,9 +83,9 @@ Status run_initializers(const std::shared_ptr<simt::Image>& image, const std::sh
 
 }  // namespace
 
-// An instance of an image holds its __device__ and __constant__ variables, so each device has its own. `lock`
-// is let go while the image's initialisers run; without one they run at once, which is for those that have
-// ended before, on another device.
+// An instance of an image holds its __device__ and __constant__ variables, so each device has its own
+// instance. `lock` is released while the image's initialisers run. Without `lock` they run directly in this
+// call; use this only if they have already run to their end on another device.
 Status HostRuntime::instance(Library& library, int index, std::shared_ptr<simt::Image>* image, Lock* lock) {
     auto& loaded = library.instances[index];
     if (!loaded) {
@@ -127,7 +128,7 @@ Status HostRuntime::library_load_data(LibraryHandle* library, const void* image,
     auto made = std::make_unique<Library>();
     made->image.assign(static_cast<const char*>(image), bytes);
     std::shared_ptr<simt::Image> first;
-    // Nobody else knows this library yet.
+    // No other thread knows this library yet, so it stays valid while instance() releases the lock.
     if (Status status = instance(*made, thread().device, &first, &call.lock()); status != Status::success)
         return status;
     for (const auto& entry : first->kernels()) {
@@ -141,7 +142,7 @@ Status HostRuntime::library_load_data(LibraryHandle* library, const void* image,
     return Status::success;
 }
 
-// What runs of it goes on; the code and the variables go when that has ended.
+// Running kernels of the library go on. Its code and variables are released when they have ended.
 Status HostRuntime::library_unload(LibraryHandle library) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();

@@ -31,8 +31,8 @@ Found<Pool> HostRuntime::find_pool(MemPoolHandle handle) {
     return live_.contains(handle) ? reinterpret_cast<Pool*>(handle) : nullptr;
 }
 
-// What the pools hold beyond their thresholds goes back to the device; so do pools that were destroyed, with
-// their last allocation.
+// Returns memory that the pools hold beyond their thresholds to the device. Destroyed pools are removed once
+// they have no allocation left.
 void HostRuntime::trim_pools(Device& device) {
     for (auto& pool : device.pools) {
         const std::uint64_t keep = pool->destroyed ? 0 : setting(*pool, MemPoolAttribute::release_threshold);
@@ -44,8 +44,8 @@ void HostRuntime::trim_pools(Device& device) {
     });
 }
 
-// Memory of malloc that free_async gives back belongs to no pool. It waits for its stream in one that nobody
-// allocates from, and that goes with it.
+// Memory from malloc that is given to free_async belongs to no pool. It waits for its stream in a pool of its
+// own, which serves no allocations and disappears with it.
 Pool& HostRuntime::pool_for_plain(int device, std::size_t bytes) {
     auto made = std::make_unique<Pool>();
     made->device = device;
@@ -85,7 +85,7 @@ Status HostRuntime::malloc_from(Lock& lock, void** pointer, std::size_t bytes, F
         const auto done = [](Pool* p) { --p->waiting; };
         const std::unique_ptr<Pool, decltype(done)> keep(&pool, done);
         if (pool.max_size != 0 && pool.reserved + size > pool.max_size) {
-            // What nobody has freed yet, no wait brings back.
+            // Waiting helps only if the pool holds freed memory.
             if (!pool.free.empty()) {
                 if (Status status = wait_for_device(lock, index); status != Status::success) return status;
             }
@@ -112,7 +112,7 @@ Status HostRuntime::malloc_from(Lock& lock, void** pointer, std::size_t bytes, F
     return Status::success;
 }
 
-// Work in a stream that is not captured is not safe beside another thread's capture either.
+// Even in a stream that is not captured, these calls may be unsafe during another thread's capture.
 Status HostRuntime::admit_pooled(const Stream& stream) {
     if (Status status = admit(stream); status != Status::success || stream.capture != nullptr) return status;
     return forbidden();

@@ -28,7 +28,7 @@ bool is_event_counter(int fd) {
            std::string_view(target.data(), static_cast<std::size_t>(length)) == "anon_inode:[eventfd]";
 }
 
-// A file in memory, of 8 bytes at least, that may be read and written.
+// True for an in-memory file of at least 8 bytes that can be read and written.
 bool is_counter(int fd) {
     struct stat status {};
     struct statfs system {};
@@ -51,11 +51,11 @@ void HostRuntime::ExternalSemaphore::signal(std::uint64_t value) {
     }
 }
 
-// Another process may take it between a look and a read, which must not block.
+// Another process may take the semaphore between the poll and the read, so the read must not block.
 bool HostRuntime::ExternalSemaphore::take(std::uint64_t value) {
     std::uint64_t count = 0;
     if (timeline_) {
-        // A file that somebody has cut off counts nothing.
+        // A file that was truncated counts as not signalled.
         return ::pread(fd_, &count, counter_bytes, 0) == static_cast<ssize_t>(counter_bytes) &&
                count >= value;
     }
@@ -124,7 +124,7 @@ Status HostRuntime::import_external_semaphore(ExternalSemaphoreHandle* semaphore
     return Status::success;
 }
 
-// What runs goes on.
+// Work in flight that uses the semaphore goes on.
 Status HostRuntime::destroy_external_semaphore(ExternalSemaphoreHandle semaphore) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();

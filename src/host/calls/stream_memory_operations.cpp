@@ -1,5 +1,5 @@
-// The host runtime's stream memory operations: writes of a value, and waits for one, in the order of a stream
-// or as a graph's node.
+// The host runtime's stream memory operations: writes of a value and waits for a value, in stream order or as
+// a graph node.
 #include "host/effects/stream_memory_operations.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void HostRuntime::MemoryOperationsEffect::run() {
     for (const MemoryOperation& operation : operations_) write(operation);
 }
 
-// Memory may have gone since the graph was launched that the operations are of.
+// The memory may have been freed since the graph with these operations was launched.
 Effect::Progress HostRuntime::MemoryOperationsEffect::look() {
     const std::size_t before = next_;
     for (; next_ < operations_.size(); ++next_) {
@@ -74,7 +74,9 @@ Effect::Progress HostRuntime::MemoryOperationsEffect::look() {
     return Progress::all;
 }
 
-// Did something write there, as far as can be told, whose simulated end is yet to come?
+// Did a command write this allocation already although its simulated end is still to come? Any kernel with an
+// argument that points there counts as a writer, as does any host function if the memory is not device
+// memory.
 bool HostRuntime::is_ahead(const void* address) const {
     const Allocation* const allocation = memory_.find(address);
     return std::any_of(timeline_.ahead().begin(), timeline_.ahead().end(), [&](const Command* command) {
@@ -99,7 +101,7 @@ Effect::Progress HostRuntime::look(Command* command) {
     return effects_.ready(command) ? command->effect->look() : Effect::Progress::none;
 }
 
-// What addresses a node has is seen when it is launched.
+// The addresses of a node are checked when its graph is launched.
 Status HostRuntime::check_memory_operation(const MemoryOperation& operation, bool of_node) {
     constexpr unsigned conditions = flags::wait_value_nor;
     const std::string given = std::to_string(operation.flags);
@@ -139,7 +141,7 @@ Status HostRuntime::check_memory_operation(const MemoryOperation& operation, boo
     return Status::success;
 }
 
-// No operations: no command.
+// Without operations, `*made` stays null.
 Status HostRuntime::make_memory_operations(const BatchMemOpNodeParameters& parameters, Stream& stream,
                                            bool of_node, Command** made) {
     *made = nullptr;
@@ -173,7 +175,7 @@ Status HostRuntime::make_memory_operations(const BatchMemOpNodeParameters& param
 
 Status HostRuntime::enqueue_memory_operations(Lock& lock, StreamHandle handle,
                                               const BatchMemOpNodeParameters& parameters) {
-    const LastErrorKept kept;  // these are functions of the driver
+    const LastErrorKept kept;  // these are driver functions
     const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
     if (Status status = admit(*stream); status != Status::success) return status;

@@ -48,7 +48,7 @@ Status HostRuntime::stream_create_with_priority(StreamHandle* stream, unsigned f
     return Status::success;
 }
 
-// The stream's work goes on; its object goes when that has ended.
+// The stream's work goes on. The object is released when the work has ended.
 Status HostRuntime::stream_destroy(StreamHandle stream) {
     Call call(*this, &CallCosts::stream_destroy);
     if (call.refused()) return call.status();
@@ -59,11 +59,11 @@ Status HostRuntime::stream_destroy(StreamHandle stream) {
     if (found->capture != nullptr) {
         Capture& capture = *found->capture;
         if (capture.origin == found.get()) {
-            // The capture that was begun in the stream cannot be ended any more.
+            // A capture that was begun in this stream can no longer be ended.
             spoil(capture, Status::success, "the stream in which it was begun was destroyed");
             leave_capture(capture);
         } else {
-            // The captured work of the stream is still to be joined.
+            // The stream's captured work still has to be joined to the capture's origin.
             capture.left.insert(capture.left.end(), found->tips.begin(), found->tips.end());
             std::erase(capture.streams, found.get());
             found->capture = nullptr;
@@ -88,11 +88,11 @@ void HostRuntime::sweep(Device& device) {
     });
 }
 
-// The commands whose end is the end of all that the stream holds. Owned: while a caller waits for the first
-// of them, another thread may destroy any of these streams.
+// The stream's work has ended when all the returned commands have ended. The references are owned: while a
+// caller waits for the first command, another thread may destroy any of these streams.
 std::vector<CommandRef> HostRuntime::last_of_stream(const Stream& stream) {
     if (!stream.legacy) return {stream.last};
-    // The commands that one issued to the legacy stream now would wait for.
+    // For the legacy stream: the commands that a command issued to it now would wait for.
     std::vector<CommandRef> last;
     for (const SimStream* other : timeline_.streams(stream.device)) {
         if (other->blocking && other->last) last.push_back(other->last);
@@ -148,7 +148,7 @@ Status HostRuntime::stream_wait_event(StreamHandle stream, EventHandle event, un
     if ((flags & ~flags::event_wait_external) != 0) return fail(Status::invalid_value);
     if (Status status = admit_awaited(*found, awaited.get(), flags != 0); status != Status::success)
         return status;
-    // Outside of a capture there is nothing that an external event could be external to.
+    // Outside a capture an external event has no meaning.
     const bool ended = awaited->capture != 0 && graphs_->active(awaited->capture) == nullptr;
     if (flags != 0 && found->capture == nullptr && !ended) return fail(Status::illegal_state);
     if (found->capture != nullptr || awaited->capture != 0) return capture_wait(*found, *awaited, flags != 0);
@@ -160,7 +160,7 @@ Status HostRuntime::stream_wait_event(StreamHandle stream, EventHandle event, un
 
 namespace {
 
-// The library asks the driver about such a stream in a way that the driver refuses.
+// On a GPU the runtime library queries the driver in a way that the driver refuses for captured streams.
 const char* const asked_detail =
     "a stream that is being captured is not asked for its flags, its number or its device";
 
@@ -253,7 +253,7 @@ void call_back(void* data) {
 
 }  // namespace
 
-// No capture takes one.
+// Callbacks cannot be captured.
 Status HostRuntime::stream_add_callback(StreamHandle stream, StreamCallback callback, void* data,
                                         unsigned flags) {
     Call call(*this, &CallCosts::host_function);
@@ -313,18 +313,18 @@ Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (Status status = admit(*found); status != Status::success) return status;
-    if (recorded == nullptr) return invalid_handle("event");  // spoils nothing, unlike a wait
+    if (recorded == nullptr) return invalid_handle("event");  // invalidates no capture, unlike a wait
     if ((flags & ~flags::event_record_external) != 0) return fail(Status::invalid_value);
-    // Outside of a capture there is nothing that an external record could be external to.
+    // Outside a capture an external record has no meaning.
     if (flags != 0 && found->capture == nullptr) return fail(Status::illegal_state);
-    // Whichever device is current. A wait, unlike a record, takes an event of another device.
+    // The current device does not matter. A wait, unlike a record, accepts an event of another device.
     if (recorded->device != found->device) {
         return fail(Status::invalid_resource_handle,
                     "an event of device " + std::to_string(recorded->device) +
                         " is not recorded in a stream of device " + std::to_string(found->device));
     }
     if (found->capture != nullptr && flags == 0 && (recorded->flags & flags::event_interprocess) != 0)
-        return fail(Status::stream_capture_unsupported,  // spoils nothing either
+        return fail(Status::stream_capture_unsupported,  // invalidates no capture either
                     "a captured record of an event that other processes may know is an external one");
     if (found->capture != nullptr) return capture_record(*found, *recorded, event, flags != 0);
     Command* command = begin(*found, Engine::none, Role::event_record);

@@ -8,7 +8,7 @@
 namespace cuscope::host {
 namespace {
 
-// What every device of compute capability 5 and later has.
+// Limits of every device of compute capability 5 and later.
 constexpr std::size_t most_linear_texels = std::size_t{1} << 28;
 constexpr std::size_t most_pitched_width = 131072, most_pitched_height = 65000, most_pitch = 2097120;
 
@@ -105,7 +105,7 @@ Status HostRuntime::create_texture_object(TextureHandle* texture, const Resource
     if (Status status = check_resource(*resource, &format); status != Status::success) return status;
     const bool integer = format.kind != ChannelKind::floating;
     const bool normalized = description->read_mode == TextureReadMode::normalized_float;
-    // Linear memory has neither filters nor coordinates, and what is said about them does not count.
+    // Linear memory has neither filtering nor normalised coordinates; such settings are ignored.
     const bool linear_memory = resource->type == ResourceType::linear;
     if (normalized && integer && format.x == 32) {
         return fail(Status::invalid_value, "integers of 32 bits are not read as normalised floats");
@@ -145,7 +145,7 @@ Status HostRuntime::create_texture_object(TextureHandle* texture, const Resource
         auto mode = static_cast<cuscope_simt::Texture::AddressMode>(description->address_mode[i]);
         if (mode < cuscope_simt::Texture::wrap || mode > cuscope_simt::Texture::border)
             return fail(Status::invalid_value);
-        // What repeats needs to know where the texture ends: normalised coordinates do.
+        // Repeating modes (wrap, mirror) need normalised coordinates; without them they become clamp.
         if (!description->normalized_coordinates && mode != cuscope_simt::Texture::border)
             mode = cuscope_simt::Texture::clamp;
         made->address_mode[i] = mode;

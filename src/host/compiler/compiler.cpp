@@ -33,16 +33,17 @@
 namespace cuscope::simt {
 namespace {
 
-// What the parameters of a kernel may take, all together.
+// Limit on the parameters of a kernel, all together.
 constexpr unsigned most_parameter_bytes = 32764;
-// What the __shared__ variables of a kernel may take, all together: the limit of every GPU.
+// Limit on the __shared__ variables of a kernel, all together: the same on every GPU.
 constexpr std::uint64_t most_shared_bytes = 48 << 10;
 
-// Folders in the directory of a compilation, of headers that stand in for the headers of host libraries.
+// Folders in the directory of a compilation. They hold headers that stand in for the headers of host
+// libraries.
 constexpr const char* library_folder = "/libraries/";
 constexpr const char* missing_folder = "/missing/";
 
-// The text of our own headers decides what a compilation gives as much as the source does.
+// The result depends on the text of cuscope's own headers as much as on the source.
 std::string headers_digest(const std::string& directory) {
     static std::mutex mutex;
     static std::map<std::string, std::string> known;
@@ -78,8 +79,8 @@ KernelDescription describe(const cuscope_simt::KernelEntry& entry) {
     return description;
 }
 
-// What is wrong with the __shared__ variables of an image; empty if nothing is. Which kernels call a function
-// that has such variables is not known here, so each function is looked at for itself.
+// The error in the __shared__ variables of an image; empty if there is none. The image does not say which
+// kernels call a function with such variables, so each function is checked by itself.
 std::string shared_problem(const Image& image) {
     std::map<std::string, std::uint64_t> bytes;
     for (const SharedVariable& variable : image.shared_variables())
@@ -106,7 +107,7 @@ std::string without_spaces(std::string_view text) {
     return result;
 }
 
-// "&ns::scale<float>" as the source would call it.
+// The name in "&ns::scale<float>", without "&", a leading "::" and spaces around it.
 std::string expression_name(std::string_view expression) {
     const std::size_t begin = expression.find_first_not_of(" \t\n&");
     const std::size_t end = expression.find_last_not_of(" \t\n");
@@ -116,7 +117,7 @@ std::string expression_name(std::string_view expression) {
     return std::string(name);
 }
 
-// Can a source of this name lie in a directory of ours, so that the compiler finds its lines?
+// Can a source of this name lie in the compilation's directory, so that the compiler finds its lines?
 bool is_inside(const std::string& name) {
     const std::filesystem::path path(name);
     return !name.empty() && name[0] != '-' && name.find_first_of("\"\\\n\r") == std::string::npos &&
@@ -139,7 +140,7 @@ class Compilation {
     Status run(CompileResult* result);
 
   private:
-    // What decides the result, but for the source and what it includes.
+    // The options and tools that decide the result, without the source and its headers.
     std::string key() const;
     Status prepare();
     Status preprocess(std::string* text);
@@ -156,7 +157,7 @@ class Compilation {
     CommandResult execute(const std::vector<std::string>& arguments) const {
         return run_command(arguments, source_directory_, *watcher_, limit_);
     }
-    // The status of a command that did not come to an end.
+    // The status of a command that was interrupted, timed out or could not start.
     Status unfinished(const CommandResult& answer);
     Status fail(Status status, std::string log) {
         log_ = std::move(log);
@@ -169,16 +170,16 @@ class Compilation {
     HostCompiler compiler_;
     std::string headers_;
     CompileLimit limit_;
-    std::unique_ptr<Watcher> watcher_;  // until the directory is gone
+    std::unique_ptr<Watcher> watcher_;  // destroyed after the directory
     std::unique_ptr<TemporaryDirectory> directory_;
-    std::string source_directory_;  // source and headers, and nothing of ours
-    std::string source_name_;       // in it
+    std::string source_directory_;  // only the user's source and headers
+    std::string source_name_;       // relative to source_directory_
     std::string log_;
-    bool lacks_functions_ = false;  // the last build: some that it calls are declared and not defined
+    bool lacks_functions_ = false;  // in the last build: the linker found calls of undefined functions
 };
 
 std::string Compilation::key() const {
-    // The number goes up when the same request gives another result.
+    // Increase the number when the same request gives another result.
     std::string key = "host image 2, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
                       headers_digest(headers_) + "\n" + compiler_.path + "\n" + compiler_.version + "\n" +
                       std::to_string(target_.compute_capability_major) + "." +
@@ -220,7 +221,8 @@ Status Compilation::prepare() {
                 return fail(Status::operating_system, "cannot write to " + directory_->path());
         }
     }
-    // The compiler shows the lines of a file of this name; of another one it is only told the name.
+    // If the name can be used, the file gets it: then the compiler shows its lines. Else #line gives the
+    // name.
     std::string text = with_space_behind_linkage(request_.source);
     source_name_ = request_.file_name;
     std::error_code error;
@@ -260,7 +262,7 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     if (const std::filesystem::path path(request_.file_name); path.is_absolute())
         arguments.insert(arguments.end(), {"-iquote", path.parent_path().string()});
     arguments.insert(arguments.end(), {"-I.", "-isystem", headers_});
-    // What stands in for the toolkit's headers comes first.
+    // The headers that stand in for the toolkit's come first.
     const Toolkit toolkit = find_toolkit();
     if (!toolkit.standard_library.empty())
         arguments.insert(arguments.end(), {"-isystem", toolkit.standard_library});
@@ -286,7 +288,7 @@ Status Compilation::unfinished(const CommandResult& answer) {
     return Status::success;
 }
 
-// GCC writes letters beyond ASCII in names as \U000000f6. Names have to be those that the user wrote.
+// GCC writes non-ASCII letters in names as \U000000f6. This restores the names as the user wrote them.
 std::string with_letters(const std::string& text) {
     if (text.find("\\U000") == std::string::npos) return text;
     std::string result;
@@ -342,7 +344,7 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten,
         }
         result.push_back(std::move(registration));
     };
-    // An instance, named by the user or in the source, takes what is known of its template.
+    // An instance, named by the user or in the source, inherits the facts known about its template.
     const auto add_instance = [&](std::string name, bool optional) {
         Registration registration;
         registration.optional = optional;
@@ -358,7 +360,7 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten,
         }
         add(std::move(registration));
     };
-    // Of several kernels of one name, each is named by its type.
+    // Kernels that share a name are told apart by their types.
     const auto is_overloaded = [&](const KernelSource& kernel) {
         return std::count_if(rewritten.kernels.begin(), rewritten.kernels.end(),
                              [&](const KernelSource& other) {
@@ -379,7 +381,7 @@ std::vector<Registration> Compilation::registrations(const Rewritten& rewritten,
     return result;
 }
 
-// Is there an alignas(...) behind a __shared__, where the compilers have none?
+// Does an alignas(...) follow a __shared__? CUDA C++ allows it there, C++ does not.
 bool aligns_shared(const std::string& source) {
     for (std::size_t at = source.find("__shared__"); at != std::string::npos;
          at = source.find("__shared__", at + 1))
@@ -387,7 +389,7 @@ bool aligns_shared(const std::string& source) {
     return false;
 }
 
-// "kernel.cu:12:" of the first error in a log; or empty.
+// "kernel.cu:12:", the place of the first error in a log; empty if the log has none.
 std::string first_error_place(const std::string& log) {
     const std::size_t error = log.find(": error: ");
     if (error == std::string::npos) return "";
@@ -396,13 +398,13 @@ std::string first_error_place(const std::string& log) {
     return column == std::string::npos || column < begin ? "" : log.substr(begin, column + 1 - begin);
 }
 
-// The user's own text, as it stands, tells best what is wrong with it. If it is right, a name expression is
-// not.
+// The user's own text gives the best error messages, so it is compiled by itself. If it has no error, the
+// error is in a name expression.
 Status Compilation::diagnose(const std::string& registration, const std::string& log) {
     std::vector<std::string> arguments = command(true);
     if (aligns_shared(request_.source)) arguments.push_back("-DCUSCOPE_NO_ALIGNAS");
     arguments.insert(arguments.end(), {"-fsyntax-only", source_name_});
-    // But for its host code, of which the compiler knows nothing.
+    // Host code is left out: the compiler of kernels does not know the host's functions.
     if (std::string text; read_file(source_directory_ + "/" + source_name_, &text))
         write_file(source_directory_ + "/" + source_name_,
                    device_part({text}, request_.name_expressions, HostCode::keep_called).texts[0]);
@@ -419,7 +421,7 @@ Status Compilation::diagnose(const std::string& registration, const std::string&
             if (const Status status = unfinished(answer); status != Status::success) return status;
         }
     }
-    // Headers still have their host code: an error that only they show is none.
+    // Headers still contain their host code. An error that appears only there does not count.
     const std::string place = first_error_place(answer.output);
     const bool known = place.find(source_name_) != std::string::npos ||
                        place.find(request_.file_name) != std::string::npos ||
@@ -427,7 +429,7 @@ Status Compilation::diagnose(const std::string& registration, const std::string&
     return fail(Status::invalid_source, clean_log(answer.ok() || !known ? log : answer.output, headers_));
 }
 
-// What the compiler's instrumentation calls.
+// Compiles the functions that instrumented code calls.
 Status Compilation::build_hooks(std::string* object) {
     *object = directory_->path() + "/hooks.o";
     std::vector<std::string> arguments{compiler_.path, "-std=c++17", "-DCUSCOPE_COUNTED", "-I" + headers_};
@@ -438,12 +440,13 @@ Status Compilation::build_hooks(std::string* object) {
     return answer.ok() ? Status::success : fail(Status::invalid_source, answer.output);
 }
 
-// The names of files in the image's table of lines. A folder that has only system headers, as the
-// preprocessor says, gets another name: an instruction of such a header is told by the user's line that led
-// to it. The folder of this compilation is of no use later, and would make two equal compilations differ.
+// Maps the names of files in the image's line table. A folder with only system headers (the preprocessor
+// marks them) gets another name, so that an instruction from such a header is reported with the user's line
+// that included it. The folder of this compilation is left out: it is of no use later, and would make two
+// equal compilations differ.
 std::vector<std::string> Compilation::file_name_flags(const std::string& preprocessed) const {
-    std::map<std::string, bool> folders;  // is there a file of the user's?
-    std::map<std::string, bool> files;    // is it a system header?
+    std::map<std::string, bool> folders;  // does the folder hold a file of the user's?
+    std::map<std::string, bool> files;    // is the file a system header?
     for (std::size_t at = 0; at < preprocessed.size(); at = preprocessed.find('\n', at) + 1) {
         std::string_view line = std::string_view(preprocessed).substr(at);
         line = line.substr(0, line.find('\n'));
@@ -476,7 +479,7 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
         flags |= cuscope_simt::counts_accesses;
         if (const Status status = build_hooks(&hooks); status != Status::success) return status;
     }
-    // A thread that counts may have to wait for others to catch up.
+    // When accesses are counted, a thread may have to wait for other threads to catch up.
     const bool waits = rewritten.waits || request_.counted;
     const std::vector<std::string> file_names = file_name_flags(rewritten.text);
     const std::string input = directory_->path() + "/image.ii", output = directory_->path() + "/image.so";
@@ -500,8 +503,8 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
             log_ += clean_log(answer.output, headers_);
             break;
         }
-        // A kernel that was found in the source and shares its name with another function (exp) is named by
-        // its type as well; what cannot even so be named is left out.
+        // A kernel that was found in the source may share its name with another function (exp); then it is
+        // named by its type as well. A kernel that cannot be named even so is left out.
         const RegistrationErrors errors = registration_errors(answer.output);
         bool changed = false;
         for (std::size_t i = kernels.size(); errors.only && i-- > 0;) {
@@ -517,7 +520,7 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
         }
         if (!changed) {
             lacks_functions_ = answer.output.find("undefined reference to `") != std::string::npos;
-            for (Registration& kernel : kernels) kernel.launch_bounds.clear();  // not in the user's own text
+            for (Registration& kernel : kernels) kernel.launch_bounds.clear();  // not in the user's text
             return diagnose(registration_code(kernels, {}, 0, false), answer.output);
         }
     }
@@ -542,7 +545,8 @@ Status Compilation::build_part(const std::string& preprocessed, std::string* ima
     const std::string log_before = log_;
     const Status status = build_with(part);
     if (status != Status::invalid_source || !lacks_functions_) return status;
-    // Functions that no kernel calls may call those of another file of their program.
+    // A function that no kernel calls may call a function of another file of its program. So functions that
+    // no kernel calls are left out.
     const DevicePart called = part_with(HostCode::drop_uncalled);
     if (called.texts == part.texts) return status;
     log_ = log_before;
@@ -581,8 +585,8 @@ Status Compilation::finish(const std::string& image, CompileResult* result) cons
 }
 
 Status Compilation::run(CompileResult* result) {
-    // A source that includes nothing is known by its own text; any other by what the preprocessor makes of
-    // it.
+    // The cache key of a source without #include comes from its own text; that of any other source from the
+    // preprocessed text.
     std::string cache_key = key();
     const bool includes = request_.source.find("include") != std::string::npos ||
                           std::find(options_.preprocessor.begin(), options_.preprocessor.end(), "-include") !=
@@ -595,7 +599,7 @@ Status Compilation::run(CompileResult* result) {
         result->cached = true;
         return true;
     };
-    // Another process or thread may be compiling the same: then this one waits for the result.
+    // If another process or thread compiles the same source now, this thread waits for the result.
     CompileClaim claim;
     const auto look_up_or_claim = [&]() -> Status {
         if (!request_.use_cache || look_up()) return Status::success;

@@ -11,7 +11,7 @@ bool one_of(std::string_view word, std::initializer_list<std::string_view> words
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Words whose parentheses belong to them, not to a function.
+// Words that are followed by parentheses of their own, which are not a function's parameters.
 bool takes_parentheses(std::string_view word) {
     return one_of(word, {"__attribute__", "__attribute", "alignas", "__align__", "decltype", "__declspec",
                          "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__block_size__", "noexcept",
@@ -136,10 +136,10 @@ std::size_t Declarations::parse_declaration(std::size_t begin, std::size_t end, 
                 break;
             }
             i = partners_[i];
-            // A stray block, or a function whose head was not understood.
+            // A stray block, or a function with a head that was not understood.
             if (!class_key && !assigned && !is(i + 1, ";") && !is(i + 1, ",") && !initializer) break;
         } else if (token.is("operator") && declaration.parameters == no_token && !assigned) {
-            // Its name may be of symbols, "()" among them.
+            // An operator's name may consist of symbols, "()" among them.
             std::size_t open = i + 1;
             if (is(open, "(") && is(open + 1, ")")) open += 2;
             while (open < end && !is(open, "(") && !is(open, ";")) ++open;

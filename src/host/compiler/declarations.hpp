@@ -1,6 +1,6 @@
-// The shape of a token list: which bracket closes which, what is declared at namespace scope. Enough of C++'s
-// grammar to find functions and variables by a keyword in their declaration; what it does not understand it
-// leaves to the compiler.
+// The structure of a token list: which bracket closes which, and the declarations at namespace scope. It
+// knows enough of C++'s grammar to find functions and variables by a keyword in their declaration. Anything
+// that it does not understand is left to the compiler.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace cuscope::simt {
 
 inline constexpr std::size_t no_token = static_cast<std::size_t>(-1);
 
-// For each bracket the index of its partner, else no_token.
+// For each bracket the index of its partner; for any other token no_token.
 std::vector<std::size_t> match_brackets(const std::vector<Token>& tokens);
 
 struct Declared {
@@ -41,9 +41,9 @@ class Declarations {
 
     const std::vector<Declaration>& list() const { return list_; }
     std::size_t partner(std::size_t i) const { return partners_[i]; }
-    // Outside every function and class.
+    // Is token i outside of every function and class?
     bool at_namespace_scope(std::size_t i) const { return at_namespace_scope_[i]; }
-    // What a declaration's declarators declare; `begin` lies in its specifiers.
+    // The variables that a declaration's declarators declare; `begin` lies in the declaration's specifiers.
     std::vector<Declared> declared(std::size_t begin, std::size_t end) const;
     // Does [begin, end) hold `word` outside of brackets?
     bool has(std::size_t begin, std::size_t end, std::string_view word) const;

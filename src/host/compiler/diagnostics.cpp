@@ -43,10 +43,10 @@ bool is_cuda_header(std::string_view name) {
                        [name](std::string_view start) { return starts_with(name, start); });
 }
 
-// GCC says once more what is wrong in each copy of a function that it makes.
+// GCC repeats an error for each inlined copy of a function, under this line.
 constexpr std::string_view inlined_copy = "In function '";
 
-// Else it shows the source of what was said before.
+// Does the line begin a message? Any other line shows the source of the message before it.
 bool begins_message(std::string_view line) {
     for (const std::string_view mark :
          {": error: ", ": warning: ", ": note: ", ": fatal error: ", ": In ", "In file included from ",
@@ -56,7 +56,7 @@ bool begins_message(std::string_view line) {
     return starts_with(line, inlined_copy);
 }
 
-// What tells of the way in which the compiler was called, and of our headers.
+// Lines about the way in which the compiler was called, and about cuscope's own headers.
 bool is_noise(std::string_view line) {
     for (const std::string_view mark :
          {"In file included from cuscope_simt/", "In file included from <", "compilation terminated",
@@ -93,7 +93,7 @@ std::string clean_log(const std::string& log, const std::string& include_directo
     std::string result, undefined_in;
     std::istringstream lines(text);
     std::string line;
-    bool shown = true;  // the lines that belong to the message that was looked at last
+    bool shown = true;  // show the lines that belong to the last message?
     while (std::getline(lines, line)) {
         if (starts_with(line, "./")) line.erase(0, 2);
         if (const std::size_t at = line.find("from ./"); at != std::string::npos) line.erase(at + 5, 2);
@@ -115,7 +115,8 @@ std::string clean_log(const std::string& log, const std::string& include_directo
             continue;
         }
         if (const std::string header = missing_header(line); !header.empty() && is_cuda_header(header)) {
-            // Those that have a place among our headers are the toolkit's own.
+            // cuscope's stand-in of this name includes the toolkit's header: the toolkit's C++ library is
+            // missing.
             const bool of_toolkit = starts_with(line, header + ":");
             line =
                 line.substr(0, line.find("fatal error: ")) +
@@ -125,7 +126,7 @@ std::string clean_log(const std::string& log, const std::string& include_directo
                             : "fatal error: cuscope's host runtime does not support <" + header + "> yet");
         }
         if (starts_with(line, "cuscope_simt/")) {
-            // Of our headers only what they say is of interest, and which functions there are.
+            // From cuscope's headers, keep only error texts and the candidates of an overload.
             const std::size_t error = line.find(" error: "), note = line.find(" note: candidate");
             if (error == std::string::npos && note == std::string::npos) continue;
             result += line.substr(std::min(error, note) + 1) + "\n";
@@ -139,7 +140,7 @@ std::string clean_log(const std::string& log, const std::string& include_directo
                       (message == std::string::npos ? "\n" : line.substr(message) + "\n");
             continue;
         }
-        // "call to 'exit' declared with attribute error: ...": the attribute says it all.
+        // "call to 'exit' declared with attribute error: ...": the attribute's text is enough.
         for (const std::string_view words :
              {"declared with attribute error: ", "declared with 'error' attribute: "}) {
             const std::size_t said = line.find(words), call = line.rfind("call to ", said);
@@ -151,7 +152,7 @@ std::string clean_log(const std::string& log, const std::string& include_directo
         shown = true;
         result += line + "\n";
     }
-    // What is wrong must be said, if not as well as it could be.
+    // If filtering removed every error, the unfiltered log is better than no error.
     const bool kept =
         result.find("error: ") != std::string::npos || text.find("error: ") == std::string::npos;
     return kept ? result : text;

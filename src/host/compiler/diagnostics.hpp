@@ -1,4 +1,4 @@
-// What compilers say, as the user should read it. Runs nothing.
+// Compiler output, rewritten for the user. Runs no program.
 #pragma once
 
 #include <string>
@@ -8,15 +8,16 @@
 
 namespace cuscope::simt {
 
-// In the form of a compiler's messages, with the line of `source` where it is `file_name`'s.
+// In the form of a compiler's messages. A problem in `file_name` comes with its line of `source`.
 std::string format_problems(const std::vector<Problem>& problems, const std::string& source,
                             const std::string& file_name);
 
-// Without our own directories and internals. A CUDA header that cannot be found is said to be unsupported.
+// Removes cuscope's directories and internals. If a CUDA header cannot be found, the text says that it is
+// unsupported.
 std::string clean_log(const std::string& log, const std::string& include_directory);
 
-// Is there an error in the log, and are all of its errors in registration code? Then the kernels that they
-// are about.
+// `only`: the log has errors, and all of them are in registration code. `kernels`: the kernels with these
+// errors.
 struct RegistrationErrors {
     bool only = false;
     std::vector<std::string> kernels;

@@ -1,4 +1,5 @@
-// Which functions of a source launch graphs: a kernel that does is a node of a graph, or is not launched.
+// Finds the functions of a source that launch graphs. A kernel that launches graphs can run only as a node of
+// a graph.
 #pragma once
 
 #include <set>
@@ -9,7 +10,8 @@
 
 namespace cuscope::simt {
 
-// The last parts of the names of functions at namespace scope that do so themselves, or call one that does.
+// Functions at namespace scope that launch a graph themselves or call such a function: the last parts of
+// their names.
 std::set<std::string_view> functions_launching_graphs(const std::vector<Token>& tokens,
                                                       const Declarations& declarations);
 

@@ -15,8 +15,8 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-// Of "g++ (Debian 12.2.0-14) 12.2.0" and "Debian clang version 14.0.6": the number before the first point
-// that no parenthesis holds.
+// The number before the first point outside of parentheses, as in "g++ (Debian 12.2.0-14) 12.2.0" and "Debian
+// clang version 14.0.6".
 int major_version(const std::string& version) {
     int depth = 0;
     for (std::size_t at = 0; at < version.size(); ++at) {
@@ -29,7 +29,7 @@ int major_version(const std::string& version) {
     return 0;
 }
 
-// "" if it is a compiler, else why not.
+// Empty if `path` is a compiler, else the reason why it is not.
 std::string try_compiler(const std::string& path, const CompileLimit& limit, HostCompiler* compiler,
                          bool* interrupted) {
     const Watcher watcher("");
@@ -50,11 +50,11 @@ std::string try_compiler(const std::string& path, const CompileLimit& limit, Hos
 
 Status search(const std::string& chosen, const std::string& usual, const CompileLimit& limit,
               HostCompiler* compiler) {
-    std::vector<std::pair<std::string, std::string>> candidates;  // path, where it comes from
+    std::vector<std::pair<std::string, std::string>> candidates;  // path, origin
     if (!chosen.empty()) {
         candidates = {{chosen, "CUSCOPE_CXX: "}};
     } else {
-        // $CXX may hold options ("ccache g++"), which a path does not.
+        // $CXX may hold options ("ccache g++"). Such a value is not a path.
         if (!usual.empty() && usual.find(' ') == std::string::npos) candidates.push_back({usual, "CXX: "});
         for (const char* name : {"c++", "g++", "clang++"}) candidates.push_back({name, ""});
     }
@@ -101,14 +101,14 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler) {
     std::vector<std::string> flags{
         "-O2",
         "-fPIC",
-        // Each image has its own everything, and can be unloaded.
+        // Each image keeps its symbols to itself, and can be unloaded.
         "-fvisibility=hidden",
         "-fvisibility-inlines-hidden",
         "-fno-exceptions",
-        // A frame that a kernel has written over is noticed before its function returns; see guards.h.
+        // Notices that a kernel wrote over a frame before the frame's function returns; see guards.h.
         "-fstack-protector-strong",
-        // What a device does where C++ leaves it open: integers wrap, a float's bits are read through an int
-        // pointer, a loop that never ends is one, an access through null faults.
+        // Where C++ leaves the behaviour undefined, do as a device does: integers wrap, a float's bits can be
+        // read through an int pointer, an endless loop stays, an access through null faults.
         "-fno-strict-aliasing",
         "-fwrapv",
         "-fno-finite-loops",
@@ -118,7 +118,8 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler) {
         // a * b + c gives what NumPy gives for it.
         "-ffp-contract=off",
         "-fno-math-errno",
-        // printf is ours, which puts and putchar are not.
+        // printf becomes cuscope's function. Calls of puts and putchar, which the compiler would make of it,
+        // would not.
         "-fno-builtin-printf",
         "-fno-builtin-clock",
         "-U_FORTIFY_SOURCE",
@@ -141,7 +142,7 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler) {
 }
 
 std::vector<std::string> line_flags(const HostCompiler& compiler) {
-    // In this order: -gdwarf-4 alone asks for all that a debugger would like to know.
+    // The order matters: -gdwarf-4 alone asks for full debug information.
     return {"-gdwarf-4", compiler.is_clang ? "-gline-tables-only" : "-g1", "-gz=none"};
 }
 
@@ -152,14 +153,14 @@ std::vector<std::string> counting_flags(const HostCompiler& compiler) {
                                    "-fno-unroll-loops", "-mllvm", "-tsan-instrument-func-entry-exit=0",
                                    "-mllvm", "-tsan-instrument-read-before-write=1"});
     } else {
-        // A vector of four floats is loaded at once.
+        // Keeps a load of a vector of four floats as one access.
         flags.insert(flags.end(), {"-fsanitize-coverage=trace-pc", "-fno-tree-sra", "-Wno-tsan"});
     }
     return flags;
 }
 
 std::string counting_problem(const HostCompiler& compiler) {
-    // Older ones cannot leave a function out.
+    // Older compilers cannot exclude a function from instrumentation.
     const int least = compiler.is_clang ? 14 : 12;
     if (compiler.major == 0 || compiler.major >= least) return "";
     return "to count what a kernel does takes GCC 12 or Clang 14, or a newer one; the compiler is " +
@@ -167,11 +168,11 @@ std::string counting_problem(const HostCompiler& compiler) {
 }
 
 std::vector<std::string> link_flags(const HostCompiler&) {
-    // The libraries by name: with -fsanitize the compiler would add its own runtime.
+    // The libraries by name, because -fsanitize would add the sanitizer's own runtime.
     return {"-shared", "-Wl,-z,defs",
-            // No start files: their part is done by guards.h.
+            // No start files: guards.h does their part.
             "-nostartfiles",
-            // Nothing that can be written is the linker's: all of it is closed once it is filled in.
+            // No table of the linker stays writable: all of them are made read-only once they are filled in.
             "-Wl,-z,relro,-z,now", "-Wl,--as-needed", "-nodefaultlibs", "-lstdc++", "-lm", "-lc", "-lgcc_s",
             "-lgcc"};
 }

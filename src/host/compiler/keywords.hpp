@@ -6,7 +6,7 @@
 
 namespace cuscope::simt {
 
-// What a token means for the rewriter.
+// The meaning of a token for the rewriter.
 enum class Word {
     dropped,
     kernel,
@@ -16,16 +16,16 @@ enum class Word {
     shared,
     unsupported,
     built_in,  // threadIdx
-    barrier,   // operations that have to know where they stand
+    barrier,   // operations that need their place in the source
     warp,
     inline_asm,
     fence,
     clock,
     print,
-    uncached,  // loads that see what other threads write
-    groups,    // our headers' mark: their functions wait
+    uncached,  // loads that see the stores of other threads
+    groups,    // marks cuscope's header of cooperative groups; its functions wait
     trigger,   // lets dependent kernels start
-    graph,     // launches one
+    graph,     // launches a graph
     heap,      // malloc, free
 };
 
@@ -34,7 +34,7 @@ const std::unordered_map<std::string_view, Word>& words();
 // The function of cuscope_simt that a built-in variable becomes.
 std::string_view built_in_function(std::string_view variable);
 
-// Is it an identifier after which another one is a use, not the name of a declaration?
+// Is this identifier a word of a statement (`return`)? An identifier after it is used there, not declared.
 bool is_statement_word(std::string_view word);
 
 }  // namespace cuscope::simt

@@ -8,8 +8,8 @@
 namespace cuscope::simt {
 namespace {
 
-// They choose or tune code for a device, or allow what is allowed here anyway. Without leading dashes. Those
-// with a value take it behind '=' or as the next option.
+// Options that choose or tune code for a device, or allow a feature that is always allowed here. Without
+// leading dashes. An option with a value takes it after '=' or as the next option.
 constexpr std::array<std::string_view, 33> ignored_flags{"G",
                                                          "device-debug",
                                                          "g",
@@ -75,7 +75,7 @@ bool holds(const std::array<std::string_view, n>& list, std::string_view word) {
     return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// Paths are the process's own, wherever the compiler runs.
+// Relative paths are relative to this process's directory, wherever the compiler runs.
 std::string absolute(std::string_view path) {
     std::error_code error;
     const std::filesystem::path result = std::filesystem::absolute(path, error);
@@ -99,7 +99,7 @@ class Translator {
   private:
     void refuse(const std::string& why) { result_.problem = "option '" + options_[at_] + "': " + why; }
 
-    // The value of an option: what is behind its '=', or the next option.
+    // The value of an option: the text after its '=', or the next option.
     std::string value(std::string_view attached, bool has_attached) {
         if (has_attached) return std::string(attached);
         if (at_ + 1 < options_.size()) return options_[++at_];
@@ -148,7 +148,7 @@ class Translator {
         }
     }
 
-    // CUDA C++ needs C++17 here; what asks for less gets it.
+    // CUDA C++ needs C++17 here. A request for an older standard gets C++17.
     void standard(const std::string& name) {
         if (name == "c++20" || name == "c++2a") {
             result_.standard = "-std=c++20";

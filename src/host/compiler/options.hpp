@@ -1,4 +1,4 @@
-// The options of nvcc and NVRTC that people pass, in terms of a host compiler.
+// Translates the common options of nvcc and NVRTC for a host compiler.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ struct HostOptions {
     std::string standard = "-std=c++17";
     std::vector<std::string> preprocessor;  // -D, -U, -I, -include, in their order
     bool warnings = true;
-    std::string problem;  // names the option that is not known; empty if all are
+    std::string problem;  // names an unknown option; empty if all are known
 };
 
 HostOptions translate_options(const std::vector<std::string>& options);

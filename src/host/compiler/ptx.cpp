@@ -8,7 +8,7 @@
 namespace cuscope::simt {
 namespace {
 
-// PTX's name and the function's.
+// The register's name in PTX and the name of the function that reads it.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 30> registers{{
     {"clock", "clock"},
     {"clock_hi", "clock_hi"},

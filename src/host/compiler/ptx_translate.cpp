@@ -1,5 +1,5 @@
-// Inline PTX of whole instructions, without registers, labels and predicates of its own: each becomes a call
-// of a function of cuscope_simt::ptx with the statement's operands.
+// Translates inline PTX of whole instructions: each becomes a call of a function of cuscope_simt::ptx with
+// the statement's operands. Labels are not supported.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -11,7 +11,7 @@
 namespace cuscope::simt {
 namespace {
 
-// Opcodes whose function has their name, with '_' for what a name cannot hold.
+// Opcodes with a function of the same name. '_' replaces characters that a name cannot hold.
 constexpr std::array<std::string_view, 47> plain{"ex2.approx.f32",
                                                  "ex2.approx.ftz.f32",
                                                  "lg2.approx.f32",
@@ -60,7 +60,7 @@ constexpr std::array<std::string_view, 47> plain{"ex2.approx.f32",
                                                  "mov.b64",
                                                  "mov.u64"};
 
-// Opcodes that only say when something is done that has been done already, or that it may be done soon.
+// Opcodes without an effect here: they order or announce work that this executor does at once.
 constexpr std::array<std::string_view, 12> idle{"cp.async.commit_group",
                                                 "cp.async.wait_group",
                                                 "cp.async.wait_all",
@@ -152,7 +152,7 @@ class Translation {
 
     bool instruction(const std::string& text) {
         if (text[0] != '@') return unconditional(text);
-        // @p, @!p: only where the predicate holds, or does not.
+        // @p, @!p: executes only if the predicate is true (or false).
         const std::size_t space = std::min(text.find_first_of(" \t\n"), text.size());
         const bool negated = text.size() > 1 && text[1] == '!';
         const std::string predicate = expression(text.substr(negated ? 2 : 1, space - (negated ? 2 : 1)));
@@ -210,7 +210,7 @@ class Translation {
         return true;
     }
 
-    // The C++ of an operand; empty if it is none that is known here.
+    // The C++ of an operand; empty if the operand is not supported.
     std::string expression(const std::string& text) const {
         if (text.size() == 10 && text[0] == '0' && (text[1] == 'f' || text[1] == 'F'))  // the bits of a float
             return "::cuscope_simt::bit_copy<float>(0x" + text.substr(2) + "u)";
@@ -240,7 +240,7 @@ class Translation {
                ")";
     }
 
-    // The operands in braces, or the one that is in none.
+    // The operands in braces, or a single operand without braces.
     std::vector<std::string> list(const std::string& text) const {
         std::vector<std::string> result;
         const bool braces = text.size() > 1 && text.front() == '{' && text.back() == '}';
@@ -263,7 +263,7 @@ class Translation {
         return true;
     }
 
-    // cp.async.ca.shared.global [to], [from], bytes, bytes that are not zeroes;
+    // cp.async.ca.shared.global [to], [from], bytes, bytes to read (the rest becomes zeroes);
     bool asynchronous_copy(const std::vector<std::string>& parts) {
         if (std::find(parts.begin(), parts.end(), "global") == parts.end() || operands_.size() < 3 ||
             operands_.size() > 4)
@@ -299,7 +299,7 @@ class Translation {
         return false;
     }
 
-    // The block's one barrier, or that of a warp's lanes.
+    // The barrier of a block, or that of a warp's lanes.
     // bar.sync number, threads;  bar.arrive number, threads;  bar.warp.sync mask;
     bool barrier() {
         const bool arrives = opcode_.find(".arrive") != std::string::npos;

@@ -50,11 +50,11 @@ class Rewriter {
     std::size_t end_of(std::size_t i) const { return tokens_[i].offset + tokens_[i].text.size(); }
 
     void insert(std::size_t offset, std::string text) { edits_.push_back({offset, 0, std::move(text)}); }
-    // Replaces tokens [first, last] and what is between them; line ends stay.
+    // Replaces tokens [first, last] and the text between them. Line ends stay, so that line numbers do.
     void replace(std::size_t first, std::size_t last, std::string text) {
         const std::size_t offset = tokens_[first].offset, length = end_of(last) - offset;
         const std::string_view old = text_.substr(offset, length);
-        // `n%blockDim.x`: "%:" is another way to write "#", "<:" one to write "[".
+        // `n%blockDim.x`: a ':' behind '%' or '<' would make "%:" or "<:", which mean "#" and "[".
         if (text[0] == ':' && offset > 0 &&
             std::string_view("%<:").find(text_[offset - 1]) != std::string_view::npos)
             text.insert(0, 1, ' ');
@@ -66,7 +66,7 @@ class Rewriter {
             {source_.files[static_cast<std::size_t>(tokens_[i].file)], tokens_[i].line, std::move(message)});
     }
 
-    // Kernels and variables at namespace scope.
+    // Registers kernels and variables at namespace scope.
     void declare(const Declaration& declaration) {
         const std::size_t begin = declaration.begin, end = declaration.end;
         const std::size_t head = declaration.body != no_token ? declaration.body
@@ -118,7 +118,7 @@ class Rewriter {
         result_.kernels.push_back(std::move(kernel));
     }
 
-    // What is in the parentheses at `open`, without default arguments and keywords of ours.
+    // The text in the parentheses at `open`, without default arguments and cuscope's keywords.
     std::string parameters(std::size_t open) const {
         std::string result;
         bool shown = true;
@@ -135,8 +135,8 @@ class Rewriter {
         return result;
     }
 
-    // The bounds may depend on template parameters and on names in scope, so the constants that hold them
-    // are declared just before the kernel.
+    // The bounds may depend on template parameters and on names in scope. So constants that hold them are
+    // declared just before the kernel.
     void declare_launch_bounds(const Declaration& declaration, std::size_t head, KernelSource& kernel) {
         if (declaration.is_explicit_instantiation) return;
         std::vector<std::string> bounds, dimensions;
@@ -164,7 +164,7 @@ class Rewriter {
         kernel.launch_bounds = declaration.scope + name;
     }
 
-    // The first expressions of the list in the parentheses at `open`, `most` of them at most.
+    // The first expressions of the list in the parentheses at `open`, up to `most` of them.
     std::vector<std::string> constants(std::size_t open, std::size_t most) const {
         std::vector<std::string> result;
         std::size_t begin = open + 1;
@@ -192,7 +192,7 @@ class Rewriter {
         }
     }
 
-    // Tokens [begin, end) on one line, with what has been replaced in them so far.
+    // Tokens [begin, end) on one line, with the replacements made in them so far.
     std::string rewritten(std::size_t begin, std::size_t end) const {
         std::string result;
         for (std::size_t i = begin; i < end; ++i) {
@@ -208,8 +208,8 @@ class Rewriter {
         return result;
     }
 
-    // Does the source read memory in a way that only makes sense if another thread writes it meanwhile? Its
-    // loops may be waiting for that.
+    // Does the source read memory in a way that only makes sense if another thread writes it at the same
+    // time? Then its loops may wait for other threads.
     bool sees_other_threads() const {
         for (std::size_t i = 0; i < tokens_.size(); ++i) {
             if (is(i, "__ldcg") || is(i, "__ldcv")) return true;
@@ -218,7 +218,7 @@ class Rewriter {
         return false;
     }
 
-    // Handles token i; answers the next one to look at.
+    // Handles token i; returns the index of the next token.
     std::size_t visit(std::size_t i) {
         const Token& token = tokens_[i];
         if (token.is("<<<")) {
@@ -300,7 +300,7 @@ class Rewriter {
         return i + 1;
     }
 
-    // Is token i the name of a member, or that of a declaration: `s.blockDim`, `dim3 gridDim, blockDim;`?
+    // Is token i a member's name, or a name being declared: `s.blockDim`, `dim3 gridDim, blockDim;`?
     bool is_member_or_declared(std::size_t i) const {
         if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return true;
         while (i >= 2 && is(i - 1, ",") && tokens_[i - 2].kind == TokenKind::identifier) i -= 2;
@@ -334,7 +334,7 @@ class Rewriter {
         return i + 1;
     }
 
-    // malloc(...) and free(...), also of std, unless the source has functions of its own by these names.
+    // malloc(...) and free(...), also of std, unless the source defines functions of these names.
     std::size_t visit_heap(std::size_t i) {
         if (!is(i + 1, "(") || is_member_or_declared(i) || own_functions_.count(tokens_[i].text) != 0)
             return i + 1;
@@ -345,7 +345,7 @@ class Rewriter {
             if (qualified && !is(i - 2, "std")) return i + 1;
             first = qualified ? i - 2 : i - 1;
         }
-        // In order: which of several threads finds the heap full must not depend on the host's.
+        // uses_atomics makes blocks run in order, so that it is always the same thread that finds no room.
         result_.flags |= cuscope_simt::uses_atomics | cuscope_simt::uses_heap;
         replace(first, i, "::cuscope_simt::heap_" + std::string(tokens_[i].text));
         return i + 1;
@@ -355,7 +355,7 @@ class Rewriter {
         return "::cuscope_simt::dynamic_shared<" + alias + ">()";
     }
 
-    // Of the declaration that token i is a specifier of.
+    // The first specifier of the declaration that token i is a specifier of.
     std::size_t first_specifier(std::size_t i) const {
         for (; i > 0; --i) {
             if (is(i - 1, ")") && partner(i - 1) != no_token && is(partner(i - 1) - 1, "alignas")) {
@@ -367,8 +367,8 @@ class Rewriter {
         }
         return i;
     }
-    // Removes every alignas(...) of a declaration of shared memory: CUDA C++ has it among the specifiers,
-    // where C++ does not. Answers them.
+    // Removes every alignas(...) from a declaration of shared memory and returns them. CUDA C++ allows
+    // alignas among the specifiers, C++ does not.
     std::string taken_alignment(std::size_t begin, std::size_t end) {
         std::string result;
         for (std::size_t i = begin; i < end; ++i) {
@@ -412,8 +412,8 @@ class Rewriter {
             problem(i, "extern __shared__ has to declare one array: extern __shared__ float name[];");
             return i + 1;
         }
-        // The array becomes a pointer to the block's dynamic shared memory. The declaration stays, as that of
-        // a type, and gives the pointer its own.
+        // The array becomes a pointer to the block's dynamic shared memory. Its declaration becomes a
+        // typedef, which gives the pointer its type.
         const std::string name(tokens_[names[0].name].text);
         const std::string alias = name + "_cuscope_" + std::to_string(++unique_);
         replace(external, external, "typedef");
@@ -431,8 +431,8 @@ class Rewriter {
         return names[0].name + 1;
     }
 
-    // An asm statement of instructions that have a meaning here becomes the call of a lambda: the expressions
-    // of its operands stay where they are, as the arguments.
+    // An asm statement with supported instructions becomes the call of a lambda. The expressions of its
+    // operands stay where they are, as the arguments.
     std::optional<std::size_t> translate(std::size_t i, std::size_t open, std::size_t close,
                                          const std::string& assembly) {
         std::vector<std::string> names;
@@ -531,7 +531,7 @@ class Rewriter {
         return close + 1;
     }
 
-    // Loops get a poll at the start of their body, so that what they wait for can happen.
+    // Loops get a poll at the start of their body, so that the thread that a loop waits for can run.
     void poll_in_loop(std::size_t i) {
         std::size_t body = no_token;
         if (is(i, "do")) {
@@ -542,7 +542,7 @@ class Rewriter {
                 return;
             }
             ends_do_.insert(close + 1);
-            if (is(close + 3, "0") || is(close + 3, "false")) return;  // a block, as macros have them
+            if (is(close + 3, "0") || is(close + 3, "false")) return;  // a block, as macros use it
         } else if (is(i, "while") && (ends_do_.count(i) != 0 || open_do_ > 0)) {
             if (ends_do_.count(i) == 0) --open_do_;
             return;
@@ -584,11 +584,11 @@ class Rewriter {
     Declarations declarations_;
     std::vector<Edit> edits_;
     const std::set<std::string_view> launching_ = functions_launching_graphs(tokens_, declarations_);
-    std::map<std::string_view, std::string> dynamic_shared_;  // at namespace scope: name, type
+    std::map<std::string_view, std::string> dynamic_shared_;  // declared at namespace scope: name, type
     Rewritten result_;
-    std::set<std::string_view> own_functions_;  // the last part of their names
+    std::set<std::string_view> own_functions_;  // the last part of each name
     std::set<std::size_t> ends_do_;             // the `while` behind a braced `do`
-    int open_do_ = 0;                           // of a `do` without braces, whose `while` is yet to come
+    int open_do_ = 0;                           // nesting of `do` without braces before their `while`
     int unique_ = 0;
     bool polls_ = false;
 };

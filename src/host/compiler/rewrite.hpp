@@ -1,5 +1,5 @@
-// From preprocessed CUDA C++ to plain C++: what the language header cannot say is rewritten on the user's own
-// tokens, and kernels and device variables are found. Calls no compiler; line numbers stay as they are.
+// Rewrites preprocessed CUDA C++ to plain C++, on the user's own tokens, where a header cannot do it, and
+// finds kernels and device variables. Runs no compiler. Line numbers stay the same.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace cuscope::simt {
 
 struct KernelSource {
-    std::string scope;            // its namespaces: "ns::", or empty
-    std::string name;             // with them: "ns::vec_add"; of an instance with its arguments
+    std::string scope;            // the kernel's namespaces: "ns::", or empty
+    std::string name;             // with namespaces: "ns::vec_add"; an instance also has its arguments
     std::string parameters;       // as declared, without default arguments: "const float* a, int n"
     std::string parameter_names;  // joined by ','
     bool is_template = false, launches_graphs = false;
-    std::string launch_bounds;  // the array that holds them; of a template without its arguments; or empty
+    std::string launch_bounds;  // name of the array with the bounds, without template arguments; or empty
 };
 
 struct GlobalSource {
@@ -22,7 +22,7 @@ struct GlobalSource {
     bool constant = false;
 };
 
-// Something that cannot run here.
+// A construct that cannot run here.
 struct Problem {
     std::string file;
     int line = 0;
@@ -31,11 +31,11 @@ struct Problem {
 
 struct Rewritten {
     std::string text;
-    std::vector<KernelSource> kernels;  // with a body, in source order
+    std::vector<KernelSource> kernels;  // kernels with a body, in source order
     std::vector<GlobalSource> globals;
     std::vector<Problem> problems;
     unsigned flags = 0;  // ImageFlags
-    bool waits = false;  // a thread may have to wait for another one
+    bool waits = false;  // a thread may have to wait for another thread
 };
 
 Rewritten rewrite(std::string_view preprocessed);

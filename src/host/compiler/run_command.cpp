@@ -23,17 +23,18 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int poll_ms = 30;
-constexpr int end_poll_ms = 1;  // from the last output to the end it takes next to no time
-constexpr int most_reads = 64;  // of what a pipe holds when the program has ended
+constexpr int end_poll_ms = 1;  // after the last output, the end comes almost at once
+constexpr int most_reads = 64;  // most reads from the pipe after the program has ended
 
-// The environment, but for what would change the language or colour of messages.
+// The environment without the variables that change the language or colour of messages.
 std::vector<std::string> environment(const std::string& directory) {
     std::vector<std::string> result{"LC_ALL=C", "LANGUAGE=C", "TMPDIR=" + directory};
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view text(*entry);
         const std::string_view name = text.substr(0, text.find('='));
 #if defined(CUSCOPE_SANITIZED)
-        // Python needs the sanitizer's library. The compiler would take half as long again with it.
+        // Python needs the sanitizer's library in LD_PRELOAD. With it, the compiler would take half as long
+        // again.
         if (name == "LD_PRELOAD") continue;
 #endif
         if (name != "LC_ALL" && name != "LANGUAGE" && name != "TMPDIR" && name != "GCC_COLORS" &&
@@ -43,7 +44,7 @@ std::vector<std::string> environment(const std::string& directory) {
     return result;
 }
 
-// Takes what the pipe holds; false at its end.
+// Reads the text that the pipe holds; false at its end.
 bool take_output(int pipe, std::string* output) {
     char buffer[16384];
     const ssize_t bytes = read(pipe, buffer, sizeof buffer);
@@ -51,7 +52,7 @@ bool take_output(int pipe, std::string* output) {
     return bytes > 0 || (bytes < 0 && errno == EINTR);
 }
 
-// Without a pipe, -1, it waits.
+// With pipe -1 it only waits.
 bool has_output(int pipe, int timeout_ms) {
     pollfd ready{pipe, POLLIN, 0};
     return ::poll(&ready, 1, timeout_ms) > 0;
@@ -72,11 +73,11 @@ CommandResult run_command(const std::vector<std::string>& arguments, const std::
     posix_spawn_file_actions_adddup2(&files.actions, pipe_ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files.actions, pipe_ends[1], STDERR_FILENO);
     posix_spawn_file_actions_addchdir_np(&files.actions, directory.c_str());
-    // Not the group of this process: a Ctrl-C in the terminal reaches this process, which then decides; and a
-    // kill reaches all that the program has started.
+    // The program runs outside this process's group. So a Ctrl-C in the terminal reaches only this process,
+    // which then decides, and a kill of the group reaches every process that the program has started.
     pid_t group = watcher.group(), child = -1;
     int error = spawn(arguments, environment(directory), files, group, &child);
-    if ((error == EPERM || error == ESRCH) && group != 0) {  // somebody has killed the watcher
+    if ((error == EPERM || error == ESRCH) && group != 0) {  // the watcher was killed
         group = 0;
         error = spawn(arguments, environment(directory), files, group, &child);
     }
@@ -100,14 +101,14 @@ CommandResult run_command(const std::vector<std::string>& arguments, const std::
         }
         asked = Clock::now();
         if (const std::optional<int> code = ended(child)) {
-            // What the program has left behind may hold the pipe for ever.
+            // A process that the program left running may hold the pipe open forever.
             for (int i = 0; i < most_reads && has_output(pipe, 0) && take_output(pipe, &result.output); ++i) {
             }
             result.end = CommandResult::End::exited;
             result.exit_code = *code;
             break;
         }
-        note_progress();  // a compiler takes as long as it takes
+        note_progress();  // a compiler may take long without being stuck
         if (interrupted())
             result.end = CommandResult::End::interrupted;
         else if (limit.is_over())
@@ -115,8 +116,8 @@ CommandResult run_command(const std::vector<std::string>& arguments, const std::
         else if (getpid() == process)
             continue;
         else
-            result.end = CommandResult::End::interrupted;  // a signal's handler has forked
-        if (getpid() != process) break;                    // the program is the parent's
+            result.end = CommandResult::End::interrupted;  // a signal handler forked: this is the child
+        if (getpid() != process) break;                    // the program belongs to the parent
         kill(-group, SIGKILL);
         result.exit_code = wait_for(child);
         break;

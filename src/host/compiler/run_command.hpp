@@ -1,4 +1,4 @@
-// Runs another program, without a shell, and takes what it prints.
+// Runs another program, without a shell, and collects its output.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace cuscope::simt {
 struct CommandResult {
     enum class End {
         exited,
-        not_started,  // `output` says why
+        not_started,  // `output` gives the reason
         timed_out,
-        interrupted,  // cuscope::interrupted() answered true
+        interrupted,  // cuscope::interrupted() returned true
     } end = End::not_started;
     int exit_code = -1;  // 128 + the signal's number if a signal ended it
     std::string output;  // stdout and stderr together
@@ -22,9 +22,9 @@ struct CommandResult {
     bool ok() const { return end == End::exited && exit_code == 0; }
 };
 
-// `directory` is where it runs, and where it leaves temporary files. Its messages are in English. A program
-// that is given up is killed with all that it started, and so is one whose process ends before it: see
-// Watcher.
+// The program runs in `directory` and leaves temporary files there. Its messages are in English. A program
+// that times out or is interrupted is killed together with all processes that it started; so is a program
+// that is still running when this process ends: see Watcher.
 CommandResult run_command(const std::vector<std::string>& arguments, const std::string& directory,
                           const Watcher& watcher, const CompileLimit& limit);
 

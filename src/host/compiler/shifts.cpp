@@ -8,7 +8,7 @@
 namespace cuscope::simt {
 namespace {
 
-// Of the narrowest type that is shifted: anything smaller becomes an int.
+// The fewest bits of a type that is shifted: smaller types become an int.
 constexpr unsigned least_bits = 32;
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -25,13 +25,13 @@ class Finder {
 
   private:
     bool is(std::size_t i, std::string_view text) const { return i < tokens_.size() && tokens_[i].is(text); }
-    // Symbols without a space between them.
+    // Do these symbols follow each other without a space?
     bool touches_next(std::size_t i, std::string_view next) const {
         return is(i + 1, next) && tokens_[i + 1].offset == tokens_[i].offset + 1;
     }
 
     std::size_t visit(std::size_t i) {
-        if (is(i, "operator")) {  // and the symbols of its name
+        if (is(i, "operator")) {  // skips the symbols of its name
             for (++i; i < tokens_.size() && tokens_[i].kind == TokenKind::symbol && !is(i, "("); ++i) {
             }
             return i;
@@ -54,7 +54,7 @@ class Finder {
         return i + 1;
     }
 
-    // Two or more '>'. They close lists of template arguments if as many may be open.
+    // Handles two or more '>'. They close lists of template arguments if at least as many may be open.
     std::size_t angles(std::size_t i) {
         std::size_t end = i + 1;
         while (touches_next(end - 1, ">")) ++end;
@@ -80,7 +80,7 @@ class Finder {
         return token.kind == TokenKind::identifier || token.kind == TokenKind::number ||
                token.kind == TokenKind::character || token.is(")") || token.is("]") || token.is("}");
     }
-    // Not a text or an end of line on its way to a stream, nor the "..." of a fold.
+    // False for a string or a manipulator that is written to a stream, and for the "..." of a fold.
     bool begins_operand(std::size_t i) const {
         static constexpr std::array<std::string_view, 7> manipulators{"endl", "flush", "hex",      "dec",
                                                                       "oct",  "fixed", "boolalpha"};
@@ -90,7 +90,7 @@ class Finder {
                std::find(manipulators.begin(), manipulators.end(), tokens_[name].text) == manipulators.end();
     }
 
-    // Is the whole amount a number below the bits of every type?
+    // Is the whole amount a number smaller than the bits of every type?
     bool is_small_number(std::size_t i) const {
         if (i >= tokens_.size() || tokens_[i].kind != TokenKind::number) return false;
         std::string_view text = tokens_[i].text;
@@ -112,8 +112,8 @@ class Finder {
                std::find(looser.begin(), looser.end(), tokens_[i + 1].text) != looser.end();
     }
 
-    // Of `a[i].b->c <<= ...` the index of `a`; `end` if the left operand is anything but names, members and
-    // elements of them, and brackets around them. The operand is evaluated twice.
+    // The index of `a` in `a[i].b->c <<= ...`. Returns `end` if the left operand contains anything but names,
+    // members, elements and brackets: a rewritten operand is evaluated twice.
     std::size_t names(std::size_t end) const {
         static constexpr std::array<std::string_view, 12> before{";", "{", "}", "(",    ")",  ",",
                                                                  "=", "?", ":", "else", "do", "return"};
@@ -132,8 +132,8 @@ class Finder {
         return std::find(before.begin(), before.end(), tokens_[at - 1].text) != before.end() ? at : end;
     }
 
-    // Of `a[i][j]`, of `a` alone and of `(*a)`, which end at `last`, where they begin. None if it is
-    // something else, or if an index changes something when it is evaluated.
+    // The first token of `a[i][j]`, `a` or `(*a)` that ends at `last`. Returns none for any other expression,
+    // and if evaluating an index has a side effect.
     std::size_t object(std::size_t last) const {
         while (is(last, "]")) {
             const std::size_t open = pure_bracket(last);
@@ -144,8 +144,8 @@ class Finder {
         return tokens_[last].kind == TokenKind::identifier ? last : none;
     }
 
-    // Where the bracket that closes here opens. None if what is between changes something when it is
-    // evaluated.
+    // The index of the bracket that the one at `close` closes. Returns none if evaluating the text between
+    // them has a side effect.
     std::size_t pure_bracket(std::size_t close) const {
         unsigned open = 0;
         for (std::size_t i = close + 1; i-- > 0;) {
@@ -161,12 +161,13 @@ class Finder {
         return none;
     }
 
-    // "++" and "--" are tokens of one sign each.
+    // The lexer gives "++" and "--" as two tokens.
     bool same_beside(std::size_t i) const {
         return touches_next(i, tokens_[i].text) ||
                (i > 0 && is(i - 1, tokens_[i].text) && touches_next(i - 1, tokens_[i].text));
     }
-    // Of a token in brackets: names, numbers and arithmetic, without calls, assignments, `++` and `--`.
+    // May the token stand in a bracket without side effects? Names, numbers and arithmetic may; calls,
+    // assignments, `++` and `--` may not.
     bool is_pure(std::size_t i) const {
         if (tokens_[i].kind == TokenKind::identifier || tokens_[i].kind == TokenKind::number) return true;
         if ((is(i, "+") || is(i, "-")) && (same_beside(i))) return false;
@@ -177,8 +178,8 @@ class Finder {
 
     const std::vector<Token>& tokens_;
     std::vector<ShiftOperator> result_;
-    unsigned open_ = 0;            // '<' that may begin a list of template arguments, in this bracket
-    std::vector<unsigned> outer_;  // the same of the brackets around it
+    unsigned open_ = 0;            // '<' in this bracket that may begin a list of template arguments
+    std::vector<unsigned> outer_;  // open_ of the enclosing brackets
 };
 
 }  // namespace

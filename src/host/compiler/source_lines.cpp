@@ -1,5 +1,5 @@
-// DWARF 4, which line_flags ask for; of any other version no line is known. Every read is checked: what
-// does not fit ends the search.
+// Reads DWARF 4, the version that line_flags asks for. For other versions no line is known. Every read is
+// checked: malformed data ends the search.
 #include "host/compiler/source_lines.hpp"
 
 #include <bit>
@@ -24,8 +24,8 @@ enum : unsigned {
     attribute_call_line = 0x59,
 };
 
-// Takes numbers and texts from bytes, one after the other. Past the end it gives zeroes and is not good any
-// more.
+// Reads numbers and strings from bytes, in order. After a read past the end it returns zeroes and good() is
+// false.
 class Reader {
   public:
     explicit Reader(std::string_view bytes, std::uint64_t at = 0) : bytes_(bytes), at_(at) {
@@ -42,7 +42,7 @@ class Reader {
         else
             at_ += bytes;
     }
-    // Little-endian, as every machine that images are compiled for here; see SourceLines.
+    // Little-endian, like all supported machines; see SourceLines.
     std::uint64_t number(unsigned bytes) {
         std::uint64_t value = 0;
         for (unsigned i = 0; i < bytes; ++i) value |= std::uint64_t{byte()} << (8 * i);
@@ -100,7 +100,7 @@ struct Place {
     std::uint64_t file = 0, line = 0;
 };
 
-// The files and the one row that are of interest of a unit's table of lines.
+// From a unit's line table: its files, and the row that was looked for.
 struct Table {
     std::vector<std::string> files;  // the first is number 1
     std::optional<Place> found;
@@ -113,7 +113,7 @@ class Rows {
     std::uint64_t address = 0;
     Place place{1, 1};
 
-    // Each row holds up to the next one's address.
+    // A row holds up to the address of the next row.
     void add(bool ends_sequence) {
         if (has_last_ && wanted_ >= last_address_ && wanted_ < address) table_->found = last_;
         has_last_ = !ends_sequence;
@@ -154,8 +154,8 @@ Table read_table(std::string_view section, std::uint64_t offset, std::uint64_t a
     for (std::string_view name = in.text(); !name.empty(); name = in.text()) folders.push_back(name);
     const auto add_file = [&](std::string_view name) {
         const std::uint64_t folder = in.packed();
-        in.packed();  // when it was changed
-        in.packed();  // its size
+        in.packed();  // time of the last change
+        in.packed();  // size of the file
         std::string whole;
         if (folder != 0 && folder < folders.size() && !name.starts_with('/'))
             whole = std::string(folders[folder]) + "/";
@@ -214,7 +214,7 @@ Table read_table(std::string_view section, std::uint64_t offset, std::uint64_t a
 struct Abbreviation {
     std::uint64_t tag = 0;
     bool has_children = false;
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> attributes;  // with their forms
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> attributes;  // attribute and form
 };
 
 std::map<std::uint64_t, Abbreviation> read_abbreviations(std::string_view section, std::uint64_t offset) {
@@ -234,8 +234,8 @@ std::map<std::uint64_t, Abbreviation> read_abbreviations(std::string_view sectio
     return result;
 }
 
-// The value of a number, zero of anything else. False if the form is not of DWARF 4: what follows cannot be
-// read.
+// The value of a number; zero for any other form. False if the form is not of DWARF 4: then the data after it
+// cannot be read.
 bool read_value(Reader& in, std::uint64_t form, std::uint64_t* value) {
     *value = 0;
     switch (form) {
@@ -309,13 +309,13 @@ bool ranges_hold(std::string_view section, std::uint64_t offset, std::uint64_t b
     return false;
 }
 
-// Each unit is what one call of the compiler made of one source.
+// A unit is the result of one call of the compiler for one source.
 struct Unit {
     std::optional<std::uint64_t> statements;
-    std::vector<Place> calls;  // of the functions that the instruction is part of, the innermost last
+    std::vector<Place> calls;  // the inlined calls around the instruction, the innermost last
 };
 
-// `in` is behind the length. False if the unit cannot be read.
+// `in` stands behind the unit's length. False if the unit cannot be read.
 bool read_unit(Reader in, std::string_view abbreviation_section, std::string_view ranges,
                std::uint64_t address, Unit* unit) {
     const std::uint64_t version = in.number(2);
@@ -336,7 +336,7 @@ bool read_unit(Reader in, std::string_view abbreviation_section, std::string_vie
             if (!read_value(in, form, &value)) return false;
             if (attribute == attribute_statements) unit->statements = value;
             if (attribute == attribute_low) low = value;
-            // Else it is how many bytes there are.
+            // Any other form gives the number of bytes.
             if (attribute == attribute_high) high = form == 0x01 ? value : low.value_or(0) + value;
             if (attribute == attribute_ranges) range = value;
             if (attribute == attribute_call_file) call.file = value;

@@ -1,5 +1,5 @@
-// Which line of a source an instruction of an image comes from: read from the image's own DWARF sections,
-// in this process, so that nothing has to be installed, started or waited for.
+// Finds the source line of an instruction of an image. It reads the image's own DWARF sections in this
+// process, so that no tool has to be installed or started.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,18 @@
 
 namespace cuscope::simt {
 
-// What compilers are told to call a folder of headers which are not the user's, as that of the C++ library.
+// Compilers are told to use this name for folders of headers that are not the user's, such as the C++
+// library's.
 inline constexpr std::string_view foreign_folder = "/cuscope.system";
 
 class SourceLines {
   public:
     SourceLines() = default;
-    // Keeps a copy of the sections of a shared object that tell lines.
+    // Copies the sections of a shared object that describe lines.
     explicit SourceLines(std::string_view object);
 
-    // "kernel.cu:12", "" if it is not known. `address` as the object counts it. Of an instruction of a
-    // function that the compiler has put into others: the innermost line that is the user's.
+    // "kernel.cu:12", or "" if the line is not known. `address` is relative to the object. For an instruction
+    // in an inlined function: the innermost line in the user's source.
     std::string at(std::uint64_t address) const;
 
   private:

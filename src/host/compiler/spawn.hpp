@@ -1,4 +1,4 @@
-// Starts a process that keeps nothing of this one's signals, in a process group of one's choice.
+// Starts a process with default signals, in a given process group.
 #pragma once
 
 #include <spawn.h>
@@ -19,12 +19,13 @@ class FileActions {
     posix_spawn_file_actions_t actions;
 };
 
-// 0, or the number of the error. Group 0 is a new one, of which the child is the leader.
+// Returns 0 or an error number. Group 0 makes a new group, with the child as its leader.
 int spawn(const std::vector<std::string>& arguments, const std::vector<std::string>& variables,
           const FileActions& files, pid_t group, pid_t* child);
 
-// Its exit code, 128 + the signal's number if a signal ended it; nothing while it runs. A child that
-// somebody else has waited for counts as ended with 0: its outputs tell.
+// The child's exit code (128 + the signal's number if a signal ended it); empty while the child runs. If
+// other code in this process has already waited for the child, the result is 0: its outputs show whether it
+// succeeded.
 std::optional<int> ended(pid_t child);
 int wait_for(pid_t child);
 

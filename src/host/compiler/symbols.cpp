@@ -22,7 +22,7 @@ constexpr int machine = EM_S390;
 #error "which ELF machine is this?"
 #endif
 
-// A copy of what lies at `offset`, which need not be aligned. False if it is not all there.
+// Copies a T from `offset`, which need not be aligned. False if the bytes end before it does.
 template <class T>
 bool read_at(std::string_view bytes, std::uint64_t offset, T* value) {
     if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return false;

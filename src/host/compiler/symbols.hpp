@@ -1,4 +1,4 @@
-// The symbol table of a shared object, its sections and its table of initialisers, read from its bytes.
+// Reads a shared object's symbol table, sections and table of initialisers from its bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,25 @@
 namespace cuscope::simt {
 
 struct Symbol {
-    std::string_view name;  // of the object's bytes
+    std::string_view name;  // points into the object's bytes
     std::uint64_t value = 0, size = 0;
     bool is_function = false;
     bool is_thread_local = false;
 };
 
-// Defined symbols. False if the bytes are no shared object for this machine.
+// Lists the defined symbols. False if the bytes are not a shared object for this machine.
 bool read_symbols(std::string_view object, std::vector<Symbol>* symbols);
 
-// The bytes of a section, of the object's; none if there is none of that name.
+// The bytes of a section, as a view of the object; empty if it has no such section.
 std::string_view read_section(std::string_view object, std::string_view name);
 
-// Where an object's table of initialisers is: functions that the loader would call.
+// The place of an object's table of initialisers: functions that the loader would call.
 struct InitializerTable {
     std::uint64_t value = 0, bytes = 0;
 };
 
-// Makes a shared object such that the loader calls none of its initialisers and finalisers. Answers where
-// they are. False as above.
+// Changes a shared object so that the loader calls none of its initialisers and finalisers, and returns the
+// place of the table. False if the bytes are not a shared object for this machine.
 bool take_initializers(std::string* object, InitializerTable* table);
 
 }  // namespace cuscope::simt

@@ -29,7 +29,7 @@ fs::path parent_directory() {
     return error ? fs::path("/tmp") : parent;
 }
 
-// The owner's file last: a removal that is cut short is taken up by another process.
+// The owner's file is removed last, so that another process can finish a removal that was cut short.
 void remove_directory(const std::string& path) {
     std::error_code error;
     for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
@@ -40,12 +40,12 @@ void remove_directory(const std::string& path) {
     fs::remove_all(path, error);
 }
 
-// Locked by this process; closed where it cannot be, because another process has `taken` it or for another
-// reason.
+// Opens and locks the owner's file. The result is closed if that fails; `taken` tells whether another process
+// has it.
 PrivateDescriptor lock_owner_file(const std::string& path, int flags, bool* taken) {
     const int fd =
         ::open((path + owner_file).c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600);
-    *taken = fd < 0 && errno == ENOENT;  // with its directory
+    *taken = fd < 0 && errno == ENOENT;  // the directory is gone as well
     PrivateDescriptor file(fd);
     if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) != 0) {
         *taken = errno == EWOULDBLOCK;
@@ -71,7 +71,7 @@ void remove_if_abandoned(const std::string& path) {
 TemporaryDirectory::TemporaryDirectory() : process_(::getpid()) {
     const std::string pattern =
         (parent_directory() / (std::string(prefix) + std::string(random_part))).string();
-    // Another process may take it for abandoned before it is locked; then there is another one.
+    // Another process may see the directory as abandoned before it is locked. Then a new one is made.
     for (int attempt = 0; attempt < 10; ++attempt) {
         std::string name = pattern;
         if (mkdtemp(name.data()) == nullptr) return;
@@ -80,7 +80,7 @@ TemporaryDirectory::TemporaryDirectory() : process_(::getpid()) {
         struct stat status {};
         if (owner_.is_open()) taken = ::fstat(owner_.get(), &status) != 0 || status.st_nlink == 0;
         if (taken) continue;
-        // A file system that is full or has no locks is no reason not to try.
+        // A full file system, or one without locks, is still worth a try.
         path_ = name;
         return;
     }
@@ -88,9 +88,9 @@ TemporaryDirectory::TemporaryDirectory() : process_(::getpid()) {
 
 TemporaryDirectory::~TemporaryDirectory() {
     try {
-        // A signal's handler may have forked while this was in use: the child owns nothing.
+        // A signal handler may have forked while the directory was in use. The child does not own it.
         if (!path_.empty() && ::getpid() == process_) remove_directory(path_);
-    } catch (...) {  // out of memory: another process removes it
+    } catch (...) {  // out of memory: another process will remove the directory
     }
 }
 
@@ -105,7 +105,7 @@ void remove_abandoned_directories() noexcept {
             if (name.size() == prefix.size() + random_part.size() && name.starts_with(prefix))
                 remove_if_abandoned(entry->path().string());
         }
-    } catch (...) {  // out of memory: they stay
+    } catch (...) {  // out of memory: the directories stay
     }
 }
 

@@ -1,4 +1,4 @@
-// A private directory for files that do not outlive the object.
+// A private directory for files that are removed with the object.
 #pragma once
 
 #include <sys/types.h>
@@ -9,8 +9,8 @@
 
 namespace cuscope::simt {
 
-// Removed with all it holds by the destructor; if this process is killed, by remove_abandoned_directories()
-// of another one.
+// The destructor removes the directory and all its files. If this process is killed,
+// remove_abandoned_directories() of another process removes them.
 class TemporaryDirectory {
   public:
     TemporaryDirectory();  // path() is empty if none could be made
@@ -23,13 +23,13 @@ class TemporaryDirectory {
   private:
     pid_t process_;
     std::string path_;
-    PrivateDescriptor owner_;  // a locked file in it: whose lock is free was abandoned
+    PrivateDescriptor owner_;  // a locked file in it; if its lock is free, the directory is abandoned
 };
 
-// Removes what killed processes of this user left. Once in a process.
+// Removes the directories that killed processes of this user left behind. Runs once in a process.
 void remove_abandoned_directories() noexcept;
 
-// False if it cannot be written; makes the directories that it needs.
+// Makes the directories that the path needs. False if the file cannot be written.
 bool write_file(const std::string& path, const std::string& text);
 bool read_file(const std::string& path, std::string* text);
 

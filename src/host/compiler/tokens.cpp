@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/compile/characters.hpp"
+
 namespace cuscope::simt {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_identifier_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
-           static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool is_identifier(char c) { return is_identifier_start(c) || is_digit(c); }
 
 bool is_string_prefix(std::string_view word) {
     return word == "L" || word == "u" || word == "U" || word == "u8";
@@ -51,8 +44,8 @@ class Lexer {
     }
 
     // `# 12 "file" 1 3`: the next line is line 12 of `file`. A file that is entered (1) as a system header
-    // (3) stays one; 3 alone only says that a system header's macro is expanded. Other directives (#pragma)
-    // are left alone.
+    // (3) remains a system header. A 3 alone only says that a macro of a system header is expanded. Other
+    // directives (#pragma) are left alone.
     void directive() {
         const std::size_t end = std::min(text_.find('\n', at_), text_.size());
         std::string_view rest = text_.substr(at_ + 1, end - at_ - 1);
@@ -99,8 +92,8 @@ class Lexer {
             ++line_;
         } else if (c == ' ' || (c >= '\t' && c <= '\r')) {
             ++at_;
-        } else if (is_identifier_start(c)) {
-            while (is_identifier(peek())) ++at_;
+        } else if (is_word_start(c)) {
+            while (is_word(peek())) ++at_;
             const std::string_view word = text_.substr(begin, at_ - begin);
             if (peek() == '"' && is_raw_prefix(word)) {
                 raw_string();
@@ -118,7 +111,7 @@ class Lexer {
         } else if (c == '"' || c == '\'') {
             literal();
             emit(c == '"' ? TokenKind::string : TokenKind::character, begin, line);
-        } else if (c == '/' && peek(1) == '/') {  // kept by no preprocessor; harmless if one does
+        } else if (c == '/' && peek(1) == '/') {  // preprocessors remove comments; harmless if one does not
             skip_line();
         } else {
             if ((c == ':' && peek(1) == ':') || (c == '-' && peek(1) == '>')) {
@@ -133,17 +126,17 @@ class Lexer {
     }
 
     void number() {
-        while (is_identifier(peek()) || peek() == '.' || (peek() == '\'' && is_identifier(peek(1))) ||
+        while (is_word(peek()) || peek() == '.' || (peek() == '\'' && is_word(peek(1))) ||
                ((peek() == '+' || peek() == '-') &&
                 std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos &&
                 !(text_[at_ - 1] != 'p' && text_[at_ - 1] != 'P' && is_hexadecimal())))
             ++at_;
     }
 
-    // The number that ends here began with 0x, so that an `e` in it is a digit.
+    // Does the number that ends here begin with 0x? Then an `e` in it is a digit.
     bool is_hexadecimal() const {
         std::size_t begin = at_;
-        while (begin > 0 && (is_identifier(text_[begin - 1]) || text_[begin - 1] == '.')) --begin;
+        while (begin > 0 && (is_word(text_[begin - 1]) || text_[begin - 1] == '.')) --begin;
         return text_.substr(begin, 2) == "0x" || text_.substr(begin, 2) == "0X";
     }
 
@@ -170,7 +163,7 @@ class Lexer {
     std::size_t at_ = 0;
     int line_ = 1, file_ = 0;
     bool system_ = true;           // until the first line marker names a file
-    std::vector<bool> is_system_;  // for each of the files
+    std::vector<bool> is_system_;  // for each file
     Tokens result_;
 };
 

@@ -1,5 +1,4 @@
-// The tokens of a preprocessed source that are the user's own: what system headers bring is skipped. Knows no
-// grammar.
+// The user's own tokens of a preprocessed source; tokens of system headers are skipped. Knows no grammar.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@ enum class TokenKind { identifier, string, character, number, symbol };
 
 struct Token {
     TokenKind kind = TokenKind::symbol;
-    std::string_view text;  // of the preprocessed source
+    std::string_view text;  // view of the preprocessed source
     std::size_t offset = 0;
     int line = 0;  // in the file that the line markers name
     int file = 0;  // index in Tokens::files
@@ -26,7 +25,7 @@ struct Tokens {
     std::vector<std::string> files;
 };
 
-// `text` has to outlive the result. Symbols are single characters, except "::", "->" and "<<<".
+// `text` must outlive the result. Symbols are single characters, except "::", "->" and "<<<".
 Tokens tokenize(std::string_view text);
 
 }  // namespace cuscope::simt

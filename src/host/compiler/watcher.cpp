@@ -12,8 +12,9 @@
 namespace cuscope::simt {
 namespace {
 
-// A line says that this process needs it no more. The signal that ends the compilers passes over the shell;
-// what a compiler still writes while it ends may keep the directory from being removed at once.
+// A line from the socket tells the shell that it is not needed any more. The shell ignores the signal that
+// ends the compilers. A compiler that is ending may still write files, so removing the directory may take
+// several attempts.
 constexpr const char* script = R"(
 trap '' TERM HUP INT QUIT
 read -r line && exit 0
@@ -50,7 +51,7 @@ Watcher::Watcher(const std::string& directory) {
 }
 
 Watcher::~Watcher() {
-    // In a child that a signal's handler has forked, the shell is not ours.
+    // A signal handler may have forked. In the child, the shell is not a child process.
     if (process_ == 0 || !socket_.is_open()) return;
     static_cast<void>(send(socket_.get(), "\n", 1, MSG_NOSIGNAL));
     socket_.close();

@@ -1,4 +1,4 @@
-// A process that ends the programs which this process has started, if this process is killed.
+// If this process is killed, a watcher process ends the programs that this process has started.
 #pragma once
 
 #include <sys/types.h>
@@ -9,18 +9,18 @@
 
 namespace cuscope::simt {
 
-// A compiler starts others (cc1plus, as, ld), which a signal at the parent's death would not reach. So they
-// all are of one process group, and the group's leader is a shell that reads from a socket: when this process
-// ends, however it does, the kernel closes the other end; the shell then ends its group and removes a
+// A compiler starts other programs (cc1plus, as, ld), which a signal at the parent's death would not reach.
+// So all of them are in one process group. The group's leader is a shell that reads from a socket. When this
+// process ends for any reason, the kernel closes the other end; then the shell ends its group and removes a
 // directory.
 class Watcher {
   public:
-    explicit Watcher(const std::string& directory);  // "" for none
+    explicit Watcher(const std::string& directory);  // "": no directory to remove
     ~Watcher();
     Watcher(const Watcher&) = delete;
     Watcher& operator=(const Watcher&) = delete;
 
-    // The group that programs join; 0 where there is no shell, and each program leads a group of its own.
+    // The group that programs join. 0 if there is no shell: then each program leads its own group.
     pid_t group() const { return process_; }
 
   private:

@@ -1,4 +1,4 @@
-// What a block does in a counted launch.
+// The part of a block that feeds the recorder in a counted launch.
 #include <algorithm>
 #include <bit>
 #include <new>
@@ -78,7 +78,7 @@ CUSCOPE_ON_FIBER void Block::let_catch_up(Strand* self) {
     if (recorder_->crowded(warp)) recorder_->settle_common(warp, going_on(warp));
 }
 
-// The lanes that may still do something before the block's threads meet.
+// The lanes of a warp that may still run before the block's threads meet.
 unsigned Block::going_on(unsigned warp) const {
     unsigned lanes = 0;
     for (unsigned i = 0; i < used_; ++i) {
@@ -91,7 +91,7 @@ unsigned Block::going_on(unsigned warp) const {
     return lanes;
 }
 
-// Lanes of a warp have met. If those that are not there have ended, the warp is together.
+// Lanes of a warp have met. If all other lanes have ended, the whole warp has met.
 void Block::record_meeting(unsigned warp, unsigned mask) {
     const unsigned end = std::min(thread_count_, warp * 32 + 32);
     const bool all = static_cast<unsigned>(std::popcount(mask)) == end - warp * 32;

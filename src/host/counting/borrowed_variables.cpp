@@ -28,7 +28,8 @@ bool BorrowedVariables::Side::holds(std::uintptr_t address) const {
            address < reinterpret_cast<std::uintptr_t>(facts.image_end);
 }
 
-// An address in a variable of one image becomes that in the other's. False if it is in none.
+// Translates an address in a variable of one image to the same variable of the other image. False if it is in
+// no variable.
 bool BorrowedVariables::translate(const Side& from, const Side& to, std::uintptr_t* address) {
     for (const auto& global : from.image.globals()) {
         const auto begin = reinterpret_cast<std::uintptr_t>(global.address);
@@ -51,19 +52,21 @@ BorrowedVariables::BorrowedVariables(const Image& from, const Image& to)
         each_word(variable.to, variable.before.size(), [&](std::size_t at) {
             std::uintptr_t value = word_at(variable.before.data() + at);
             if (!from_.holds(value)) return;
-            // Of a function it is known only where it was from the start.
+            // The address of a function cannot be translated. If the other variable still holds an address of
+            // its own image, that address is kept.
             if (!translate(from_, to_, &value) && to_.holds(word_at(variable.to + at)))
                 value = word_at(variable.to + at);
             std::memcpy(variable.before.data() + at, &value, word);
         });
-        // What is constant cannot be written, and need not be.
+        // Constant variables cannot be written. They are equal, so they need not be.
         if (!std::equal(variable.before.begin(), variable.before.end(), variable.to))
             std::memcpy(variable.to, variable.before.data(), variable.before.size());
         variables_.push_back(std::move(variable));
     }
 }
 
-// The kernel may have been given the address of a variable, too: what it wrote there stays.
+// The kernel may have been given the address of a variable as an argument, too. Values that it wrote there
+// stay.
 void BorrowedVariables::put_back() const {
     for (const Variable& variable : variables_) {
         const std::size_t bytes = variable.before.size();

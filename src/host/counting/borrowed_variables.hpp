@@ -1,5 +1,5 @@
-// An image that counts has variables of its own: while it runs they are those of the image that its kernels
-// are launched from.
+// An image that counts has its own variables. While it runs, they get the values of the variables of the
+// image that was launched.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace cuscope::simt {
 class BorrowedVariables {
   public:
     BorrowedVariables(const Image& from, const Image& to);
-    // What the kernel changed.
+    // Copies the variables that the kernel changed to the launched image.
     void put_back() const;
 
   private:
@@ -26,7 +26,7 @@ class BorrowedVariables {
     struct Variable {
         char* from;
         char* to;
-        std::string before;  // as `to` had it when the kernel began
+        std::string before;  // the value of `to` when the kernel began
     };
     static bool translate(const Side& from, const Side& to, std::uintptr_t* address);
 

@@ -1,4 +1,5 @@
-// One counted launch: which memory to tell apart, and the sums. Threads of several workers add to it.
+// The state of one counted launch: the memory ranges to tell apart, and the sums. Threads of several workers
+// add to it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace cuscope::simt {
 
-// A stretch of global memory, and which parameters point to it.
+// A range of global memory, and the parameters that point to it.
 struct CountedRange {
     std::uintptr_t begin, end;
     std::vector<unsigned> parameters;
@@ -25,15 +26,16 @@ struct Sums {
 
 class Counting {
   public:
-    // The value of a parameter, or a part of it, is an address in the allocation [base, base + bytes).
+    // Records that the value of a parameter, or a part of it, is an address in the allocation [base, base +
+    // bytes).
     void point(unsigned parameter, const void* address, const void* base, std::size_t bytes);
-    // Memory that no parameter needs to point to.
+    // Records memory that is counted even if no parameter points to it.
     void allow(const void* base, std::size_t bytes);
-    // Once all is known: what lies in an allocation belongs to the last address at or before it, and what
-    // lies before all of them to the first.
+    // Called once all parameters are known. A byte of an allocation belongs to the last parameter address at
+    // or before it. The bytes before all of these addresses belong to the first one.
     void divide();
 
-    // In the order of their addresses, none within another.
+    // In the order of their addresses; ranges do not overlap.
     const std::vector<CountedRange>& ranges() const { return ranges_; }
     void add(const Sums& sums);
     LaunchCounts counts() const;

@@ -16,7 +16,7 @@ void each_lane(unsigned mask, Function function) {
     for (; mask != 0; mask &= mask - 1) function(static_cast<unsigned>(std::countr_zero(mask)));
 }
 
-// Numbers of which there may be as many as lanes have pieces; most come in order.
+// A set of numbers, at most one for each piece of each lane's access. Most of them come in order.
 class Distinct {
   public:
     void add(std::uintptr_t number) {
@@ -141,7 +141,7 @@ void Recorder::settle_common(unsigned index, unsigned lanes) {
         if (left_behind > its.first) settle(warp, its, kinds_[site], left_behind - its.first);
     }
     if (warp.open < most_open) return;
-    // The lanes are in different branches, and will hardly come to the same instructions.
+    // The lanes are in different branches, and will hardly execute the same instructions.
     for (const std::uint32_t site : warp.touched) {
         Sequence& its = warp.sequences[site];
         if (kinds_[site] != Kind::step) settle(warp, its, kinds_[site], its.requests.size());
@@ -224,8 +224,8 @@ void Recorder::settle(const Request& request, Kind kind) {
     if (global != 0 && !whole) sums_.global += count_global(global);
 }
 
-// What the banks serve at once: of each, one word, for as many lanes as want it. Accesses of 8 and 16 bytes
-// are served to half a warp, and to a quarter, at a time.
+// Counts the passes that a request needs. In one pass, each bank serves one word, to any number of lanes.
+// Accesses of 8 bytes are served to half a warp at a time, accesses of 16 bytes to a quarter.
 void Recorder::count_shared(const Request& request, unsigned lanes, Kind kind) {
     SharedCounts& counts = sums_.shared;
     const auto threads = static_cast<std::uint64_t>(std::popcount(lanes));

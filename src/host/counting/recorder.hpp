@@ -1,6 +1,7 @@
-// Counts what the threads of one block at a time do. Lanes of a warp run one after the other, so what they do
-// together is put together afterwards: the n-th execution of an instruction by each of them, counted from
-// where the warp was last together, is one request.
+// Counts the accesses and steps of the threads of one block at a time. Lanes of a warp run one after the
+// other, so the accesses that a GPU would do together are put together afterwards: the n-th execution of an
+// instruction by each lane is one request, where n counts from the point where all lanes of the warp last
+// met.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@
 
 namespace cuscope::simt {
 
-// Addresses from `begin` to before `end`.
+// Addresses in [begin, end).
 struct Stretch {
     std::uintptr_t begin = 0, end = 0;
     Stretch() = default;
@@ -24,11 +25,11 @@ struct Stretch {
 
 class Recorder {
   public:
-    // What a launch needs; valid while it lasts.
+    // The facts about a launch that the recorder needs; valid while the launch lasts.
     struct Setting {
         const Counting* counting = nullptr;
         const Image* image_object = nullptr;
-        Stretch code, image;  // the image's instructions, and all of it
+        Stretch code, image;  // the image's instructions, and the whole image
         Stretch static_shared, dynamic_shared;
         unsigned threads = 0;
     };
@@ -39,19 +40,19 @@ class Recorder {
                 cuscope_simt::Access access);
     void step(unsigned thread, const char* instruction);
 
-    // All of a warp, or of the block, has come to one place.
+    // All lanes of a warp, or all threads of the block, have come to one place.
     void meet(unsigned warp);
     void meet_all();
 
-    // A thread that is far ahead lets the others of its block catch up, so that what has been recorded can be
-    // put together and forgotten.
+    // A thread that is far ahead lets the others of its block catch up. Then the recorded accesses can be put
+    // together and forgotten.
     bool far_ahead(unsigned thread) const { return warps_[thread / 32].pending[thread % 32] >= most_pending; }
     void caught_up(unsigned thread) { warps_[thread / 32].pending[thread % 32] = 0; }
     bool crowded(unsigned warp) const { return warps_[warp].open >= most_pending; }
-    // What all of these lanes have left behind.
+    // Puts together the requests that all of these lanes have passed.
     void settle_common(unsigned warp, unsigned lanes);
 
-    // What the block's threads did is not counted: they were abandoned.
+    // Discards the counts of the block: its threads were abandoned.
     void forget();
     const Sums& sums() const { return sums_; }
 
@@ -66,7 +67,8 @@ class Recorder {
         std::array<std::uintptr_t, 32> address;
         Request() {}  // addresses are written before they are read
     };
-    // One instruction in one warp: how often each lane has executed it, and the requests from the `first`.
+    // One instruction in one warp: how often each lane has executed it, and the requests from number `first`
+    // on.
     struct Sequence {
         std::array<std::uint32_t, 32> executed{};
         std::uint32_t first = 0;
@@ -77,7 +79,7 @@ class Recorder {
         std::vector<Sequence> sequences;  // by site
         std::vector<std::uint32_t> touched;
         std::array<std::uint32_t, 32> pending{};
-        std::uint64_t open = 0;  // requests
+        std::uint64_t open = 0;  // number of open requests
     };
     struct Place {
         enum class Kind { range, variable, shared, uncounted };
@@ -94,12 +96,13 @@ class Recorder {
     void count_shared(const Request& request, unsigned lanes, Kind kind);
 
     Setting setting_;
-    std::vector<std::uint32_t> sites_;  // by offset in the code, from 1 on; 0: not seen yet
+    std::vector<std::uint32_t> sites_;  // indexed by offset in the code; sites count from 1, 0: not seen yet
     std::vector<Kind> kinds_;           // by site
     std::vector<Stretch> variables_;
     std::vector<Warp> warps_;
     Place last_;
-    // The words that one phase of a request wants of each bank: too much for a fiber's stack.
+    // The words of each bank that one pass of a request reads. A member because it is too large for a fiber's
+    // stack.
     std::array<std::array<std::uintptr_t, 64>, banks> in_bank_;
     Sums sums_;
 };

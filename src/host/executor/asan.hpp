@@ -1,4 +1,4 @@
-// Is this built with AddressSanitizer? GCC and clang say so differently.
+// Detects AddressSanitizer. GCC and clang announce it in different ways.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

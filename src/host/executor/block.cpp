@@ -11,16 +11,16 @@
 #include "host/executor/asan.hpp"
 #include "host/executor/grid.hpp"
 
-// ThreadSanitizer is told nothing of the fibers: to it, one OS thread's fibers are one thread, and that is
-// how they run.
+// ThreadSanitizer is not told about the fibers. It sees all fibers of an OS thread as that one thread, and
+// they do run one after the other on it.
 
 namespace cuscope::simt {
 namespace {
 
-// What the engine's own functions need of a stack: kernels get this much more than they were promised.
+// Stack space for the engine's own functions. Kernels get this much in addition to their stack limit.
 constexpr std::size_t engine_reserve = 32 << 10;
-// Above the frames of a fiber: what nothing writes but code that has lost its way. As for the margins of
-// shared memory, a cache line is what can be looked at without anybody's noticing.
+// Bytes above the frames of a fiber, which no correct code writes. A check within one cache line costs next
+// to nothing; the margins of shared memory are no larger for the same reason.
 constexpr std::size_t canary_bytes = 16;
 constexpr int canary_pattern = 0xc5;
 constexpr unsigned strands_per_chunk = 32;
@@ -73,7 +73,7 @@ Block::Block() : os_thread(pthread_self()), fault_scope_(&target) {
 Block::~Block() = default;
 
 Block& Block::of_this_thread() {
-    // On the heap: an extension has little room among the thread-local variables that signal handlers need.
+    // On the heap: an extension module has little thread-local storage, and signal handlers need it.
     struct Owner {
         Block* const block = new Block;
         ~Owner() { delete block; }
@@ -119,7 +119,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
     const Index3& grid_dim = prototype_.grid_dim;
     const Index3& cluster_dim = prototype_.cluster_dim;
     if (grid->has_clusters()) {
-        // The blocks of a cluster follow each other.
+        // Blocks of a cluster have consecutive indices.
         const unsigned size = cluster_dim.x * cluster_dim.y * cluster_dim.z;
         const auto rank = static_cast<unsigned>(index % size);
         const std::uint64_t number = index / size;
@@ -177,8 +177,7 @@ CUSCOPE_ON_FIBER void Block::strand_main(void* argument) {
     __builtin_trap();
 }
 
-// What the fiber's frames and registers hold is not asked any more: a wrong kernel may have changed all of
-// it.
+// The fiber's frames and registers are not read any more: a faulty kernel may have changed all of them.
 CUSCOPE_ON_FIBER void Block::finish(Strand* self) {
     if (!canary_lives(self->stack_end)) fault(self, Fault::smashed_stack, nullptr, nullptr, nullptr);
     self->wait = Strand::Wait::ended;
@@ -200,7 +199,7 @@ CUSCOPE_ON_FIBER void Block::stack_full(Strand* self, const void* caller) {
     target.instruction = static_cast<const char*>(caller) - 1;
     target.is_write = true;
     target.signal = SIGSEGV;
-    // As the handler of a fault does it: `running_` goes on naming the thread.
+    // Like the handler of a fault: `running_` goes on naming this thread.
     cuscope::simt::switch_context(self->context, host_.context);
     __builtin_unreachable();
 }
@@ -213,7 +212,7 @@ CUSCOPE_ON_FIBER void Block::switch_to(Strand* from, Strand* to) {
 #endif
     cuscope::simt::switch_context(from->context, to->context);
 #if defined(CUSCOPE_ASAN)
-    // A fault came here without a word.
+    // A fault switched here without telling AddressSanitizer.
     if (from == &host_ && target.signal != 0)
         __sanitizer_start_switch_fiber(nullptr, host_.memory_begin, stack_size(&host_));
     __sanitizer_finish_switch_fiber(from->fake_stack, nullptr, nullptr);
@@ -246,7 +245,7 @@ Block::Strand* Block::fresh() {
     return strand;
 }
 
-// Nothing can run: every thread has ended, or those that have not wait for each other.
+// Nothing can run: every thread has ended, or the remaining threads wait for each other.
 Block::Strand* Block::idle() {
     if (live_ == 0) return &host_;
     if (release_past_ended()) return grid->must_leave() ? &host_ : ready_.pop();
@@ -275,7 +274,8 @@ bool Block::add_strand() {
     char* const stack = stacks_.back().open(static_cast<unsigned>(place));
     if (stack == nullptr) return false;
     strands_.reserve(index + 1);
-    // Tops of stacks at the same place in their pages would all fall into the same few sets of the caches.
+    // Without an offset, the tops of all stacks would be at the same place in their pages and compete for a
+    // few sets of the caches.
     const std::size_t colour = index * 5 % 32 * 128;
     Strand* strand = &strand_chunks_.back()[place];
     strand->memory_begin = strand->stack_begin = stack;
@@ -286,10 +286,10 @@ bool Block::add_strand() {
     return true;
 }
 
-// An earlier kernel may have written over all of a stack that was not its own.
+// An earlier kernel may have written over the whole stack.
 CUSCOPE_ON_FIBER void Block::begin_strand(Strand* strand) {
 #if defined(CUSCOPE_ASAN)
-    // Frames that a thread left without returning have marked it.
+    // Frames of a thread that left without returning have poisoned the stack.
     __asan_unpoison_memory_region(strand->memory_begin, stack_size(strand));
 #endif
     fill_canary(strand->stack_end);
@@ -297,7 +297,7 @@ CUSCOPE_ON_FIBER void Block::begin_strand(Strand* strand) {
                                 strand);
 }
 
-// Abandons whatever the fibers of a block were doing.
+// Abandons the work of all fibers of a block.
 void Block::reset_strands() {
 #if defined(CUSCOPE_ASAN)
     for (unsigned i = 0; i < used_; ++i) {
@@ -371,7 +371,7 @@ void Block::release_barrier() {
     if (recorder_) recorder_->meet_all();
 }
 
-// The lanes of each warp go on in the order in which they run, whatever they did before the barrier.
+// The lanes of each warp continue in the order in which lanes run, whatever they did before the barrier.
 void Block::sort_barrier() {
     out_of_order_ = false;
     sorted_.assign((thread_count_ + 31) / 32 * 32, nullptr);
@@ -383,8 +383,8 @@ void Block::sort_barrier() {
         if (strand != nullptr) at_barrier_.push(strand);
 }
 
-// Nothing can run. A barrier and a warp operation wait for no thread that has ended: a thread
-// that waits for no other one goes on. False if there is no such thread.
+// Called when nothing can run. A barrier or a warp operation does not wait for threads that have ended, so
+// the threads that wait only for ended threads go on. False if there are none.
 bool Block::release_past_ended() {
     if (live_ == thread_count_ || next_thread_ < thread_count_) return false;
     if (arrived_ != 0) {
@@ -393,7 +393,7 @@ bool Block::release_past_ended() {
         release_barrier();
         return true;
     }
-    // Barriers in two steps, and those with a number, of all threads.
+    // Barriers with separate arrival and wait, and numbered barriers, if they are of all threads.
     const auto barrier_of = [this](const Strand& strand) -> cuscope::simt::Phase* {
         if (strand.word == &phase_.generation) return &phase_;
         for (cuscope::simt::Phase& phase : named_)
@@ -414,7 +414,8 @@ bool Block::release_past_ended() {
 CUSCOPE_ON_FIBER void Block::spin(Strand* self) {
     self->spin_count = 0;
     if (grid->must_leave()) leave(self);
-    // Many operations of one thread are needed: many threads with a few each do not wait for anything.
+    // One thread has to give many spin hints before it counts as waiting: many threads with a few hints each
+    // are not waiting.
     if (self->hint_thread != self->linear_thread) {
         self->hint_thread = self->linear_thread;
         return;
@@ -454,7 +455,7 @@ CUSCOPE_ON_FIBER void Block::sleep(Strand* self, unsigned nanoseconds) {
     if (self->spin_count >= spin_limit) spin(self);
 }
 
-// A warp's lanes print in their order, in which they may not have run.
+// A warp's lanes print in lane order, which may not be the order in which they ran.
 void Block::print(const Strand* self, const char* text, std::size_t bytes) {
     if (printed.size() + bytes > Grid::print_limit) return;
     const unsigned thread = self->linear_thread;
@@ -475,7 +476,8 @@ void Block::trigger(Strand* self) {
     triggered_ns = triggered_ns < 0 ? now : std::min(triggered_ns, now);
 }
 
-// The kernels before it are done when this one runs: only its clock has to come to when they were.
+// The kernel before this one is done already. Only the thread's clock has to move to the time at which that
+// kernel ended.
 void Block::wait_for_primary(Strand* self) {
     const cuscope::simt::Launch& launch = grid->launch();
     const std::int64_t ended = launch.primary_ended_ns - launch.start_ns;

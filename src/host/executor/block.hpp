@@ -1,5 +1,6 @@
-// One block at a time on one OS thread: the fibers of its threads, the order in which they run, the barrier,
-// the warps' rendezvous and the simulated clocks. Which block comes next, and other blocks, are the grid's.
+// Runs one block at a time on one OS thread: the fibers of its threads, the order in which they run, the
+// barrier, the rendezvous of warps and the simulated clocks. The grid chooses the block, and knows the other
+// blocks.
 #pragma once
 
 #include <pthread.h>
@@ -17,8 +18,8 @@
 #include "host/executor/fiber.hpp"
 #include "runtime/status.hpp"
 
-// Of functions that are left by a switch to another fiber. ThreadSanitizer takes the fibers of an OS thread
-// for that thread, which is how they run; only the record of calls that it keeps would not survive the
+// For functions that are left by a switch to another fiber. ThreadSanitizer sees all fibers of an OS thread
+// as that thread, and they do run one after the other on it. But its record of calls would not survive the
 // switches.
 #define CUSCOPE_ON_FIBER __attribute__((no_sanitize("thread")))
 
@@ -27,15 +28,16 @@ namespace cuscope::simt {
 class Grid;
 class Recorder;
 
-// The engine's view of a fiber. It lies apart from the fiber's stack, which a kernel may overwrite.
+// The engine's data about a fiber. It lies apart from the fiber's stack, because a kernel may overwrite the
+// stack.
 struct alignas(64) Strand : cuscope_simt::Fiber {
     enum class Wait : unsigned char { none, barrier, warp, active_mask, group, outside, ended };
 
     Context context;
-    Strand* next = nullptr;  // in the queue in which it stands
+    Strand* next = nullptr;  // in the queue that holds the strand
     Wait wait = Wait::none;
-    const cuscope_simt::Site* site = nullptr;  // where it waits
-    // What it brought to a rendezvous and took from it.
+    const cuscope_simt::Site* site = nullptr;  // the place where the strand waits
+    // The values that the strand brought to a rendezvous, and the result that it got.
     cuscope_simt::WarpKind kind{};
     cuscope_simt::BarrierKind barrier_kind{};
     unsigned mask = 0;
@@ -43,13 +45,13 @@ struct alignas(64) Strand : cuscope_simt::Fiber {
     int predicate = 0;
     unsigned long long value = 0, result = 0;
     ThreadClock clock;
-    unsigned hint_thread = ~0u;  // whose spin hint came last
-    // While it waits outside: until *word is no longer value.
+    unsigned hint_thread = ~0u;  // the thread that gave the last spin hint
+    // While the strand waits outside: it waits until *word differs from word_value.
     const std::atomic<unsigned>* word = nullptr;
     unsigned word_value = 0;
     cuscope_simt::Scope scope{};
-    // Its stack: what the engine needs of it when kernel code calls, what kernels may use, and, above
-    // Fiber::stack_end, the canary.
+    // The strand's stack, from below: space for the engine's functions that kernel code calls; space for the
+    // kernel; above Fiber::stack_end, the canary.
     char* memory_begin = nullptr;
     char* memory_end = nullptr;
     char* kernel_floor = nullptr;
@@ -87,7 +89,8 @@ class StrandQueue {
     Strand* last_ = nullptr;
 };
 
-// A barrier in two steps: it counts arrivals, and `generation` how often all have come.
+// A barrier with separate arrival and wait. It counts arrivals; `generation` counts how often all threads
+// have arrived.
 struct Phase {
     unsigned expected = 0, arrived = 0;
     std::atomic<unsigned> generation{0};
@@ -101,7 +104,7 @@ struct Phase {
     }
 };
 
-// The blocks of a cluster while they run. All but the atomics is under the grid's lock.
+// The blocks of a cluster while they run. The grid's lock protects all members but the atomics.
 struct Cluster {
     static constexpr unsigned most_blocks = 16;
 
@@ -113,7 +116,7 @@ struct Cluster {
 
 struct Failure {
     Status status = Status::success;
-    std::string text;  // where and what
+    std::string text;  // place and reason
 };
 
 }  // namespace cuscope::simt
@@ -127,17 +130,17 @@ struct cuscope_simt::Block {
     Block& operator=(const Block&) = delete;
     ~Block();
 
-    // Of the calling OS thread; made when first asked for.
+    // The block of the calling OS thread; made at the first call.
     static Block& of_this_thread();
 
-    // What follows runs blocks of this grid, until detach.
+    // Blocks that run between attach and detach belong to this grid.
     void attach(cuscope::simt::Grid& grid);
     void detach();
-    // Runs a block to its end. False if the block failed (then *failure says how) or was told to leave
+    // Runs a block to its end. False if the block failed (then *failure has the reason) or was told to leave
     // (Status::success).
     bool run(std::uint64_t index, cuscope::simt::Failure* failure);
 
-    // Called by kernel code, on its fiber.
+    // Kernel code calls these on its fiber.
     int barrier(Strand* self, BarrierKind kind, int predicate, const Site* site);
     unsigned long long warp(Strand* self, WarpKind kind, unsigned mask, unsigned long long value, int operand,
                             int* extra, const Site* site);
@@ -156,25 +159,26 @@ struct cuscope_simt::Block {
     void named_barrier(Strand* self, unsigned id, unsigned count, bool waits, const Site* site);
     void* map_shared(Strand* self, const void* address, unsigned rank, const Site* site);
     int shared_rank(const void* address) const;
-    // `caller`: without a site, an address of the image behind the call that led here; may be null.
+    // `caller`: used if there is no site. An address of the image just behind the call that led here; may be
+    // null.
     [[noreturn]] void fault(Strand* self, Fault kind, const char* message, const Site* site,
                             const void* caller);
     void access(Strand* self, const void* address, unsigned bytes, Access access, const void* instruction);
     void step(Strand* self, const void* instruction);
     [[noreturn]] void finish(Strand* self);
-    // Kernel code calls with so little left of its stack that the engine could not do what it wants.
+    // Kernel code called the engine with too little stack left for the engine's functions.
     [[noreturn]] void stack_full(Strand* self, const void* caller);
 
     cuscope::simt::Grid* grid = nullptr;
-    std::string printed;             // by the block that runs, or ran last
-    std::int64_t latest_ns = 0;      // the latest time that any of its threads saw
-    std::int64_t triggered_ns = -1;  // when the first of its threads let dependents start
+    std::string printed;             // text of the current or last block
+    std::int64_t latest_ns = 0;      // the latest time on a clock of any thread
+    std::int64_t triggered_ns = -1;  // when the first thread let dependent kernels start
     cuscope::simt::SpinProfile spin_profile;
     pthread_t os_thread;
     cuscope::simt::FaultTarget target;
 
-    // Blocks of the grid that are this OS thread's to run next. Any thread may take one; giving, and asking
-    // for more than one's own, are done under the grid's lock.
+    // The blocks of the grid that this OS thread runs next. Any thread may take one of them. `give`, and
+    // reading another OS thread's range, need the grid's lock.
     void give(std::uint64_t begin, std::uint64_t end) {
         range_next_.store(begin, std::memory_order_relaxed);
         range_end_ = end;
@@ -189,13 +193,13 @@ struct cuscope_simt::Block {
         return next < range_end_ ? range_end_ - next : 0;
     }
 
-    // The grid's, under its lock.
+    // For the grid, under its lock.
     Block* next_participant = nullptr;
     std::condition_variable turn;
-    bool parked = false;  // none of its threads can go on before another block has
+    bool parked = false;  // none of the block's threads can go on before another block does
     // Can a thread of a parked block go on?
     bool released() const;
-    // "2 of 4 blocks" are such as wait here.
+    // The place where the block's threads wait, for "2 of 4 blocks" in a message.
     const Site* parked_site() const;
     cuscope::simt::Cluster* cluster = nullptr;
     unsigned cluster_rank = 0;
@@ -204,12 +208,12 @@ struct cuscope_simt::Block {
     struct Warp {
         Strand* waiting[32];
         unsigned arrived = 0;    // lanes that wait in a rendezvous
-        unsigned going_on = 0;   // lanes that have not ended, when that was last asked
-        unsigned converged = 0;  // lanes that asked who else is there, at converged_site
+        unsigned going_on = 0;   // lanes that had not ended at the last check
+        unsigned converged = 0;  // lanes that asked for the active mask, at converged_site
         const Site* converged_site = nullptr;
-        unsigned long long table[32];  // of the last gather
+        unsigned long long table[32];  // values of the last gather
     };
-    // Threads of the block that have to meet, and those that have come.
+    // Threads of the block that have to meet, and the number that have arrived.
     struct Group {
         unsigned first, count, arrived;
         cuscope::simt::StrandQueue waiting;
@@ -217,9 +221,9 @@ struct cuscope_simt::Block {
 
     static void strand_main(void* strand);
 
-    // The scheduler. `next` is what runs when the running strand cannot go on.
+    // The scheduler. `next` returns the strand to run when the running strand cannot go on.
     Strand* next();
-    // Where a thread stands in the order in which threads start.
+    // A thread's position in the order in which threads start.
     unsigned place_of_thread(unsigned thread) const {
         return thread_in_order(thread, thread_count_, lanes_descend_);
     }
@@ -227,16 +231,16 @@ struct cuscope_simt::Block {
     Strand* fresh();
     Strand* idle();
     void switch_to(Strand* from, Strand* to);
-    // Gives the block up; what failure_ says, if anything, was the reason.
+    // Abandons the block. failure_ holds the reason, if there is one.
     [[noreturn]] void leave(Strand* self);
     bool add_strand();
     void begin_strand(Strand* strand);
     void place_static_shared();
     void place_dynamic_shared();
     void fill_shared();
-    // Was nothing written beside shared memory? Else failure_ says so.
+    // Is the memory beside shared memory unchanged? If not, sets failure_.
     bool shared_is_intact();
-    // Parks the strand until *word is no longer value.
+    // Parks the strand until *word differs from value.
     void wait_outside(Strand* self, Scope scope, const std::atomic<unsigned>& word, unsigned value,
                       const Site* site);
     bool release_parked();
@@ -244,7 +248,7 @@ struct cuscope_simt::Block {
     char* shared_base(const void* address, std::size_t* offset) const;
     void reset_strands();
 
-    // What a counted launch needs; recorder_ is null in any other.
+    // For counted launches; recorder_ is null in any other launch.
     void attach_recorder();
     void detach_recorder();
     void let_catch_up(Strand* self);
@@ -259,7 +263,7 @@ struct cuscope_simt::Block {
     void complete_warp(Warp& warp, unsigned mask, WarpKind kind);
     void make_ready(const Warp& warp, unsigned lanes);
 
-    // These fill failure_. They are called on a fiber that will not go on, so they leave nothing to destroy.
+    // These set failure_. They run on a fiber that will not go on, so they must leave no objects to destroy.
     void describe_deadlock(const Strand* first = nullptr);
     void describe_mixed_barrier();
     void describe_foreign_lane(const Strand* self);
@@ -279,24 +283,24 @@ struct cuscope_simt::Block {
     std::uint64_t range_end_ = 0;
 
     cuscope::simt::StrandQueue ready_;
-    // The barrier that threads wait at.
+    // The strands that wait at the barrier.
     cuscope::simt::StrandQueue at_barrier_;
     unsigned arrived_ = 0;
     unsigned predicates_ = 0;
-    cuscope_simt::BarrierKind barrier_kind_{};  // of the first that came
-    // A thread's number in which the lanes of each warp come in the order in which they run.
+    cuscope_simt::BarrierKind barrier_kind_{};  // of the first thread that arrived
+    // A thread's number in the order in which the lanes of each warp run.
     unsigned order(const Strand* strand) const { return strand->linear_thread ^ (lanes_descend_ ? 31u : 0u); }
-    unsigned latest_order_ = 0;  // of the last that came to the barrier
-    bool out_of_order_ = false;  // some did not come in that order
+    unsigned latest_order_ = 0;  // order of the last thread that came to the barrier
+    bool out_of_order_ = false;  // some threads did not come in that order
     std::vector<Strand*> sorted_;
-    bool mixed_ = false;  // some came to one of another kind
+    bool mixed_ = false;  // threads came to barriers of different kinds
     unsigned released_threads_ = 0, released_predicates_ = 0;
     std::int64_t barrier_ns_ = 0, released_ns_ = 0;
 
     std::vector<Group> groups_;
-    std::vector<unsigned long long> table_;  // of the last gathers
-    // Barriers in two steps: of this block's threads, and the arrivals of its threads at those of its cluster
-    // and grid.
+    std::vector<unsigned long long> table_;  // values of the last gathers
+    // Barriers with separate arrival and wait: the phases of this block's own barriers, and the arrivals of
+    // its threads at the barriers of its cluster and grid.
     cuscope::simt::Phase phase_;
     cuscope::simt::Phase named_[cuscope_simt::named_barriers];
     unsigned arrived_at_[3] = {};
@@ -305,14 +309,14 @@ struct cuscope_simt::Block {
 
     unsigned next_thread_ = 0;
     bool lanes_descend_ = false;
-    // Since threads last met: whose text came last, in which part of `printed` it stands among that of the
-    // other lanes, which stays in the order of the lanes.
+    // State since threads last met: the thread that printed last, and the part of `printed` with its warp's
+    // text, which is kept in the order of the lanes.
     unsigned meetings_ = 0, printed_meetings_ = 0, printed_thread_ = 0;
     std::size_t printed_begin_ = 0, printed_end_ = 0;
     unsigned thread_count_ = 0;
     unsigned used_ = 0;         // strands of this block
-    unsigned live_ = 0;         // of these, those whose `run` has not returned
-    unsigned idle_hints_ = 0;   // spin hints since a thread last got on
+    unsigned live_ = 0;         // strands whose `run` has not returned
+    unsigned idle_hints_ = 0;   // spin hints since a thread last made progress
     unsigned hint_thread_ = 0;  // next_thread_ at the last spin hint
     Strand* running_ = nullptr;
     void (*kernel_)(Fiber*, void**) = nullptr;
@@ -323,7 +327,7 @@ struct cuscope_simt::Block {
     char* static_shared_ = nullptr;
     std::size_t static_shared_bytes_ = 0;
     cuscope::simt::GuardedMemory static_memory_, dynamic_memory_;
-    // Bytes beside shared memory that are no variable's, and are looked at when a block ends.
+    // Bytes beside shared memory that belong to no variable. They are checked when a block ends.
     struct Margin {
         static constexpr int pattern = 0xc5;
 
@@ -333,7 +337,7 @@ struct cuscope_simt::Block {
         void fill() {
             for (std::size_t i = 0; i < bytes; ++i) begin[i] = static_cast<char>(pattern);
         }
-        // Without a branch a byte: this is asked after every block.
+        // No branch per byte, because this runs after every block.
         bool intact() const {
             unsigned char difference = 0;
             for (std::size_t i = 0; i < bytes; ++i)
@@ -359,7 +363,7 @@ using cuscope_simt::Site;
 
 extern const cuscope_simt::Api engine_api;
 
-// "__syncthreads() in kernel.cu:12"
+// For example "__syncthreads() in kernel.cu:12".
 std::string operation_at(const Site* site);
 bool same_site(const Site* a, const Site* b);
 std::string coordinates(const cuscope_simt::Index3& index);

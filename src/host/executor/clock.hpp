@@ -1,14 +1,14 @@
-// The simulated time that a kernel's threads read. A read takes time, more of it the longer the thread has
-// run, so that a thread which spins for milliseconds reads a few thousand times and stops no more than a
-// thousandth too late. What one thread spun, the threads after it skip.
+// The simulated time that a kernel's threads read. Reading the clock advances it, and by more the longer the
+// thread has run. So a thread that spins for milliseconds reads a few thousand times, and stops at most a
+// thousandth too late. Once one thread has spun, later threads skip the same time.
 #pragma once
 
 #include <cstdint>
 
 namespace cuscope::simt {
 
-// How long the threads so far have spun at the places where the kernel reads its clock, in the order in which
-// a thread comes to them.
+// How long earlier threads spun at the places where the kernel reads its clock, in the order in which a
+// thread comes to these places.
 struct SpinProfile {
     static constexpr unsigned capacity = 8;
     struct Spin {
@@ -25,13 +25,13 @@ class ThreadClock {
     static constexpr unsigned no_thread = ~0u;
 
     void forget() { thread_ = no_thread; }
-    // A fiber runs one thread after the other, each from the kernel's start.
+    // A fiber runs one thread after the other. Each starts at the kernel's start time.
     std::int64_t now(unsigned thread) const { return thread == thread_ ? now_ : 0; }
     void set(unsigned thread, std::int64_t now) {
         begin_thread(thread);
         now_ = now;
     }
-    // `site`: the place in the code that reads.
+    // `site`: the place in the code that reads the clock.
     std::int64_t read(unsigned thread, const void* site, SpinProfile& profile) {
         begin_thread(thread);
         if (site != site_) begin_spin(site);
@@ -67,8 +67,8 @@ class ThreadClock {
     }
 
     unsigned thread_ = no_thread;
-    unsigned reads_ = 0;  // in a row at site_
-    unsigned spins_ = 0;  // that have ended
+    unsigned reads_ = 0;  // consecutive reads at site_
+    unsigned spins_ = 0;  // spins that have ended
     bool is_spin_ = false;
     const void* site_ = nullptr;
     std::int64_t now_ = 0;

@@ -6,7 +6,7 @@
 #include "host/counting/borrowed_variables.hpp"
 #include "host/executor/grid.hpp"
 
-// Kernels know the codes by their names.
+// The status names that kernels use must have the runtime's numbers.
 #define CUSCOPE_STATUS(number, enumerator, name, text) static_assert(name == (number));
 #include "runtime/status_codes.inc"
 #undef CUSCOPE_STATUS
@@ -16,7 +16,8 @@ namespace {
 
 using namespace cuscope_simt;
 
-// Of a fiber that calls. What follows may take locks and memory, so it must not run into the stack's end.
+// The strand of a fiber that calls the engine. The engine may take locks and allocate memory, so it must not
+// hit the end of the stack.
 CUSCOPE_ON_FIBER __attribute__((always_inline)) inline Strand* strand(Fiber* self) {
     auto* found = static_cast<Strand*>(self);
     if (__builtin_expect(static_cast<char*>(__builtin_frame_address(0)) < found->kernel_floor, 0))
@@ -108,7 +109,7 @@ CUSCOPE_ON_FIBER void* api_heap_allocate(Fiber* self, unsigned long bytes) {
 CUSCOPE_ON_FIBER void api_heap_free(Fiber* self, void* address, const Site* site) {
     const auto& heap = strand(self)->block->grid->launch().heap;
     if (address == nullptr || (heap && heap->free(address))) return;
-    // `delete` may be of what a library allocated.
+    // `delete` may get memory that a library allocated.
     if (site == nullptr && !(heap && heap->holds(address))) return;
     self->block->fault(strand(self), Fault::trap,
                        "free() of an address that no kernel's malloc() gave, or that was freed before", site,
@@ -137,8 +138,8 @@ CUSCOPE_ON_FIBER void api_step(Fiber* self, const void* instruction) {
     self->block->step(strand(self), instruction);
 }
 
-// Not instrumented: before a call that does not return, AddressSanitizer cleans the stack that it takes for
-// the thread's own, and this is a fiber's.
+// Not instrumented. Before a call that does not return, AddressSanitizer cleans the thread's stack; but this
+// code runs on a fiber's stack.
 CUSCOPE_ON_FIBER __attribute__((no_sanitize("address"))) void api_finish(Fiber* self) {
     self->block->finish(static_cast<Strand*>(self));
 }

@@ -1,5 +1,5 @@
-// Runs a kernel's blocks and threads on the CPU. Knows nothing of streams or of simulated time beyond what a
-// launch says.
+// Runs a kernel's blocks and threads on the CPU. Knows nothing of streams, and of simulated time only the
+// facts in a Launch.
 #pragma once
 
 #include <atomic>
@@ -16,12 +16,12 @@
 
 namespace cuscope::simt {
 
-// Whom a kernel of a graph asks to launch graphs.
+// Launches graphs for a kernel that is a node of a graph.
 class GraphLauncher {
   public:
     virtual ~GraphLauncher() = default;
     virtual Status launch(void* exec, void* stream) = 0;
-    // The graph of which the kernel is a node.
+    // The graph that holds the kernel as a node.
     virtual void* current() const = 0;
 };
 
@@ -30,7 +30,7 @@ struct Launch {
     const cuscope_simt::KernelEntry* kernel = nullptr;
     Dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
-    std::vector<std::byte> arguments;  // the values, each at its ParameterLayout's offset
+    std::vector<std::byte> arguments;  // the values, each at the offset in its ParameterLayout
     std::int64_t start_ns = 0;         // simulated device time at which the kernel starts
     std::int64_t clock_khz = 1;        // of the simulated multiprocessors
     unsigned multiprocessor_count = 1;
@@ -38,34 +38,35 @@ struct Launch {
     std::size_t stack_bytes = 64 << 10;
     bool cooperative = false;               // all blocks run at once and may wait for each other
     Dim3 cluster{1, 1, 1};                  // blocks that run at once and see each other's shared memory
-    std::int64_t primary_ended_ns = 0;      // when the kernel that it overlaps had ended
-    std::shared_ptr<Heap> heap;             // null: malloc() gives nothing
-    std::shared_ptr<Counting> counting;     // of an image that counts; null: it does not
-    std::shared_ptr<GraphLauncher> graphs;  // null: the kernel is a node of none
-    std::shared_ptr<Image> plain;           // whose variables an image that counts uses
+    std::int64_t primary_ended_ns = 0;      // end of the kernel that it overlaps
+    std::shared_ptr<Heap> heap;             // null: malloc() returns null
+    std::shared_ptr<Counting> counting;     // for an image that counts; null: nothing is counted
+    std::shared_ptr<GraphLauncher> graphs;  // null: the kernel is not a node of a graph
+    std::shared_ptr<Image> plain;           // the image with the variables that an image that counts uses
 };
 
 struct Outcome {
     Status status = Status::success;
     std::string detail;   // of a fault: kernel, block, thread, address, source line
-    std::string printed;  // what the kernel's printf wrote, in block order
+    std::string printed;  // output of the kernel's printf, in block order
     std::int64_t elapsed_ns =
         0;  // the longest that a block's clocks and sleeps say it took; 0 if it read none
     std::int64_t triggered_ns = -1;  // when the last block had let dependents start; -1: not all did
 };
 
-// Set by whoever waits for a run from another thread.
+// Shared with another thread that waits for the run.
 struct RunControl {
     std::atomic<bool> abort{false};    // end the kernel as soon as possible: Status::launch_timeout
     std::atomic<bool> stalled{false};  // set by the executor: the kernel spins on something outside itself
 };
 
-// Gives an image's objects at file scope their first values; nothing else of the image runs before. They run
-// as a kernel of one thread does, so what is wrong with them is an outcome.
+// Gives an image's objects at file scope their first values; no code of the image runs before. The
+// initialisers run like a kernel of one thread, so an error in them becomes an Outcome.
 Outcome initialize(const std::shared_ptr<Image>& image, const std::shared_ptr<Heap>& heap,
                    RunControl& control);
 
-// Runs a kernel to its end. Several threads may each run one. The calling thread takes part.
+// Runs a kernel to its end. Several OS threads may each run one kernel. The calling thread takes part in the
+// work.
 Outcome run(const Launch& launch, RunControl& control);
 
 }  // namespace cuscope::simt

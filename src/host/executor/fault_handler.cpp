@@ -26,9 +26,9 @@ namespace {
 constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr std::size_t signal_stack_bytes = 64 << 10;
 
-// What handlers read on threads that may never have run a kernel: a thread-local variable that has to be
-// allocated first could not be, and one that is there from the start has no room in an extension that is
-// loaded late.
+// The handlers' data of each thread. Handlers also run on threads that never ran a kernel. There, a
+// dynamically allocated thread-local variable could not be read; and an extension module that is loaded late
+// has no room for a static one. So this is a pthread key.
 class HandlerSlot {
   public:
     HandlerSlot() { pthread_key_create(&key_, nullptr); }
@@ -43,8 +43,8 @@ const HandlerSlot target_slot, chained_slot;
 FaultTarget* this_target() { return static_cast<FaultTarget*>(target_slot.get()); }
 
 struct Previous {
-    struct sigaction first {};   // what was there before us
-    struct sigaction latest {};  // what somebody put in front of us later, else the same
+    struct sigaction first {};   // the handler before ours
+    struct sigaction latest {};  // a handler that was installed in front of ours later, else the same
 };
 Previous previous[std::size(fault_signals)];
 std::mutex install_mutex;
@@ -57,15 +57,15 @@ void call(const struct sigaction& action, int signal, siginfo_t* info, void* con
         struct sigaction fallback {};
         fallback.sa_handler = SIG_DFL;
         sigaction(signal, &fallback, nullptr);
-        // A fault happens again when the handler returns; a signal that was sent has to be sent again.
+        // A fault happens again when the handler returns. A signal that was sent has to be sent again.
         if (info->si_code <= 0) raise(signal);
     } else if (action.sa_handler != SIG_IGN) {
         action.sa_handler(signal);
     }
 }
 
-// A handler in front of which we put ourselves may hand the signal on to the one it had replaced, which is
-// ours: the second time round, the signal goes to the handler that was there first.
+// Another handler may chain to the handler that it replaced, which may be ours. When the signal comes back
+// that way, it goes to the handler that was there first.
 void chain(int signal, siginfo_t* info, void* context) {
     for (std::size_t i = 0; i < std::size(fault_signals); ++i) {
         if (fault_signals[i] != signal) continue;
@@ -89,7 +89,7 @@ bool is_write([[maybe_unused]] const void* context) {
 #endif
 }
 
-// A handler that was installed since we last looked got the fault first, and passes it on in this way.
+// A handler that was installed after ours gets the fault first, and may pass it on with raise().
 bool is_raised_here(const siginfo_t* info) { return info->si_code == SI_TKILL && info->si_pid == getpid(); }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
@@ -124,7 +124,7 @@ void on_interrupt(int signal, siginfo_t*, void* context) {
 
 using SigactionFunction = int (*)(int, const struct sigaction*, struct sigaction*);
 
-// ThreadSanitizer holds asynchronous signals back until its own code runs, which a kernel never calls.
+// ThreadSanitizer delays asynchronous signals until its own code runs, and a kernel never calls that code.
 SigactionFunction direct_sigaction() {
 #if defined(CUSCOPE_TSAN)
     if (void* function = dlsym(RTLD_DEFAULT, "__sigaction"))
@@ -133,7 +133,7 @@ SigactionFunction direct_sigaction() {
     return &sigaction;
 }
 
-// The highest real-time signal that nobody handles.
+// The highest real-time signal without a handler.
 int choose_interrupt_signal() {
     for (int candidate = SIGRTMAX - 2; candidate > SIGRTMIN; --candidate) {
         struct sigaction current {};
@@ -156,7 +156,7 @@ void install_fault_handlers() noexcept {
         previous[i].latest = current;
         struct sigaction ours {};
         ours.sa_sigaction = &on_fault;
-        // SA_NODEFER: a handler that we call may want the signal to be delivered within it.
+        // SA_NODEFER: a handler that we chain to may need the signal to be delivered while it runs.
         ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
         sigaction(fault_signals[i], &ours, nullptr);
     }

@@ -1,6 +1,7 @@
-// Signals that a kernel's code raises end the kernel instead of the process, and one that ends a kernel which
-// does not end by itself. Owns the process's handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and one real-time
-// signal; what was installed before them gets every signal that is not a kernel's.
+// A signal that a kernel's code raises ends the kernel instead of the process; another signal ends a kernel
+// that does not end by itself. Owns the process's handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and one
+// real-time signal. The handlers that were installed before get every signal that does not come from a
+// kernel.
 #pragma once
 
 #include <pthread.h>
@@ -12,10 +13,10 @@
 
 namespace cuscope::simt {
 
-// What the handlers know of an OS thread that runs kernels. Written by that thread and by its handlers; only
-// the range is written by others.
+// The handlers' data about an OS thread that runs kernels. That thread and its handlers write it; other
+// threads write only the range.
 struct FaultTarget {
-    // Kernel code runs: a fault goes on at `resume`, with `signal` set.
+    // Kernel code is running. After a fault, execution goes on at `resume`, with `signal` set.
     std::atomic<bool> armed{false};
     Context* resume = nullptr;
 
@@ -23,18 +24,18 @@ struct FaultTarget {
     volatile int code = 0;
     const char* volatile address = nullptr;
     volatile bool is_write = false;
-    const char* volatile instruction = nullptr;  // that faulted
-    const char* volatile stack = nullptr;        // the stack pointer at the time
+    const char* volatile instruction = nullptr;  // the instruction that faulted
+    const char* volatile stack = nullptr;        // the stack pointer at the fault
 
-    // Code that may be left at any instruction, since it holds no lock: the kernel's own.
+    // Code that may be left at any instruction because it holds no lock: the kernel's own code.
     std::atomic<const char*> interruptible_begin{nullptr}, interruptible_end{nullptr};
 };
 
-// Installs the handlers, or puts them back in front of what somebody installed after them.
+// Installs the handlers, or puts them back in front of handlers that were installed after them.
 void install_fault_handlers() noexcept;
 
-// Gives the calling OS thread a stack for its handlers, and lets the handlers know of `target` until the
-// object dies.
+// Gives the calling OS thread a stack for its handlers, and makes `target` known to the handlers until the
+// object is destroyed.
 class FaultScope {
   public:
     explicit FaultScope(FaultTarget* target) noexcept;
@@ -46,8 +47,8 @@ class FaultScope {
     GuardedMemory signal_stack_;
 };
 
-// Asks a thread to leave its kernel. It does so only if it is in interruptible code when the signal arrives,
-// so it may have to be asked again.
+// Asks a thread to leave its kernel. The thread does so only if it is in interruptible code when the signal
+// arrives, so it may have to be asked again.
 void interrupt_kernel(pthread_t thread) noexcept;
 
 }  // namespace cuscope::simt

@@ -1,4 +1,5 @@
-// What went wrong in a block, in words: which threads wait where for whom, and what a fault was.
+// Describes the failure of a block in words: which threads wait at which place for which threads, and the
+// details of a fault.
 #include <signal.h>
 #include <unistd.h>
 
@@ -66,7 +67,7 @@ std::string Block::thread_name(const Strand* strand) const {
     return block_name() + ", thread " + coordinates(strand->thread_index);
 }
 
-// What the threads that `asked` names are doing, other than waiting with `like`.
+// Describes the state of the threads in `asked`, except threads that wait with `like`.
 std::string Block::describe_absent(const std::vector<bool>& asked, const Strand* like) const {
     struct Cohort {
         const Strand* example;  // null: ended
@@ -120,7 +121,7 @@ std::string Block::describe_absent(const std::vector<bool>& asked, const Strand*
     return text;
 }
 
-// `first`: a strand whose wait is the reason; if null, that of the first thread which waits at the barrier,
+// `first`: a strand that waits for the reason to report. If null: the first thread that waits at the barrier,
 // or else at a rendezvous.
 void Block::describe_deadlock(const Strand* first) {
     const bool search = first == nullptr;
@@ -149,7 +150,8 @@ void Block::describe_deadlock(const Strand* first) {
         for (unsigned lane = 0; lane < 32 && warp_begin + lane < thread_count_; ++lane)
             asked[warp_begin + lane] = (first->mask >> lane & 1) != 0;
     }
-    // What waits for the values of others needs them all; anything else waits for no thread that has ended.
+    // An operation that uses the values of other threads needs all of them. Any other operation does not wait
+    // for threads that have ended.
     const bool needs_all = in_group || (in_warp && first->kind == WarpKind::gather);
     if (!needs_all) {
         std::vector<bool> going_on(thread_count_);
@@ -187,7 +189,7 @@ void Block::describe_deadlock(const Strand* first) {
     failure_ = {Status::launch_failure, std::move(text)};
 }
 
-// All threads have come to the barrier, but at different functions.
+// All threads have come to a barrier, but to different barrier functions.
 void Block::describe_mixed_barrier() {
     const Strand* first = nullptr;
     const Strand* other = nullptr;
@@ -223,15 +225,15 @@ void Block::describe_foreign_lane(const Strand* self) {
                     std::to_string(self->lane()) + ". A lane may call it only with a mask that has its bit."};
 }
 
-// " in kernel.cu:12" of the call that returns to an address, "" if its line is not known.
+// " in kernel.cu:12" for the call that returns to an address; empty if its line is not known.
 std::string Block::line_of_call(const void* return_address) const {
     if (return_address == nullptr) return "";
     const std::string line = grid->launch().image->source_line(static_cast<const char*>(return_address) - 1);
     return line.empty() ? "" : " in " + line;
 }
 
-// Of a fault, likewise. Code outside the image that the kernel has called, such as memcpy(), has put nothing
-// on the stack above the address that it returns to; neither has a jump to where there is no code.
+// The same for a fault. The kernel may have called code outside the image, such as memcpy(), which has put
+// nothing on the stack above its return address. The same holds after a jump to an address without code.
 std::string Block::line_of_fault() const {
     const cuscope::simt::Image& image = *grid->launch().image;
     const std::string line = image.source_line(target.instruction);
@@ -244,7 +246,7 @@ std::string Block::line_of_fault() const {
     return line_of_call(*reinterpret_cast<const void* const*>(stack));
 }
 
-// Where an overrun happened is not known, only where it was noticed.
+// The place of an overrun is not known, only the place where it was noticed.
 std::string Block::describe_smashed(const void* noticed) const {
     const std::string line = line_of_call(noticed),
                       kernel = grid->launch().image->source_line(grid->launch().kernel->function);
@@ -256,7 +258,7 @@ std::string Block::describe_smashed(const void* noticed) const {
     return text + ": what lies behind it on its stack is damaged";
 }
 
-// `caller`: where the call returns to that found the fault.
+// `caller`: the return address of the call that found the fault.
 void Block::describe_fault(const Strand* self, Fault kind, const char* message, const Site* site,
                            const void* caller) {
     std::string what = kind == Fault::smashed_stack ? describe_smashed(message)
@@ -274,7 +276,7 @@ void Block::describe_fault(const Strand* self, Fault kind, const char* message, 
     }
     if (kind == Fault::assertion) {
         status = Status::assert_;
-        // CUDA prints it itself.
+        // CUDA prints assertion failures itself.
         const std::string line = what + "\n";
         [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
     }
@@ -296,7 +298,7 @@ void Block::describe_overrun(const std::string& where) {
                     (kernel.empty() ? "" : " of the kernel in " + kernel) + ", is not known"};
 }
 
-// What lies at an address that nothing may touch: ", 12 bytes behind ...", or nothing.
+// Names the memory next to an inaccessible address: ", 12 bytes behind ..."; or empty.
 std::string Block::place_of(const Strand* strand, std::uintptr_t address) const {
     constexpr std::size_t reach = cuscope::simt::GuardedMemory::guard_bytes;
     std::string place;
@@ -331,10 +333,10 @@ void Block::describe_signal() {
     const auto address = reinterpret_cast<std::uintptr_t>(target.address);
     const auto stack = reinterpret_cast<std::uintptr_t>(strand->memory_begin);
     const auto pointer = reinterpret_cast<std::uintptr_t>(target.stack);
-    // A frame is entered page by page, from where the stack pointer was.
+    // A function touches its frame page by page, downwards from the stack pointer.
     constexpr std::uintptr_t most_step = 64 << 10;
     Status status = Status::illegal_address;
-    // The signal came by way of another handler, which kept the address.
+    // The signal came through another handler, which did not pass the address on.
     const bool second_hand = target.code <= 0;
     const std::string line = line_of_fault();
     switch (target.signal) {
@@ -375,7 +377,7 @@ void Block::describe_signal() {
             text += "an illegal instruction" + line;
             break;
         default:
-            return;  // told to leave
+            return;  // the kernel was told to leave
     }
     failure_ = {status, std::move(text)};
 }

@@ -10,8 +10,8 @@
 
 #include "host/executor/asan.hpp"
 
-// The switch ends in a jump through a register: a `ret` to another stack's caller would be mispredicted every
-// time. Only what a callee has to preserve is saved.
+// The switch ends in an indirect jump: a `ret` to another stack would be mispredicted every time. It saves
+// only the registers that a callee has to preserve.
 #if defined(__x86_64__)
 asm(R"(
     .text
@@ -213,14 +213,13 @@ const char* interrupted_stack(const void*) noexcept { return nullptr; }
 
 namespace {
 
-// Guards cost the kernel's map two entries, of 65,530 that a process may have; beyond this many, stacks have
-// memory in their place that can be written and that nothing uses.
+// Each guard costs two of the 65,530 mappings that a process may have. Beyond this many guards, stacks get
+// unused writable memory instead.
 constexpr int guard_budget = 24000;
 std::atomic<int> guards_in_use{0};
 
-// Between pieces. A megabyte would spread a block of a thousand threads over a thousand page tables, and
-// double its time; a distance of an odd number of pages from one stack to the next is best for the
-// processor's caches.
+// Distance between pieces. With a megabyte, a block of a thousand threads would spread over a thousand page
+// tables, and take twice as long. An odd number of pages from one stack to the next is best for the caches.
 constexpr std::size_t gap_bytes = 12 << 10;
 
 }  // namespace
@@ -253,7 +252,8 @@ char* GuardedMemory::open(unsigned piece) {
 
 GuardedMemory::~GuardedMemory() {
 #if defined(CUSCOPE_ASAN)
-    // Frames that a thread left without returning have marked it; the next mapping there may be Python's.
+    // Frames of a thread that left without returning have poisoned this memory. The next mapping here may be
+    // Python's.
     if (mapping_ != nullptr) __asan_unpoison_memory_region(mapping_, mapped_bytes_);
 #endif
     if (mapping_ != nullptr) munmap(mapping_, mapped_bytes_);

@@ -1,5 +1,4 @@
-// A stack of its own for code that has to wait, and the switch between two of them. Knows nothing of blocks
-// or kernels.
+// Stacks for code that has to wait, and the switch between two stacks. Knows nothing of blocks or kernels.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +9,8 @@
 
 namespace cuscope::simt {
 
-// Where a stack that does not run now goes on. Floating-point control words are the OS thread's: kernels do
-// not change them, so a switch leaves them alone.
+// The point where a suspended stack continues. Floating-point control words belong to the OS thread: kernels
+// do not change them, so a switch does not save them.
 struct Context {
 #if defined(__x86_64__) || defined(__aarch64__)
     void* stack_pointer = nullptr;
@@ -20,27 +19,27 @@ struct Context {
 #endif
 };
 
-// Leaves the running stack in `from` and goes on in `to`.
+// Suspends the running stack in `from` and continues in `to`.
 void switch_context(Context& from, Context& to) noexcept asm("cuscope_simt_switch");
 
 // Makes `context` begin `entry(argument)`, which must not return, on the stack [low, high).
 void make_context(Context& context, char* low, char* high, void (*entry)(void*), void* argument) noexcept;
 
-// In a signal handler: the interrupted code does not go on, `to` does. `signal_context` is the handler's
-// third argument. Gives no return where the platform can only leave the handler at once.
+// Call in a signal handler: execution goes on in `to` instead of the interrupted code. `signal_context` is
+// the handler's third argument. Does not return on platforms where the handler can only be left at once.
 void resume_from_signal(void* signal_context, Context& to) noexcept;
 
-// Where the interrupted code stood, and its stack pointer; null where the platform does not say.
+// The instruction and the stack pointer of the interrupted code; null where the platform does not tell them.
 const char* interrupted_address(const void* signal_context) noexcept;
 const char* interrupted_stack(const void* signal_context) noexcept;
 
 // Memory between inaccessible pages: one piece, or several of equal size with a smaller guard between them.
-// Empty if the system has none.
+// Empty if the system refuses the memory.
 class GuardedMemory {
   public:
     GuardedMemory() = default;
     explicit GuardedMemory(std::size_t bytes);
-    // Pieces that `open` makes accessible.
+    // Several pieces; `open` makes a piece accessible.
     GuardedMemory(std::size_t bytes, unsigned pieces);
     GuardedMemory(GuardedMemory&& other) noexcept { swap(other); }
     GuardedMemory& operator=(GuardedMemory&& other) noexcept {
@@ -49,15 +48,15 @@ class GuardedMemory {
     }
     ~GuardedMemory();
 
-    // Where the piece begins; null if the system refuses.
+    // The begin of the piece; null if the system refuses.
     char* open(unsigned piece);
 
-    // Of the first piece.
+    // These describe the first piece.
     char* begin() const { return begin_; }
     char* end() const { return begin_ + bytes_; }
     std::size_t bytes() const { return bytes_; }
     explicit operator bool() const { return begin_ != nullptr; }
-    // Of either guard: as much as a wrong index may plausibly jump over.
+    // Size of each of the two outer guards: as far as a wrong index may plausibly reach.
     static constexpr std::size_t guard_bytes = 1 << 20;
 
   private:

@@ -12,13 +12,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Real time decides only when to try something, never what a kernel computes.
-constexpr auto help_after = 20us;  // a grid that lasts longer than this is worth waking threads for
-constexpr auto more_after = 50ms;  // no block has ended for this long: it may wait for another one
+// Real time only decides when to try a measure. It never changes a kernel's results.
+constexpr auto help_after = 20us;  // a grid that lasts longer is worth waking threads for
+constexpr auto more_after = 50ms;  // no block has ended for this long: one may wait for another
 constexpr auto more_every = 10ms;
-constexpr auto free_turns_after = 3s;  // one block has kept its turn for this long
+constexpr auto free_turns_after = 3s;  // a block has kept its turn for this long
 constexpr auto stalled_after = 200ms;
-constexpr auto leave_after = 200ms;  // after a failure, nothing ends for this long
+constexpr auto leave_after = 200ms;  // after a failure, no block has ended for this long
 constexpr unsigned most_threads = 8192;
 
 }  // namespace
@@ -91,11 +91,11 @@ void Grid::participate() {
         while (*link != &block) link = &(*link)->next_participant;
         *link = block.next_participant;
         ++gone_;
-        // Only a grid that has been stopped leaves blocks behind.
+        // Blocks are left behind only in a grid that has been stopped.
         if (block.left() != 0) left_ = true;
         block.give(0, 0);
         if (in_order_) {
-            block.parked = true;  // without a thread that could go on
+            block.parked = true;  // has no thread that could go on
             if (turn_ == &block) pass_turn(block);
             block.parked = false;
             std::erase(ring_, &block);
@@ -106,9 +106,9 @@ void Grid::participate() {
     block.detach();
 }
 
-// OS threads take ranges of blocks, because neighbours work on neighbouring memory; what is left of a range
-// is anybody's. After a failure, the blocks before it still run: the first of the grid that fails is
-// reported.
+// OS threads take ranges of blocks, because neighbouring blocks use neighbouring memory. Any OS thread may
+// take the rest of a range. After a failure, the blocks before the failed block still run, because the first
+// failed block of the grid is reported.
 bool Grid::claim(Block& block, std::uint64_t* index) {
     const bool taken = block.take(index);
     if (taken && *index < end_.load(std::memory_order_relaxed)) return true;
@@ -128,7 +128,7 @@ bool Grid::claim(Block& block, std::uint64_t* index) {
     return take_from_others(index);
 }
 
-// The first block that has not started of all that somebody has taken but may not get to.
+// Of the blocks that other OS threads have taken and not started, takes the first.
 bool Grid::take_from_others(std::uint64_t* index) {
     for (;;) {
         Block* first = nullptr;
@@ -184,7 +184,7 @@ void Grid::help_a_long_grid(Time* began) {
     if (in_order_ || block_count_ == 1 || helped_.load(std::memory_order_relaxed)) return;
     const Time now = std::chrono::steady_clock::now();
     if (*began == Time{}) *began = now;
-    // Blocks after the first one spin as long as that did: it has ended here.
+    // Blocks after the first one spin as long as the first block did, and that block has ended.
     if (clocked_ || now - *began > help_after) ask_for_help();
 }
 
@@ -197,8 +197,8 @@ unsigned Grid::send(unsigned threads) {
     return sent;
 }
 
-// The blocks that run may wait for some that do not: from now on, blocks start in their order, on twice as
-// many OS threads.
+// The running blocks may wait for blocks that have not started. From now on, blocks start in order, on twice
+// as many OS threads.
 void Grid::escalate() {
     escalated_ = true;
     send(sent_);
@@ -210,7 +210,8 @@ bool Grid::waits_for_turn(const Block& block) const {
     return in_turns_ && turn_ != &block && !leave_.load(std::memory_order_relaxed);
 }
 
-// To the next block that can go on: perhaps this one again. If there is none, to whoever comes.
+// Passes the turn to the next block that can go on, which may be the same block. If there is none, the next
+// block that arrives gets it.
 void Grid::pass_turn(Block& block) {
     turn_ = nullptr;
     const auto self = std::find(ring_.begin(), ring_.end(), &block) - ring_.begin();
@@ -224,7 +225,8 @@ void Grid::pass_turn(Block& block) {
     }
 }
 
-// To a block that has not started, while the device has room for it; else to the next that has.
+// Passes the turn to a block that has not started while the device has room for it, else to the next started
+// block.
 void Grid::hand_over(Block& block) {
     ++turns_;
     turn_ = nullptr;
@@ -285,8 +287,8 @@ void Grid::watch(Time now) {
             wake_all();
         }
     } else if (more_may_start()) {
-        // A long block is no reason to run more than the machine has processors; nothing ending for a while
-        // is.
+        // A long block is no reason to run more threads than the machine has processors. If no block ends for
+        // a while, that is a reason.
         const unsigned width = WorkerPool::instance().width();
         if (sent_ < width && !clocked_) send(width - sent_);
         if (now - moved_ > more_after && now - started_more_ > more_every) {

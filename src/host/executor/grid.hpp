@@ -1,5 +1,5 @@
-// One launch while it runs: which OS thread runs which of its blocks, in what order, what came of them, and
-// what to do when nothing seems to happen. Knows nothing of what happens inside a block.
+// One launch while it runs: which OS thread runs which block, in what order, the result, and how to react
+// when there is no progress. Knows nothing of the inside of a block.
 #pragma once
 
 #include <atomic>
@@ -35,23 +35,24 @@ class Grid {
     std::uint64_t block_count() const { return block_count_; }
     // Kernel code has to be left as soon as possible.
     bool must_leave() const { return leave_.load(std::memory_order_relaxed); }
-    // The block of the calling OS thread gets no further without another one: lets others run.
+    // Called when the block of the calling OS thread cannot progress without another block. Lets other blocks
+    // run.
     void let_others_run(Block& block);
 
     // Blocks that wait for each other.
     bool has_clusters() const { return cluster_size_ > 1; }
     void enter_cluster(Block& block, std::uint64_t index);
     void leave_cluster(Block& block, std::uint64_t index);
-    // All threads of a block have arrived, or ended.
+    // All threads of a block have arrived, or have ended.
     void arrive(Block& block, cuscope_simt::Scope scope);
     const Phase& phase() const { return phase_; }
-    // Until a thread of the block can go on. False if none ever will.
+    // Waits until a thread of the block can go on. False if no thread ever will.
     bool wait_for_others(Block& block);
 
-    // The monitor's: called every few milliseconds.
+    // The monitor calls this every few milliseconds.
     void watch(std::chrono::steady_clock::time_point now);
 
-    // The worker pool's, under its locks.
+    // For the worker pool, under its locks.
     unsigned helpers = 0;
     Grid* next_watched = nullptr;
     Grid** watched_link = nullptr;
@@ -70,9 +71,9 @@ class Grid {
     void help_a_long_grid(Time* began);
     Outcome outcome();
 
-    // With the lock held.
+    // These need the lock.
     bool take_from_others(std::uint64_t* index);
-    std::uint64_t unclaimed() const;  // blocks that nobody has started
+    std::uint64_t unclaimed() const;  // blocks that no OS thread has taken
     void escalate();
     bool more_may_start() const;
     unsigned send(unsigned threads);
@@ -91,34 +92,34 @@ class Grid {
     void* few_arguments_[16];
     std::vector<void*> many_arguments_;
     const std::uint64_t block_count_;
-    const unsigned limit_;  // of OS threads: as many blocks as the device holds at once
+    const unsigned limit_;  // limit on OS threads: as many as the blocks that the device holds at once
     const bool in_order_;
     const bool clocked_;
     const bool triggers_;
 
-    std::atomic<std::uint64_t> end_{no_end};  // no block from here on starts any more
-    std::atomic<bool> leave_{false};          // leave those that run
+    std::atomic<std::uint64_t> end_{no_end};  // no block from this index on starts any more
+    std::atomic<bool> leave_{false};          // running blocks must leave
     std::atomic<bool> first_done_{false};
     std::atomic<bool> helped_{false};
 
     std::mutex mutex_;
-    std::uint64_t next_block_ = 0;  // the first that nobody has taken
-    std::uint64_t range_ = 1;       // how many are taken at once
+    std::uint64_t next_block_ = 0;  // the first block that no OS thread has taken
+    std::uint64_t range_ = 1;       // number of blocks to take at once
     bool escalated_ = false;
     unsigned spins_ = 0;
     Block* participants_ = nullptr;
     unsigned sent_ = 1;         // OS threads that run blocks, or will
-    std::uint64_t gone_ = 0;    // of these, those that do not any more
+    std::uint64_t gone_ = 0;    // number of these OS threads that do not run blocks any more
     std::vector<Block*> ring_;  // blocks in order: they take turns
-    Block* turn_ = nullptr;     // null: that of the next to come
+    Block* turn_ = nullptr;     // null: the next block to come gets the turn
     bool in_turns_;             // in_order_, until a block has kept its turn for too long
     std::uint64_t turns_ = 0;
 
     Failure failure_;
-    bool left_ = false;  // a block did not come to its end
+    bool left_ = false;  // a block did not run to its end
     std::vector<std::pair<std::uint64_t, std::string>> printed_;
     const unsigned cluster_size_;
-    Phase phase_;  // of the grid: counts blocks
+    Phase phase_;  // the grid's barrier: counts blocks
     std::map<std::uint64_t, std::unique_ptr<Cluster>> clusters_;
 
     std::int64_t elapsed_ns_ = 0;
@@ -126,7 +127,7 @@ class Grid {
     bool all_triggered_ = true;
     SpinProfile profile_;  // of the first block
 
-    // What the monitor saw when it last looked.
+    // State at the monitor's last look.
     bool watched_ = false;
     std::uint64_t seen_progress_ = 0, seen_turns_ = 0;
     Time moved_, turn_moved_, started_more_;

@@ -28,7 +28,7 @@ void Grid::leave_cluster(Block& block, std::uint64_t index) {
     --cluster.phase.expected;
     cluster.phase.complete_if_all();
     wake_parked();
-    // The clusters are kept while a block of theirs may still look at them.
+    // A cluster is kept while one of its blocks may still look at it.
     if (++cluster.ended == cluster_size_) clusters_.erase(index / cluster_size_);
 }
 
@@ -40,7 +40,7 @@ void Grid::arrive(Block& block, Scope scope) {
     wake_parked();
 }
 
-// Blocks that take turns look when theirs comes.
+// Blocks that take turns are not woken: each of them checks when its turn comes.
 void Grid::wake_parked() {
     if (in_turns_) return;
     for (Block* block : ring_)
@@ -69,7 +69,7 @@ bool Grid::wait_for_others(Block& block) {
     return !must_leave();
 }
 
-// Every block that has started waits for another one, and no other one can start.
+// Every started block waits for another block, and no other block can start.
 void Grid::give_up_waiting() {
     if (stopped() || more_may_start()) return;
     std::string text = std::string("kernel '") + launch_.kernel->name + "': ";

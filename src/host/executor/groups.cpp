@@ -1,5 +1,5 @@
-// Threads of a block that meet in other ways than at its barrier and in its warps: tiles of several warps,
-// barriers in two steps, and waiting for other blocks.
+// Threads of a block that meet elsewhere than at its barrier and in its warps: tiles of several warps,
+// barriers with separate arrival and wait, and waiting for other blocks.
 #include <algorithm>
 
 #include "host/executor/block.hpp"
@@ -14,7 +14,8 @@ CUSCOPE_ON_FIBER const unsigned long long* Block::gather(Strand* self, unsigned 
                                                          unsigned long long value, const Site* site) {
     self->site = site;
     if (table_.size() < thread_count_) table_.resize(thread_count_);
-    // The others of an earlier meeting may still read: they come here before anything is written.
+    // Threads of an earlier meeting may still read table_. It is written only after all threads have come
+    // here.
     self->value = value;
     auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& other) {
         return other.first == first && other.count == count;
@@ -105,7 +106,7 @@ bool Block::released() const {
 
 const Site* Block::parked_site() const { return parked_.empty() ? nullptr : parked_.first()->site; }
 
-// Makes those threads ready that need not wait any longer. False if there are none.
+// Makes the parked threads ready that need not wait any longer. False if there are none.
 bool Block::release_parked() {
     cuscope::simt::StrandQueue still;
     while (!parked_.empty()) {
@@ -118,14 +119,14 @@ bool Block::release_parked() {
     return !ready_.empty();
 }
 
-// Nothing can run. Does some thread wait for another block, rather than for one of this? What has ended is
-// told to the cluster.
+// Called when nothing can run. Returns whether a thread waits for another block, rather than for a thread of
+// this block. Tells the cluster which threads have ended.
 bool Block::count_exited() {
     if (parked_.empty()) return false;
     unsigned waiting[3] = {};
     for (const Strand* strand = parked_.first(); strand != nullptr; strand = strand->next)
         ++waiting[static_cast<int>(strand->scope)];
-    // Who has arrived at nothing waits for a block of the cluster to start.
+    // A thread that has arrived at no barrier waits for a block of the cluster to start.
     if (waiting[static_cast<int>(Scope::cluster)] != 0) {
         unsigned& arrived = arrived_at_[static_cast<int>(Scope::cluster)];
         exited_ = thread_count_ - live_;
@@ -136,8 +137,9 @@ bool Block::count_exited() {
         return true;
     }
     if (waiting[static_cast<int>(Scope::grid)] == 0) return false;
-    // Those who wait for the grid wait for others of this block unless all have arrived that have not ended.
-    // It is a block's first thread that tells the others: as on a GPU, it has to come.
+    // Threads that wait for the grid wait for threads of this block, unless all threads that have not ended
+    // have arrived. A block's first thread reports the arrival to the other blocks, as on a GPU. So it must
+    // have come.
     unsigned& arrived = arrived_at_[static_cast<int>(Scope::grid)];
     if (arrived == 0) return true;
     bool first_came = false;
@@ -149,7 +151,8 @@ bool Block::count_exited() {
     return true;
 }
 
-// Where in a block's shared memory an address is; null if it is not there.
+// The base of the block's shared memory that holds an address, and the address's offset; null if it lies in
+// none.
 char* Block::shared_base(const void* address, std::size_t* offset) const {
     const auto* place = static_cast<const char*>(address);
     const auto within = [&](char* begin, std::size_t bytes) {

@@ -9,7 +9,7 @@
 namespace cuscope::simt {
 namespace {
 
-// A block of this size that is freed gives its memory back to the system.
+// Freed blocks from this size on give their memory back to the system.
 constexpr std::size_t returned_from = 1 << 20;
 
 // Whole pages of [begin, begin + bytes) read as zero again and take no memory.
@@ -51,8 +51,8 @@ void Heap::remove_free(std::map<char*, std::size_t>::iterator range) {
     free_.erase(range);
 }
 
-// Addresses cost nothing: twice the limit, so that fragments rarely refuse what the limit allows. What
-// earlier, lower limits asked for stays.
+// Reserves twice the limit, because addresses cost nothing and then fragmentation rarely refuses an
+// allocation within the limit. Memory that was reserved for earlier, lower limits stays.
 bool Heap::grow() {
     if (grown_to_ >= limit_) return false;
     GuardedMemory more(limit_ * 2);

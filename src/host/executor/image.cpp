@@ -32,8 +32,8 @@ bool write_all(int file, std::string_view bytes) {
     return true;
 }
 
-// Names the file in a way that no earlier call has: the loader takes a name that it knows for the object that
-// it loaded under it, even if that is another file now.
+// A path of the file that no earlier call has used. For a known path, the loader returns the object that it
+// loaded under this path before, even if the path names another file now.
 std::string unique_path(int file) {
     static std::atomic<unsigned> calls{0};
     std::string path = "/proc/self/fd";
@@ -41,7 +41,7 @@ std::string unique_path(int file) {
     return path + "/" + std::to_string(file);
 }
 
-// Each call loads an instance of its own.
+// Each call loads its own instance.
 void* open_bytes(std::string_view bytes, std::string* detail) {
     const auto open = [detail](const std::string& path) {
         void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -57,7 +57,7 @@ void* open_bytes(std::string_view bytes, std::string* detail) {
         close(file);
         if (handle != nullptr) return handle;
     }
-    // No memfd, no /proc, or a loader that takes neither.
+    // There is no memfd or /proc, or the loader accepts neither.
     const TemporaryDirectory directory;
     const std::string path = directory.path() + "/image.so";
     if (directory.path().empty() || !write_file(path, std::string(bytes))) {
@@ -67,7 +67,7 @@ void* open_bytes(std::string_view bytes, std::string* detail) {
     return open(path);
 }
 
-// The __shared__ variables of a function are called after it: "_ZZ" <function> "E" <name>.
+// The mangled name of a function's __shared__ variable: "_ZZ" <function> "E" <name>.
 std::string shared_prefix(const std::string& function) {
     if (function.rfind("_Z", 0) == 0) return "_ZZ" + function.substr(2) + "E";
     return "_ZZ" + std::to_string(function.size()) + function + "E";  // extern "C"
@@ -98,7 +98,7 @@ int examine_object(dl_phdr_info* object, std::size_t, void* argument) {
         const std::uintptr_t begin = object->dlpi_addr + header.p_vaddr;
         if (header.p_type == PT_LOAD) {
             if (address >= begin && address < begin + header.p_memsz) found = true;
-            // Segments come in the order of their addresses.
+            // Segments are in the order of their addresses.
             if (facts.image_begin == nullptr) facts.image_begin = reinterpret_cast<const char*>(begin);
             facts.image_end = reinterpret_cast<const char*>(begin) + header.p_memsz;
             if (header.p_flags & PF_X) {
@@ -116,8 +116,8 @@ int examine_object(dl_phdr_info* object, std::size_t, void* argument) {
     return 1;
 }
 
-// The pages that an image has behind its variables. Those before them are the loader's gap between what can
-// be written and what cannot (see link_flags).
+// Closes the guard pages behind an image's variables. The guard before the variables is the loader's gap
+// between writable and read-only memory (see link_flags).
 void close_guard(const cuscope_simt::ImageTable& table) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto begin = (reinterpret_cast<std::uintptr_t>(table.guard) + page - 1) / page * page;
@@ -188,7 +188,7 @@ Status Image::load(std::string_view bytes, std::shared_ptr<Image>* image, std::s
     loaded->globals_.resize(table->global_count);
     table->describe(loaded->kernels_.data(), loaded->globals_.data());
     loaded->names_.resize(table->kernel_count);
-    std::uint64_t unowned = 0;  // of functions that kernels call, and of no function
+    std::uint64_t unowned = 0;  // bytes of functions that kernels call, and of no function
     std::vector<std::uint64_t> owned(table->kernel_count, 0);
     for (unsigned i = 0; i < table->kernel_count; ++i) {
         const std::uint64_t value = reinterpret_cast<std::uintptr_t>(loaded->kernels_[i].function) -
@@ -216,8 +216,8 @@ Status Image::load(std::string_view bytes, std::shared_ptr<Image>* image, std::s
     return Status::success;
 }
 
-// Before the variables lies what of the image cannot be written, and before that whatever the system put
-// there. Where there is nothing yet, nothing will be.
+// The read-only part of the image lies before its variables. Before that part lies whatever the system mapped
+// there. If that place is still free, it is reserved, so that nothing else is mapped there.
 void Image::reserve_below() {
 #if defined(MAP_FIXED_NOREPLACE)
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -232,7 +232,7 @@ void Image::reserve_below() {
             below_bytes_ = bytes;
             return;
         }
-        if (got != MAP_FAILED) munmap(got, bytes);  // a kernel that does not know the flag
+        if (got != MAP_FAILED) munmap(got, bytes);  // a Linux kernel that does not know the flag
     }
 #endif
 }

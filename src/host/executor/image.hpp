@@ -15,11 +15,11 @@
 
 namespace cuscope::simt {
 
-// What the compiler driver puts behind the bytes of a shared object to make an image of it, so that nothing
-// else is ever loaded.
+// The compiler driver puts this mark behind the bytes of a shared object to make an image of it, so that no
+// other file is ever loaded.
 std::string seal_image(std::string shared_object);
 
-// Where the loader put an image.
+// The addresses at which the loader put an image.
 struct ImageFacts {
     std::size_t tls_module = 0, tls_bytes = 0, tls_alignment = 1;
     const char* code_begin = nullptr;
@@ -28,18 +28,18 @@ struct ImageFacts {
     const char* image_end = nullptr;
 };
 
-// A __shared__ variable: at `offset` in what each block has of its own.
+// A __shared__ variable at `offset` in the shared memory of each block.
 struct SharedVariable {
     std::string name;
     std::size_t offset = 0, bytes = 0;
-    std::string function;  // "f(int*)", in which it stands; "s" itself if it stands in none
+    std::string function;  // "f(int*)", the function that declares the variable; "s" itself if there is none
     bool of_kernel = false;
 };
 
 class Image {
   public:
-    // `bytes` is a CompileResult's image. Status::invalid_kernel_image for anything else, with the reason in
-    // *detail. Runs nothing of the image: see `initialize`.
+    // `bytes` is the image of a CompileResult. For anything else, Status::invalid_kernel_image with the
+    // reason in *detail. Runs no code of the image: see `initialize`.
     static Status load(std::string_view bytes, std::shared_ptr<Image>* image, std::string* detail);
 
     Image(const Image&) = delete;
@@ -55,13 +55,13 @@ class Image {
     bool holds_code(const void* instruction) const {
         return instruction >= facts_.code_begin && instruction < facts_.code_end;
     }
-    // "kernel.cu:12": the line of the user's source that an instruction in the image's code comes from; "" if
-    // it is not known. Takes a millisecond or more.
+    // "kernel.cu:12": the line of the user's source for an instruction in the image's code; empty if the line
+    // is not known. Takes a millisecond or more.
     std::string source_line(const void* instruction) const;
     const std::vector<SharedVariable>& shared_variables() const { return shared_variables_; }
 
-    // The functions that give objects at file scope their first values, which CUDA C++ does not have, but
-    // plain C++ does: [first, last). Empty in nearly all images.
+    // Functions [first, last) that give objects at file scope their first values. Empty in nearly all images:
+    // CUDA C++ does not allow such objects on the device, plain C++ does.
     const void* const* initializers_begin() const { return initializers_begin_; }
     const void* const* initializers_end() const { return initializers_end_; }
 
@@ -78,8 +78,8 @@ class Image {
     std::vector<SharedVariable> shared_variables_;
     const void* const* initializers_begin_ = nullptr;
     const void* const* initializers_end_ = nullptr;
-    // Not in the image, where a kernel could write over them; with what the image's symbols say of each
-    // kernel.
+    // Copies outside the image, where a kernel cannot write over them. They also hold the facts about each
+    // kernel from the image's symbols.
     cuscope_simt::ImageTable table_{};
     std::vector<cuscope_simt::KernelEntry> kernels_;
     std::vector<cuscope_simt::GlobalEntry> globals_;

@@ -1,12 +1,11 @@
-// A block's shared memory: where it lies, what it holds when a block starts, and whether something was
-// written beside it.
+// A block's shared memory: its place, its content when a block starts, and a check for writes beside it.
 #include <algorithm>
 #include <cstring>
 
 #include "host/executor/block.hpp"
 #include "host/executor/grid.hpp"
 
-// The C library's function for thread-local variables of a loaded object.
+// The C library's function that finds the thread-local variables of a loaded object.
 struct TlsIndex {
     std::size_t module, offset;
 };
@@ -18,7 +17,7 @@ using cuscope::simt::GuardedMemory;
 
 namespace {
 
-// What shared memory holds when a block starts: not a number, minus one, and no valid address.
+// The content of shared memory when a block starts: not a number, minus one, and no valid address.
 constexpr int shared_pattern = 0xff;
 constexpr std::size_t most_margin = 64;
 constexpr std::size_t dynamic_alignment = 1024;
@@ -27,7 +26,7 @@ std::size_t align_up(std::size_t value, std::size_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
 }
 
-// By which images find their shared memory that keep no Fiber in a register.
+// Images that keep no Fiber in a register find their shared memory by this key.
 pthread_key_t shared_memory_key() {
     struct Key {
         Key() { pthread_key_create(&value, nullptr); }
@@ -39,7 +38,7 @@ pthread_key_t shared_memory_key() {
 
 }  // namespace
 
-// It ends where the guard begins, as nearly as its alignment allows.
+// Static shared memory ends as close to the guard as its alignment allows.
 void Block::place_static_shared() {
     const cuscope::simt::Image& image = *grid->launch().image;
     const cuscope::simt::ImageFacts& facts = image.facts();
@@ -99,7 +98,7 @@ void Block::fill_shared() {
 }
 
 bool Block::shared_is_intact() {
-    // The variables in the order of their addresses are the compiler's business; the outermost are named.
+    // The compiler chooses the order of the variables' addresses. A message names the outermost variables.
     const auto name = [&](bool first) {
         const auto& variables = grid->launch().image->shared_variables();
         const cuscope::simt::SharedVariable* found = nullptr;

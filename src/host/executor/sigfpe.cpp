@@ -11,7 +11,7 @@ namespace cuscope::simt {
 
 namespace {
 
-// Numbers of registers in an instruction to places in the signal's context.
+// Maps the numbers of registers in an instruction to indices in the signal's context.
 constexpr int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                                  REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
@@ -43,7 +43,7 @@ bool finish_division(void* signal_context) noexcept {
 
     std::uint64_t divisor = 0;
     if (mode == 3) {
-        // Without a prefix, 4 to 7 are the second bytes of the first four registers.
+        // Without a REX prefix, 4 to 7 are the second bytes of the first four registers.
         if (byte && rex == 0 && base >= 4)
             divisor = static_cast<std::uint64_t>(registers[register_of[base - 4]]) >> 8;
         else
@@ -85,7 +85,7 @@ bool finish_division(void* signal_context) noexcept {
     }
     auto put = [&](int where, std::uint64_t value) {
         auto old = static_cast<std::uint64_t>(registers[where]);
-        // 32 bits clear the upper half of a register, fewer leave it.
+        // A result of 32 bits clears the upper half of a register. A smaller one leaves the other bits.
         registers[where] = static_cast<greg_t>(bits == 32 ? value : (old & ~mask) | value);
     };
     if (byte) {
@@ -101,7 +101,7 @@ bool finish_division(void* signal_context) noexcept {
 
 #else
 
-// Elsewhere a division never faults.
+// On other processors a division never faults.
 bool finish_division(void*) noexcept { return false; }
 
 #endif

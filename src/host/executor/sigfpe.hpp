@@ -1,11 +1,11 @@
-// Integer division as a GPU does it: a quotient that does not exist is no fault there.
+// Integer division as on a GPU, where a quotient that does not exist is no fault.
 #pragma once
 
 namespace cuscope::simt {
 
-// In a handler of SIGFPE: gives the interrupted division the result that a GPU gives (all bits set after a
-// division by zero; the dividend and no remainder where the smallest number is divided by -1) and goes on
-// after it. False if it is none.
+// Call in a handler of SIGFPE. Gives the interrupted division the result that a GPU gives, and goes on after
+// it: all bits set after a division by zero; the dividend, without a remainder, for the smallest number
+// divided by -1. False if the instruction is not a division.
 bool finish_division(void* signal_context) noexcept;
 
 }  // namespace cuscope::simt

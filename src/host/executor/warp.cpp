@@ -1,4 +1,4 @@
-// The rendezvous of a warp's lanes, from which every warp operation is made.
+// The rendezvous of a warp's lanes. Every warp operation is built on it.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -53,7 +53,7 @@ CUSCOPE_ON_FIBER unsigned long long Block::warp(Strand* self, WarpKind kind, uns
         describe_foreign_lane(self);
         leave(self);
     }
-    // Lanes beyond the block's last thread do not exist; nobody waits for them.
+    // Lanes beyond the block's last thread do not exist, so no lane waits for them.
     const unsigned lanes = std::min(thread_count_ - (self->linear_thread - lane), 32u);
     const unsigned wanted = lanes == 32 ? mask : mask & ((1u << lanes) - 1);
     Warp& warp = warps_[self->warp_index()];
@@ -66,7 +66,7 @@ CUSCOPE_ON_FIBER unsigned long long Block::warp(Strand* self, WarpKind kind, uns
             const Strand& strand = *warp.waiting[other];
             if (strand.kind == kind && strand.mask == mask) return;
             agree = false;
-            // It waits for this lane, and this lane for it.
+            // That lane waits for this lane, and this lane for that one.
             if (strand.mask >> lane & 1) hopeless = true;
         });
         if (hopeless) {
@@ -144,7 +144,7 @@ void Block::complete_warp(Warp& warp, unsigned mask, WarpKind kind) {
     make_ready(warp, mask);
 }
 
-// In the order in which lanes run.
+// Makes lanes ready in the order in which they run.
 void Block::make_ready(const Warp& warp, unsigned lanes) {
     ++meetings_;
     if (lanes_descend_) {
@@ -155,8 +155,8 @@ void Block::make_ready(const Warp& warp, unsigned lanes) {
     }
 }
 
-// Nothing can run. Completes the operations for which all lanes have come that have not ended. What a lane
-// that has ended would bring to a gather is missing, so such an operation does not complete.
+// Called when nothing can run. Completes the operations at which all lanes that have not ended have arrived.
+// A gather also needs the values of ended lanes, so it does not complete.
 bool Block::release_warps_past_ended() {
     const auto count = static_cast<std::size_t>(thread_count_ + 31) / 32;
     for (std::size_t i = 0; i < count; ++i) warps_[i].going_on = 0;
@@ -192,7 +192,7 @@ CUSCOPE_ON_FIBER unsigned Block::active_mask(Strand* self, const Site* site) {
     return static_cast<unsigned>(self->result);
 }
 
-// Of each warp, lets those lanes go on that wait at one place. False if none does.
+// In each warp, lets the lanes go on that wait at one place for the active mask. False if no lane waits so.
 bool Block::release_active_mask() {
     bool released = false;
     for (unsigned i = 0; i < used_; ++i) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t thread_stack_bytes = 512 << 10;
 constexpr auto tick = std::chrono::milliseconds(5);
-// A grid that starts finds the monitor awake for this long after the last one.
+// After a grid has ended, the monitor stays awake for this long, ready for the next grid.
 constexpr int idle_ticks = 200;
 
 unsigned usable_processors() {
@@ -27,13 +27,13 @@ unsigned usable_processors() {
 }  // namespace
 
 WorkerPool& WorkerPool::instance() {
-    static WorkerPool* pool = new WorkerPool;  // its threads outlive every destructor
+    static WorkerPool* pool = new WorkerPool;  // the threads outlive every destructor
     return *pool;
 }
 
 WorkerPool::WorkerPool() : width_(usable_processors()) { install_fault_handlers(); }
 
-// Signals meant for the process are not for these threads.
+// These threads block all signals: signals to the process are not meant for them.
 bool WorkerPool::start_thread(void* (*function)(void*), void* argument) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);

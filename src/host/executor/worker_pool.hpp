@@ -1,5 +1,5 @@
-// OS threads that help to run grids, and one that watches over the grids that run. They live as long as the
-// process.
+// OS threads that help to run grids, and a monitor thread that watches the running grids. They live as long
+// as the process.
 #pragma once
 
 #include <condition_variable>
@@ -14,15 +14,16 @@ class WorkerPool {
   public:
     static WorkerPool& instance();
 
-    // How many OS threads the machine runs at once, the caller's included.
+    // The number of OS threads that the machine runs at once, the caller included.
     unsigned width() const { return width_; }
 
-    // Sends threads to grid.participate(); returns how many go. Up to width() they stay for later grids.
+    // Sends threads to grid.participate(); returns how many go. Up to width() threads are kept for later
+    // grids.
     unsigned send(Grid& grid, unsigned threads);
-    // Returns once no sent thread is in the grid or on its way to it.
+    // Returns once no sent thread is in the grid, or on its way to it.
     void recall(Grid& grid);
 
-    // The monitor calls grid.watch() from now on, and between the two never.
+    // The monitor calls grid.watch() only between watch() and unwatch().
     void watch(Grid& grid);
     void unwatch(Grid& grid);
 

@@ -22,7 +22,8 @@ namespace {
 const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 constexpr std::size_t granule = 512;
 constexpr std::size_t large_from = 64 * 1024;
-// On either side of page-locked memory, so that a kernel's wrong index does not reach what is Python's.
+// A guard on either side of page-locked memory, so that a kernel's wrong index does not reach Python's
+// memory.
 constexpr std::size_t host_guard = std::size_t{1} << 20;
 constexpr std::size_t chunk = std::size_t{2} << 20;
 
@@ -30,8 +31,9 @@ std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit
 
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
-// At a place of its own, so that addresses are the same on every run: away from where the system and
-// AddressSanitizer put things. ThreadSanitizer allows no such place, and then the system chooses.
+// Reserves addresses at a fixed place, so that they are the same on every run. The place is away from the
+// ranges that the system and AddressSanitizer use. ThreadSanitizer allows no such place; with it the system
+// chooses the address.
 std::byte* reserve([[maybe_unused]] int device, std::size_t bytes) {
     constexpr int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 #if defined(MAP_FIXED_NOREPLACE) && !defined(CUSCOPE_THREAD_SANITIZER)
@@ -42,7 +44,7 @@ std::byte* reserve([[maybe_unused]] int device, std::size_t bytes) {
         void* const got = mmap(wanted, bytes, PROT_NONE, kind | MAP_FIXED_NOREPLACE, -1, 0);
         if (got == wanted) return static_cast<std::byte*>(got);
         if (got != MAP_FAILED)
-            munmap(got, bytes);  // a kernel that does not know the flag takes it for a hint
+            munmap(got, bytes);  // an older Linux kernel ignores the flag and takes the address as a hint
     }
 #endif
     void* const got = mmap(nullptr, bytes, PROT_NONE, kind, -1, 0);
@@ -74,7 +76,7 @@ bool MemoryRegistry::remove(const void* base) {
 
 const Allocation* MemoryRegistry::find(const void* address) const {
     const std::uintptr_t wanted = number(address);
-    // Unsigned: an address below the base is further away than any allocation is long.
+    // The subtraction is unsigned: an address below the base gives a difference larger than any allocation.
     if (last_hit_ && wanted - number(last_hit_->base) < last_hit_->bytes) return last_hit_;
     const auto after = by_base_.upper_bound(wanted);
     if (after == by_base_.begin()) return nullptr;
@@ -145,7 +147,8 @@ bool DeviceArena::FreeRanges::take(std::size_t length, std::size_t* offset) {
 
 DeviceArena::DeviceArena(int device, std::size_t capacity) : capacity_(capacity) {
     const std::size_t rounded = round_up(capacity, chunk);
-    // Addresses cost nothing: enough of them that guards and fragments never refuse what the capacity allows.
+    // Reserving addresses costs nothing, so there are enough that guard pages and fragmentation never refuse
+    // an allocation that the capacity allows.
     for (std::size_t spare = rounded + (std::size_t{1} << 28); !base_ && spare >= page; spare /= 4) {
         small_end_ = rounded;
         reserved_ = small_end_ + page + rounded + spare;
@@ -238,12 +241,12 @@ bool DeviceArena::open(std::size_t offset, std::size_t bytes) {
 }
 
 void DeviceArena::close(std::size_t offset, std::size_t bytes) {
-    madvise(base_ + offset, bytes, MADV_DONTNEED);  // it reads as zero when it is opened again
+    madvise(base_ + offset, bytes, MADV_DONTNEED);  // reads as zero when opened again
     mprotect(base_ + offset, bytes, PROT_NONE);
 }
 
 std::byte* allocate_host(std::size_t bytes) {
-    // Page-locked memory cannot be more than there is, whatever the system would promise.
+    // Page-locked memory cannot exceed the machine's memory, even if the system overcommits.
     const std::size_t machine =
         static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     if (bytes == 0 || bytes > machine) return nullptr;

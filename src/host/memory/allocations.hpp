@@ -1,5 +1,5 @@
-// The memory that a simulated host and its devices hold: where allocations come from, and which allocation an
-// address belongs to. Knows nothing of streams and time; the runtime's lock guards it.
+// The memory of a simulated host and its devices: where allocations come from, and which allocation an
+// address belongs to. Independent of streams and time. The runtime's lock guards it.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +21,17 @@ struct Allocation {
     std::size_t bytes = 0;
     MemoryType type = MemoryType::device;
     int device = 0;
-    unsigned flags = 0;        // of host_alloc, host_register
-    Pool* pool = nullptr;      // of stream-ordered memory
-    bool registered = false;   // host memory that is the program's own
-    bool fixed = false;        // a module's variable, a CUDA array: nothing that free takes
-    std::uint64_t serial = 0;  // tells allocations apart that had the same address one after the other
+    unsigned flags = 0;        // the flags of host_alloc or host_register
+    Pool* pool = nullptr;      // stream-ordered memory: its pool
+    bool registered = false;   // the program's own memory, given to host_register
+    bool fixed = false;        // a module variable or a CUDA array, which free refuses
+    std::uint64_t serial = 0;  // unique, unlike the address, which may be reused
 };
 
-// Which allocation an address belongs to.
+// Maps addresses to allocations.
 class MemoryRegistry {
   public:
-    // False if it overlaps one that is there. Allocations of no bytes are not kept.
+    // False if it overlaps a known allocation. Allocations of zero bytes are not kept.
     bool add(const Allocation& allocation);
     // False if no allocation begins there.
     bool remove(const void* base);
@@ -40,21 +40,22 @@ class MemoryRegistry {
     const Allocation* find_base(const void* base) const;
     // The allocation that holds all of [address, address + bytes), or null.
     const Allocation* find_range(const void* address, std::size_t bytes) const;
-    // The allocation that ends before the address, in the same page, or null. Memory is given in whole pages.
+    // The allocation that ends before the address but shares its last page with it, or null. Memory is mapped
+    // in whole pages.
     const Allocation* in_last_page(const void* address) const;
     std::size_t size() const { return by_base_.size(); }
-    // In the order of their addresses.
+    // Visits allocations in address order.
     void for_each(const std::function<void(const Allocation&)>& visit) const;
 
   private:
     std::uint64_t last_serial_ = 0;
-    // Nodes do not move, so that pointers to other allocations survive add and remove.
+    // Map nodes do not move, so pointers to other allocations survive add and remove.
     std::map<std::uintptr_t, Allocation> by_base_;
     mutable const Allocation* last_hit_ = nullptr;
 };
 
-// The address range of one device. What is not allocated cannot be touched, except beside small allocations;
-// what is allocated reads as zero. Where allocations lie depends on nothing but the calls before.
+// The address range of one device. Unallocated memory cannot be touched, except next to small allocations.
+// Newly allocated memory reads as zero. The addresses depend only on the earlier calls.
 class DeviceArena {
   public:
     DeviceArena(int device, std::size_t capacity);
@@ -62,17 +63,18 @@ class DeviceArena {
     DeviceArena(const DeviceArena&) = delete;
     DeviceArena& operator=(const DeviceArena&) = delete;
 
-    // Aligned to 512 bytes. Null: does not fit, or no bytes were asked for.
+    // Aligned to 512 bytes. Null if the request does not fit or is for zero bytes.
     std::byte* allocate(std::size_t bytes);
-    // `base` and `bytes` are those of one allocate.
+    // `base` and `bytes` are the result and the argument of one call of allocate.
     void release(std::byte* base, std::size_t bytes);
 
     std::size_t capacity() const { return capacity_; }
-    // As allocated: in units of 512 bytes, and of pages from 64 KiB on.
+    // Rounded up as allocated: to 512 bytes, and from 64 KiB on to pages.
     std::size_t used() const { return used_; }
 
   private:
-    // Free ranges of a stretch of addresses, neighbours merged. Best fit, then the lowest address.
+    // The free ranges of an address range, with neighbours merged. Takes the best fit; among equals the
+    // lowest address.
     class FreeRanges {
       public:
         void add(std::size_t offset, std::size_t length);
@@ -91,8 +93,7 @@ class DeviceArena {
     bool open(std::size_t offset, std::size_t bytes);
     void close(std::size_t offset, std::size_t bytes);
 
-    // The addresses: small allocations within chunks, a guard page, then large allocations with a guard page
-    // each.
+    // The layout: small allocations in chunks, a guard page, then large allocations with a guard page each.
     std::byte* base_ = nullptr;
     std::size_t reserved_ = 0;
     std::size_t small_end_ = 0;
@@ -103,10 +104,10 @@ class DeviceArena {
     std::vector<std::size_t> chunk_used_;  // bytes allocated in each chunk that was ever opened
     std::vector<bool> chunk_open_;
     std::size_t spare_chunk_ =
-        no_chunk;  // the one empty chunk that stays open, so that alternating calls are fast
+        no_chunk;  // one empty chunk stays open, so that alternating allocate and release are fast
 };
 
-// Page-locked host memory: page-aligned, zero. Null: the machine has not that much.
+// Page-locked host memory, page-aligned and zeroed. Null if the machine does not have that much memory.
 std::byte* allocate_host(std::size_t bytes);
 void release_host(std::byte* base, std::size_t bytes);
 

@@ -1,4 +1,4 @@
-// Which elements and extents CUDA arrays have.
+// The element types and extents that CUDA arrays allow.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,17 @@
 
 namespace cuscope::host {
 
-// Bytes of an element; 0 if no array has such elements.
+// The bytes of an element; 0 if arrays do not allow such elements.
 std::size_t element_bytes(const ChannelFormat& format);
 
-// Elements of an array; an extent of 0 is an axis that it does not have.
+// The number of elements of an array. An extent of 0 means that the array lacks this axis.
 std::size_t element_count(const Extent& extent);
 
-// Has an array such an extent? The limits are those of every device of compute capability 5 and later. Of a
-// layered array the depth is the number of layers, of a cubemap that of its faces.
+// Do arrays allow this extent? The limits hold for every device of compute capability 5 and later. The
+// depth is the number of layers of a layered array, or of faces of a cubemap.
 bool fits_array(const Extent& extent, unsigned flags);
 
-// "4 x 4 x 6 elements, flags 4"
+// For example "4 x 4 x 6 elements, flags 4".
 std::string describe(const Extent& extent, unsigned flags);
 
 }  // namespace cuscope::host

@@ -1,4 +1,4 @@
-// What was advised and prefetched of a managed allocation, by ranges of pages.
+// The advice and the prefetches of a managed allocation, by ranges of pages.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ struct PageState {
     bool read_mostly = false;
     int preferred_location = invalid_device_id;
     int last_prefetch = invalid_device_id;
-    int location = invalid_device_id;  // where the pages are: nowhere until they are touched
-    std::vector<int> accessed_by;      // in order
+    int location = invalid_device_id;  // where the pages are; invalid until a prefetch
+    std::vector<int> accessed_by;      // sorted
     bool operator==(const PageState&) const = default;
 };
 
@@ -23,7 +23,7 @@ class ManagedRanges {
   public:
     static constexpr std::size_t page = 4096;
 
-    // Changes the pages that [offset, offset + bytes) touches.
+    // Changes the state of the pages that overlap [offset, offset + bytes).
     template <class Change>
     void change(std::size_t offset, std::size_t bytes, Change&& change) {
         const std::size_t first = offset / page, last = (offset + bytes + page - 1) / page;
@@ -32,7 +32,7 @@ class ManagedRanges {
         for (auto run = runs_.find(first); run != runs_.end() && run->first < last; ++run)
             change(run->second);
     }
-    // Visits the states of those pages, and how many pages have each.
+    // Visits these pages' states, each with the number of consecutive pages that share it.
     template <class Visit>
     void visit(std::size_t offset, std::size_t bytes, Visit&& visit) const {
         const std::size_t first = offset / page, last = (offset + bytes + page - 1) / page;
@@ -49,7 +49,7 @@ class ManagedRanges {
         if (run->first != at) runs_.emplace_hint(std::next(run), at, run->second);
     }
 
-    std::map<std::size_t, PageState> runs_{{0, {}}};  // by first page; each goes on to the next
+    std::map<std::size_t, PageState> runs_{{0, {}}};  // by first page; a run ends where the next begins
 };
 
 }  // namespace cuscope::host

@@ -1,6 +1,6 @@
-// How a GPU's driver places page-locked memory, as an H200 answered. Allocations of less than 2 MiB share
-// chunks of 2 MiB; write-combined memory has chunks of its own. All allocations in a chunk show the flags of
-// the first one.
+// How a GPU's driver places page-locked memory, as measured on an H200. Allocations of less than 2 MiB share
+// chunks of 2 MiB. Write-combined memory has its own chunks. All allocations in a chunk report the flags of
+// the chunk's first allocation.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace cuscope::host {
 
 class PageLockedChunks {
   public:
-    // Places an allocation that asked for `flags`, and returns the flags that it shows.
+    // Places an allocation that was requested with `flags`. Returns the flags that it reports.
     unsigned place(const void* base, std::size_t bytes, int device, unsigned flags) {
         if (bytes >= chunk_bytes) return flags;
         Chunk* chunk = nullptr;
@@ -68,7 +68,7 @@ class PageLockedChunks {
         unsigned long long chunk;
         std::size_t offset;
     };
-    std::map<unsigned long long, Chunk> chunks_;  // in the order in which they were made
+    std::map<unsigned long long, Chunk> chunks_;  // in order of creation
     std::map<const void*, Place> places_;
     unsigned long long next_ = 0;
 };

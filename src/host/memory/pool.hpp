@@ -1,6 +1,6 @@
-// A memory pool of a simulated device: what free_async gave back and malloc_async may take again, and the
-// pool's statistics. What a stream gave back, the same stream may take at once, since its work is in order;
-// others when the free has ended. Where the memory comes from is the runtime's affair.
+// A memory pool of a simulated device: the blocks that free_async gave back and malloc_async may reuse, and
+// the pool's statistics. The stream that freed a block may reuse it at once, since its work runs in order.
+// Other streams may reuse it when the free has ended. The runtime provides the memory itself.
 #pragma once
 
 #include <algorithm>
@@ -16,22 +16,22 @@ namespace cuscope::host {
 struct Pool {
     struct Free {
         std::byte* base;
-        const SimStream* stream;  // null once that is gone
+        const SimStream* stream;  // null once the stream is destroyed
         CommandRef freed;
     };
 
     int device = 0;
-    std::size_t max_size = 0;  // 0: as much as the device has
+    std::size_t max_size = 0;  // 0: limited by the device's memory only
     bool is_default = false;
-    bool destroyed = false;                 // goes with its last allocation
-    std::map<int, std::uint64_t> settings;  // switches, and the release threshold
-    std::map<int, int> access;              // of other devices: cudaMemAccessFlags
+    bool destroyed = false;                 // removed once its last allocation is gone
+    std::map<int, std::uint64_t> settings;  // reuse switches and the release threshold
+    std::map<int, int> access;              // by other device: cudaMemAccessFlags
     std::uint64_t reserved = 0, reserved_high = 0, used = 0, used_high = 0;
     std::size_t allocations = 0;
-    int waiting = 0;                                // calls that wait for room in it: it stays while they do
+    int waiting = 0;                                // calls that wait for room; they keep the pool alive
     std::map<std::size_t, std::vector<Free>> free;  // by size, oldest first
 
-    // Null: nothing of that size that the stream may have.
+    // Null if the pool has no free block of that size that the stream may use.
     std::byte* take(std::size_t size, const SimStream* stream) {
         const auto bucket = free.find(size);
         if (bucket == free.end()) return nullptr;
@@ -45,7 +45,7 @@ struct Pool {
         if (blocks.empty()) free.erase(bucket);
         return base;
     }
-    // Gives back to `release(base, size)` what nobody uses any more, until no more than `keep` bytes are
+    // Gives blocks that no work uses any more to `release(base, size)`, until at most `keep` bytes are
     // reserved.
     template <class Release>
     void trim(std::uint64_t keep, Release&& release) {
@@ -60,8 +60,8 @@ struct Pool {
             bucket = bucket->second.empty() ? free.erase(bucket) : std::next(bucket);
         }
     }
-    // `size` is the allocation's share of the pool, `bytes` the request of the program: a GPU counts the
-    // second as used.
+    // `size` is the allocation's share of the pool, `bytes` the size that the program requested. As on a GPU,
+    // `used` counts the requested bytes.
     void count_in(std::size_t size, std::size_t bytes, bool fresh) {
         if (fresh) reserved_high = std::max(reserved_high, reserved += size);
         used_high = std::max(used_high, used += bytes);

@@ -1,4 +1,4 @@
-// The beginning of every call of the host runtime. Private to src/host.
+// The prologue of every call of the host runtime. Private to src/host.
 #pragma once
 
 #include <utility>
@@ -8,11 +8,11 @@
 
 namespace cuscope::host {
 
-// Takes the lock, spends what the call costs, and finds out whether the call is refused whatever its
-// arguments are: in a forked child, in a host function, on a lost device.
+// Takes the lock and charges the call's cost to the simulated host clock. It also decides whether the call is
+// refused independently of its arguments: in a forked child, in a host function, or on a lost device.
 class HostRuntime::Call {
   public:
-    enum class On { device, host };  // does a lost device refuse it?
+    enum class On { device, host };  // device: the call is refused while the device is lost
 
     Call(HostRuntime& runtime, std::int64_t CallCosts::*cost, On on = On::device) {
         if (forked_after_use()) {
@@ -44,7 +44,8 @@ class HostRuntime::Call {
     Status refused_ = Status::success;
 };
 
-// The last error is the runtime library's: what fails in a function of the driver does not set it.
+// Restores the last error. cudaGetLastError belongs to the runtime library: a failing driver function (cu...)
+// does not set it.
 class HostRuntime::LastErrorKept {
   public:
     LastErrorKept() : last_(thread().last) {}
@@ -56,7 +57,7 @@ class HostRuntime::LastErrorKept {
     Status last_;
 };
 
-// Another device is the current one of the thread meanwhile.
+// Makes another device the thread's current one for a scope.
 class HostRuntime::OnDevice {
   public:
     explicit OnDevice(int device) : before_(std::exchange(thread().device, device)) {}

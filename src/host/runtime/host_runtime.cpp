@@ -20,20 +20,19 @@ namespace {
 using std::chrono::milliseconds;
 using Real = std::chrono::steady_clock;
 
-// Real time after which an effect that does not end counts as waiting for something that the program has yet
-// to do.
+// An effect that has run for this long (real time) counts as waiting for an action that the program has yet
+// to take.
 constexpr milliseconds patience{1000};
 constexpr std::size_t most_effects = 16384;
-// So many commands may be issued before the devices are simulated without being asked, and so many be
-// pending.
+// The limits on commands that were issued since the devices were last simulated, and on pending commands.
 constexpr std::size_t most_unobserved = 1024, most_pending = 65536;
 
 const RuntimeRegistration registration({"host", 10, []() -> std::shared_ptr<Runtime> {
                                             return std::make_shared<HostRuntime>();
                                         }});
 
-// For how long one command has held up a wait, of real time. It is known by its sequence number, since
-// another may come to lie at its address.
+// Measures for how long (real time) one command has held up a wait. The command is known by its sequence
+// number, since a later command may reuse its address.
 class Patience {
   public:
     Real::duration since(const Command* command) {
@@ -112,7 +111,7 @@ Command* HostRuntime::begin(Stream& stream, Engine engine, Role role) {
     return command;
 }
 
-// Is the effect run? Not on a lost device, not at exit.
+// Called before an effect runs. False: the effect is skipped, on a lost device and at exit.
 bool HostRuntime::starts(const Command* command) {
     if (stopping_ || devices_[command->device]->lost != Status::success) return false;
     note_progress();
@@ -126,7 +125,7 @@ bool HostRuntime::starts(const Command* command) {
     return true;
 }
 
-// The effect was run, or is not to be.
+// Called after an effect has run or was skipped.
 void HostRuntime::done(Command* command) {
     note_progress();
     if (running_callback_ == command) running_callback_ = nullptr;
@@ -149,7 +148,8 @@ void HostRuntime::commit(Command* command, Command* after) {
     start_background();
 }
 
-// Keeps what is pending within bounds, a good many at a time.
+// Keeps the number of pending commands within bounds. It acts only once for many commands, because catching
+// up at each would cost too much.
 void HostRuntime::relieve(Lock& lock) {
     if (++unobserved_ < most_unobserved) return;
     unobserved_ = 0;
@@ -172,10 +172,10 @@ bool HostRuntime::pass_stalled() {
     return stalled_ = stalled;
 }
 
-// What a destructor does in place of a wait. Work whose simulated time is over gets a moment to be done, so
-// that when memory goes back does not depend on how fast the processor is. Work that takes longer (an endless
-// kernel, a host function that waits) gets no second moment soon, since many arrays may be dropped beside it.
-// True: enough.
+// Destructors do this in place of a wait. Work that is over in simulated time gets a moment (50 ms) to be
+// done in real time, so that the point at which memory is given back does not depend on the processor's
+// speed. If the work takes longer (an endless kernel, a host function that waits), destructors do not wait
+// again for 500 ms, since the program may drop many arrays in a row. True: do not wait any longer.
 bool HostRuntime::linger(Lock& lock, Command* awaited) {
     constexpr milliseconds moment{50}, pause{500};
     ThreadState& state = thread();
@@ -197,13 +197,14 @@ bool HostRuntime::linger(Lock& lock, Command* awaited) {
     return false;
 }
 
-// For the work of `awaited`, or null: of any command. True: somebody wants the wait to end.
+// Waits for up to 50 ms for the work of `awaited`; null: for any command's work. True: the wait is to end,
+// because the interrupt check says so or because a destructor has waited long enough.
 bool HostRuntime::wait_slice(Lock& lock, Command* awaited) {
     if (NoWait::active()) return linger(lock, awaited);
     effects_.await(stalled_ ? nullptr : awaited);
     ++waiting_;
     note_unlock();
-    // Nobody says when the host, or another process, has done what a command watches for.
+    // There is no notification when the host or another process writes the memory that a command polls.
     const milliseconds slice{timeline_.watching() ? 2 : 50};
     const bool notified = changed_.wait_for(lock, slice) == std::cv_status::no_timeout;
     --waiting_;
@@ -211,8 +212,8 @@ bool HostRuntime::wait_slice(Lock& lock, Command* awaited) {
     return asked_to_end(lock);
 }
 
-// Does somebody want this thread's wait to end? Asked every few dozen milliseconds, however often the thread
-// is woken: other threads may keep the devices busy without an end.
+// Asks the interrupt check whether this thread's wait is to end. It is asked every few dozen milliseconds,
+// however often the thread is woken: other threads may keep the devices busy endlessly.
 bool HostRuntime::asked_to_end(Lock& lock) {
     constexpr milliseconds pause{30};
     thread_local Real::time_point last_asked;
@@ -226,13 +227,13 @@ bool HostRuntime::asked_to_end(Lock& lock) {
     return end;
 }
 
-// Has `next`, which holds up the simulation, run for so long that it must be waiting for what the program has
-// yet to do? Where `command` needs it, only the executor's word for it counts: its times are part of the
-// timeline.
+// Has `next`, which holds up the simulation, run for so long that it must be waiting for an action that the
+// program has yet to take? If `command` depends on `next`, only the executor's report that the kernel is
+// stalled counts, because the duration of `next` is then part of the timeline.
 bool HostRuntime::waits_outside(const Command* command, const Command* next, Real::duration real) const {
     const bool stalled = next->running && next->effect->stalled();
     if (effects_.behind_stalled(next)) return real > patience;
-    // Work that has begun ends by itself, unless it is stalled or the program's own.
+    // Work that has begun ends by itself, unless it is stalled or is the program's host function.
     if (next->ended >= 0 && !stalled && next->engine != Engine::host) return false;
     if (effects_.depends_on(command, next)) return stalled && real > patience;
     return real > (stalled ? patience / 10 : patience);
@@ -249,12 +250,12 @@ Status HostRuntime::wait_for(Lock& lock, Command* command) {
             if (next == nullptr) continue;
             const Real::duration held_up = patience_with.since(next);
             if (next->effect && !next->watches && !next->stalled && waits_outside(command, next, held_up)) {
-                // It waits for what another stream, or the host, will do; so those go on without it.
+                // It waits for an action of another stream or of the host, so these go on without it.
                 timeline_.set_stalled(next, !effects_.behind_stalled(next));
                 continue;
             }
         }
-        // A kernel that waits for what another stream will do: that stream has to get there.
+        // A kernel waits for another stream's command: simulate on, so that the stream gets there.
         if (command->ended >= 0 && pass_stalled()) timeline_.advance_one();
         if (wait_slice(lock, next == command && command->ended < 0 ? nullptr : next)) {
             if (command->ended >= 0) timeline_.wait_until(command->ended);
@@ -262,7 +263,8 @@ Status HostRuntime::wait_for(Lock& lock, Command* command) {
         }
     }
     if (!drain(lock)) return Status::not_ready;
-    // How soon its work was done in real time must not matter: only a host that had to wait is woken up.
+    // The host's clock must not depend on how soon the work was done in real time: only a host that had to
+    // wait in simulated time pays for being woken up.
     if (command->ended > timeline_.now()) {
         timeline_.wait_until(command->ended + devices_[command->device]->model->wake_up_ns);
     }
@@ -304,11 +306,12 @@ Status HostRuntime::wait_to_free(Lock& lock, int device) {
     return Status::success;
 }
 
-// Has the work of all commands done that have ended so far, so that the memory that the host sees does not
-// depend on how fast that work is. Stalled work, and work that waits for it, stays behind. False: somebody
-// wants the wait to end.
+// Waits for the work of all commands that have ended so far, so that the memory that the host sees does not
+// depend on how fast that work is. Stalled work, and work that depends on it, is left out. False: the wait
+// was interrupted.
 bool HostRuntime::drain(Lock& lock) {
-    // Commands of other threads that end meanwhile are theirs to wait for; else this might never end.
+    // Commands that other threads issue and that end meanwhile are left to these threads; otherwise this loop
+    // might never end.
     const std::uint64_t all = effects_.count_ended();
     while (Command* last = effects_.last_to_do(all)) {
         if (stopping_ || (pass_stalled() && Real::now() - stalled_since_ > patience)) return true;
@@ -317,7 +320,7 @@ bool HostRuntime::drain(Lock& lock) {
     return true;
 }
 
-// Simulates up to the host's time.
+// Simulates the devices up to the host's time.
 void HostRuntime::catch_up(Lock& lock) {
     Patience patience_with;
     const Time limit = timeline_.now();
@@ -341,7 +344,7 @@ bool HostRuntime::is_done(Lock& lock, Command* command) {
     return effects_.functional(command);
 }
 
-// A device's printf appears when the host waits for it.
+// As on a GPU, the output of a kernel's printf appears when the host synchronizes.
 void HostRuntime::flush_printed(Lock& lock) {
     if (printed_.empty()) return;
     const std::string text = std::exchange(printed_, {});
@@ -361,9 +364,9 @@ void HostRuntime::start_background() {
     if (timeline_.pending() == 1) background_.notify_one();
 }
 
-// A program may wait, outside the runtime, for what a host function or a copy will do. So when no call comes
-// and the process is idle, or no call has come for long, the devices go on: one completion at a time, the
-// host's clock with them.
+// A program may wait, outside the runtime, for the effect of a host function or of a copy. So the devices
+// advance by themselves when no call comes and the process is idle, or when no call has come for long: one
+// completion at a time, and the host's clock with them.
 void HostRuntime::background() {
     constexpr milliseconds look{50}, react{5};
     constexpr int idle_looks = 2, busy_looks = 40;
@@ -402,7 +405,8 @@ void HostRuntime::background() {
                 if (changed_.wait_for(lock, look) == std::cv_status::timeout) break;
                 continue;
             }
-            // The program gets time to react to what it can see, and the effects to be done.
+            // Gives the program time to react to the changes that it can see, and the effects time to be
+            // done.
             if (timeline_.pending() == before || --pause > 0) continue;
             pause = 64;
             lock.unlock();
@@ -441,7 +445,7 @@ void HostRuntime::shut_down() noexcept {
     for (std::size_t i = 0; i < devices_.size(); ++i) abort_kernels(static_cast<int>(i));
     changed_.notify_all();
     background_.notify_all();
-    // A moment for kernels that run to notice; whatever is left ends with the process.
+    // Running kernels get a moment to notice the abort. Any that are left end with the process.
     for (int i = 0; i < 20 && !running_kernels_.empty() && !effects_.idle(); ++i) {
         effects_.await(nullptr);
         changed_.wait_for(lock, milliseconds(10));

@@ -1,8 +1,9 @@
-// The contract with no GPU: a simulated host with simulated devices, whose memory is real and whose kernels
-// run on the CPU. What happens when is the timeline's; what work is done, and when in real time, is the
-// effects'. This class keeps the rules of the runtime's calls: handles, errors, checks, who waits for what.
+// The runtime contract without a GPU: a simulated host with simulated devices. Their memory is real memory of
+// the process, and their kernels run on the CPU. Timeline decides when each command starts and ends in
+// simulated time. Effects does the commands' work in real time. This class holds the rules of the runtime's
+// calls: handles, errors, argument checks, and which calls wait for which commands.
 //
-// One lock guards everything. It is never held while an effect runs, or while the interrupt check is asked.
+// One lock guards everything. It is never held while an effect runs or while the interrupt check is called.
 #pragma once
 
 #include <atomic>
@@ -34,12 +35,12 @@ namespace cuscope::host {
 
 struct Box;
 
-constexpr unsigned lmem_resize_to_max = 0x10;  // of the flags of a device: cudaDeviceLmemResizeToMax
+constexpr unsigned lmem_resize_to_max = 0x10;  // a device flag: cudaDeviceLmemResizeToMax
 
 class HostRuntime final : public Runtime {
   public:
     HostRuntime();
-    ~HostRuntime() override;  // where Graphs is complete
+    ~HostRuntime() override;  // defined where Graphs is a complete type
 
     std::string kind() const override { return "host"; }
     bool simulated() const override { return true; }
@@ -55,7 +56,7 @@ class HostRuntime final : public Runtime {
     void shut_down() noexcept override;
 
   private:
-    // Graphs, and captures under way: graph.hpp.
+    // Graphs and active captures: see graph.hpp.
     struct Capture;
     struct Graph;
     struct GraphNode;
@@ -66,7 +67,7 @@ class HostRuntime final : public Runtime {
     struct GraphPlan;
     struct GraphMemory;
     struct Graphs;
-    // Graphs that kernels launch: graph_device_launch.hpp.
+    // Graphs that kernels launch: see graph_device_launch.hpp.
     struct DeviceGraph;
     struct LaunchEnvironment;
     class KernelLauncher;
@@ -74,13 +75,13 @@ class HostRuntime final : public Runtime {
     struct Stream : SimStream {
         unsigned flags = 0;
         unsigned long long id = 0;
-        unsigned long long thread = 0;  // whose per-thread default stream it is; 0: nobody's
-        // Attributes; the priority is SimStream's.
+        unsigned long long thread = 0;  // this is that thread's per-thread default stream; 0: it is not one
+        // Attributes. The priority is a member of SimStream.
         AccessPolicyWindow window;
-        int synchronization_policy = -1;  // never set: automatic
+        int synchronization_policy = -1;  // -1: never set, automatic
         int domain = 0;
         unsigned char default_domain = 0, remote_domain = 1;
-        // What the next captured node depends on, while the stream is being captured.
+        // While the stream is captured: the nodes that the next captured node depends on.
         Capture* capture = nullptr;
         std::vector<GraphNode*> tips;
         std::vector<GraphEdgeData> tip_edges;
@@ -88,54 +89,54 @@ class HostRuntime final : public Runtime {
     struct Event {
         unsigned flags = 0;
         int device = 0;
-        bool reset = false;  // its device was, since it was made
+        bool reset = false;  // the device was reset after the event was created
         CommandRef record;
-        unsigned long long capture = 0;  // in which it was last recorded; 0: in none
+        unsigned long long capture = 0;  // the capture of the last record; 0: not captured
         std::vector<GraphNode*> tips;
         std::vector<GraphEdgeData> tip_edges;
     };
     struct Kernel;
-    // What the attributes of a launch ask for.
+    // The settings that the attributes of a launch request.
     struct LaunchRequest {
         bool cooperative = false;
-        Dim3 cluster{0, 0, 0}, preferred_cluster{0, 0, 0};  // zeroes: not given
+        Dim3 cluster{0, 0, 0}, preferred_cluster{0, 0, 0};  // all zero: not given
         std::optional<int> priority;
         bool overlaps = false;  // programmatic stream serialization
         Event* programmatic_event = nullptr;
         bool trigger_at_block_start = false;
-        bool node = false;  // of a graph
+        bool node = false;  // the launch is a graph node
         Event* completion_event = nullptr;
-        Kernel* counted = nullptr;  // of an image that counts, for `counting`
+        Kernel* counted = nullptr;  // the kernel in the counting image; used with `counting`
         std::shared_ptr<simt::Counting> counting;
     };
     struct Library;
-    // What func_set_attribute changes.
+    // The settings that func_set_attribute changes.
     struct FunctionSettings {
-        int max_dynamic_shared = -1;  // not set
-        int carveout = -1;            // per cent; no wish
-        Dim3 cluster{0, 0, 0};        // required; zeroes: none
+        int max_dynamic_shared = -1;  // -1: not set
+        int carveout = -1;            // per cent; -1: no preference
+        Dim3 cluster{0, 0, 0};        // required size; all zero: none
         int cluster_scheduling_policy = 0;
         bool non_portable_cluster = false;
     };
     struct Kernel {
         Library* library;
         std::string lowered;
-        std::map<int, FunctionSettings> settings;  // by device, where any was set
+        std::map<int, FunctionSettings> settings;  // by device; only devices with a setting
     };
     struct Library {
         std::string image;
         std::map<int, std::shared_ptr<simt::Image>> instances;  // one for each device that uses it
         std::vector<std::unique_ptr<Kernel>> kernels;
     };
-    // A CUDA array: its elements in row-major order, packed.
+    // A CUDA array. Its elements are packed in row-major order.
     struct Array {
         ChannelFormat format;
-        Extent extent;  // elements; height and depth are 0 where it has fewer axes
+        Extent extent;  // in elements; height and depth are 0 for axes that the array lacks
         unsigned flags = 0;
         int device = 0;
-        std::size_t element = 0;  // bytes
+        std::size_t element = 0;  // bytes of one element
         std::byte* base = nullptr;
-        bool is_level = false;  // of a mipmapped array, whose memory it is
+        bool is_level = false;  // a level of a mipmapped array, which owns the memory
     };
     struct MipmappedArray {
         int device = 0;
@@ -152,16 +153,16 @@ class HostRuntime final : public Runtime {
         std::unique_ptr<DeviceArena> arena;
         Stream* legacy = nullptr;
         std::vector<std::unique_ptr<Stream>> streams;
-        std::vector<std::unique_ptr<Stream>> destroyed;  // with work pending
-        std::vector<std::unique_ptr<Pool>> pools;        // the default one first
-        Pool* pool = nullptr;                            // the current one
-        Status lost = Status::success;                   // what every call answers from now on
+        std::vector<std::unique_ptr<Stream>> destroyed;  // still have pending work
+        std::vector<std::unique_ptr<Pool>> pools;        // the default pool is the first
+        Pool* pool = nullptr;                            // the current pool
+        Status lost = Status::success;                   // once set, every call returns it
         std::string lost_detail;
         unsigned flags = flags::device_map_host;
         std::map<int, std::size_t> limits;
         std::shared_ptr<simt::Heap> heap;
-        int resets = 0;  // calls of device_reset under way: kernels and watches end
-        bool has_printed = false, has_allocated = false;  // a kernel that prints, or allocates, was launched
+        int resets = 0;  // running device_reset calls; they abort kernels and waits on memory
+        bool has_printed = false, has_allocated = false;  // a kernel that does so was launched
         std::vector<int> peers;
     };
     class KernelEffect;
@@ -171,12 +172,12 @@ class HostRuntime final : public Runtime {
     class MemoryOperationsEffect;
     class SemaphoresEffect;
     class ExternalSemaphore;
-    // The beginning of every call: lock, cost, and whether the call is refused.
+    // The prologue of every call: takes the lock, charges the cost, decides whether the call is refused.
     class Call;
     class LastErrorKept;
     class OnDevice;
 
-    // One thread's view.
+    // The runtime's state for one thread.
     struct ThreadState {
         int device = 0;
         Status last = Status::success;
@@ -185,7 +186,7 @@ class HostRuntime final : public Runtime {
         CaptureMode capture_mode = CaptureMode::global;
         bool in_host_function = false;
         Time host_function_time = 0;
-        // What linger() knows of the thread's last NoWait.
+        // linger() stores here how long this thread's latest NoWait scope may still wait.
         unsigned long long moment_of = 0;
         std::chrono::steady_clock::time_point moment_ends;
     };
@@ -195,7 +196,7 @@ class HostRuntime final : public Runtime {
     Device& device() { return *devices_[thread().device]; }
     Status add_model(const DeviceModel& model, int* ordinal);
 
-    Found<Stream> find_stream(StreamHandle handle);  // null: invalid
+    Found<Stream> find_stream(StreamHandle handle);  // null: the handle is invalid
     Found<Event> find_event(EventHandle handle);
     Found<Kernel> find_kernel(KernelHandle handle);
     Found<Library> find_library(LibraryHandle handle);
@@ -210,14 +211,15 @@ class HostRuntime final : public Runtime {
                        std::chrono::steady_clock::duration real) const;
     Status wait_for_device(Lock& lock, int device);
     bool is_idle(int device);
-    // For calls that give memory back, in place of wait_for_device(): of one device, or of all with -1.
+    // For calls that give memory back, in place of wait_for_device(). Waits for one device; -1: for all
+    // devices.
     Status wait_to_free(Lock& lock, int device);
     std::vector<CommandRef> last_of_device(int device);
     std::vector<CommandRef> last_of_stream(const Stream& stream);
     void catch_up(Lock& lock);
     bool drain(Lock& lock);
     bool is_done(Lock& lock, Command* command);
-    Effect::Progress look(Command* command);  // of one that watches
+    Effect::Progress look(Command* command);  // polls a watching command
     bool is_ahead(const void* address) const;
     bool wait_slice(Lock& lock, Command* awaited);
     bool asked_to_end(Lock& lock);
@@ -228,7 +230,7 @@ class HostRuntime final : public Runtime {
     void start_background();
     void background();
     bool starts(const Command* command);
-    class PendingWalk;  // makes the list of what is in flight
+    class PendingWalk;  // makes the list of pending commands
     void done(Command* command);
     void abort_kernels(int device);
     void lose(int device, Status status, std::string detail);
@@ -239,22 +241,22 @@ class HostRuntime final : public Runtime {
     Status check_box(const Box& box, const Extent& extent, const char* what, const Allocation** allocation);
     Status check_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
                       const Allocation** to, const Allocation** from);
-    // The command of a copy, and whether the call that makes it waits. `parameters` are for a graph's node;
-    // they are made up of the boxes where there are none.
+    // Options for make_copy(). `parameters` describe a copy that becomes a graph node; if null, they are
+    // derived from the boxes.
     struct CopyRequest {
         bool synchronous = false, stage = false, node = false;
-        bool peer = false;  // names both devices
+        bool peer = false;  // the call names both devices
         const Memcpy3DParameters* parameters = nullptr;
     };
-    // Does a device use this memory where it lies? Its own, the host's, managed memory; what a peer lets it
-    // use.
+    // Can the device access this memory in place? True for its own memory, the host's memory, managed memory,
+    // and peer memory that it was given access to.
     bool reaches(int device, const Allocation& allocation) const;
     Status check_access(int device, const Allocation* to, const Allocation* from);
     Status make_copy(const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
                      Stream& stream, const CopyRequest& request, Command** made, bool* wait);
     Status copy(Lock& lock, const Box& destination, const Box& source, const Extent& extent, MemcpyKind kind,
                 Found<Stream> stream, const CopyRequest& request);
-    // What the parameters of a three-dimensional copy mean; an extent of no bytes has no boxes.
+    // Translates the parameters of a three-dimensional copy to boxes. An extent of zero bytes has no boxes.
     Status boxes_of(const Memcpy3DParameters* parameters, Box* destination, Box* source, Extent* extent);
     Status copy_2d(Lock& lock, void* destination, std::size_t destination_pitch, const void* source,
                    std::size_t source_pitch, std::size_t width, std::size_t height, MemcpyKind kind,
@@ -274,7 +276,7 @@ class HostRuntime final : public Runtime {
                   Found<Stream> stream, bool synchronous);
     Status find_entry(KernelHandle handle, Kernel** kernel, std::shared_ptr<simt::Image>* image,
                       const cuscope_simt::KernelEntry** entry);
-    FunctionSettings settings_of(const Kernel& kernel) const;  // on the current device
+    FunctionSettings settings_of(const Kernel& kernel) const;  // for the current device
     int max_cluster_blocks(const Kernel& kernel) const;
     static std::map<int, std::size_t> first_limits(const DeviceModel& model);
     Status unknown_limit(Limit limit);
@@ -285,19 +287,19 @@ class HostRuntime final : public Runtime {
     Status cluster_of(const LaunchConfig& config, const LaunchRequest& request, const Kernel& kernel,
                       const cuscope_simt::KernelEntry& entry, Dim3* cluster);
     Status check_launch(const LaunchConfig& config, Kernel& kernel, const cuscope_simt::KernelEntry& entry);
-    // A launch in a stream. One that counts runs an image that does, and is waited for.
+    // Launches a kernel in a stream. With `counting` set it runs the counting image and waits for the kernel.
     Status launch(Lock& lock, const LaunchConfig& config, KernelHandle kernel, void** arguments,
                   LaunchRequest request);
     void point(simt::Counting& counting, unsigned parameter, const void* value, std::size_t bytes);
-    // The command of a launch in a stream, or of a graph's node.
+    // Makes the command of a launch in a stream or of a kernel node.
     Status make_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments, Stream& stream,
                        LaunchRequest* request, Command** made);
     Status instance(Library& library, int device, std::shared_ptr<simt::Image>* image, Lock* lock = nullptr);
     int max_dynamic_shared(const Kernel& kernel, const cuscope_simt::KernelEntry& entry) const;
     Status out_of_memory(std::size_t bytes);
-    static std::size_t held(const Allocation& allocation);  // of the device's arena
+    static std::size_t held(const Allocation& allocation);  // bytes taken from the device's arena
     std::byte* allocate(Device& device, std::size_t bytes);
-    // Waits, and takes from the pools, if it has to.
+    // If there is no room, waits for the device and reclaims memory from its pools.
     Status allocate(Lock& lock, int device, std::size_t bytes, std::byte** base);
     Status malloc_from(Lock& lock, void** pointer, std::size_t bytes, Found<Pool> pool, Found<Stream> stream);
     Pool& pool_for_plain(int device, std::size_t bytes);
@@ -306,24 +308,24 @@ class HostRuntime final : public Runtime {
     Found<MipmappedArray> find_mipmapped_array(MipmappedArrayHandle handle);
     Status check_array(const ChannelFormat& format, const Extent& extent, unsigned flags);
     Status allocate_array(Lock& lock, std::size_t bytes, std::byte** base);
-    // `base_of` gives null once another thread has freed the array.
+    // `base_of` returns null once another thread has freed the array.
     Status free_array_memory(Lock& lock, const char* what, const std::function<std::byte*()>& base_of);
     Status make_array(Lock& lock, ArrayHandle* array, const ChannelFormat* format, const Extent& extent,
                       unsigned flags);
     Status check_resource(const ResourceDescription& resource, ChannelFormat* format);
 
-    // Capture. Calls that a capture refuses spoil it.
+    // Capture. A call that a capture does not allow invalidates that capture.
     Status spoil(Capture& capture, Status status, const std::string& detail);
-    Status forbidden();  // of calls that may not be safe while something is captured
-    // Calls that name a stream look at captures before they look at their other arguments. A call that is
-    // refused in the legacy default stream spoils the captures of the device's blocking streams.
+    Status forbidden();  // for calls that may be unsafe while any stream is captured
+    // Calls that name a stream check captures before their other arguments. A call that is refused in the
+    // legacy default stream invalidates the captures of the device's blocking streams.
     Status admit_legacy(const Stream& stream);
-    Status admit(const Stream& stream);  // of calls that a capture takes, or that leave it alone
-    Status admit_uncaptured(const Stream& stream, const char* detail);  // of what no capture takes
-    Status admit_pooled(const Stream& stream);  // of the stream-ordered allocator's calls
-    Status inquire(const Stream& stream);       // of what asks a stream whether it is done, or waits for it
+    Status admit(const Stream& stream);  // for calls that may be captured, or that do not affect a capture
+    Status admit_uncaptured(const Stream& stream, const char* detail);  // for calls that cannot be captured
+    Status admit_pooled(const Stream& stream);  // for calls of the stream-ordered allocator
+    Status inquire(const Stream& stream);       // for calls that query or synchronize a stream
     Status inquire(const Event& event);
-    Status captured_event(const Event& event);  // the answer of an event whose last record is captured
+    Status captured_event(const Event& event);  // for an event with a captured last record
     Status admit_awaited(Stream& stream, const Event* event, bool external);
     Status begin_capture(StreamHandle stream, CaptureMode mode, Graph* into,
                          const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
@@ -372,7 +374,7 @@ class HostRuntime final : public Runtime {
         GraphNode *from, *to;
         GraphEdgeData data;
     };
-    // Those of a call; refused where one of them makes no sense.
+    // Reads the edges that a call names, and refuses edges that are not valid.
     Status read_edges(GraphHandle graph, const GraphNodeHandle* from, const GraphNodeHandle* to,
                       const GraphEdgeData* edge_data, std::size_t count, std::vector<NewEdge>* edges);
     Status check_edge(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data);
@@ -400,13 +402,13 @@ class HostRuntime final : public Runtime {
     void upload(const GraphExec& exec, Stream& stream);
     GraphExecUpdateInfo difference(const Graph& have, const Graph& want);
     void take_parameters(Graph& have, const Graph& want);
-    // Where a launch is enqueued.
+    // One launch of a graph's plan: see graph.hpp.
     struct GraphRun;
     void enqueue_steps(const GraphRun& run, const GraphSteps& steps, Command* begin, bool now,
                        std::vector<Command*>* ends);
     std::shared_ptr<LaunchEnvironment> outermost_environment(Stream& stream,
                                                              const std::shared_ptr<DeviceGraph>& graph);
-    // Lets a kernel launch graphs.
+    // Gives a kernel the environment in which it launches graphs.
     void let_launch(const std::shared_ptr<LaunchEnvironment>& environment, Command* command,
                     const KernelEffect& model);
     void begin_device_graph(const std::shared_ptr<LaunchEnvironment>& environment,
@@ -417,7 +419,7 @@ class HostRuntime final : public Runtime {
 
     std::mutex mutex_;
     std::condition_variable changed_;     // an effect is done
-    std::condition_variable background_;  // there is something pending
+    std::condition_variable background_;  // a command has become pending
     Timeline timeline_;
     Effects effects_;
     MemoryRegistry memory_;
@@ -425,15 +427,15 @@ class HostRuntime final : public Runtime {
     std::vector<std::unique_ptr<Device>> devices_;
     std::atomic<int> device_count_{0};
     std::unordered_set<const void*> live_;           // handles
-    std::unordered_set<const void*> reset_streams_;  // handles of streams that went with a reset
+    std::unordered_set<const void*> reset_streams_;  // handles of streams that a reset destroyed
     std::map<const void*, std::unique_ptr<Event>> events_;
     std::map<const void*, std::unique_ptr<Library>> libraries_;
     struct Unloaded {
         std::unique_ptr<Library> library;
-        std::vector<CommandRef> last;  // what may still use it
+        std::vector<CommandRef> last;  // commands that may still use the library
     };
     std::vector<Unloaded> unloaded_;
-    std::map<const void*, std::unique_ptr<Array>> arrays_;  // and levels of mipmapped ones
+    std::map<const void*, std::unique_ptr<Array>> arrays_;  // and levels of mipmapped arrays
     std::map<const void*, std::unique_ptr<MipmappedArray>> mipmapped_arrays_;
     std::map<const void*, std::shared_ptr<ExternalSemaphore>> semaphores_;
     std::map<unsigned long long, std::unique_ptr<TextureObject>> textures_;  // and surfaces
@@ -443,9 +445,9 @@ class HostRuntime final : public Runtime {
     std::vector<const Command*> running_kernels_;
     const Command* running_callback_ = nullptr;
     unsigned long long next_stream_id_ = 1;
-    bool stalled_ = false;  // some effect waits for the program, and since when
+    bool stalled_ = false;  // some effect waits for the program, since stalled_since_
     std::chrono::steady_clock::time_point stalled_since_;
-    std::chrono::steady_clock::time_point next_moment_;  // of linger()
+    std::chrono::steady_clock::time_point next_moment_;  // when linger() may wait again
     std::size_t unobserved_ = 0;  // commands issued since the devices were last simulated
     unsigned long long calls_ = 0;
     int waiting_ = 0;

@@ -1,11 +1,11 @@
-// The runtime's lock is held for a microsecond at most, several hundred thousand times a second: a thread
-// that finds it taken tries again for a moment before it sleeps, because a sleep costs more than that by
-// itself.
+// The runtime's lock is held for a microsecond at most, several hundred thousand times a second. A thread
+// that finds the lock taken therefore retries for a moment before it sleeps: sleeping alone would cost more
+// than the time for which the lock is held.
 //
-// A call that waits gives the lock up meanwhile. Other threads may then destroy any stream, event, pool or
-// other object. So a call keeps nothing over a wait but references that it owns (CommandRef, std::shared_ptr)
-// and device numbers; everything else it looks up again. Found<T> is what a look-up returns. In debug and
-// sanitized builds it aborts the program where it is used after its thread gave the lock up.
+// A call that waits releases the lock meanwhile. Other threads may then destroy any stream, event, pool or
+// other object. So the only things that a call keeps across a wait are references that it owns (CommandRef,
+// std::shared_ptr) and device numbers; everything else is looked up again. A look-up returns Found<T>. In
+// debug and sanitizer builds Found<T> aborts the program if it is used after its thread released the lock.
 #pragma once
 
 #include <mutex>
@@ -34,11 +34,11 @@ inline void take(Lock& lock) {
 }
 
 #if CUSCOPE_CHECK_LOOKUPS
-// How often this thread gave the lock up within a call.
+// How often this thread has released the lock within a call.
 inline thread_local unsigned long long times_unlocked = 0;
 #endif
 
-// Every function that gives the lock up within a call says so here.
+// Every function that releases the lock within a call calls this first.
 inline void note_unlock() {
 #if CUSCOPE_CHECK_LOOKUPS
     ++times_unlocked;
@@ -50,7 +50,7 @@ template <class T>
 class Found {
   public:
     Found(T* object) : object_(object) {}  // NOLINT: a look-up returns a pointer
-    // Also of something that derives from T, or is not const.
+    // Also from a look-up of a derived class or of a non-const object.
     template <class U>
     Found(const Found<U>& other) : object_(other.get()) {}
 

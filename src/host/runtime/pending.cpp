@@ -1,5 +1,6 @@
-// What is in flight, and what each piece of it waits for: reads commands, effects and memory under the
-// runtime's lock. It waits for nothing and changes nothing, so that a program's timeline is the same with it.
+// Lists the pending commands and what each of them waits for. Reads commands, effects and memory under the
+// runtime's lock. It neither waits nor changes anything, so a program's timeline is the same with and without
+// it.
 #include "runtime/pending.hpp"
 
 #include <algorithm>
@@ -29,8 +30,9 @@ class HostRuntime::PendingWalk {
         });
         std::sort(commands_.begin(), commands_.end(),
                   [](const Command* a, const Command* b) { return a->sequence < b->sequence; });
-        // What has ended, with all that it waited for, and only has not been looked at since. Dependencies
-        // come before what depends on them, but for the nodes of graphs that a condition chose.
+        // Drops commands that have ended together with all their dependencies, and that no call has checked
+        // since. The sort puts dependencies before their dependents, except for graph nodes that a condition
+        // chose.
         std::erase_if(commands_, [&](const Command* command) {
             const bool done = command->ended >= 0 && command->effect_done &&
                               std::all_of(command->dependencies.begin(), command->dependencies.end(),
@@ -79,7 +81,7 @@ class HostRuntime::PendingWalk {
     static std::string address(const void* pointer) {
         return text_of_address(reinterpret_cast<std::uintptr_t>(pointer));
     }
-    // "page-locked memory"
+    // For example "page-locked memory".
     std::string memory_at(const void* address) const {
         const Allocation* const found = runtime_.memory_.find(address);
         if (found == nullptr) return "pageable memory";
@@ -163,7 +165,7 @@ class HostRuntime::PendingWalk {
             if (const auto found = places_.find(blocker); found != places_.end())
                 reason.blockers.push_back(found->second);
         }
-        // Nothing that is in flight: this is out of date, or the last of them has ended on the timeline.
+        // None of the blockers is pending any more: the reason is out of date.
         if (!blockers.empty() && reason.blockers.empty()) return;
         work->reasons.push_back(std::move(reason));
     }
@@ -254,7 +256,7 @@ class HostRuntime::PendingWalk {
         }
     }
 
-    // It has had its turn on the timeline; the work itself is yet to be done.
+    // The command has had its turn on the timeline. Its work is yet to be done.
     void explain_effect(const Command* command, PendingWork* work) const {
         if (command->effect_done && command->ended < 0) {
             work->state = PendingState::running;
@@ -299,7 +301,8 @@ class HostRuntime::PendingWalk {
         work->state = work->reasons.empty() ? PendingState::ready : PendingState::waiting;
     }
 
-    // Page-locked memory that the kernel's arguments point to: what the host can let it go on with.
+    // Memory that the kernel's arguments point to and that the host can write. By writing it the host may let
+    // the kernel go on.
     std::string flags_of(const Command* command) const {
         const auto& arguments = effect_of<KernelEffect>(command)->launch.arguments;
         for (std::size_t at = 0; at + sizeof(void*) <= arguments.size(); at += sizeof(void*)) {
@@ -369,7 +372,7 @@ class HostRuntime::PendingWalk {
                     writers.push_back(other);
                     break;
                 case Writes::maybe:
-                    // What comes after the wait was hardly meant to end it.
+                    // A command that depends on the wait is hardly meant to end it.
                     if (!runtime_.effects_.depends_on(other, command)) perhaps.push_back(other);
                     break;
                 default:
@@ -427,7 +430,7 @@ class HostRuntime::PendingWalk {
     std::set<const SimStream*> streams_, closed_;
 };
 
-// It is no call: it costs no simulated time, and the devices' progress without calls goes on.
+// This does not count as a call: it costs no simulated time, and the devices still advance in the background.
 PendingList HostRuntime::pending() {
     if (forked_after_use()) return {};
     Lock lock(mutex_, std::defer_lock);

@@ -1,5 +1,5 @@
-// A command of a simulated device: what it waits for, which engine it needs, how long it takes, and the work
-// that it stands for. Commands are pooled and counted; everything here happens under the runtime's lock.
+// A command of a simulated device: its dependencies, engine, duration, and the work that it stands for.
+// Commands are pooled and reference-counted. The runtime's lock guards everything here.
 #pragma once
 
 #include <cstdint>
@@ -12,43 +12,43 @@ namespace cuscope::host {
 
 using Time = std::int64_t;  // nanoseconds of simulated time
 
-// The work behind a command, done outside the lock, in the order that the timeline decides. A graph's
-// executable has its nodes' effects run again and again, never two runs of one at a time.
+// The work behind a command. It is done outside the lock, in the order that the timeline decides. A graph's
+// executable runs its nodes' effects again and again, but never two runs of the same effect at a time.
 class Effect {
   public:
     virtual ~Effect() = default;
-    // Before each run: when that has started, and when the kernel that it overlaps had ended.
+    // Called before each run: when the run has started, and when the kernel that it overlaps had ended.
     virtual void starting(Time) {}
     virtual void primary_ended(Time) {}
     virtual void run() = 0;
-    // How long the last run says that it took: a kernel's clocks, a host function's host_work.
+    // The duration that the last run measured: a kernel's clocks, a host function's host_work.
     virtual Time elapsed() const { return 0; }
-    // How long after its start each block had let dependents start; -1: not all did.
+    // The time after its start at which every block had let dependents start; -1: not all blocks did.
     virtual Time triggered() const { return -1; }
-    // So short that handing it to another thread would take longer, and it waits for nothing.
+    // True if the work is so short that handing it to another thread would take longer, and never waits.
     virtual bool quick() const { return false; }
-    // It waits for something outside the device.
+    // True while the work waits for something outside the device.
     virtual bool stalled() const { return false; }
-    // Of a command that watches: asked under the lock, instead of being run, whenever what it waits for may
-    // have come about. Does as much as it can.
+    // For commands that watch: called under the lock, in place of run(), whenever the condition may have
+    // become true. Does as much of the work as it can.
     enum class Progress { none, some, all };
     virtual Progress look() { return Progress::all; }
-    // The same work once more; null where there is only one of it.
+    // A copy that does the same work; null if the work cannot be copied.
     virtual std::shared_ptr<Effect> copy() const { return nullptr; }
 };
 
 enum class Engine : int {
-    none,            // event records and waits, a graph's begin: take their time and nothing else
+    none,            // event records and waits, a graph's begin: they only take time
     copy_to_device,  // also between devices
     copy_to_host,
     copy_on_device,  // also memset
     compute,
-    host,  // host functions: one after the other
+    host,  // host functions, one at a time
 };
 
 struct SimStream;
 
-// What a command of no engine is for, and a node's; `effect`: the effect says it.
+// The purpose of a graph node or of a command without an engine. `effect`: see the effect.
 enum class Role : char {
     effect,
     event_record,
@@ -61,25 +61,25 @@ enum class Role : char {
     graph_condition,
     graph_upload,
 };
-// Which line it stands in. `nowhere`: it was not enqueued, or is what a graph's nodes are made like.
+// Where the command was enqueued. `nowhere`: it was not enqueued, or is a template for graph nodes.
 enum class Line : char { nowhere, stream, graph, beside };
 
 struct Command {
     Engine engine = Engine::none;
     Role role = Role::effect;
     Line line = Line::nowhere;
-    Time issued = 0;    // when the device can see it
+    Time issued = 0;    // when it becomes visible to the device
     Time started = -1;  // -1: not yet
     Time ended = -1;
-    Time duration = 0;                  // compute: of one block
-    bool duration_from_effect = false;  // at least `duration`; running the effect tells
-    bool due = false;                   // duration_from_effect: the effect has been asked for
+    Time duration = 0;                  // compute: the duration of one block
+    bool duration_from_effect = false;  // at least `duration`; the effect's run tells
+    bool due = false;                   // the effect has been requested
     bool resolved = true;               // the duration is known
-    Time resolution = -1;               // what the effect said; applied when the simulation gets there
-    bool stalled = false;               // resolving takes too long: the timeline goes on without it
-    bool functional = false;            // ended, and its effect and those of all that it waited for are done
-    bool watches = false;               // it ends once its effect says so, which may be never
-    bool observable = false;            // the host can see what it does without calling the runtime
+    Time resolution = -1;               // the effect's answer; applied when the simulation gets there
+    bool stalled = false;               // the effect takes too long: the timeline goes on without it
+    bool functional = false;            // ended; its effect and all its dependencies' effects are done
+    bool watches = false;               // polls: ends once its effect says so, perhaps never
+    bool observable = false;            // the host can see its result without a runtime call
     bool arrived = false;               // the device has seen it
     bool handed_over = false;           // its engine has seen it
 
@@ -88,41 +88,43 @@ struct Command {
     SimStream* stream = nullptr;
     std::uint64_t sequence = 0;
 
-    // compute: blocks not yet placed, not yet ended, placed before the duration was known; what each takes
+    // compute: blocks not yet placed, not yet ended, and placed before the duration was known; units per
+    // block
     std::int64_t blocks_waiting = 0, blocks_left = 0, blocks_open = 0;
     std::int64_t block_units = 0;
     int priority = 0;
-    Command* signalled_with = nullptr;  // a later kernel, whose end is when others see that this has ended
-    std::vector<Command*> unsignalled;  // the earlier kernels of which this is that one
+    Command* signalled_with = nullptr;  // a later kernel; other commands see both end together
+    std::vector<Command*> unsignalled;  // earlier kernels that are signalled with this one
 
-    // compute: programmatic dependent launches. When its last block has started; how long after its start a
-    // block lets dependents start, -1: at its end, which only the effect can tell where it may do so.
+    // compute, for programmatic dependent launches. `begun`: when the last block has started. `trigger`: how
+    // long after its start a block lets dependents start; -1: at its end. If may_trigger is set, only the
+    // effect can tell.
     Time begun = -1, trigger = -1;
-    bool overlaps = false;          // may start when the kernel before it in the stream triggers
+    bool overlaps = false;          // may start when the previous kernel in the stream triggers
     bool may_trigger = false;       // the effect has to be run to know
-    bool triggers_at_once = false;  // whatever the effect says
+    bool triggers_at_once = false;  // overrides the effect
     bool trigger_wanted = false, trigger_known = false;
-    Command* primary = nullptr;  // the kernel that it overlaps: it ends no sooner; one of the dependencies
-    Time tail = 0;               // how much of it comes after the primary's end
-    std::vector<Command*> when_begun, when_triggered;  // what waits for that; not counted
+    Command* primary = nullptr;  // the overlapped kernel, one of the dependencies; this ends no sooner
+    Time tail = 0;               // the part that runs after the primary's end
+    std::vector<Command*> when_begun, when_triggered;  // commands that wait for it; no references
 
     int unmet = 0;                       // dependencies that have not ended
-    std::vector<Command*> dependents;    // not counted: cleared when this ends
-    std::vector<Command*> dependencies;  // counted until this is functional
+    std::vector<Command*> dependents;    // no references: cleared when this ends
+    std::vector<Command*> dependencies;  // references until this is functional
 
     std::shared_ptr<Effect> effect;
     bool effect_done = true;
-    bool running = false;  // its effect
-    bool passed = false;   // by the effects of later ones, since it is stalled
-    bool awaited = false;  // somebody waits for its effect
+    bool running = false;  // its effect runs
+    bool passed = false;   // later effects may run before this one, which is stalled
+    bool awaited = false;  // a thread waits for its effect
 
-    // Called, if it is there, when the command has ended on the timeline: enqueues what comes next, which
-    // depends on what its effect found out.
+    // If set, called when the command has ended on the timeline. It enqueues the following commands, which
+    // depend on the result of the effect.
     std::function<void(Command*)> next;
 
     int references = 0;
 
-    // What `model` is, takes and does: all but when, where and for whom.
+    // Copies the work and the cost of `model`, but not its time, place or dependencies.
     void imitate(const Command& model) {
         engine = model.engine;
         duration = model.duration;
@@ -159,7 +161,7 @@ class CommandPool {
 
     void retain(Command* command) { ++command->references; }
 
-    // Every command that somebody refers to.
+    // Visits every command that has references.
     template <class Visit>
     void for_each(Visit visit) const {
         for (const auto& block : blocks_) {
@@ -200,7 +202,8 @@ class CommandPool {
     std::vector<Command*> releasing_;
 };
 
-// A counted reference, for those who keep one beyond a call. Dropped under the lock, like everything here.
+// A counted reference, for code that keeps a command beyond a call. Dropped under the lock, like everything
+// here.
 class CommandRef {
   public:
     CommandRef() = default;

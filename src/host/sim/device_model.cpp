@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
-// What the measured device and its older relations have in common.
+// The properties that the measured device shares with older devices.
 DeviceProperties common_properties() {
     DeviceProperties p;
     p.warp_size = 32;
@@ -28,8 +28,8 @@ DeviceProperties common_properties() {
     return p;
 }
 
-// Measured, where it was measured as a pair (create and destroy), split; host_alloc, free_host, memcpy_async,
-// memset_async and elapsed_time are estimates of the same kind.
+// Measured. Pairs that were measured together (create and destroy) are split. host_alloc, free_host,
+// memcpy_async, memset_async and elapsed_time are estimates of the same kind.
 constexpr CallCosts h200_costs{.launch = 3150,
                                .event_record = 138,
                                .stream_wait = 130,
@@ -58,7 +58,7 @@ constexpr CallCosts h200_costs{.launch = 3150,
                                .memory_operations = 660,
                                .memory_operation = 57};
 
-// Hosts and drivers of the older devices' time: calls take two to three times as long.
+// Hosts and drivers of the time of older devices: calls take two to three times as long.
 constexpr CallCosts early_costs{.launch = 6000,
                                 .event_record = 1500,
                                 .stream_wait = 1500,
@@ -303,7 +303,7 @@ const std::array<DeviceModel, 4>& models() {
 
 std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
-// What the device keeps of its shared memory for every block.
+// The shared memory that the device reserves for itself in every block.
 std::size_t reserved_shared_bytes(const DeviceModel& model) {
     return model.properties.compute_capability_major >= 8 ? kib : 0;
 }
@@ -476,7 +476,7 @@ bool device_attribute(const DeviceModel& model, DeviceAttribute attribute, std::
         case DeviceAttribute::memory_pools_supported:
             return set(p.memory_pools_supported);
     }
-    switch (static_cast<int>(attribute)) {  // those that cuscope does not read and a person may
+    switch (static_cast<int>(attribute)) {  // attributes that cuscope itself does not read
         case 15:
             return set(p.async_engine_count > 0);  // cudaDevAttrGpuOverlap
         case 30:

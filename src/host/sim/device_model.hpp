@@ -1,5 +1,5 @@
-// A device model: the properties of a simulated device and how long things take on it. Data, and the
-// arithmetic that follows from it alone; when something happens is the timeline's affair.
+// A device model: the properties of a simulated device and the durations of its operations. Only data, and
+// arithmetic that needs nothing else. Timeline decides when commands run.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace cuscope::host {
 
-// What a call of the runtime costs the host that makes it, in nanoseconds.
+// The time that each runtime call costs the calling host thread, in nanoseconds.
 struct CallCosts {
     std::int64_t launch, event_record, stream_wait, stream_query, event_query, stream_create, stream_destroy,
         event_create, event_destroy, malloc, free, malloc_async, free_async, host_alloc, free_host,
@@ -21,40 +21,42 @@ struct CallCosts {
 };
 
 struct DeviceModel {
-    // Of a thread: a simulated kernel has none to count, and so many never limit how many blocks there are.
+    // Registers per thread. A simulated kernel has no register count. With 32 a thread, registers never limit
+    // the number of blocks.
     static constexpr int assumed_registers = 32;
 
-    std::string name;             // what it is asked for by: "h200"
-    DeviceProperties properties;  // total_global_memory is that of the real device
+    std::string name;             // the name to select it by: "h200"
+    DeviceProperties properties;  // total_global_memory is the real device's
     CallCosts costs;
 
-    // Bytes per nanosecond. On the device itself: bytes read; as many are written at the same time.
+    // Bytes per nanosecond. device_to_device_rate: the bytes read, while as many are written at the same
+    // time.
     double host_to_device_rate, device_to_host_rate;
     double pageable_host_to_device_rate, pageable_device_to_host_rate;
     double device_to_device_rate, memset_rate;
-    double kernel_rate;  // of the bytes of a kernel's array arguments
-    double link_rate;    // to and from another device; between two, the slower link counts
+    double kernel_rate;  // for the bytes of a kernel's array arguments
+    double link_rate;    // to and from another device; the slower of two links counts
 
-    std::int64_t submit_latency_ns;       // from the host's call until the device sees a command
+    std::int64_t submit_latency_ns;       // from the host's call until the device sees the command
     std::int64_t copy_latency_ns;         // before the first byte, between host and device
     std::int64_t device_copy_latency_ns;  // the same on the device: copies and memsets
     std::int64_t kernel_latency_ns;       // a kernel's start-up, before its first byte
-    std::int64_t minimum_kernel_ns;       // no kernel is over sooner, start-up included
+    std::int64_t minimum_kernel_ns;       // the shortest kernel, start-up included
     std::int64_t graph_start_ns;          // from a graph's turn in its stream to its first nodes
-    std::int64_t graph_kernel_ns;         // minimum_kernel_ns, of a kernel in a graph
-    std::int64_t memory_operations_ns;    // a batch of them, beside what each takes
+    std::int64_t graph_kernel_ns;         // minimum_kernel_ns for a kernel in a graph
+    std::int64_t memory_operations_ns;    // a batch's own time, besides that of each operation
     std::int64_t write_value_ns, wait_value_ns, memory_barrier_ns;
-    std::int64_t host_function_ns;  // around a host function that does nothing
+    std::int64_t host_function_ns;  // overhead of an empty host function
     std::int64_t wake_up_ns;        // from a completion to the host that waited for it
 
-    int copy_engines;           // 1: shared by both directions; 2 and more: one a direction
+    int copy_engines;           // 1: shared by both directions; 2 or more: one for each direction
     int hardware_queues;        // streams are mapped onto them round-robin
-    bool separate_copy_queues;  // one queue a kind of engine, in issue order, instead of queues for streams
-    bool signal_delay;          // the completion of back-to-back kernels is signalled after the last of them
+    bool separate_copy_queues;  // a queue for each kind of engine, in issue order, not for streams
+    bool signal_delay;          // back-to-back kernels signal completion after the last one
     bool concurrent_kernels;
-    // In which a cluster of blocks has to find its place; empty: there are no clusters.
+    // The groups of multiprocessors. A cluster has to fit into one group; empty: no clusters.
     std::vector<int> multiprocessor_groups{};
-    int resident_grids;  // kernels on the device at a time
+    int resident_grids;  // most kernels on the device at a time
     int least_priority = 0, greatest_priority = -5;
 };
 
@@ -62,19 +64,19 @@ struct DeviceModel {
 const DeviceModel* find_device_model(std::string_view name);
 std::vector<std::string> device_model_names();
 
-// How many blocks of one kernel a multiprocessor holds; 0 if it cannot hold one.
+// The number of blocks of one kernel that fit on a multiprocessor; 0 if none does.
 int blocks_per_multiprocessor(const DeviceModel& model, unsigned threads_per_block,
                               std::size_t shared_bytes_per_block, int registers_per_thread);
 
-// How much shared memory each of so many blocks of a multiprocessor has, as occupancy calls say it: what is
-// reserved for every block is not taken off.
+// The shared memory available to each of this many blocks on a multiprocessor, as occupancy calls report it:
+// the memory reserved for every block is not subtracted.
 std::size_t shared_bytes_for_each(const DeviceModel& model, int blocks);
 
-// How many clusters the device holds at once, where a multiprocessor holds so many of the kernel's blocks. A
-// cluster lies within one of the groups that the multiprocessors are built in.
+// The number of clusters that fit on the device at once, given how many of the kernel's blocks fit on a
+// multiprocessor. A cluster lies within one of the groups that the multiprocessors are built in.
 int clusters_on_device(const DeviceModel& model, int blocks_per_multiprocessor, int cluster_blocks);
 
-// How much of the second-level cache may be set aside for accesses that persist, and in which steps.
+// The part of the L2 cache that may be set aside for persisting accesses, and its step size.
 std::size_t persisting_l2_unit(const DeviceModel& model);
 std::size_t persisting_l2_bytes(const DeviceModel& model);
 

@@ -1,4 +1,4 @@
-// Durations that only the effect of a command knows: kernels that look at a clock, host functions.
+// Durations that only a command's effect knows: kernels that read a clock, and host functions.
 #include <algorithm>
 
 #include "host/sim/timeline.hpp"
@@ -13,8 +13,8 @@ void Timeline::resolve(Command* command, Time elapsed, Time trigger) {
     if (command->begun >= 0 && !command->trigger_known) apply_trigger(command);
 }
 
-// The effect is run no sooner than the simulation needs it: a host that looks too early sees that it has not
-// been.
+// The effect runs only once the simulation needs it: a host that reads the memory too early sees that the
+// effect has not run.
 bool Timeline::known(Command* holder) {
     if (!holder->due) {
         holder->due = true;
@@ -30,13 +30,13 @@ bool Timeline::known(Command* holder) {
     return true;
 }
 
-// Not before the simulation has reached the earliest end: what happens until then must not depend on how soon
-// the effect was run.
+// To be called only once the simulation has reached the command's earliest end: earlier events must not
+// depend on how soon the effect ran.
 void Timeline::apply_resolution(Command* command) {
     std::erase(unresolved_, command);
     command->resolved = true;
     command->duration = std::max(command->duration, command->resolution);
-    // A stalled one ends no earlier than what has been simulated without it.
+    // A stalled command ends no earlier than the time that was simulated without it.
     Time time = std::max(command->started + command->duration, command->stalled ? time_ : Time{0});
     if (command->primary != nullptr) time = std::max(time, command->primary->ended);
     happenings_.push({time, command->sequence, command, command->blocks_open,

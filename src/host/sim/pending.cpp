@@ -1,4 +1,4 @@
-// Why commands have not ended: reads the timeline, and changes nothing.
+// Why commands have not ended. Reads the timeline and changes nothing.
 #include <algorithm>
 
 #include "host/sim/timeline.hpp"
@@ -38,7 +38,8 @@ std::vector<Timeline::Wait> Timeline::waits_of(const Command* command) const {
             if (dependency->ended < 0) waits.push_back({Cause::order, {dependency}});
         }
         if (!waits.empty()) return waits;
-        // A kernel's end that others see with that of a later one, a kernel's moment, a condition.
+        // The other reasons: a kernel's end that is signalled with a later kernel's, a kernel's moment, a
+        // condition.
         for (const Command* dependency : command->dependencies) {
             const Command* const later = dependency->signalled_with;
             if (later == nullptr) continue;
@@ -79,7 +80,7 @@ std::vector<Timeline::Wait> Timeline::waits_of(const Command* command) const {
             waits.push_back({Cause::engine, {engine.running}});
         return waits;
     }
-    // Grids are placed in their order: what keeps the first out keeps out all.
+    // Kernels are placed in order: a kernel that does not fit keeps out all later ones.
     const bool full =
         device.resident >= (device.model->concurrent_kernels ? device.model->resident_grids : 1);
     waits.push_back({full ? Cause::grids : Cause::room, running_kernels()});

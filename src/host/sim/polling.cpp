@@ -1,6 +1,6 @@
-// Commands that watch: they end once what they look at is as they want it, whoever makes it so. Somebody
-// looks whenever something has happened, with the work of all that has ended done, so that when they end
-// depends on nothing but the simulated times.
+// Commands that poll memory ("watch"). They end once the memory holds the value that they wait for, whichever
+// command, host thread or process wrote it. They poll after every simulated event, once the work of all ended
+// commands is done, so that their end depends only on simulated times.
 #include <algorithm>
 
 #include "host/sim/timeline.hpp"
@@ -8,18 +8,19 @@
 namespace cuscope::host {
 
 void Timeline::watch(Command* command) {
-    command->due = true;  // nobody runs its effect
+    command->due = true;  // its effect is polled, not run
     command->effect->starting(time_);
     watching_.push_back(command);
     to_look_ = true;
 }
 
-// What nothing on the devices has changed since, the host has, or another process: by now.
+// No device event has happened since the last poll. So any change comes from the host or from another
+// process, and counts as made now.
 void Timeline::look_from_outside() {
     if (!watching_.empty() && !to_look_) look_at(std::max(time_, now_));
 }
 
-// Null: everybody has looked.
+// Null: all watching commands have polled.
 Command* Timeline::look() {
     if (!to_look_) return nullptr;
     if (watching_.empty()) {
@@ -32,7 +33,7 @@ Command* Timeline::look() {
     return nullptr;
 }
 
-// One that goes on may change what others look at.
+// Repeats, because a command that goes on may change memory that other commands poll.
 void Timeline::look_at(Time time) {
     for (bool changed = true; changed;) {
         changed = false;

@@ -8,9 +8,9 @@ namespace cuscope::host {
 namespace {
 
 constexpr Time never = std::numeric_limits<Time>::max();
-// A grid is placed in at most about this many groups of blocks, however large it is.
+// A kernel is placed in at most about this many groups of blocks, however large its grid is.
 constexpr std::int64_t most_groups = 64;
-// In the place of a count of blocks.
+// Markers that take the place of Happening::blocks.
 constexpr std::int64_t begun_mark = -1, triggered_mark = -2;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -38,7 +38,7 @@ void Timeline::add_stream(SimStream& stream, int device, int priority, bool bloc
     stream.queue = legacy ? 0 : owner.next_queue++ % static_cast<int>(owner.queues.size());
     if (legacy) {
         owner.streams.insert(owner.streams.begin(),
-                             &stream);  // the first of each device is its legacy stream
+                             &stream);  // a device's first stream is its legacy stream
     } else {
         owner.streams.push_back(&stream);
     }
@@ -164,7 +164,7 @@ void Timeline::enqueue_beside(Command* command, Command* kernel, Moment moment) 
     ++pending_;
 }
 
-// ---- what happens
+// ---- events
 
 Time Timeline::next_time(int* arriving_device) const {
     *arriving_device = -1;
@@ -183,7 +183,7 @@ Command* Timeline::holding_up(Time next) const {
     Command* first = nullptr;
     for (Command* command : unresolved_) {
         if (command->stalled || command->started + command->duration > next) continue;
-        // What it waits for on the device comes first.
+        // The kernel that it overlaps comes first.
         if (command->primary != nullptr && command->primary->ended < 0) continue;
         if (first == nullptr || command->started + command->duration < first->started + first->duration) {
             first = command;
@@ -277,7 +277,8 @@ void Timeline::now_ready(Command* command) {
     }
 }
 
-// Starts whatever can start now. A worklist, not a recursion: a program's streams may be chained without end.
+// Starts every command that can start now. A worklist in place of a recursion, since a program may chain
+// streams without limit.
 void Timeline::settle() {
     while (!to_look_at_.empty() || !loose_.empty() || !to_place_.empty()) {
         while (!to_look_at_.empty()) {
@@ -285,7 +286,7 @@ void Timeline::settle() {
             to_look_at_.pop_back();
             look_at_queue(*devices_[device], queue);
         }
-        for (std::size_t i = 0; i < loose_.size(); ++i) {  // which may grow meanwhile
+        for (std::size_t i = 0; i < loose_.size(); ++i) {  // loose_ may grow meanwhile
             Command* command = loose_[i];
             Device& device = *devices_[command->device];
             if (command->engine == Engine::none) {
@@ -317,13 +318,14 @@ void Timeline::look_at_queue(Device& device, int index) {
             add_grid(device, command);
         } else {
             begin(device, *copy_engine(device, command->engine), command);
-            // It left the queue if its engine was free, and so brought the queue up again.
+            // If the engine was free, the command has left the queue, and leave_queue() has scheduled another
+            // look at the queue.
             return;
         }
     }
 }
 
-// What needs no engine.
+// Runs a command that needs no engine.
 void Timeline::pass(Command* command) {
     command->started = time_;
     if (command->watches) {
@@ -359,7 +361,7 @@ Timeline::CopyEngine* Timeline::copy_engine(Device& device, Engine engine) {
     }
 }
 
-// ---- engines that do one thing at a time
+// ---- engines that run one command at a time
 
 void Timeline::begin(Device& device, CopyEngine& engine, Command* command) {
     if (engine.running != nullptr) {
@@ -393,8 +395,8 @@ void Timeline::leave_queue(Device& device, Command* command) {
 
 // ---- multiprocessors
 
-// Grids get slots in order of priority, then of arrival; one that cannot be placed whole keeps later ones
-// out.
+// Kernels get room in order of priority, then of arrival. A kernel that cannot be placed whole keeps later
+// kernels out.
 void Timeline::place_blocks(Device& device) {
     std::size_t placed = 0;
     while (placed < device.grids.size()) {
@@ -437,7 +439,7 @@ void Timeline::schedule_blocks(Device& device, Command* grid, std::int64_t slots
     if (grid->blocks_waiting == 0) all_begun(grid, end - grid->duration);
 }
 
-// ---- moments of a kernel that others wait for
+// ---- moments of a kernel that other commands wait for
 
 void Timeline::depend_on_trigger(Command* command, Command* kernel) {
     pool_.retain(kernel);
@@ -458,7 +460,7 @@ void Timeline::all_begun(Command* kernel, Time time) {
     if (kernel->trigger_wanted) want_trigger(kernel);
 }
 
-// Somebody waits for it.
+// Notes that a command waits for the kernel's trigger.
 void Timeline::want_trigger(Command* kernel) {
     kernel->trigger_wanted = true;
     if (kernel->begun < 0 || !kernel->may_trigger) return;
@@ -491,8 +493,8 @@ void Timeline::let_go(std::vector<Command*>& waiting) {
     waiting.clear();
 }
 
-// Blocks of a kernel that overlaps the one before it stay until that has ended, and as long as what they do
-// after it takes.
+// Blocks of a kernel that overlaps the previous kernel stay until that kernel has ended, plus the time of the
+// work that they do afterwards.
 bool Timeline::waits_for_primary(const Happening& happening) {
     const Command* primary = happening.command->primary;
     if (primary == nullptr) return false;
@@ -530,7 +532,7 @@ void Timeline::happen(const Happening& happening) {
         return;
     }
     CopyEngine& engine = *copy_engine(device, command->engine);
-    const bool held = engine.running == command;  // a stalled host function has left it
+    const bool held = engine.running == command;  // false: a stalled host function that has left the engine
     end(command);
     if (held) leave_engine(device, engine);
 }
@@ -555,7 +557,7 @@ void Timeline::end(Command* command) {
             return true;
         });
     }
-    // What it keeps may keep the command.
+    // Moves `next` out before the call, since the objects it captures may own the command.
     if (command->next) std::exchange(command->next, {})(command);
     const bool deferred = command->signalled_with != nullptr;
     signal(command, true, !deferred);

@@ -1,10 +1,11 @@
-// What happens when on the simulated devices: streams, hardware queues, engines, and the host's clock. A pure
-// discrete-event simulation: no threads, no wall clock, no effects; the same calls give the same times. The
-// runtime's lock guards it.
+// Decides when each command starts and ends on the simulated devices: streams, hardware queues, engines, and
+// the host's clock. A pure discrete-event simulation without threads, wall clock or effects: the same calls
+// give the same times. The runtime's lock guards it.
 //
-// Lazy and conservative: enqueuing only records, and the devices are simulated as far as somebody asks, never
-// past what the host may still add. A command whose duration only its effect can tell holds the simulation up
-// at its earliest end until `resolve` is called.
+// The simulation is lazy and conservative. Enqueuing only records a command. The devices are simulated only
+// as far as a call needs, and never past a time at which the host may still add commands. If only the effect
+// can tell a command's duration, the command stops the simulation at its earliest possible end until
+// `resolve` is called.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +23,17 @@ namespace cuscope::host {
 
 class Timeline {
   public:
-    // A multiprocessor's room for blocks, to be divided by how many of a kernel's it holds.
+    // A multiprocessor's room for blocks. A block of a kernel takes this number divided by how many blocks
+    // fit.
     static constexpr std::int64_t units_per_multiprocessor = std::int64_t{1} << 20;
 
-    // Called when an effect is due: when its command has ended or, where only the effect can tell how long
-    // the command takes, when the simulation cannot go on without knowing.
+    // Called when an effect is due. That is when its command has ended. If only the effect can tell how long
+    // the command takes, it is when the simulation cannot go on without knowing.
     using EffectDue = std::function<void(Command*)>;
-    // Called for every command that has ended.
+    // Called for every command when it has ended.
     using Ended = std::function<void(Command*)>;
-    // Who knows what commands that watch look at. `undone`: what has ended, and has its work yet to be done
-    // before somebody may look; null if nothing. `look`: looks, for a command.
+    // Callbacks for commands that poll memory ("watch"). `undone` returns an ended command that has to do its
+    // work before the next poll; null if there is none. `look` polls for one command.
     struct Watch {
         std::function<Command*()> undone;
         std::function<Effect::Progress(Command*)> look;
@@ -49,48 +51,50 @@ class Timeline {
     void spend(Time duration) { now_ += duration; }
     void wait_until(Time time) { now_ = time > now_ ? time : now_; }
 
-    // A command for `stream`, issued now. The caller fills in engine, duration, blocks, effect; then enqueues
-    // it.
+    // Makes a command for `stream`, issued now. The caller sets engine, duration, blocks and effect, and then
+    // enqueues it.
     Command* make(SimStream& stream);
-    // Adds the order of streams, and of `after` (an event's record, ends of a graph) if given. Keeps its own
-    // reference.
+    // Adds the dependencies that stream order gives, and `after` (an event's record, the ends of a graph).
+    // Keeps its own reference.
     void enqueue(Command* command, std::span<Command* const> after = {});
-    // Adds a node of a graph, in no stream's order and in no hardware queue. `overlapped` is a kernel that it
-    // waits for only until that triggers.
+    // Adds a graph node. It is in no stream's order and in no hardware queue. `overlapped` is a kernel for
+    // which the node waits only until that kernel triggers (programmatic dependent launch).
     void enqueue_node(Command* command, std::span<Command* const> after, Command* overlapped);
-    // While simulating, when something has ended: such a node begins no later than now.
+    // Adds a graph node while the simulation handles the end of another command. The node begins no earlier
+    // than now.
     void enqueue_now(Command* command, std::span<Command* const> after);
-    // Adds to what a command waits for that was enqueued with a hold, and takes the hold off.
+    // Adds dependencies to a command that was enqueued with a hold, and removes the hold.
     void release_hold(Command* command, std::span<Command* const> after);
     void hold(Command* command) { ++command->unmet; }
-    // Adds a command of no engine beside a kernel, in no stream's order: it ends when the kernel's last block
-    // has started, or when all of them have let dependents start.
+    // Adds a command without an engine that accompanies a kernel, in no stream's order. It ends when the
+    // kernel's last block has started, or when all blocks have let dependents start.
     enum class Moment { begun, triggered };
     void enqueue_beside(Command* command, Command* kernel, Moment moment);
     std::size_t pending() const { return pending_; }
 
-    // Simulates up to `limit`. Null: done. Otherwise the command that has to be resolved first, or whose work
-    // has to be done.
+    // Simulates up to `limit`. Null: done. Otherwise returns the command that has to be resolved first, or
+    // that needs its work done first.
     Command* advance(Time limit);
-    // Simulates until `command` has ended. Null if it has; else the command to be resolved first, or
-    // `command` itself if it waits for a stalled one.
+    // Simulates until `command` has ended. Null: it has ended. Otherwise returns the command to resolve
+    // first, or `command` itself if it waits for a stalled command.
     Command* advance_until(Command* command);
-    // Simulates the next thing that happens; the host's clock follows. False if nothing can; `holder` is the
-    // command then that has to be resolved first, or null.
+    // Simulates the next event and moves the host's clock there. False if there is none; `holder` is then the
+    // command that has to be resolved first, or null.
     bool advance_one(Command** holder = nullptr);
 
-    // The effect has run: its duration is known, and when its blocks let dependents start.
+    // To be called when the effect has run: gives its duration, and when its blocks let dependents start.
     void resolve(Command* command, Time elapsed, Time trigger);
     // Goes on without knowing when the command ends, or without its work. A host function that could not be
-    // begun makes room for others.
+    // begun makes room for other host functions.
     void set_stalled(Command* command, bool begun);
-    // Does some command watch? And what was run ahead of its end: what it did is not to be seen before that.
+    // Does any command poll memory? `ahead` are the commands with an effect that was run before their
+    // simulated end: polls must not see their writes before that end.
     bool watching() const { return !watching_.empty(); }
     const std::vector<Command*>& ahead() const { return ahead_; }
 
     const std::vector<SimStream*>& streams(int device) const { return devices_[device]->streams; }
 
-    // Why a command that was enqueued has not ended, as far as the timeline knows: see pending.cpp.
+    // Why an enqueued command has not ended, as far as the timeline knows: see pending.cpp.
     enum class Cause { order, signal, condition, queue, engine, grids, room, simulation };
     struct Wait {
         Cause cause;
@@ -103,10 +107,10 @@ class Timeline {
         Time time;
         std::uint64_t sequence;
         Command* command;
-        std::int64_t blocks;  // compute: how many of its blocks; of a moment, which: begun_mark, ...
-        std::int64_t units;   // and what they occupied
+        std::int64_t blocks;  // compute: number of blocks; a kernel's moment: begun_mark or triggered_mark
+        std::int64_t units;   // compute: the units that the blocks occupied
         bool operator>(const Happening& other) const {
-            // Ties go by the order of issue, never by when the simulation learnt of the event.
+            // Ties are ordered by issue, never by when the simulation learnt of the event.
             return time != other.time ? time > other.time : sequence > other.sequence;
         }
     };
@@ -118,14 +122,14 @@ class Timeline {
         const DeviceModel* model;
         std::vector<SimStream*> streams;
         int next_queue = 0;
-        std::deque<Command*> arrivals;  // in order of `issued`
+        std::deque<Command*> arrivals;  // ordered by `issued`
         std::vector<std::deque<Command*>> queues;
         CopyEngine to_device, to_host, on_device, host;
-        std::vector<Command*> grids;  // that have blocks to place; by priority, then by arrival
+        std::vector<Command*> grids;  // kernels with blocks to place; by priority, then by arrival
         std::int64_t free_units = 0;
-        int resident = 0;  // grids that hold slots
+        int resident = 0;  // kernels that occupy multiprocessors
         Command* last_kernel =
-            nullptr;  // the last command issued, if that is a kernel (event records do not count)
+            nullptr;  // the last issued command if it is a kernel; event records do not count
     };
 
     static CopyEngine* copy_engine(Device& device, Engine engine);
@@ -134,7 +138,7 @@ class Timeline {
     void step(Time time, int arriving_device);
     Command* holding_up(Time next) const;
     bool known(Command* holder);
-    // Moments of a kernel that other commands wait for: see Command::begun.
+    // The moments of a kernel that other commands wait for: see Command::begun.
     void depend_on_trigger(Command* command, Command* kernel);
     void all_begun(Command* kernel, Time time);
     void want_trigger(Command* kernel);
@@ -143,7 +147,7 @@ class Timeline {
     void let_go(std::vector<Command*>& waiting);
     bool waits_for_primary(const Happening& happening);
     void apply_resolution(Command* command);
-    // Commands that watch: see watches.cpp.
+    // Commands that poll memory: see polling.cpp.
     void watch(Command* command);
     void look_from_outside();
     Command* look();
@@ -171,14 +175,14 @@ class Timeline {
     std::vector<std::unique_ptr<Device>> devices_;
     std::priority_queue<Happening, std::vector<Happening>, std::greater<>> happenings_;
     std::vector<Command*> unresolved_;
-    std::vector<Command*> untriggered_;  // begun, and somebody waits for what only the effect can tell
-    std::vector<Command*> watching_;     // in the order in which they began
-    bool to_look_ = false;               // something has happened since somebody looked
-    std::vector<Command*> ahead_;        // not ended, and their effects have been asked for
-    std::vector<Happening> held_;        // ends of blocks that wait for the kernel before theirs
+    std::vector<Command*> untriggered_;  // begun kernels with an unknown trigger that a command waits for
+    std::vector<Command*> watching_;     // ordered by begin
+    bool to_look_ = false;               // an event has happened since the last poll
+    std::vector<Command*> ahead_;        // not ended, but their effects were already requested
+    std::vector<Happening> held_;        // ends of blocks that wait for the previous kernel
     std::vector<std::pair<int, int>> to_look_at_;  // device, queue
-    std::vector<Command*> loose_;                  // ready, and in no hardware queue
-    std::vector<int> to_place_;                    // devices whose grids or slots changed
+    std::vector<Command*> loose_;                  // ready commands that are in no hardware queue
+    std::vector<int> to_place_;                    // devices with changed grids or slots
     std::uint64_t next_sequence_ = 0;
     std::size_t pending_ = 0;
     Time now_ = 0;   // the host's clock

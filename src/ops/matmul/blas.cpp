@@ -10,7 +10,7 @@
 namespace cuscope::ops {
 namespace {
 
-constexpr int row_major = 101, no_transpose = 111;  // of CBLAS
+constexpr int row_major = 101, no_transpose = 111;  // constants of CBLAS
 
 template <class Integer, class Factor, class T>
 using Real = void (*)(int, int, int, Integer, Integer, Integer, Factor, const T*, Integer, const T*, Integer,
@@ -36,7 +36,7 @@ void call(void* function, bool wide, const Gemm& gemm, Factor one, Factor zero, 
     }
 }
 
-// The shared objects of this process that may be a BLAS.
+// The shared objects of this process that look like a BLAS library.
 std::vector<std::string> candidates() {
     std::vector<std::string> paths;
     dl_iterate_phdr(
@@ -67,7 +67,7 @@ Blas::Blas() {
         const char *before, *after;
         bool wide;
     };
-    // SciPy's build of OpenBLAS, which NumPy's wheels bring, has names of its own.
+    // SciPy's build of OpenBLAS, which NumPy's wheels contain, renames the functions.
     constexpr std::array spellings{Spelling{"scipy_cblas_", "64_", true}, Spelling{"cblas_", "64_", true},
                                    Spelling{"scipy_cblas_", "", false}, Spelling{"cblas_", "", false}};
     constexpr std::array names{"sgemm", "dgemm", "cgemm", "zgemm"};
@@ -83,7 +83,7 @@ Blas::Blas() {
                 continue;
             library_ = path;
             wide_ = spelling.wide;
-            return;  // the handle stays open: so does the library
+            return;  // the handle is never closed, so the library stays loaded
         }
         dlclose(handle);
     }

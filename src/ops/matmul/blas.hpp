@@ -1,5 +1,5 @@
-// The BLAS of this process, if a package has brought one: NumPy's wheels bring OpenBLAS. For simulated
-// devices.
+// The BLAS library of this process, if a Python package has loaded one: NumPy's wheels contain OpenBLAS. Used
+// for simulated devices.
 #pragma once
 
 #include <complex>
@@ -8,18 +8,18 @@
 
 namespace cuscope::ops {
 
-// C = A B, row-major; the distances from row to row in elements.
+// C = A B, row-major. `a_row`, `b_row` and `c_row` are the distances between rows, in elements.
 struct Gemm {
     std::int64_t m, n, k, a_row, b_row, c_row;
 };
 
 class Blas {
   public:
-    // Looked up once.
+    // Searched for at the first call only.
     static const Blas& of_process();
 
     bool found() const { return !library_.empty(); }
-    const std::string& library() const { return library_; }  // its file
+    const std::string& library() const { return library_; }  // the path of its file
 
     void multiply(const Gemm& gemm, const float* a, const float* b, float* c) const;
     void multiply(const Gemm& gemm, const double* a, const double* b, double* c) const;

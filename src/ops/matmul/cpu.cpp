@@ -36,7 +36,7 @@ Matrices<T> matrices(const Operands& operands, int index) {
             static_cast<T*>(operands.c) + index * p.c_batch};
 }
 
-// Rows [first, last) of C, one row of B after the other: what lies together is read together.
+// Computes rows [first, last) of C with one row of B after the other, so that memory is read contiguously.
 template <class T, class Sum>
 void multiply_rows(const Problem& p, const Matrices<T>& m, int first, int last) {
     std::vector<Sum> sums(static_cast<std::size_t>(p.n));
@@ -63,7 +63,7 @@ void multiply_rows(const Problem& p, const Matrices<T>& m, int first, int last) 
     }
 }
 
-// A block's share of the rows of all matrices.
+// Computes one block's share of the rows of all matrices.
 template <class T, class Sum>
 void multiply_share(const Operands& operands, unsigned block, unsigned blocks) {
     const std::int64_t rows = std::int64_t{operands.problem.m} * operands.batch;
@@ -87,7 +87,7 @@ void multiply_by_blas(const Operands& operands, unsigned, unsigned) {
     }
 }
 
-// In single precision, which holds every element and rounds the sums less than they would.
+// For small floats: computes in float, which represents every element exactly and rounds the sums less.
 template <class T>
 void multiply_widened(const Operands& operands, unsigned, unsigned) {
     const Problem& p = operands.problem;
@@ -115,7 +115,7 @@ void multiply_widened(const Operands& operands, unsigned, unsigned) {
 
 using Function = void (*)(const Operands&, unsigned, unsigned);
 
-// With how many blocks it runs: a BLAS has threads of its own.
+// A function, and whether its work is divided into blocks. A BLAS has threads of its own.
 struct Way {
     Function function;
     bool shared;

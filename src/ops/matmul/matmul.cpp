@@ -19,7 +19,7 @@ namespace plan = matmul;
 
 constexpr const char* native = "native";
 constexpr int most_matrices = plan::largest_batch;
-constexpr int plan_of_all = 90;    // the compute capability that every rung runs on
+constexpr int plan_of_all = 90;    // a compute capability on which every variant runs
 constexpr std::int64_t pack = 16;  // bytes
 
 struct Idea {
@@ -40,14 +40,13 @@ constexpr std::array ideas{
          "matrix instructions of a warp"},
 };
 
-// A B over matrices that all lie alike.
+// A batch of equal products: one problem, and how often it is repeated.
 struct Batched {
     Problem problem;
     std::int64_t batch = 1;
 };
 
-// The batch dimensions, merged where one stride serves; those that are left over are walked one index after
-// the other.
+// The batch dimensions, merged where one stride suffices. Outer dimensions that remain are looped over.
 struct Dimensions {
     std::vector<std::int64_t> extent, a, b, c;
 };
@@ -73,7 +72,7 @@ Dimensions batch_dimensions(const Array& a, const Array& b, const Array& c) {
     return merged;
 }
 
-// The last two dimensions are rows that lie one after the other, as the kernels read them.
+// Are the last two dimensions contiguous rows, as the kernels read them?
 bool has_rows(const Array& array) {
     const auto size = static_cast<std::int64_t>(size_of(array.type));
     const std::int64_t rows = array.shape[array.dimensions() - 2], columns = array.shape.back();
@@ -82,12 +81,12 @@ bool has_rows(const Array& array) {
            (rows == 1 || (row >= columns * size && row % size == 0));
 }
 
-// Of this type, and in rows.
+// The array itself if it has this type and contiguous rows, else a copy.
 Array in_rows(const Array& array, Type type, const core::StreamPtr& stream) {
     return array.type == type && has_rows(array) ? array : packed(array, type, stream);
 }
 
-// With the number of dimensions of the product; what is broadcast has a stride of 0.
+// Broadcasts to the dimensions of the product. A repeated dimension gets a stride of 0.
 Array broadcast(Array array, const Array& product) {
     const std::size_t missing = product.dimensions() - array.dimensions();
     array.shape.insert(array.shape.begin(), missing, 1);
@@ -109,13 +108,13 @@ bool in_packs(const Array& array) {
     return true;
 }
 
-// A copy of rows that the kernels can read so.
+// A copy with rows that can be read 16 bytes at a time.
 Array to_packs(const Array& array, const core::StreamPtr& stream) {
     const auto size = static_cast<std::int64_t>(size_of(array.type));
     std::vector<std::int64_t> shape = array.shape;
     shape.back() = (shape.back() * size + pack - 1) / pack * pack / size;
     Array copy = allocate(stream, array.type, shape);
-    // What is read beside the rows adds nothing, whatever it is; but it is read.
+    // The kernels read the padding too. Values there do not change the product, but must be initialised.
     if (shape.back() != array.shape.back()) fill_with(copy, 0, stream);
     copy.shape = array.shape;
     const std::vector<std::size_t> extents(array.shape.begin(), array.shape.end());
@@ -127,8 +126,8 @@ Array to_packs(const Array& array, const core::StreamPtr& stream) {
     return copy;
 }
 
-// Of a matrix with one row the distance means nothing; kernels that read 16 bytes at a time want a multiple
-// of them.
+// The row distance of a matrix with one row has no meaning, but kernels that read 16 bytes at a time need a
+// multiple of 16 bytes.
 std::int64_t row_distance(const Array& array) {
     const auto size = static_cast<std::int64_t>(size_of(array.type));
     const std::size_t rows = array.dimensions() - 2;
@@ -136,7 +135,7 @@ std::int64_t row_distance(const Array& array) {
     return array.strides[rows] / size;
 }
 
-// Calls `run` for each set of matrices that one launch can take.
+// Calls `run` for each set of matrices that one launch can compute.
 template <class Run>
 void for_each_batch(const Array& a, const Array& b, const Array& c, Run run) {
     const Dimensions batch = batch_dimensions(a, b, c);
@@ -151,7 +150,7 @@ void for_each_batch(const Array& a, const Array& b, const Array& c, Run run) {
                     0,
                     0,
                     0};
-    // The innermost batch dimension is a launch's own; the others are walked.
+    // The innermost batch dimension is passed to a launch; the others are looped over.
     std::int64_t count = 1;
     std::size_t outer = batch.extent.size();
     if (outer > 0) {
@@ -189,7 +188,7 @@ plan::Device device_of(const core::Device& device) {
     const DeviceProperties& properties = device.properties();
     plan::Device known;
     known.capability = 10 * properties.compute_capability_major + properties.compute_capability_minor;
-    // A simulated device runs what any does, however old its model is.
+    // A simulated device runs every variant, however old its model is.
     if (device.simulated()) known.capability = std::max(known.capability, plan_of_all);
     known.multiprocessors = std::max(1, properties.multiprocessor_count);
     known.shared_bytes = static_cast<int>(
@@ -203,7 +202,7 @@ plan::Shape shape_of(const Array& c, std::int64_t k) {
     return shape;
 }
 
-// The instance of a rung that suits best, among those that read operands as they lie if there is one.
+// The best instance of a variant, preferably one that reads the operands without a copy.
 const plan::Instance& instance_of(const std::string& variant, const plan::Shape& shape, Type type, bool packs,
                                   const core::Device& device) {
     const plan::ElementName* const element = plan::element(name(type));
@@ -241,7 +240,7 @@ const plan::Instance& instance_of(const std::string& variant, const plan::Shape&
 }
 
 plan::Choice choose(const core::Device& device, Type type, const plan::Shape& shape, bool packs) {
-    // Tensor cores are worth a copy of operands that they cannot read as they lie.
+    // Tensor cores are so much faster that a copy of the operands pays off.
     const bool small = type == Type::float16 || type == Type::bfloat16 || size_of(type) == 1;
     return plan::choose(shape, name(type), name(type), device_of(device), packs || small);
 }
@@ -335,7 +334,7 @@ std::int64_t predict_matmul(const core::Device& device, const std::string& varia
                             std::int64_t n, std::int64_t k, std::int64_t batch) {
     const plan::Shape shape{m, n, k, batch};
     if (variant == "auto" || variant == native) {
-        // What "auto" takes on a GPU.
+        // The kernel that "auto" takes on a GPU.
         const plan::Choice choice = choose(device, type, shape, true);
         return choice.instance == nullptr ? -1 : predict_matmul(device, *choice.instance, shape);
     }

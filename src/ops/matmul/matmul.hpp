@@ -1,4 +1,4 @@
-// Matrix products: which variant to take, and the launches.
+// Matrix products: the choice of a variant, and the launches.
 #pragma once
 
 #include <string>
@@ -11,25 +11,25 @@ namespace cuscope::ops {
 struct Variant {
     std::string name, needs, does;
 };
-// In the order of the ladder; on a simulated device also what the processor does best.
+// In the order of the ladder; on a simulated device also "native", the CPU's own way.
 std::vector<Variant> matmul_variants(const core::Device& device);
 
 struct Choice {
     std::string variant, reason;
 };
 
-// C = A B over the last two dimensions. All have one number of dimensions, at least two, and one type; those
-// before the last two are equal (a stride of 0 repeats a matrix); C is in C order, and nothing of it lies in
-// A or B. An operand that the variant cannot read as it lies is copied first. `variant` is one of
-// matmul_variants(), or "auto". Throws std::invalid_argument for one that is not there, core::WrongKind for
-// one that does not take this type or device.
+// C = A B over the last two dimensions. All three have the same number of dimensions, at least two, and one
+// type. The dimensions before the last two are equal (a stride of 0 repeats a matrix). C is in C order and
+// does not overlap A or B. An operand that the variant cannot read with its strides is copied first.
+// `variant` is one of matmul_variants(), or "auto". Throws std::invalid_argument for an unknown variant,
+// core::WrongKind for one that does not support this type or device.
 Choice matmul(const Array& a, const Array& b, const Array& c, const std::string& variant,
               const core::StreamPtr& stream);
-// What "auto" would take, and why.
+// The variant that "auto" would take, and the reason.
 Choice explain_matmul(const core::Device& device, Type type, std::int64_t m, std::int64_t n, std::int64_t k,
                       std::int64_t batch);
 
-// Nanoseconds that a variant takes on a simulated device; -1 if that is not known. Throws as matmul() does.
+// Nanoseconds that a variant takes on a simulated device; -1 if unknown. Throws as matmul() does.
 std::int64_t predict_matmul(const core::Device& device, const std::string& variant, Type type, std::int64_t m,
                             std::int64_t n, std::int64_t k, std::int64_t batch);
 

@@ -1,5 +1,6 @@
-// The operations of native reductions: what an element becomes, how two partial results come together, and
-// what comes of the last one. NumPy's meaning: NaN wins, of equal elements the first does, integers wrap.
+// The operations of reductions on the CPU: the conversion of an element to a partial result, and the
+// combination of two partial results. The semantics are NumPy's: NaN wins, the first of equal elements wins,
+// integers wrap around.
 #pragma once
 
 #include <cmath>
@@ -19,10 +20,10 @@ inline constexpr bool is_complex<std::complex<T>> = true;
 template <class T>
 inline constexpr bool is_small_float = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
-// What an element is while it is computed with, ...
+// The type that elements are computed with.
 template <class T>
 using Value = std::conditional_t<is_small_float<T>, float, T>;
-// ... and while it is summed: without the rounding of single precision, and in 64 bits.
+// The type in which elements are summed: double precision for floats, and 64 bits for integers.
 template <class T>
 using Total = std::conditional_t<std::is_integral_v<T>, std::uint64_t,
                                  std::conditional_t<is_complex<T>, std::complex<double>, double>>;
@@ -95,7 +96,7 @@ struct Maximum {
     static Partial combine(Partial a, Partial b) { return a > b || is_nan(a) ? a : b; }
 };
 
-// An element and where it is; none at index -1.
+// An element and its index; index -1 means that there is none.
 template <class T>
 struct Placed {
     Value<T> value;

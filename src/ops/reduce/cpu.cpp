@@ -1,5 +1,6 @@
-// Reductions on a simulated device as the processor does them best: pieces of fixed size, whatever the number
-// of cores, so that the same array gives the same bits everywhere.
+// Reductions on a simulated device, computed in the fastest way for the CPU. The work is divided into pieces
+// of fixed size, independent of the number of cores, so that the same array gives the same bits on every
+// machine.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -17,16 +18,16 @@
 namespace cuscope::ops {
 namespace {
 
-constexpr std::int64_t piece_length = 1 << 16;  // elements of a row, or rows of a tile, that one piece takes
-constexpr std::int64_t tile_width = 256;        // columns that one piece takes
+constexpr std::int64_t piece_length = 1 << 16;  // elements of a row, or rows of a tile, in one piece
+constexpr std::int64_t tile_width = 256;        // columns in one piece
 constexpr std::int64_t leaf = 128;              // elements, or rows, that are added one after the other
-constexpr int lanes = 8;                        // partial results beside each other, for the processor's sake
+constexpr int lanes = 8;  // independent partial results, so that the compiler can vectorise
 
 struct Operands {
     const void *in, *other;
     void *out, *partials, *ticket;
     Extents extents;
-    std::int64_t pieces, tiles;  // of a row's length, of its width
+    std::int64_t pieces, tiles;  // pieces along the row's length and along its width
 };
 
 template <class T, class Operation>
@@ -39,7 +40,7 @@ struct Plain {
     Partial at(std::int64_t place, std::int64_t index) const { return Op::of(in[place], index); }
 };
 
-// The products of two arrays.
+// The products of the elements of two arrays.
 template <class T>
 struct Products {
     using Element = T;
@@ -53,7 +54,7 @@ struct Products {
     }
 };
 
-// Elements that lie together, pair by pair: rounding errors grow with the logarithm of their number.
+// Reduces contiguous elements pairwise, so that rounding errors grow only with the logarithm of their number.
 template <class Source>
 typename Source::Partial reduce_run(const Source& source, std::int64_t place, std::int64_t index,
                                     std::int64_t count) {
@@ -80,7 +81,7 @@ typename Source::Partial reduce_run(const Source& source, std::int64_t place, st
     return partial[0];
 }
 
-// Columns beside each other, row after row, a leaf of rows at a time.
+// Reduces neighbouring columns, row after row, a leaf of rows at a time.
 template <class Source>
 void reduce_tile(const Source& source, std::int64_t place, std::int64_t step, std::int64_t index,
                  std::int64_t rows, std::int64_t columns, typename Source::Partial* result) {
@@ -100,7 +101,7 @@ void reduce_tile(const Source& source, std::int64_t place, std::int64_t step, st
     }
 }
 
-// What an element of the result is made of.
+// Converts the last partial result to an element of the result.
 template <class Out, class Partial>
 Out finished(const Partial& partial, std::int64_t) {
     return rounded<Out>(partial);
@@ -124,8 +125,8 @@ struct AsMean {
     }
 };
 
-// This block's share of the pieces: each gives a partial result for each of its columns, which is all there
-// is to it where an element of the result has one piece.
+// Reduces this block's share of the pieces. Each piece gives one partial result for each of its columns. If
+// an element of the result has only one piece, that is the final result.
 template <class Source, class Out, class Finish>
 void reduce_pieces(const Operands& operands, unsigned block, unsigned blocks) {
     using Partial = typename Source::Partial;
@@ -155,7 +156,7 @@ void reduce_pieces(const Operands& operands, unsigned block, unsigned blocks) {
     }
 }
 
-// The pieces of each element of the result, in their order.
+// Combines the pieces of each element of the result, in their order.
 template <class Source, class Out, class Finish>
 void combine_pieces(const Operands& operands) {
     using Op = typename Source::Op;
@@ -171,7 +172,7 @@ void combine_pieces(const Operands& operands) {
     }
 }
 
-// One launch: the last block to end combines what all have left.
+// One launch: the last block to finish combines the partial results of all blocks.
 template <class Source, class Out, class Finish>
 void reduce_share(const Operands& operands, unsigned block, unsigned blocks) {
     reduce_pieces<Source, Out, Finish>(operands, block, blocks);
@@ -192,7 +193,7 @@ Way way() {
     return {reduce_share<Source, Out, Finish>, sizeof(typename Source::Partial)};
 }
 
-// Sums of integers have 64 bits, of the same kind.
+// Sums of integers have 64 bits and keep their signedness.
 template <class T>
 using Widened = std::conditional_t<
     std::is_integral_v<T>,
@@ -200,7 +201,7 @@ using Widened = std::conditional_t<
 template <class T>
 using MeanOf = std::conditional_t<std::is_integral_v<T>, double, T>;
 
-// Means of integers are those of what double makes of them.
+// Means of integers convert each element to double.
 template <class T>
 struct Mean : Sum<T> {
     using Partial = std::conditional_t<is_complex<T>, std::complex<double>, double>;
@@ -291,7 +292,7 @@ void reduce_natively(Operation operation, const Array& in, const Array* other, c
     operands.tiles = (inner + tile_width - 1) / tile_width;
     std::vector<core::Memory*> memories{in.memory.get(), out.memory.get()};
     if (other != nullptr) memories.push_back(other->memory.get());
-    const core::Enqueue enqueue(*stream);  // a graph has its own workspace
+    const core::Enqueue enqueue(*stream);  // a graph has a workspace of its own
     const Workspace ticket(stream, operands.pieces > 1 ? sizeof(unsigned) : 0);
     std::shared_ptr<core::DeviceMemory> partials;
     if (operands.pieces > 1) {

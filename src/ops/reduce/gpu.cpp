@@ -46,7 +46,7 @@ Known known(Operation operation) {
 }
 
 struct Plan {
-    const char* shape;  // the kernel's name, but for its policy
+    const char* shape;  // the kernel's name without its policy
     Grid launch;
     const char *because, *how;
 };
@@ -115,7 +115,7 @@ Choice run_reduction(Operation operation, const Array& in, const Array* other, c
     void* const to = out.pointer;
     const Plan plan = plan_of(stream->device(), operation, in.type, extents);
     const Grid& launch = plan.launch;
-    const core::Enqueue enqueue(*stream);  // a graph has its own workspace
+    const core::Enqueue enqueue(*stream);  // a graph has a workspace of its own
     if (outer == 1 && inner == 1) {
         const Workspace slots(stream, launch.slot_bytes);
         if (operation == Operation::dot) {

@@ -1,6 +1,6 @@
-// The rungs of cuda_kernels/reduce_ladder/, as cs.reduce(variant=...) runs them: for reading and measuring,
-// so each is launched as its first comment says, and what it does not take is brought into a form that it
-// does.
+// The variants in cuda_kernels/reduce_ladder/, as cs.reduce(variant=...) runs them. They are meant for
+// reading and measuring, so each is launched as the comment at the top of its source describes. An array that
+// a variant cannot read is converted first.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -17,17 +17,17 @@ namespace {
 constexpr unsigned threads = 256;
 
 enum class Kind {
-    blocks,     // leaves a partial result for each block, and is launched again over those
-    one_value,  // all blocks meet in one value that was set before
-    ticket,     // the last block combines what the others left
+    blocks,     // leaves a partial result for each block, and is launched again over the partial results
+    one_value,  // all blocks add to one value, which was initialised before
+    ticket,     // the last block combines the partial results of the others
 };
 
 struct Rung {
     const char* name;
     const char* file;
     Kind kind;
-    std::int64_t elements;  // of a block; 0: any number of blocks will do
-    unsigned blocks;        // of a multiprocessor, where any number will do
+    std::int64_t elements;  // per block; 0: any number of blocks will do
+    unsigned blocks;        // per multiprocessor, where any number will do
     const char *needs, *does;
 };
 
@@ -74,7 +74,7 @@ const Rung& rung_named(const std::string& name) {
     throw std::invalid_argument(message + " (see reduce.variants())");
 }
 
-// What is computed in; the rungs have integers of 32 and 64 bits, float and double.
+// The type that is computed in. The variants support 32 and 64-bit integers, float and double.
 Type computed_type(Operation operation, Type in, Type out) {
     const Type from = operation == Operation::sum || operation == Operation::prod ? out : in;
     switch (from) {
@@ -125,7 +125,7 @@ bool takes(const Rung& rung, Operation operation, Type computed) {
     return true;
 }
 
-// The number that changes nothing, for rungs that add to one value.
+// The neutral element of the operation, for variants that combine into one initialised value.
 double identity(Operation operation, Type type) {
     if (operation == Operation::sum) return 0;
     const bool lowest = std::string_view(kernel_operation(operation)) == "Maximum";
@@ -133,7 +133,7 @@ double identity(Operation operation, Type type) {
     return lowest ? std::numeric_limits<std::int32_t>::min() : std::numeric_limits<std::int32_t>::max();
 }
 
-// One row of elements that lie together.
+// A row of contiguous elements.
 class Row {
   public:
     Row(const Rung& rung, const Array& in, const Array& out, std::int64_t length, const core::Kernel& kernel,
@@ -182,7 +182,7 @@ class Row {
   private:
     std::int64_t blocks_for(std::int64_t left) const {
         if (rung_.elements > 0) return (left + rung_.elements - 1) / rung_.elements;
-        // The second launch is one block.
+        // The second launch has one block.
         return left == length_ ? most_blocks_ : 1;
     }
     Launch grid(std::int64_t blocks, std::int64_t count) const {
@@ -224,7 +224,7 @@ void run_ladder(const std::string& name, Operation operation, const Array& in, c
     const Type computed = logical ? Type::int32 : computed_type(operation, in.type, out.type);
     if (!takes(rung, operation, computed)) refuse(rung, operation, logical ? in.type : computed);
 
-    // Rows of elements that lie together, of the type that is computed in.
+    // As rows of contiguous elements of the type that is computed in.
     Array rows = in;
     rows.shape = {extents.outer, extents.length, extents.inner};
     const auto size = static_cast<std::int64_t>(size_of(in.type));

@@ -1,5 +1,5 @@
-// What a reduction computes, and how a native one does it: the operations over their accumulators. The
-// kernels of cuda_kernels/reduce_auto/ give the same results, but for the order of floating-point sums.
+// The operations of reductions, and how the CPU computes them. The kernels of cuda_kernels/reduce_auto/ give
+// the same results, except for the order in which floating-point numbers are added.
 #pragma once
 
 #include <string_view>
@@ -10,17 +10,18 @@ namespace cuscope::ops {
 
 enum class Operation { sum, prod, min, max, argmin, argmax, any, all, mean, dot };
 
-// By the name of the function. Throws std::invalid_argument with the names there are.
+// By the name of the function. Throws std::invalid_argument with a list of the names.
 Operation operation_named(std::string_view name);
 const char* name(Operation operation);
 
-// A contiguous array as a reduction over its middle dimension sees it.
+// A contiguous array as three dimensions; the reduction is over the middle one.
 struct Extents {
     std::int64_t outer = 1, length = 1, inner = 1;
 };
 
-// out[outer][inner] of in[outer][length][inner], both in C order; for dot, in times `other`. On a simulated
-// device, as the processor does it best. Length is at least 1. Enqueued in the stream.
+// Reduces in[outer][length][inner] to out[outer][inner], both in C order. For dot, `in` is multiplied with
+// `other`. For simulated devices: computed in the fastest way for the CPU. `length` must be at least 1.
+// Enqueued in the stream.
 void reduce_natively(Operation operation, const Array& in, const Array* other, const Array& out,
                      const Extents& extents, std::int64_t duration_ns, const core::StreamPtr& stream);
 

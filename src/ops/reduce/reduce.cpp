@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* native = "native";
 
-// The extents of a contiguous array as the kernels see it, if the reduced ones lie together.
+// The extents of a contiguous array as the kernels see it, if the reduced dimensions are adjacent.
 struct Pattern {
     bool fits = false;
     Extents extents;
@@ -22,7 +22,7 @@ struct Pattern {
 
 Pattern pattern_of(const std::vector<std::int64_t>& shape, const std::vector<bool>& reduced) {
     Pattern pattern;
-    int stage = 0;  // 0: before the reduced extents, 1: among them, 2: behind them
+    int stage = 0;  // 0: before the reduced extents, 1: among them, 2: after them
     for (std::size_t i = 0; i < shape.size(); ++i) {
         if (shape[i] == 1) continue;
         if (reduced[i]) {
@@ -47,7 +47,7 @@ Array with_order(const Array& array, const std::vector<std::size_t>& order) {
     return result;
 }
 
-// Is one of two dimensions before the other in `order` if it is in the array?
+// Are the chosen dimensions in the same order in `order` as in the array?
 bool keeps_order(const std::vector<std::size_t>& order, const std::vector<bool>& among, bool which) {
     std::size_t last = 0;
     for (const std::size_t i : order) {
@@ -58,8 +58,8 @@ bool keeps_order(const std::vector<std::size_t>& order, const std::vector<bool>&
     return true;
 }
 
-// How the elements are seen in C order, with the reduced dimensions together: as they lie, or with their
-// dimensions in another order; else by a copy with the reduced ones last.
+// How the elements are viewed in C order with the reduced dimensions adjacent: in place, if necessary with
+// the dimensions in another order; else through a copy with the reduced dimensions last.
 struct Arrangement {
     std::vector<std::size_t> order;
     Extents extents;
@@ -140,7 +140,7 @@ Choice reduce(Operation operation, const Array& in, const Array* other, const st
     if (simulated && variant != single_launch) {
         const Type made = result_type(operation, in.type);
         const Array result = made == out.type ? out : allocate(stream, made, out.shape);
-        // What "auto" takes on a GPU.
+        // The kernel that "auto" takes on a GPU.
         const std::int64_t elements = in.count() * (other == nullptr ? 1 : 2);
         const std::int64_t duration =
             predict_reduction(stream->device(), single_launch, elements, size_of(in.type));

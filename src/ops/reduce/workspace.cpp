@@ -9,9 +9,9 @@
 namespace cuscope::ops {
 namespace {
 
-constexpr std::size_t kept_bytes = 64 * 1024;  // more than any launch takes on a device of today
+constexpr std::size_t kept_bytes = 64 * 1024;  // more than any launch takes on a current device
 
-// Of one stream. It does not count as a use of the memory, which would keep the stream.
+// The workspace of one stream. It does not count as a use of the memory, which would keep the stream alive.
 struct Kept {
     std::weak_ptr<core::Stream> stream;
     std::shared_ptr<core::DeviceMemory> memory;
@@ -27,12 +27,12 @@ std::shared_ptr<core::DeviceMemory> zeroed(const core::StreamPtr& stream,
     return memory;
 }
 
-// Null where it cannot be kept: on the per-thread default stream, which is another for each thread.
+// Null if no workspace can be kept: the per-thread default stream is a different stream in each thread.
 void* kept(const core::StreamPtr& stream) {
     if (stream->handle() == stream_per_thread) return nullptr;
     static std::mutex mutex;
     static auto* const all =
-        new std::map<const core::Stream*, Kept>;  // never taken apart: the process may be exiting
+        new std::map<const core::Stream*, Kept>;  // never destroyed, because the process may be exiting
     std::map<const core::Stream*, Kept> gone;
     {
         const std::lock_guard lock(mutex);
@@ -45,13 +45,13 @@ void* kept(const core::StreamPtr& stream) {
         if (found != all->end() && found->second.generation == stream->device().generation())
             return found->second.memory->pointer();
     }
-    gone.clear();  // calls of the runtime, without the lock
+    gone.clear();  // makes calls of the runtime, so not under the lock
     Kept made{
         stream,
         zeroed(stream, core::DeviceMemory::allocate_plain(stream->device().shared_from_this(), kept_bytes)),
         stream->device().generation()};
     const std::lock_guard lock(mutex);
-    // Of two threads that come here for one stream the second finds the first one's.
+    // If two threads create the workspace of a stream at once, the second one uses that of the first.
     Kept& entry = (*all)[stream.get()];
     if (!entry.memory || entry.generation != made.generation) std::swap(entry, made);
     return entry.memory->pointer();
@@ -62,8 +62,8 @@ void* kept(const core::StreamPtr& stream) {
 Workspace::Workspace(const core::StreamPtr& stream, std::size_t bytes) {
     if (bytes == 0) return;
     if (const auto capture = stream->capture()) {
-        // The graph's own: it may run in another stream, while this one does other things. Every run of the
-        // graph sets it to zero once.
+        // The graph gets a workspace of its own, because it may run in another stream while this stream does
+        // other work. Every run of the graph sets it to zero once.
         bool fresh = false;
         own_ = capture->own_memory(stream, std::max(bytes, kept_bytes), &fresh);
         if (fresh) zeroed(stream, own_);

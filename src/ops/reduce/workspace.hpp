@@ -1,5 +1,5 @@
-// What the blocks of a reduction meet in: memory that is zero before each launch, and that each launch leaves
-// zero.
+// The memory through which the blocks of a reduction exchange results. It is zero before each launch, and
+// each launch leaves it zero.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@ namespace cuscope::ops {
 
 class Workspace {
   public:
-    // So many bytes that nobody but this stream's launches uses until this object goes.
+    // At least `bytes` bytes that only launches of this stream use until this object is destroyed.
     Workspace(const core::StreamPtr& stream, std::size_t bytes);
 
     void* pointer() const { return pointer_; }
-    // What the launch has to be told of; null for memory that is the stream's for good.
+    // The memory to be named in the launch; null if the stream keeps the memory for good.
     core::Memory* memory() const { return own_.get(); }
 
   private:

@@ -26,11 +26,11 @@ constexpr std::string_view magic = "cuscope\n";
 constexpr std::uint32_t format_version = 1;
 constexpr std::size_t header_bytes = magic.size() + sizeof format_version + 2 * sizeof(Sha256);
 
-constexpr std::uint64_t limit_bytes = std::uint64_t{512} << 20;  // of the directory
+constexpr std::uint64_t limit_bytes = std::uint64_t{512} << 20;  // limit for the directory
 constexpr std::string_view temporary_prefix = ".writing-";
 constexpr std::time_t stale_seconds = 3600;  // a temporary file this old has no writer any more
 
-// Serialisation: little-endian integers of eight bytes, strings with their length before them.
+// Serialisation: little-endian integers of eight bytes, and strings after their length.
 class Writer {
   public:
     void number(std::uint64_t value) {
@@ -46,7 +46,7 @@ class Writer {
     std::string bytes_;
 };
 
-// Reads past the end give zeros and empty strings, and `ok` answers false from then on.
+// Reads past the end return zeros and empty strings, and `ok` returns false from then on.
 class Reader {
   public:
     explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -59,7 +59,7 @@ class Reader {
         return value;
     }
     std::string string() { return std::string(take(number())); }
-    // A count of things that each take a byte at least, so that a wrong one cannot ask for much memory.
+    // A count of items of at least one byte each, so that a wrong count cannot allocate much memory.
     std::uint64_t count() {
         const std::uint64_t value = number();
         if (value > rest_.size()) ok_ = false;
@@ -159,14 +159,14 @@ bool write_all(int fd, std::string_view bytes) {
     return true;
 }
 
-// Removes the lock that a process left which was killed.
+// Removes the lock of a process that was killed.
 void remove_free_lock(int directory, const char* name) {
     const FileDescriptor file(::openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlinkat(directory, name, 0);
 }
 
-// Forgets temporary files without a writer, locks without a holder and, above the limit, the entries that
-// were used longest ago.
+// Removes temporary files without a writer, and locks without a holder. Above the size limit, also removes
+// the entries that were used longest ago.
 void evict(int directory) {
     const int copy = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (copy < 0) return;
@@ -231,7 +231,7 @@ void store(std::string_view key, const CompileResult& result) {
         return ::renameat(directory.get(), temporary.c_str(), directory.get(), target.c_str()) == 0;
     };
     if (written && !put()) {
-        remove_cache_folder(directory.get(), target);  // a folder is not replaced by a file
+        remove_cache_folder(directory.get(), target);  // a file cannot replace a folder
         written = put();
     }
     if (!written) {
@@ -248,7 +248,7 @@ std::optional<CompileResult> cache_load(std::string_view key) {
     const FileDescriptor directory = open_cache_directory(cache_location(), false, &reason);
     if (!directory) return std::nullopt;
     const Sha256 hash = sha256(key);
-    // Opening a FIFO that somebody left there must not wait for its writer.
+    // If this is a FIFO, the open must not wait for a writer.
     const FileDescriptor file(::openat(directory.get(), cache_entry_name(hash).c_str(),
                                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
@@ -263,14 +263,14 @@ std::optional<CompileResult> cache_load(std::string_view key) {
     const std::string_view payload = std::string_view(bytes).substr(header_bytes);
     if (std::string_view(bytes).substr(0, header_bytes) != header(hash, payload)) return std::nullopt;
     std::optional<CompileResult> result = deserialise(payload);
-    if (result) ::futimens(file.get(), nullptr);  // the time of last use, by which entries are evicted
+    if (result) ::futimens(file.get(), nullptr);  // time of last use, for eviction
     return result;
 }
 
 void cache_store(std::string_view key, const CompileResult& result) noexcept {
     try {
         store(key, result);
-    } catch (...) {  // out of memory: nothing is stored
+    } catch (...) {  // out of memory: no entry is stored
     }
 }
 
@@ -280,7 +280,7 @@ std::string cache_description() {
     const FileDescriptor directory = open_cache_directory(where, false, &reason);
     if (directory) return where.path;
     if (where.path.empty()) return reason;
-    // It is made when there is something to store.
+    // The directory is made when the first result is stored.
     if (::access(where.path.c_str(), F_OK) != 0 && errno == ENOENT) return where.path;
     return "not used: " + reason;
 }

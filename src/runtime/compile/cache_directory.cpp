@@ -35,7 +35,7 @@ CacheLocation cache_location() {
         if (*chosen == '\0') return {"", "off: CUSCOPE_CACHE_DIR is empty"};
         return {chosen, ""};
     }
-    // The base directory specification says that a relative path counts as unset.
+    // The XDG Base Directory Specification says to ignore a relative path.
     if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
         return {std::string(cache) + "/cuscope", ""};
     }

@@ -1,4 +1,4 @@
-// The directory of compiled kernels: where it is, and whether its user can trust it.
+// The directory of compiled kernels: its path, and whether its user can trust it.
 #pragma once
 
 #include <sys/stat.h>
@@ -31,21 +31,22 @@ class FileDescriptor {
 
 struct CacheLocation {
     std::string path;
-    std::string reason;  // why there is no path
+    std::string reason;  // if there is no path: why not
 };
 
 CacheLocation cache_location();
-// Invalid, with a reason, if there is none or it is not to be trusted. `make` makes one that is not there.
+// Returns an invalid descriptor and a reason if there is no directory, or if it cannot be trusted. `make`:
+// creates a missing directory.
 FileDescriptor open_cache_directory(const CacheLocation& where, bool make, std::string* reason);
-// Why what `status` describes may not be trusted; null if it may.
+// The reason not to trust the file or directory that `status` describes; null if it can be trusted.
 const char* cache_refusal(const struct stat& status);
 
-// The files of a key: what was compiled, and the lock of who compiles it.
+// The files of a key: the compiled result, and the lock of the thread that compiles it.
 std::string cache_entry_name(const Sha256& key);
 std::string cache_lock_name(const Sha256& key);
 bool is_cache_entry(std::string_view file);
 bool is_cache_lock(std::string_view file);
-// Removes a folder, with all in it, that lies where one of these files belongs.
+// Removes a folder, with its content, that stands in the place of one of these files.
 void remove_cache_folder(int directory, const std::string& file) noexcept;
 
 }  // namespace cuscope

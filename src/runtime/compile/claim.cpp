@@ -42,7 +42,8 @@ CompileClaim::CompileClaim() = default;
 
 CompileClaim::~CompileClaim() {
     if (!held_ || !held_->lock.is_open()) return;
-    // The name first: who opened the file before sees by its missing name that the compilation has ended.
+    // The file is removed before it is unlocked. A process that opened the file before sees that it has no
+    // name any more, and so knows that the compilation has ended.
     ::unlinkat(held_->directory.get(), held_->name.c_str(), 0);
     ::flock(held_->lock.get(), LOCK_UN);
 }

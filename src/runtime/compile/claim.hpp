@@ -1,5 +1,5 @@
-// Who compiles what a key of the cache names: one thread of all processes of this user. The others wait for
-// its result.
+// The right to compile for a key of the cache. One thread of all processes of this user has it; the others
+// wait for its result.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace cuscope {
 
-// Held from wait() until it goes; the kernel lets go of the claim of a process that was killed. So make it
-// before the result is stored, and leave it after.
+// The claim is held from wait() until the object is destroyed. If the process is killed, the operating system
+// releases it. So create the object before the result is stored, and destroy it after.
 class CompileClaim {
   public:
     CompileClaim();
@@ -19,10 +19,10 @@ class CompileClaim {
     CompileClaim(const CompileClaim&) = delete;
     CompileClaim& operator=(const CompileClaim&) = delete;
 
-    // Waits while another one compiles this. Look into the cache again afterwards: what it compiled is there.
-    // If it is not, compile: also where there is no claim to have, because there is no cache, because its
-    // folder takes no locks, because the other one's compilation failed, or because it takes longer than the
-    // limit. Status::not_ready if cuscope::interrupted().
+    // Waits while another thread or process compiles for this key. Look into the cache again afterwards: the
+    // result should be there. If it is not, compile, even if this object holds no claim. That happens if
+    // there is no cache, if its folder supports no locks, if the other compilation failed, or if it took
+    // longer than the limit. Status::not_ready if cuscope::interrupted().
     Status wait(std::string_view key, CompileLimit limit);
 
   private:

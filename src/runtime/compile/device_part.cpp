@@ -16,23 +16,23 @@ using Words = std::set<std::string_view>;
 
 constexpr std::size_t none = no_source_token;
 
-// A declaration at namespace scope or in a class that is kept or dropped as a whole.
+// A declaration at namespace scope or in a class. It is kept or dropped as a whole.
 struct Node {
     enum class Kind { function, method, special_method, variable, type, other };
     Kind kind = Kind::other;
-    std::size_t text = 0;            // index of the text
+    std::size_t text = 0;            // index in texts_
     std::size_t begin = 0, end = 0;  // tokens
-    std::size_t head_end = 0;        // of a function: its body or its end
+    std::size_t head_end = 0;        // of a function: the begin of its body, or its end
     std::string scope;               // namespaces: "ns::"
     std::vector<std::string_view> names;
-    const Node* owner = nullptr;  // the class that it is in
-    bool inner = false;           // a class in another one: kept with that
-    std::string_view class_name;  // of a method that is defined outside of its class
-    bool device = false;          // is marked for the device, by words or by macros
+    const Node* owner = nullptr;  // the class that contains it
+    bool inner = false;           // a class in another class: kept with that class
+    std::string_view class_name;  // for a method that is defined outside of its class
+    bool device = false;          // marked for the device, by a word or by a macro
     bool is_kernel = false, is_template = false, is_constexpr = false, is_instantiation = false;
-    bool is_constant = false;  // a variable
+    bool is_constant = false;  // for a variable
     bool kept = false;
-    // The methods of a class, which are nodes of their own.
+    // The methods of a class. They are nodes of their own.
     std::vector<SourceRange> holes;  // tokens
 };
 
@@ -55,7 +55,7 @@ class Parts {
             parse_scope(0, tokens_->size(), "", nullptr);
         }
         DevicePart result;
-        if (keeps_unmarked_ && !has_host_code()) {  // so all of it is checked
+        if (keeps_unmarked_ && !has_host_code()) {  // then all of it is compiled, and checked
             result.texts.assign(texts_.begin(), texts_.end());
             return result;
         }
@@ -87,7 +87,7 @@ class Parts {
     bool is_word(std::size_t i) const { return token(i).kind == SourceTokenKind::word; }
     std::size_t partner(std::size_t i) const { return token(i).partner; }
 
-    // Marked for the device, by the word itself or by a macro (one that stands for another counts, too).
+    // Is it a marker for the device, or a macro that expands to one? A macro may expand to another macro.
     bool marks(std::string_view word, int depth = 0) const {
         if (is_marker(word)) return true;
         const auto macro = macros_.find(word);
@@ -198,7 +198,7 @@ class Parts {
                 }
                 if (class_at != none && parameters == none && !assigned && class_body == none) class_body = i;
                 i = partner(i);
-                // A stray block, or a function whose head was not understood.
+                // A stray block, or a function with a head that was not understood.
                 if (class_at == none && !assigned && !initializer && !is(i + 1, ";") && !is(i + 1, ","))
                     break;
             } else if (is(i, "operator") && parameters == none && !assigned) {
@@ -213,7 +213,7 @@ class Parts {
                 if (partner(i) == none) return end;
                 if (is(i, "(") && parameters == none && !assigned && i > begin) {
                     const bool named = is_word(i - 1) && !takes_parentheses(token(i - 1).text);
-                    // MACRO(...) before a declaration, without a semicolon.
+                    // MACRO(...) without a semicolon before a declaration.
                     if (named && i - 1 == start && !is(i + 1, "*") && !is(i + 1, "&") && !is_template &&
                         owner == nullptr && !follows_parameters(token(partner(i) + 1).text)) {
                         i = partner(i);
@@ -304,7 +304,7 @@ class Parts {
 
     void describe_class(Node& node, std::size_t class_at, std::size_t body, const std::string& scope) {
         node.kind = Node::Kind::type;
-        // The name: the last word before the bases, the arguments of a specialisation or the body.
+        // The name is the last word before the bases, the arguments of a specialisation, or the body.
         for (std::size_t i = class_at + 1; i < body && !is(i, ":") && !is(i, "<"); ++i) {
             if (is(i, "(") && partner(i) != none) {
                 i = partner(i);
@@ -347,7 +347,7 @@ class Parts {
             if (is_word(i)) node.names.push_back(token(i).text);
     }
 
-    // What variables, aliases and function types are called: words before [ , ; = { and (*name).
+    // Adds the names of variables, aliases and function types: words before [ , ; = { and (*name).
     void add_names(Node& node, std::size_t begin, std::size_t end) {
         bool value = false;
         for (std::size_t i = begin; i < end; ++i) {
@@ -373,7 +373,7 @@ class Parts {
         }
     }
 
-    // Does host code only do this: launch a kernel, call the runtime?
+    // Does the function do something that only host code does: launch a kernel, call the runtime?
     bool is_for_hosts(const Node& node) const {
         const auto& tokens = sources_[node.text].list;
         for (std::size_t i = node.head_end; i < node.end; ++i) {
@@ -426,7 +426,7 @@ class Parts {
         return finder.instances();
     }
 
-    // A method that calls one that is left out is left out too.
+    // A method is left out if it calls a method that is left out.
     bool calls_host_method(const Node& node) const {
         const auto& tokens = sources_[node.text].list;
         for (std::size_t i = node.head_end; i + 1 < node.end; ++i)
@@ -434,7 +434,7 @@ class Parts {
         return false;
     }
     void find_host_methods() {
-        Words others;  // also of an overload that is not for hosts
+        Words others;  // names that also belong to a function that is not only for hosts
         std::vector<const Node*> methods;
         for (const auto& node : nodes_) {
             if (node->kind == Node::Kind::method && !node->device && !node->names.empty())
@@ -453,7 +453,7 @@ class Parts {
         }
     }
 
-    // What kept code names: called as a function, called as a method, or in any way.
+    // Records the names that kept code uses: called as a function, called as a method, or in any way.
     void mention(const std::vector<SourceToken>& tokens, std::size_t begin, std::size_t end,
                  const std::vector<SourceRange>& holes = {}) {
         std::size_t hole = 0;
@@ -486,7 +486,7 @@ class Parts {
         return owner->kept;
     }
 
-    // Is it a variable or a function that goes by itself?
+    // Is it a variable or function of the host, to be dropped even if kernels seem to name it?
     bool is_of_the_host(const Node& node) const {
         return drops_named_ && !node.device && !node.is_constant && !node.is_constexpr;
     }
@@ -522,7 +522,8 @@ class Parts {
 
     void keep() {
         find_host_methods();
-        // With these, headers of the simulation say that their functions wait or use atomic operations.
+        // Headers of the simulation use these names to mark that their functions wait, or use atomic
+        // operations.
         any_.insert({"cuscope_uses_groups", "cuscope_uses_atomics"});
         std::vector<SourceTokens> expressions;
         for (const std::string& name : named_) expressions.push_back(source_tokens(name));
@@ -534,7 +535,8 @@ class Parts {
             if (node->is_kernel) kernels_.insert(node->names[0]);
         }
         keep_all([this](const Node& node) { return wanted(node); });
-        // Where there is no host code nothing is left out, so that a mistake in a variable is told.
+        // A source without host code keeps all its variables, so that the compiler reports an error in any of
+        // them.
         if (std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
                 return node->kept || node->kind == Node::Kind::variable || node->kind == Node::Kind::type;
             })) {
@@ -574,7 +576,7 @@ class Parts {
         return text;
     }
 
-    // Where a marker can stand: behind template <...>.
+    // The place for a marker: behind template <...>.
     std::size_t head_of(const Node& node) const {
         const auto& tokens = sources_[node.text].list;
         std::size_t i = node.begin;
@@ -598,13 +600,13 @@ class Parts {
 
     const std::vector<std::string_view>& texts_;
     const std::vector<std::string>& named_;
-    const bool keeps_unmarked_;  // where nothing is for hosts only
+    const bool keeps_unmarked_;  // keeps all of a source without host code
     const bool strict_, drops_named_;
     std::vector<SourceTokens> sources_;
     std::map<std::string_view, Macro> macros_;
     std::vector<std::unique_ptr<Node>> nodes_, retired_;
-    std::size_t text_ = 0;                              // that is being read
-    const std::vector<SourceToken>* tokens_ = nullptr;  // its
+    std::size_t text_ = 0;                              // index of the text that is being read
+    const std::vector<SourceToken>* tokens_ = nullptr;  // tokens of that text
     Words host_methods_, any_, called_, methods_, marked_, kernels_, seen_macros_;
 };
 

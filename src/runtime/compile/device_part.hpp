@@ -1,6 +1,6 @@
-// What nvcc's device pass keeps of a source that holds host code too: kernels, device functions and
-// variables, and the types, constants and functions that these name. The rest (main, host functions and
-// methods, launches) becomes blanks, so that lines and columns stay.
+// Extracts from a source the part that nvcc's device pass keeps: kernels, device functions and variables, and
+// the types, constants and functions that these use. The rest (main, host functions and methods, launches) is
+// replaced by blanks, so that lines and columns stay the same.
 #pragma once
 
 #include <string>
@@ -10,27 +10,28 @@
 namespace cuscope {
 
 enum class HostCode {
-    // A function without __device__ that a kernel calls is kept; and all of a source in which nothing is for
-    // hosts only.
+    // Keeps functions without __device__ that a kernel calls. If the source has no host code, keeps all of
+    // it.
     keep_called,
-    // A function without __device__ that a kernel calls is kept, and no other one.
+    // Keeps functions without __device__ that a kernel calls, and no other functions without __device__.
     drop_uncalled,
-    // Such a function is an error for the compiler, and so is any method that is not __device__.
+    // For a compiler that rejects calls of functions without __device__. Also drops methods without
+    // __device__.
     drop,
-    // Functions and variables of the host go even if kernels seem to name them: a parameter of a kernel may
-    // be called as a variable of the host is. Constants stay.
+    // Also drops functions and variables of the host that kernels seem to use: a kernel's parameter may have
+    // the same name as a variable of the host. Constants stay.
     drop_named,
 };
 
 struct DevicePart {
-    std::vector<std::string> texts;  // as many as there were
-    // Instances of kernels that host code launches: "ns::scale<float, 4>". They may not compile, where their
-    // arguments mean something in the host function only.
+    std::vector<std::string> texts;  // one for each given text
+    // Instances of kernels that host code launches: "ns::scale<float, 4>". An instance may not compile, if
+    // its arguments have a meaning only in the host function.
     std::vector<std::string> instances;
 };
 
-// Of a source and the headers that it includes, each before or after the preprocessor. `named`: what else has
-// to be kept for: name expressions.
+// `texts`: a source and the headers that it includes, before or after preprocessing. `named`: name
+// expressions; the part that they need is kept as well.
 DevicePart device_part(const std::vector<std::string_view>& texts, const std::vector<std::string>& named,
                        HostCode host_code);
 

@@ -5,7 +5,7 @@
 namespace cuscope {
 namespace {
 
-// With the headers that theirs include.
+// The types of handles, and the headers that the libraries' own headers include.
 constexpr const char* handles = R"(#pragma once
 #if __has_include(<cuda_fp16.h>)
 #include "cuda_fp16.h"
@@ -37,7 +37,7 @@ typedef int ncclResult_t;
 
 constexpr const char* empty = "#pragma once\n";
 
-// The types, which headers of extensions that a project brings take from here.
+// The types that headers of OpenGL extensions in a user's project need.
 constexpr const char* opengl = R"(#pragma once
 typedef unsigned int GLenum, GLuint, GLbitfield;
 typedef unsigned char GLboolean, GLubyte;

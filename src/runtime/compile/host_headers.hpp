@@ -1,6 +1,6 @@
-// Headers of libraries that only host code uses: cuBLAS, the profiler, the samples' helpers, OpenGL. Sources
-// include them beside their kernels; the libraries' own headers declare functions of the host, which no
-// compiler of kernels takes.
+// Stand-ins for headers of libraries that only host code uses: cuBLAS, the profiler, the samples' helpers,
+// OpenGL. Sources include them beside their kernels. The libraries' own headers declare functions of the
+// host, which a compiler of kernels rejects.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace cuscope {
 
 using HeaderTexts = std::vector<std::pair<std::string, std::string>>;
 
-// Of CUDA's libraries, by the names that #include gives: taken in place of what is installed. They hold the
-// types of the libraries' handles and no functions.
+// Headers of CUDA's libraries, by the names in #include. They replace installed headers. They define the
+// types of the libraries' handles, and no functions.
 const HeaderTexts& host_library_headers();
-// Of others: empty, and taken where no such header is found.
+// Headers of other libraries. They are empty, and used only if no such header is found.
 const HeaderTexts& missing_host_headers();
 
 }  // namespace cuscope

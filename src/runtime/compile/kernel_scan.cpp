@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 
+#include "runtime/compile/characters.hpp"
 #include "runtime/compile/signature.hpp"
 
 namespace cuscope {
@@ -16,20 +17,11 @@ struct Token {
     std::string_view text;
 };
 
-bool is_word_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
-           static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_word(char c) { return is_word_start(c) || is_digit(c); }
-
 constexpr std::string_view marker = "__global__";
 
-// Words, string literals and single symbols ("::" and "->" stay whole). Comments and preprocessor lines
-// vanish, numbers count as symbols. A macro without parameters that brings the marker is replaced by its
-// text.
+// Tokens: words, string literals and single symbols ("::" and "->" stay whole). Comments and preprocessor
+// lines are skipped; numbers count as symbols. A macro without parameters that contains the marker is
+// replaced by its text.
 class Scanner {
   public:
     explicit Scanner(std::string_view source) : source_(source) {}
@@ -101,7 +93,7 @@ class Scanner {
         }
     }
 
-    // How long a backslash and the line end after it are; 0 if there is none.
+    // The length of a line continuation (a backslash and a line end) at this place; 0 if there is none.
     std::size_t continuation() const {
         if (peek() != '\\') return 0;
         if (peek(1) == '\n') return 2;
@@ -145,7 +137,7 @@ class Scanner {
         at_ = end == std::string_view::npos ? source_.size() : end + 2;
     }
 
-    // Up to the closing quote, or to the end of the line where there is none.
+    // Skips to the closing quote, or to the end of the line if there is none.
     void skip_literal(char quote) {
         for (++at_; at_ < source_.size() && peek() != '\n'; ++at_) {
             if (const std::size_t joined = continuation(); joined > 0) {
@@ -182,7 +174,7 @@ bool one_of(std::string_view word, const std::array<std::string_view, N>& words)
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// What takes arguments in parentheses before a function's name.
+// Words with arguments in parentheses that may stand before a function's name.
 constexpr std::array<std::string_view, 10> attributes = {
     "__launch_bounds__", "__attribute__", "__declspec", "__cluster_dims__", "__block_size__",
     "__maxnreg__",       "alignas",       "decltype",   "__align__",        "explicit"};
@@ -195,7 +187,7 @@ constexpr std::array<std::string_view, 24> type_words = {
     "auto",     "const",    "volatile",     "wchar_t",    "char8_t",
     "char16_t", "char32_t", "__restrict__", "__restrict", "__grid_constant__",
     "struct",   "class",    "enum",         "typename"};
-// Of those, the words that are no type by themselves.
+// The words among type_words that are not a type by themselves.
 constexpr std::array<std::string_view, 10> qualifiers = {
     "const",  "volatile", "__restrict__", "__restrict", "__grid_constant__",
     "struct", "class",    "enum",         "typename",   "register"};
@@ -214,7 +206,7 @@ class Finder {
 
   private:
     struct Scope {
-        std::string name;  // of a namespace
+        std::string name;  // the namespace's name
         bool extern_c = false;
     };
 
@@ -227,8 +219,8 @@ class Finder {
     }
     bool is_word(std::size_t index) const { return token(index).kind == TokenKind::word; }
 
-    // The index behind the bracket that closes the one at `index`. In angle brackets a comparison counts as
-    // one only inside parentheses, as in C++.
+    // The index behind the bracket that closes the one at `index`. A '<' or '>' inside template arguments is
+    // a comparison only in parentheses, as in C++.
     std::size_t behind(std::size_t index) const {
         std::string open;
         for (std::size_t i = index; i < tokens_.size(); ++i) {
@@ -236,7 +228,7 @@ class Finder {
             if (now.kind != TokenKind::symbol || now.text.size() != 1) continue;
             const char c = now.text.front();
             if (c == '(' || c == '[' || c == '{' || c == '<') {
-                // Outside a template's arguments "<" is a comparison.
+                // Outside of template arguments, '<' is a comparison.
                 if (c != '<' || open.empty() || open.back() == '<') open += c;
             } else if (c == ')' || c == ']' || c == '}') {
                 const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
@@ -245,7 +237,7 @@ class Finder {
             } else if (c == '>') {
                 if (!open.empty() && open.back() == '<') open.pop_back();
             } else if (c == ';' && open.find('{') == std::string::npos) {
-                return i;  // what was taken for a bracket was none
+                return i;  // the assumed bracket was not a bracket
             }
             if (open.empty()) return i + 1;
         }
@@ -300,7 +292,8 @@ class Finder {
         end_statement();
     }
 
-    // Behind a marker: attributes and the return type, then the function's name and its parameters.
+    // Called behind a marker. Reads attributes and the return type, then the function's name and its
+    // parameters.
     void marked() {
         ++at_;
         for (std::size_t i = at_; i < tokens_.size();) {
@@ -343,7 +336,7 @@ class Finder {
         while (first >= 2 && is(first - 1, "::") && is_word(first - 2)) first -= 2;
         for (; first <= name; ++first) kernel.name += token(first).text;
         kernel.parameters = parameters(open + 1, behind_close - 1);
-        // A declaration and its definition are one kernel, which has the names that either gives.
+        // A declaration and its definition are one kernel. Parameter names come from either of them.
         const auto known = std::find_if(found_.begin(), found_.end(), [&](const KernelNames& other) {
             return other.name == kernel.name && other.parameters.size() == kernel.parameters.size();
         });
@@ -376,7 +369,7 @@ class Finder {
         return names;
     }
 
-    // The name that a parameter's declaration gives; empty if none.
+    // The name in a parameter's declaration; empty if it has none.
     std::string parameter(std::size_t begin, std::size_t end) const {
         std::size_t last = end;  // index of the last token that could be the name
         bool has_type = false;   // is there a type before it?
@@ -403,7 +396,7 @@ class Finder {
         }
         if (last == end || !candidate_typed || one_of(token(last).text, type_words)) return "";
         if (last > begin && (is(last - 1, "::") || one_of(token(last - 1).text, elaborations))) return "";
-        // "float* x" ends with its name; in "Vector<int>" and "T const*" the last word is no name.
+        // "float* x" ends with the name. In "Vector<int>" and "T const*" the last word is not a name.
         for (std::size_t i = last + 1; i < end && !is(i, "=") && !is(i, "["); ++i) {
             if (is(i, "<") || is(i, "*") || is(i, "&") || is(i, "::") || is(i, ".")) return "";
         }
@@ -421,7 +414,7 @@ class Finder {
 
     Tokens tokens_;
     std::size_t at_ = 0;
-    bool is_template_ = false, extern_c_ = false;  // of the statement that is being read
+    bool is_template_ = false, extern_c_ = false;  // of the current statement
     std::vector<Scope> scopes_;
     std::vector<KernelNames> found_;
 };

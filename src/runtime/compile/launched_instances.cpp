@@ -6,9 +6,7 @@
 namespace cuscope {
 namespace {
 
-constexpr std::size_t none = no_source_token;
-
-// The value of numbers, + - * / % << >> and parentheses; nothing where there is anything else.
+// Evaluates numbers, + - * / % << >> and parentheses; empty if there is any other token.
 class Evaluator {
   public:
     explicit Evaluator(const std::vector<SourceToken>& tokens) : tokens_(tokens) {}
@@ -120,11 +118,11 @@ void InstanceFinder::read_constants(const std::vector<SourceToken>& tokens, std:
         std::size_t k = i + 2;
         for (; k < end && tokens[k].text != "," && tokens[k].text != ";"; ++k) {
             const std::size_t close = tokens[k].partner;
-            const std::size_t last = close != none && close > k && close < end ? close : k;
+            const std::size_t last = close != no_source_token && close > k && close < end ? close : k;
             for (; k < last; ++k) value.push_back(tokens[k]);
             value.push_back(tokens[k]);
         }
-        // What it stands for is decided here: names in it may mean something else later.
+        // Its value is determined here, because names in it may have another meaning later.
         std::vector<SourceToken> resolved;
         if (std::all_of(value.begin(), value.end(),
                         [&](const SourceToken& part) { return resolve(part, resolved, 0); })) {
@@ -158,7 +156,7 @@ void InstanceFinder::find(const std::vector<SourceToken>& tokens, std::size_t be
             while (stop < end && tokens[stop].text != ";" && tokens[stop].text != "{" &&
                    tokens[stop].text != ")") {
                 const std::size_t close = tokens[stop].partner;
-                stop = close != none && close > stop && close < end ? close + 1 : stop + 1;
+                stop = close != no_source_token && close > stop && close < end ? close + 1 : stop + 1;
             }
             read_constants(tokens, i, stop, local_);
         } else if (tokens[i].text == "<<<") {
@@ -174,8 +172,8 @@ bool InstanceFinder::resolve(const SourceToken& token, std::vector<SourceToken>&
         const auto global = global_.find(token.text);
         if (local != local_.end() || global != global_.end()) {
             const std::vector<SourceToken>& value = local != local_.end() ? local->second : global->second;
-            static const SourceToken open{SourceTokenKind::symbol, "(", 0, none};
-            static const SourceToken close{SourceTokenKind::symbol, ")", 0, none};
+            static const SourceToken open{SourceTokenKind::symbol, "(", 0, no_source_token};
+            static const SourceToken close{SourceTokenKind::symbol, ")", 0, no_source_token};
             const bool several = value.size() > 1;
             if (several) result.push_back(open);
             for (const SourceToken& part : value)
@@ -197,7 +195,7 @@ std::optional<std::string> InstanceFinder::argument(const std::vector<SourceToke
     return joined(resolved);
 }
 
-// The launch at a `<<<` token.
+// Reads the launch at a `<<<` token.
 void InstanceFinder::launch(const std::vector<SourceToken>& tokens, std::size_t at) {
     if (at == 0 || tokens[at - 1].text != ">") return;
     const std::size_t close = at - 1;
@@ -207,7 +205,7 @@ void InstanceFinder::launch(const std::vector<SourceToken>& tokens, std::size_t 
         if (token.text == ">") ++depth;
         if (token.text == "<" && --depth == 0) break;
         if (token.text == ";" || token.text == "{") return;
-        if (token.partner != none && token.partner < open) open = token.partner + 1;
+        if (token.partner != no_source_token && token.partner < open) open = token.partner + 1;
     }
     if (open == 0) return;
     std::size_t first = open - 1;
@@ -236,7 +234,7 @@ void InstanceFinder::launch(const std::vector<SourceToken>& tokens, std::size_t 
             ++depth;
         } else if (tokens[i].text == ">") {
             --depth;
-        } else if (tokens[i].partner != none && tokens[i].partner > i) {
+        } else if (tokens[i].partner != no_source_token && tokens[i].partner > i) {
             i = tokens[i].partner;
         }
     }

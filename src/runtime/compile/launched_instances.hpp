@@ -1,4 +1,4 @@
-// Instances of kernel templates that host code launches: scale<float, N><<<grid, block>>>(...).
+// Finds the instances of kernel templates that host code launches: scale<float, N><<<grid, block>>>(...).
 #pragma once
 
 #include <map>
@@ -14,18 +14,18 @@ namespace cuscope {
 
 class InstanceFinder {
   public:
-    // A macro, or a constant: what stands for its name in a template's arguments.
+    // Adds a macro or a constant: `value` replaces its name in a template's arguments.
     void add_constant(std::string_view name, const std::vector<SourceToken>& value);
-    // Those that tokens [begin, end) declare: `const int a = 4, b = 2 * a;`.
+    // Adds the constants that tokens [begin, end) declare: `const int a = 4, b = 2 * a;`.
     void add_constants(const std::vector<SourceToken>& tokens, std::size_t begin, std::size_t end);
     void add_template(const std::string& scope, std::string_view name);
 
-    // Looks through a host function: its head, with template parameters, and its body. An instance whose
-    // arguments depend on these parameters is left out.
+    // Searches a host function: its head, with template parameters, and its body. An instance is left out if
+    // its arguments depend on these parameters.
     void find(const std::vector<SourceToken>& tokens, std::size_t begin, std::size_t body, std::size_t end);
 
     const std::vector<std::string>& instances() const { return instances_; }
-    // The tokens of all their arguments.
+    // The tokens of the arguments of all instances.
     const std::vector<SourceToken>& arguments() const { return arguments_; }
 
   private:
@@ -38,7 +38,7 @@ class InstanceFinder {
     bool resolve(const SourceToken& token, std::vector<SourceToken>& result, int depth) const;
     void launch(const std::vector<SourceToken>& tokens, std::size_t at);
 
-    std::map<std::string_view, std::vector<std::string>> templates_;  // by their last name: scopes
+    std::map<std::string_view, std::vector<std::string>> templates_;  // scopes by last name
     Constants global_, local_;
     std::set<std::string_view> dependent_;
     std::vector<std::string> instances_;

@@ -1,4 +1,4 @@
-// How long a compilation may take: CUSCOPE_COMPILE_TIMEOUT, in seconds.
+// The time limit of a compilation: CUSCOPE_COMPILE_TIMEOUT, in seconds.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@ namespace cuscope {
 
 class CompileLimit {
   public:
-    // Of the environment, counted from now on. Nothing, with a sentence in *problem, if the variable holds
-    // what is no number of seconds.
+    // Reads the limit from the environment; its time starts now. Empty, with a sentence in *problem, if the
+    // variable is not a number of seconds.
     static std::optional<CompileLimit> from_environment(std::string* problem);
 
     void start_again() { start_ = Clock::now(); }

@@ -1,4 +1,4 @@
-// A marker right behind a linkage: `extern "C"__global__ void f()`, which nvcc takes.
+// Handles a marker directly behind a linkage: `extern "C"__global__ void f()`. nvcc accepts it.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace cuscope {
 
-// NVRTC and clang take `"C"__global__` for a literal with a suffix of the program's own.
+// NVRTC and clang read `"C"__global__` as a literal with a user-defined suffix. So this inserts a space.
 inline std::string with_space_behind_linkage(std::string source) {
     constexpr std::string_view linkage = "\"C\"_";
     for (std::size_t at = source.find(linkage); at != std::string::npos; at = source.find(linkage, at))

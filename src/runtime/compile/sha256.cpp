@@ -54,7 +54,7 @@ Sha256 sha256(std::string_view bytes) {
     const std::size_t whole = bytes.size() / block_bytes * block_bytes;
     for (std::size_t i = 0; i < whole; i += block_bytes) add_block(state, data + i);
 
-    // The rest, a one bit, zeros, and the length in bits fill one block or two.
+    // The rest of the data, a one bit, zeros, and the length in bits fill one or two blocks.
     std::array<unsigned char, 2 * block_bytes> tail{};
     const std::size_t rest = bytes.size() - whole;
     for (std::size_t i = 0; i < rest; ++i) tail[i] = data[whole + i];

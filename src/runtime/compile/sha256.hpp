@@ -1,4 +1,5 @@
-// SHA-256 of a string: names cache entries and proves that one is whole. Not meant for large data.
+// SHA-256 of a string. It names cache entries, and proves that an entry is complete. Not meant for large
+// data.
 #pragma once
 
 #include <array>

@@ -9,12 +9,14 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/compile/characters.hpp"
+
 namespace cuscope {
 namespace {
 
 struct Scalar {
-    std::string_view type;     // as the demangler spells it
-    std::string_view element;  // as NumPy names it
+    std::string_view type;     // the demangler's name
+    std::string_view element;  // NumPy's name
     std::size_t size;
 };
 
@@ -50,7 +52,7 @@ const Scalar* find_scalar(std::string_view type) {
     return found == scalars.end() ? nullptr : &*found;
 }
 
-// The size of float4, uchar2 and their like; 0 for anything else.
+// The size of float4, uchar2 and similar types; 0 for any other type.
 std::size_t vector_size(std::string_view type) {
     constexpr std::array<std::pair<std::string_view, std::size_t>, 12> bases = {{{"char", 1},
                                                                                  {"uchar", 1},
@@ -73,13 +75,6 @@ std::size_t vector_size(std::string_view type) {
     return 0;
 }
 
-bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 std::string_view trim(std::string_view text) {
     while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
     while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
@@ -95,7 +90,7 @@ bool drop_last_word(std::string_view& type, std::string_view word) {
     return true;
 }
 
-// Removes const, volatile and restrict from the end of a type; whether const was among them.
+// Removes const, volatile and restrict from the end of a type. Returns whether const was among them.
 bool drop_qualifiers(std::string_view& type) {
     bool is_const = false;
     for (;;) {
@@ -108,7 +103,7 @@ bool drop_qualifiers(std::string_view& type) {
     }
 }
 
-// Compilers other than the demangler write "const float*".
+// "const float*" instead of the demangler's "float const*": some compilers write it so.
 bool drop_leading_qualifiers(std::string_view& type) {
     bool is_const = false;
     for (;;) {
@@ -128,7 +123,7 @@ Parameter parse_parameter(std::string_view text) {
     std::string_view type = trim(text);
     parameter.type = type;
     drop_qualifiers(type);
-    if (type == "CUgraphExec_st*") {  // a handle, which the source has by its own name
+    if (type == "CUgraphExec_st*") {  // a handle with another name in sources
         parameter.type = "cudaGraphExec_t";
         parameter.size = sizeof(void*);
         return parameter;
@@ -136,7 +131,7 @@ Parameter parse_parameter(std::string_view text) {
     std::size_t array = type.find(" (*) [");
     if (array == std::string_view::npos) array = type.find(" (&) [");
     if (array != std::string_view::npos) {
-        type = type.substr(0, array + 1);  // a pointer to rows of an array is one to its elements
+        type = type.substr(0, array + 1);  // a pointer to rows of an array becomes a pointer to its elements
         parameter.kind = ParameterKind::pointer;
     } else if (type.ends_with('*') || type.ends_with('&')) {
         type.remove_suffix(1);
@@ -161,7 +156,7 @@ Parameter parse_parameter(std::string_view text) {
     return parameter;
 }
 
-// Where brackets of every kind nest; a '>' that closes no '<' is an operator.
+// Tracks nested brackets of every kind. A '>' that closes no '<' is an operator.
 class Nesting {
   public:
     void add(char c) {
@@ -217,7 +212,7 @@ struct Parentheses {
     std::size_t begin, end;
 };
 
-// The last pair is that of the parameters; others may be in template arguments and scopes before it.
+// The last pair encloses the parameters. Earlier pairs may be in template arguments and scopes.
 std::optional<Parentheses> last_parentheses(std::string_view text) {
     const std::size_t end = text.rfind(')');
     if (end == std::string_view::npos) return std::nullopt;
@@ -234,9 +229,9 @@ std::optional<Parentheses> last_parentheses(std::string_view text) {
 
 std::string demangle(const char* mangled) {
     if (mangled == nullptr) return "";
-    if (*mangled == '*') ++mangled;  // GCC's mark of a type that is local to its file
+    if (*mangled == '*') ++mangled;  // GCC marks a type that is local to its file
     const std::string_view name = mangled;
-    // A type's encoding could be a function's own name ("f", "i"), so only those of function pointers count.
+    // Only function pointers count: the encoding of another type could be a function's own name ("f", "i").
     const bool candidate = name.starts_with("_Z") || name.starts_with("PF") || name.starts_with("PDoF");
     if (!candidate) return mangled;
     int status = 0;
@@ -247,7 +242,7 @@ std::string demangle(const char* mangled) {
 
 std::string function_name(std::string_view demangled) {
     const std::optional<Parentheses> last = last_parentheses(demangled);
-    if (!last && demangled.starts_with("_Z")) {  // of more parameters than the C++ library demangles
+    if (!last && demangled.starts_with("_Z")) {  // the C++ library does not demangle so many parameters
         std::size_t length = 0, at = 2;
         for (; at < demangled.size() && demangled[at] >= '0' && demangled[at] <= '9' && length < 10000; ++at)
             length = 10 * length + static_cast<std::size_t>(demangled[at] - '0');
@@ -255,7 +250,7 @@ std::string function_name(std::string_view demangled) {
     }
     if (!last) return std::string(demangled);
     std::string_view name = trim(demangled.substr(0, last->begin));
-    constexpr std::string_view returned = "void ";  // which is spelt out for instances of templates
+    constexpr std::string_view returned = "void ";  // spelt out for instances of templates
     if (name.starts_with(returned)) name.remove_prefix(returned.size());
     constexpr std::string_view unnamed = "(anonymous namespace)::";
     std::string plain(name);

@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/compile/characters.hpp"
+
 namespace cuscope {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_word_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
-           static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool is_word(char c) { return is_word_start(c) || is_digit(c); }
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'); }
 
@@ -29,13 +22,13 @@ class Lexer {
 
   private:
     struct Branch {
-        std::size_t depth;  // of brackets at the #if
-        bool ignored;       // brackets of this branch were counted in the one before
+        std::size_t depth;  // depth of brackets at the #if
+        bool ignored;       // do not count brackets: the branch before has counted them
     };
 
     char peek(std::size_t ahead = 0) const { return at_ + ahead < end_ ? text_[at_ + ahead] : '\0'; }
 
-    // How long a backslash and the line end after it are; 0 if there is none.
+    // The length of a line continuation (a backslash and a line end) at this place; 0 if there is none.
     std::size_t continuation() const {
         if (peek() != '\\') return 0;
         if (peek(1) == '\n') return 2;
@@ -114,7 +107,7 @@ class Lexer {
             ++at_;
     }
 
-    // The number that ends here began with 0x and has no exponent yet, so that an `e` in it is a digit.
+    // Did the number that ends here begin with 0x, and has it no exponent yet? Then an `e` in it is a digit.
     bool is_hexadecimal() const {
         std::size_t begin = at_;
         while (begin > 0 && (is_word(text_[begin - 1]) || text_[begin - 1] == '.')) --begin;
@@ -122,7 +115,7 @@ class Lexer {
         return prefix && text_[at_ - 1] != 'p' && text_[at_ - 1] != 'P';
     }
 
-    // Up to the closing quote, or to the end of the line where there is none.
+    // Skips to the closing quote, or to the end of the line if there is none.
     void literal() {
         const char quote = peek();
         for (++at_; at_ < end_ && peek() != '\n'; ++at_) {
@@ -197,7 +190,7 @@ class Lexer {
         return std::move(result_);
     }
 
-    // `# 12 "file" 1 3`: the next line is of `file`, which was entered (1) as a system header (3).
+    // `# 12 "file" 1 3`: the next line belongs to `file`, which was entered (1) as a system header (3).
     void line_marker(std::size_t begin) {
         const std::string_view line = text_.substr(begin, at_ - begin);
         const std::size_t open = line.find('"'), close = line.rfind('"');

@@ -1,5 +1,5 @@
-// The tokens of a CUDA C++ source, before or after the preprocessor, and which brackets belong together.
-// Knows no grammar.
+// The tokens of a CUDA C++ source, before or after preprocessing, and the partners of brackets. Knows no
+// grammar.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct SourceToken {
     SourceTokenKind kind = SourceTokenKind::symbol;
     std::string_view text;
     std::size_t offset = 0;
-    std::size_t partner = no_source_token;  // of a bracket
+    std::size_t partner = no_source_token;  // index of the matching bracket
 
     std::size_t end() const { return offset + text.size(); }
 };
@@ -28,17 +28,17 @@ struct SourceRange {
 };
 
 struct SourceTokens {
-    // Symbols are single characters, except "::", "->" and "<<<". Of a preprocessed source, what system
-    // headers bring is left out.
+    // Symbols are single characters, except "::", "->" and "<<<". If the source is preprocessed, the text of
+    // system headers is left out.
     std::vector<SourceToken> list;
     std::vector<SourceRange> directives;  // lines that begin with '#', without #pragma
-    // Of macros without and with parameters: what they stand for. A macro that is defined several times has
-    // all of it.
+    // The text of each macro, with or without parameters. If a macro is defined several times, all of its
+    // texts.
     std::map<std::string_view, std::vector<SourceToken>> macros;
 };
 
-// `text` has to outlive the result. Of `#if ... #else ... #endif`, brackets count once where the first branch
-// leaves some open.
+// `text` must outlive the result. In `#if ... #else ... #endif`, brackets count once if the first branch
+// leaves some of them open.
 SourceTokens source_tokens(std::string_view text);
 
 }  // namespace cuscope

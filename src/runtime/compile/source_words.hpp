@@ -1,4 +1,4 @@
-// Words that tell what a declaration of a CUDA source is, and whether it is for hosts.
+// Words that identify declarations of a CUDA source, and host code.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline bool is_marker(std::string_view word) {
     return one_of(word, {"__global__", "__device__", "__constant__", "__managed__", "__shared__"});
 }
 
-// Words whose parentheses belong to them, not to a function.
+// Words that are followed by parentheses of their own, which are not a function's parameters.
 inline bool takes_parentheses(std::string_view word) {
     return one_of(
         word, {"__attribute__", "__attribute", "alignas", "__align__", "decltype", "__declspec",
@@ -38,7 +38,7 @@ inline bool is_device_call(std::string_view word) {
                          "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "cudaGetParameterBuffer"});
 }
 
-// cudaMalloc, cublasCreate: of CUDA's libraries for hosts.
+// cudaMalloc, cublasCreate: a function of CUDA's host libraries.
 inline bool is_host_call(std::string_view word) {
     for (const std::string_view prefix :
          {"cuda", "cublas", "cufft", "cusparse", "cusolver", "cudnn", "curand", "nccl"})
@@ -47,8 +47,8 @@ inline bool is_host_call(std::string_view word) {
     return false;
 }
 
-// Functions of the C library that end or leave the process: no kernel has them, so nobody writes a function
-// with one for a kernel.
+// Functions of the C library that end or leave the process. No device has them, so a function that calls one
+// is not meant for kernels.
 inline bool is_process_call(std::string_view word) {
     return one_of(word, {"exit", "_Exit", "_exit", "quick_exit", "abort", "atexit", "system", "getenv",
                          "fork", "raise", "sleep", "usleep"});

@@ -3,7 +3,8 @@
 namespace cuscope {
 namespace {
 
-// The sizes of classes that own memory are not Thrust's: kernels take none of them.
+// Thrust's classes that own memory have another size. That is harmless, because kernels take none of them as
+// a parameter.
 constexpr const char* types = R"(#pragma once
 #include "cuda_runtime.h"
 #if __has_include(<cuda/std/complex>)

@@ -41,7 +41,7 @@ __global__ void histogram_merge(const uint* partial, int blocks, uint64_t* total
     total[threadIdx.x] = sum;
 }
 
-// Where most are alike: the lanes that have the same value elect one that adds for all.
+// If most bytes are alike: the lanes with the same value elect one lane, which adds for all of them.
 __global__ void histogram_match(const uint8_t* data, int count, unsigned long long* total) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const unsigned active = __ballot_sync(0xffffffffu, i < count);

@@ -35,7 +35,7 @@ __device__ __forceinline__ void mma(float (&d)[4], const uint32_t (&a)[4], const
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Chunk `c` of row `r` lies elsewhere, so that eight rows below each other are in different banks.
+// Chunk `c` of row `r` is moved, so that eight rows below each other are in different banks.
 template <int CHUNKS>
 __device__ __forceinline__ int swizzled(int r, int c) {
     return (r * CHUNKS + (c ^ ((CHUNKS == 4 ? r / 2 : r) % CHUNKS))) * CHUNK;

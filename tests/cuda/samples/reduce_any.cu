@@ -69,7 +69,7 @@ __global__ void nearest(const float2* points, int n, float2 target, unsigned lon
     if ((threadIdx.x & 31) == 0) atomicMin(packed, best);
 }
 
-// atomicAdd and atomicMax of what has none, by compare and swap.
+// atomicAdd and atomicMax for types without them, by compare and swap.
 __device__ float atomicMaxFloat(float* address, float value) {
     int* as_int = reinterpret_cast<int*>(address);
     int old = *as_int, assumed;

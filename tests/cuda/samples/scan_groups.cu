@@ -1,4 +1,4 @@
-// Inclusive sums of an array in one pass: blocks take a number, and look back at what those before them found.
+// Inclusive sums of an array in one pass: blocks take a number, and read the sums of the blocks before them.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda/atomic>
@@ -7,7 +7,7 @@ namespace cg = cooperative_groups;
 
 enum : unsigned { EMPTY = 0, AGGREGATE = 1, PREFIX = 2 };
 
-// Status and sum in one word, so that they are seen together.
+// Status and sum in one word, so that one read sees both.
 union Descriptor {
     struct {
         unsigned status;
@@ -73,7 +73,7 @@ __global__ void scan(const int* __restrict__ in, int* __restrict__ out, int n, u
         if (first + i < n) out[first + i] = before + prefix + items[i];
 }
 
-// The sum of each segment of `length`, by tiles as long as that.
+// The sum of each segment of `length`, by tiles of that size.
 template <unsigned length>
 __global__ void segment_sums(const int* in, int* out) {
     auto tile = cg::tiled_partition<length>(cg::this_thread_block());

@@ -55,7 +55,7 @@ __global__ void softmax(const half* __restrict__ in, half* __restrict__ out, int
     }
 }
 
-// The same of short rows, all in halves: each warp has a row in its registers.
+// The same for short rows, all in halves: each warp has a row in its registers.
 template <int PAIRS>
 __global__ void softmax_registers(const half2* in, half2* out, int rows) {
     const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;

@@ -1,4 +1,4 @@
-// Transposes a matrix: while one tile is written out, the next one is on its way into shared memory.
+// Transposes a matrix: while one tile is written, the next one is copied into shared memory.
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>
@@ -7,7 +7,7 @@ namespace cg = cooperative_groups;
 
 constexpr int DIM = 32, ROWS = 8, STAGES = 2;
 
-// Each block does a column of tiles.
+// Each block transposes a column of tiles.
 __global__ void transpose_pipeline(float* __restrict__ out, const float* __restrict__ in, int width, int height) {
     __shared__ float tile[STAGES][DIM][DIM + 1];
     __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, STAGES> state;

@@ -1,6 +1,7 @@
-"""Arrays and streams to and from one other library, the one that CUSCOPE_PEER names.
+"""Arrays and streams to and from one other library, named by CUSCOPE_PEER.
 
-Run by tests/interop/test_peers.py, a process for each library: what one of them sets up must not be in another's way.
+tests/interop/test_peers.py runs this file in a process for each library, so that the libraries do not disturb each
+other.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def peer() -> Library:
 
 @pytest.fixture
 def ours(device: cs.Device) -> cs.Stream:
-    """A stream that waits for nothing by itself; kernels are loaded before times matter."""
+    """A stream that waits for no other stream; its kernels are loaded before times are measured."""
     module(device).spin[1, 1](1)
     scratch = cs.zeros(1, np.uint8)
     mod = module(device, BYTES)
@@ -62,7 +63,7 @@ def protocols() -> list[str]:
 
 
 @pytest.mark.parametrize("dtype", Library.dtypes)
-def test_theirs_is_seen_in_place(device: cs.Device, peer: Library, dtype: str) -> None:
+def test_their_array_is_used_in_place(device: cs.Device, peer: Library, dtype: str) -> None:
     theirs = peer.array(elements(dtype))
     ours = cs.asarray(theirs)
     assert ours.pointer == peer.pointer(theirs)
@@ -72,7 +73,7 @@ def test_theirs_is_seen_in_place(device: cs.Device, peer: Library, dtype: str) -
 
 @pytest.mark.parametrize("dtype", Library.dtypes)
 @pytest.mark.parametrize("protocol", protocols())
-def test_ours_is_seen_in_place(device: cs.Device, peer: Library, protocol: str, dtype: str) -> None:
+def test_our_array_is_used_in_place(device: cs.Device, peer: Library, protocol: str, dtype: str) -> None:
     ours = cs.to_device(elements(dtype))
     theirs = peer.takes[protocol](ours)
     assert peer.pointer(theirs) == ours.pointer
@@ -80,7 +81,9 @@ def test_ours_is_seen_in_place(device: cs.Device, peer: Library, protocol: str, 
 
 
 @pytest.mark.parametrize("protocol", protocols())
-def test_there_and_back(device: cs.Device, peer: Library, protocol: str) -> None:
+def test_an_array_that_goes_there_and_back_has_the_same_memory(
+    device: cs.Device, peer: Library, protocol: str
+) -> None:
     ours = cs.to_device(elements("f4"))
     again = cs.asarray(peer.takes[protocol](ours))
     assert again.pointer == ours.pointer
@@ -100,7 +103,7 @@ def test_from_dlpack(device: cs.Device, peer: Library) -> None:
 
 
 @pytest.mark.skipif(NAME == "jax", reason="JAX has no strides")
-def test_strides(device: cs.Device, peer: Library) -> None:
+def test_strides_are_kept(device: cs.Device, peer: Library) -> None:
     theirs = peer.transposed(peer.array(elements("f4")))
     ours = cs.asarray(theirs)
     assert (ours.shape, ours.strides) == ((4, 3), (4, 16))
@@ -111,10 +114,10 @@ def test_strides(device: cs.Device, peer: Library) -> None:
 
 
 @has_streams
-def test_we_wait_for_them(device: cs.Device, peer: Library, ours: cs.Stream) -> None:
+def test_our_stream_waits_for_theirs(device: cs.Device, peer: Library, ours: cs.Stream) -> None:
     theirs, stream = peer.array(np.full(SIZE, 1, np.uint8)), peer.stream()
     result = cs.zeros(SIZE, np.uint8)
-    for value in (2, 1):  # what the library needs for that is there before times matter
+    for value in (2, 1):  # the library loads its kernels before times are measured
         peer.fill(theirs, value, stream)
     device.synchronize()
     module(device).spin[1, 1, peer.for_us(stream)](SPIN)
@@ -127,10 +130,12 @@ def test_we_wait_for_them(device: cs.Device, peer: Library, ours: cs.Stream) -> 
 
 
 @has_streams
-def test_arguments_wait_too(device: cs.Device, peer: Library, ours: cs.Stream) -> None:
+def test_a_kernel_waits_for_their_work_on_an_argument(
+    device: cs.Device, peer: Library, ours: cs.Stream
+) -> None:
     theirs, stream = peer.array(np.full(SIZE, 1, np.uint8)), peer.stream()
     result = cs.zeros(SIZE, np.uint8)
-    for value in (2, 1):  # what the library needs for that is there before times matter
+    for value in (2, 1):  # the library loads its kernels before times are measured
         peer.fill(theirs, value, stream)
     device.synchronize()
     module(device).spin[1, 1, peer.for_us(stream)](SPIN)
@@ -143,7 +148,9 @@ def test_arguments_wait_too(device: cs.Device, peer: Library, ours: cs.Stream) -
 
 @has_streams
 @pytest.mark.skipif(NAME == "torch", reason="PyTorch does not say which stream it works in")
-def test_they_wait_for_what_was_given_their_array(device: cs.Device, peer: Library, ours: cs.Stream) -> None:
+def test_their_stream_waits_for_the_call_that_got_their_array(
+    device: cs.Device, peer: Library, ours: cs.Stream
+) -> None:
     theirs, stream = peer.array(np.full(SIZE, 1, np.uint8)), peer.stream()
     module(device).spin[1, 1, ours](SPIN)
     with peer.current(stream):
@@ -153,7 +160,9 @@ def test_they_wait_for_what_was_given_their_array(device: cs.Device, peer: Libra
 
 
 @pytest.mark.parametrize("protocol", ["dlpack"] if NAME == "torch" else protocols())
-def test_they_wait_for_us(device: cs.Device, peer: Library, protocol: str, ours: cs.Stream) -> None:
+def test_their_stream_waits_for_ours(
+    device: cs.Device, peer: Library, protocol: str, ours: cs.Stream
+) -> None:
     array = cs.full(SIZE, 1, np.uint8)
     stream = None if NAME == "jax" else peer.stream()
     device.synchronize()
@@ -165,8 +174,8 @@ def test_they_wait_for_us(device: cs.Device, peer: Library, protocol: str, ours:
     device.synchronize()
 
 
-def test_theirs_dropped_early(device: cs.Device, peer: Library, ours: cs.Stream) -> None:
-    """The producer's memory is not used for something else while our stream still needs it."""
+def test_their_array_may_be_dropped_early(device: cs.Device, peer: Library, ours: cs.Stream) -> None:
+    """The producer's memory is not reused while our stream still needs it."""
     result = cs.zeros(SIZE, np.uint8)
     theirs = peer.array(np.full(SIZE, 1, np.uint8))
     seen = cs.asarray(theirs)
@@ -181,7 +190,7 @@ def test_theirs_dropped_early(device: cs.Device, peer: Library, ours: cs.Stream)
 
 
 @pytest.mark.parametrize("protocol", protocols())
-def test_ours_dropped_early(device: cs.Device, peer: Library, protocol: str) -> None:
+def test_our_array_may_be_dropped_early(device: cs.Device, peer: Library, protocol: str) -> None:
     array = cs.full(SIZE, 1, np.uint8)
     theirs = peer.takes[protocol](array)
     del array
@@ -192,7 +201,7 @@ def test_ours_dropped_early(device: cs.Device, peer: Library, protocol: str) -> 
     device.synchronize()
 
 
-def test_nothing_is_left(device: cs.Device, peer: Library, settled: Any) -> None:
+def test_exchanges_leave_no_memory_behind(device: cs.Device, peer: Library, settled: Any) -> None:
     from cuscope import _core
 
     before = _core.live()
@@ -207,7 +216,7 @@ def test_nothing_is_left(device: cs.Device, peer: Library, settled: Any) -> None
 
 
 @has_streams
-def test_their_stream_where_ours_is(device: cs.Device, peer: Library) -> None:
+def test_their_stream_is_taken_in_place_of_ours(device: cs.Device, peer: Library) -> None:
     stream = peer.stream()
     theirs = peer.for_us(stream)
     assert cs.as_stream(theirs).handle == peer.handle(stream)
@@ -223,7 +232,7 @@ def test_their_stream_where_ours_is(device: cs.Device, peer: Library) -> None:
 
 
 @has_streams
-def test_our_stream_where_theirs_is(device: cs.Device, peer: Any, ours: cs.Stream) -> None:
+def test_our_stream_is_taken_in_place_of_theirs(device: cs.Device, peer: Any, ours: cs.Stream) -> None:
     stream = peer.take_stream(ours)
     theirs = peer.array(np.full(SIZE, 1, np.uint8))
     peer.fill(theirs, 3, stream)
@@ -231,7 +240,7 @@ def test_our_stream_where_theirs_is(device: cs.Device, peer: Any, ours: cs.Strea
     assert cs.as_stream(peer.for_us(stream)) == ours
 
 
-def test_arguments(device: cs.Device, peer: Library) -> None:
+def test_their_arrays_are_kernel_arguments(device: cs.Device, peer: Library) -> None:
     a, b = peer.array(elements("f4", (1000,))), peer.array(elements("f4", (1000,)))
     c = cs.empty(1000)
     module(device).vec_add[4, 256](a, b, c, 1000)
@@ -243,7 +252,7 @@ def test_arguments(device: cs.Device, peer: Library) -> None:
             module(device).store[1, 1](cs.zeros(1, np.int32), scalar)
 
 
-def test_copies(device: cs.Device, peer: Library) -> None:
+def test_their_arrays_are_copied_from_and_to(device: cs.Device, peer: Library) -> None:
     theirs = peer.array(elements("f4"))
     array = cs.to_device(theirs)
     assert array.pointer != peer.pointer(theirs)
@@ -259,7 +268,7 @@ def test_copies(device: cs.Device, peer: Library) -> None:
 
 
 @pytest.mark.skipif(NAME != "jax", reason="the others are asked with streams")
-def test_we_wait_for_jax(device: cs.Device, ours: cs.Stream) -> None:
+def test_our_stream_waits_for_jax(device: cs.Device, ours: cs.Stream) -> None:
     import jax
     import jax.numpy as jnp
 
@@ -278,7 +287,7 @@ def test_we_wait_for_jax(device: cs.Device, ours: cs.Stream) -> None:
 
 
 @pytest.mark.skipif(NAME != "jax", reason="the others write their arrays")
-def test_what_is_immutable_is_not_written(device: cs.Device, peer: Library) -> None:
+def test_immutable_arrays_are_not_written(device: cs.Device, peer: Library) -> None:
     theirs = peer.array(elements("i4", (4,)))
     if not theirs.__cuda_array_interface__["data"][1]:
         pytest.skip("this version of JAX does not say so")
@@ -293,7 +302,7 @@ def test_what_is_immutable_is_not_written(device: cs.Device, peer: Library) -> N
 
 
 @pytest.mark.skipif(NAME not in {"torch", "jax"}, reason="has no bfloat16")
-def test_bfloat16(device: cs.Device, peer: Any) -> None:
+def test_bfloat16_arrays_are_exchanged(device: cs.Device, peer: Any) -> None:
     if NAME == "torch":
         theirs = peer.torch.tensor([1.0, 2.5, -3.0], dtype=peer.torch.bfloat16, device="cuda")
     else:

@@ -1,4 +1,4 @@
-"""Libraries that cuscope exchanges arrays with, each seen the same way."""
+"""Libraries that cuscope exchanges arrays with, behind one interface."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DTYPES = ("?", "i4", "u1", "f2", "f4", "c8")
 
 
 class Handle:
-    """A stream of a library that does not speak __cuda_stream__ yet."""
+    """A stream of a library that does not support __cuda_stream__ yet."""
 
     def __init__(self, stream: object, handle: int) -> None:
         self.stream, self.handle = stream, handle
@@ -25,27 +25,27 @@ class Handle:
 
 
 class Library:
-    """What the tests ask of a library. Its arrays are bytes where order is tested."""
+    """The functions that the tests need of a library. Tests of order use arrays of bytes."""
 
     dtypes: ClassVar[tuple[str, ...]] = DTYPES
-    takes: dict[str, Callable[[cs.DeviceArray], Any]]  # by protocol
+    takes: dict[str, Callable[[cs.DeviceArray], Any]]  # functions that take our array, by protocol
     waits: tuple[str, ...]  # the protocols by which it waits for our stream
-    tells_its_stream = True  # so that it waits for us too
+    tells_its_stream = True  # its interface names its stream, so that it waits for us too
     strided = True
 
     def array(self, content: np.ndarray) -> Any:
-        """On the device, complete."""
+        """A new array on the device, complete."""
         raise NotImplementedError
 
     def array_at_once(self, content: np.ndarray) -> Any:
-        """On the device, without waiting for anything else."""
+        """A new array on the device, made without waiting for other work."""
         return self.array(content)
 
     def pointer(self, array: Any) -> int:
         raise NotImplementedError
 
     def host(self, array: Any, stream: Any = None) -> np.ndarray:
-        """Copied in the order of the stream."""
+        """The elements, copied in the order of the stream."""
         raise NotImplementedError
 
     def fill(self, array: Any, value: int, stream: Any) -> None:
@@ -62,13 +62,13 @@ class Library:
         raise NotImplementedError
 
     def for_us(self, stream: Any) -> Any:
-        """The stream as cuscope takes it."""
+        """The stream in a form that cuscope takes."""
         if hasattr(stream, "__cuda_stream__") or hasattr(stream, "cuda_stream"):
             return stream
         return Handle(stream, self.handle(stream))
 
     def in_stream(self, array: Any, stream: Any) -> Any:
-        """The array as work in the stream leaves it, which is current."""
+        """The array after the work in the stream, which is the current one."""
         return array
 
     def transposed(self, array: Any) -> Any:
@@ -165,7 +165,7 @@ class PyTorch(Library):
 
 
 class Jax(Library):
-    """Has no streams that a program sees; its arrays are not written."""
+    """Its streams are invisible to programs, and its arrays are not written."""
 
     strided = False
     tells_its_stream = False
@@ -238,7 +238,7 @@ class Numba(Library):
 
 
 class TheirArray:
-    """An array of cuscope that says no more of itself than others do."""
+    """An array of cuscope with no more protocols than arrays of other libraries have."""
 
     def __init__(self, library: Itself, array: cs.DeviceArray) -> None:
         self.library, self.array = library, array
@@ -259,7 +259,7 @@ class TheirArray:
 
 
 class Itself(Library):
-    """cuscope as another library: the tests are right where they can be run without a GPU."""
+    """cuscope in the place of another library: it checks the tests themselves, also without a GPU."""
 
     def __init__(self) -> None:
         self.now: cs.Stream | None = None

@@ -1,4 +1,5 @@
-// Atomic functions and fences: real atomics, sequentially consistent, since blocks run on several threads.
+// Atomic functions and fences. They are real atomics, sequentially consistent, because blocks run on several
+// OS threads.
 #pragma once
 #pragma GCC system_header
 
@@ -6,7 +7,7 @@
 
 namespace cuscope_simt {
 
-// The sanitizer does not look at these.
+// The alignment sanitizer does not check atomic operations.
 template <class T>
 CUSCOPE_INLINE T* aligned_operand(T* address) {
     if (__builtin_expect(reinterpret_cast<__UINTPTR_TYPE__>(address) % sizeof(T) != 0, 0)) {
@@ -20,7 +21,7 @@ CUSCOPE_INLINE T* aligned_operand(T* address) {
     return address;
 }
 
-// Once for each operation.
+// Counts one atomic operation and checks its address. Call once for each operation.
 template <class T>
 CUSCOPE_INLINE T* atomic_operand(T* address, Access access = Access::atomic) {
     count(aligned_operand(address), sizeof(T), access);
@@ -34,7 +35,7 @@ CUSCOPE_INLINE T atomic_load(T* address) {
     return value;
 }
 
-// Replaces *address by change(*address); answers what was there before.
+// Replaces *address by change(*address); returns the old value.
 template <class T, class Change>
 CUSCOPE_INLINE T atomic_update(T* address, Change change) {
     T old = atomic_load(atomic_operand(address)), next = change(old);
@@ -44,7 +45,7 @@ CUSCOPE_INLINE T atomic_update(T* address, Change change) {
     return old;
 }
 
-// float and double have no fetch-and-add of their own: compare the bits, so that a NaN ends the loop too.
+// float and double have no fetch-and-add. The loop compares the bits, so that it ends for a NaN too.
 template <class Bits, class T>
 CUSCOPE_INLINE T atomic_add_bits(T* address, T value) {
     static_assert(sizeof(Bits) == sizeof(T), "the bits of a T");
@@ -147,7 +148,7 @@ CUSCOPE_ATOMICS(_system)
 #undef CUSCOPE_UPDATE
 #undef CUSCOPE_FETCH
 
-// Of 16 bytes: exchange, and compare and swap. Under a lock, which these operations have to themselves.
+// Operations on 16 bytes: exchange, and compare and swap. They take a lock that only these operations use.
 namespace cuscope_simt {
 
 template <class T>

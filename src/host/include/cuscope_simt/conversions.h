@@ -1,5 +1,5 @@
-// Conversions with a rounding of their own, and reinterpretations. As on a device, a number that does not fit
-// becomes the nearest one that does, and a NaN becomes zero (64 bits: the sign bit alone).
+// Conversions with a rounding mode, and reinterpretations. As on a device, a number that does not fit becomes
+// the nearest number that fits, and a NaN becomes zero (64 bits: the sign bit alone).
 #pragma once
 #pragma GCC system_header
 
@@ -15,7 +15,7 @@ CUSCOPE_INLINE To bit_copy(From from) {
     return to;
 }
 
-// `value` is integral already. `low` and `limit` are exact: the least To, and one more than the greatest.
+// `value` is integral already. `low` and `limit` are exact: the least To, and the greatest To plus one.
 template <class To>
 CUSCOPE_INLINE To saturated(double value) {
     constexpr int bits = static_cast<int>(sizeof(To) * 8);

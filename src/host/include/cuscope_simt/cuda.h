@@ -1,16 +1,16 @@
-// The CUDA C++ language for kernels that run on the CPU: included before the user's source, which needs no
-// #include of its own for what CUDA has built in. The compiler driver rewrites what no header can say
-// (__shared__, threadIdx, __syncthreads, ...); with CUSCOPE_DIAGNOSE macros stand in for that, so that the
-// user's own text can be checked as it is.
+// The CUDA C++ language for kernels that run on the CPU. Included before the user's source, which needs no
+// #include for CUDA's built-in names. The compiler driver rewrites the constructs that a header cannot define
+// (__shared__, threadIdx, __syncthreads, ...). With CUSCOPE_DIAGNOSE, macros replace the rewriting, so that
+// the user's unchanged text can be checked.
 #pragma once
 #pragma GCC system_header
 
-// nvcc includes cuda_runtime.h before every source, which says which runtime it is of.
+// nvcc includes cuda_runtime.h before every source, and that header defines the runtime's version.
 #define CUDART_VERSION 13000
 
 // clang-format off
-// First of all: a global register variable has to come before the first function, and attributes before the
-// declarations of the standard headers.
+// These come first: a global register variable has to come before the first function, and attributes before
+// the declarations of the standard headers.
 #include "cuscope_simt/fiber.h"
 #include "cuscope_simt/host_functions.h"
 // clang-format on
@@ -41,5 +41,5 @@
 #include "cuscope_simt/textures.h"
 #include "cuscope_simt/vectors.h"
 #include "cuscope_simt/warp.h"
-// keywords.h last: the rest is written in plain C++.
+// keywords.h comes last, because the other headers are plain C++.
 #include "cuscope_simt/keywords.h"

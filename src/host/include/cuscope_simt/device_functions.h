@@ -1,5 +1,5 @@
-// printf, assert, traps, clocks, special registers, cached loads, dynamic shared memory, and what a failed
-// check of the sanitizer does.
+// printf, assert, traps, clocks, special registers, cached loads, dynamic shared memory, and the sanitizer's
+// function for a failed check.
 #pragma once
 #pragma GCC system_header
 
@@ -28,7 +28,7 @@ int printf(const char* format, ...) {
     }
     __builtin_va_end(again);
     __builtin_va_end(arguments);
-    // CUDA answers with the number of arguments.
+    // CUDA's printf returns the number of arguments.
     int count = 0;
     for (const char* c = format; *c != '\0'; ++c)
         if (*c == '%' && *++c != '%') ++count;
@@ -51,7 +51,7 @@ long clock() noexcept {
         ::cuscope_simt::switching([](::cuscope_simt::Fiber* self) { return self->api->clock_cycles(self); }));
 }
 
-// The alignment sanitizer's own hook; the layout of its argument is the compilers'.
+// The function that the alignment sanitizer calls. Compilers define the layout of its argument.
 CUSCOPE_HIDDEN __attribute__((noreturn)) void __ubsan_handle_type_mismatch_v1_abort(void* data,
                                                                                     void* pointer) {
     struct Type {
@@ -96,17 +96,17 @@ CUSCOPE_INLINE void cudaGridDependencySynchronize() {
     asm volatile("" ::: "memory");
 }
 
-// What kernels say to graphs. Programs that were written for NVRTC declare these functions themselves.
+// Functions of kernels about graphs. Programs that were written for NVRTC declare these functions themselves.
 using cudaGraphConditionalHandle = unsigned long long;
 #define cudaStreamGraphTailLaunch ((cudaStream_t)0x0100000000000000)
 #define cudaStreamGraphFireAndForget ((cudaStream_t)0x0200000000000000)
 #define cudaStreamGraphFireAndForgetAsSibling ((cudaStream_t)0x0300000000000000)
 extern "C" {
-// The handle is the address of the number that the node looks at.
+// The handle is the address of the number that the conditional node reads.
 CUSCOPE_INLINE void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value) {
     __atomic_store_n(reinterpret_cast<unsigned*>(handle), value, __ATOMIC_RELAXED);
 }
-// Of the stream, only the number means anything.
+// The stream is only a number that names the kind of launch.
 CUSCOPE_INLINE cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     return static_cast<cudaError_t>(cuscope_fiber->api->launch_graph(cuscope_fiber, exec, stream));
 }
@@ -116,7 +116,7 @@ CUSCOPE_INLINE cudaGraphExec_t cudaGetCurrentGraphExec() {
 }
 
 namespace cuscope_simt {
-// The compiler driver writes these for malloc and free.
+// The compiler driver replaces malloc and free by these.
 CUSCOPE_INLINE void* heap_malloc(unsigned long bytes) {
     return cuscope_fiber->api->heap_allocate(cuscope_fiber, bytes);
 }
@@ -127,7 +127,7 @@ CUSCOPE_INLINE void heap_free(void* address, const char* file = __builtin_FILE()
 }
 }  // namespace cuscope_simt
 
-// Clang declares these itself, and hides them by -fvisibility-global-new-delete-hidden.
+// Clang declares these itself, and hides them with -fvisibility-global-new-delete-hidden.
 #ifdef __clang__
 #define CUSCOPE_OWN_NEW
 #else
@@ -168,7 +168,7 @@ template <class T>
 CUSCOPE_INLINE T __ldlu(const T* address) {
     return *address;
 }
-// These see what other threads have written since: the compiler must not keep an earlier value.
+// These see stores that other threads have made since: the compiler must not keep an earlier value.
 template <class T>
 CUSCOPE_INLINE T __ldcg(const T* address) {
     asm volatile("" ::: "memory");
@@ -198,7 +198,7 @@ CUSCOPE_INLINE void __stwt(T* address, T value) {
 
 namespace cuscope_simt {
 
-// The element type of an array of unknown bound is what the pointer points to.
+// The element type of an array of unknown bound.
 template <class Array>
 struct SharedArray;
 template <class T>
@@ -210,13 +210,14 @@ CUSCOPE_INLINE typename SharedArray<Array>::Element* dynamic_shared() {
     return reinterpret_cast<typename SharedArray<Array>::Element*>(cuscope_fiber->dynamic_shared);
 }
 
-// A __shared__ variable may have no constructor: it would run for one thread of a block, or none.
+// A __shared__ variable may have no constructor, because it would run for one thread of a block, or not at
+// all.
 template <class T>
 inline constexpr bool is_shared_type = __has_trivial_constructor(T);
 template <class T, decltype(sizeof(0)) n>
 inline constexpr bool is_shared_type<T[n]> = is_shared_type<T>;
 
-// PTX's special registers, by name, for the asm statements that read them.
+// PTX's special registers, by name, for asm statements that read them.
 namespace special {
 CUSCOPE_OWN unsigned laneid() { return cuscope_fiber->linear_thread & 31u; }
 CUSCOPE_OWN unsigned warpid() { return cuscope_fiber->linear_thread >> 5; }

@@ -1,5 +1,5 @@
-// How kernel code finds its Fiber, and the hooks of the C library and of the sanitizer that would otherwise
-// end the process. Has to be included before anything that defines a function.
+// Gives kernel code its Fiber, and replaces functions of the C library and hooks of the sanitizer that would
+// end the process. Include it before any header that defines a function.
 #pragma once
 #pragma GCC system_header
 
@@ -13,7 +13,7 @@ register ::cuscope_simt::Fiber* cuscope_fiber asm("r15");
 #ifndef CUSCOPE_COUNTED
 static thread_local ::cuscope_simt::Fiber* cuscope_fiber;
 #else
-// The kernels' and the hooks', which are compiled apart.
+// One variable for the kernels and for the hooks, which are compiled separately.
 extern "C" __attribute__((visibility("hidden"))) __thread ::cuscope_simt::Fiber* cuscope_fiber;
 #ifndef CUSCOPE_HOOKS
 __thread ::cuscope_simt::Fiber* cuscope_fiber;
@@ -21,13 +21,13 @@ __thread ::cuscope_simt::Fiber* cuscope_fiber;
 #endif
 #endif
 
-// artificial: with -g1, GCC says of no other function where it was put into another one.
+// artificial: with -g1, GCC records only for artificial functions where they were inlined.
 #define CUSCOPE_INLINE inline __attribute__((always_inline, artificial))
-// Of functions that touch nothing but the Fiber: whether that is aligned need not be checked.
+// For functions that touch only the Fiber. Its alignment need not be checked.
 #define CUSCOPE_OWN CUSCOPE_INLINE __attribute__((no_sanitize("alignment")))
 #define CUSCOPE_HIDDEN __attribute__((visibility("hidden")))
 
-// Of functions of an image that counts in which nothing is counted, and the Fiber may not be known.
+// For functions of an image that counts that must not be counted, and where the Fiber may not be known yet.
 #ifndef CUSCOPE_COUNTED
 #define CUSCOPE_UNCOUNTED
 #elif defined(__clang__)
@@ -37,7 +37,8 @@ __thread ::cuscope_simt::Fiber* cuscope_fiber;
 #endif
 
 extern "C" {
-// These replace the C library's in the image: declared before its headers, so that those find them hidden.
+// These replace the C library's functions in the image. They are declared before its headers, so that the
+// headers find them hidden.
 int printf(const char* format, ...) CUSCOPE_HIDDEN __attribute__((format(printf, 1, 2)));
 long clock() noexcept CUSCOPE_HIDDEN;
 void __assert_fail(const char* assertion, const char* file, unsigned line,
@@ -50,8 +51,8 @@ void cuscope_count(const void* address, unsigned bytes, ::cuscope_simt::Access a
 
 namespace cuscope_simt {
 
-// An engine call that may go on with another fiber in between. Before the pointer is this fiber's again,
-// nothing may be counted.
+// For an engine call that may run another fiber before it returns. Until the thread-local pointer names this
+// fiber again, no access may be counted.
 #if defined(CUSCOPE_COUNTED) && !CUSCOPE_FIBER_REGISTER
 #define CUSCOPE_SWITCHING CUSCOPE_UNCOUNTED __attribute__((noinline, no_sanitize("alignment")))
 #else
@@ -74,7 +75,7 @@ CUSCOPE_OWN void fault(Fault kind, const char* message, const Site* site) {
     cuscope_fiber->api->fault(cuscope_fiber, kind, message, site);
 }
 
-// The hooks of images that count do not look at atomic operations.
+// Counts an atomic operation: the hooks of images that count ignore atomic operations.
 CUSCOPE_OWN void count([[maybe_unused]] const void* address, [[maybe_unused]] unsigned bytes,
                        [[maybe_unused]] Access access) {
 #ifdef CUSCOPE_COUNTED
@@ -82,7 +83,7 @@ CUSCOPE_OWN void count([[maybe_unused]] const void* address, [[maybe_unused]] un
 #endif
 }
 
-// One operation that a thread may be repeating until another thread does something.
+// Call for an operation that a thread may repeat until another thread acts.
 CUSCOPE_OWN void poll() {
     if (++cuscope_fiber->spin_count >= spin_limit) switching([](Fiber* self) { self->api->spin_hint(self); });
 }

@@ -1,13 +1,13 @@
-// What an image has of its own so that a kernel's mistakes stay the device's: where __shared__ variables lie,
-// what a damaged frame leads to, memory behind its variables that nothing may touch, and what file-scope
-// objects ask for.
+// The parts of an image that keep a kernel's mistakes inside the device: the place of __shared__ variables,
+// the reaction to a damaged frame, an inaccessible range behind the image's variables, and file-scope
+// objects.
 #pragma once
 #pragma GCC system_header
 
 #include "cuscope_simt/fiber.h"
 
-// Code of the image calls this for the address of a thread-local variable, as it would call the C library's.
-// The compilers for other processors have other ways.
+// Code of the image calls this function, instead of the C library's, for the address of a thread-local
+// variable. Compilers for other processors find these addresses in another way.
 #if defined(__x86_64__)
 #define CUSCOPE_PLACES_SHARED 1
 #else
@@ -44,14 +44,14 @@ CUSCOPE_HIDDEN CUSCOPE_UNCOUNTED __attribute__((used, no_sanitize("alignment")))
 #endif
 #endif
 
-// -fstack-protector-strong: a function whose frame was written over is about to return.
+// -fstack-protector-strong calls this when a function with a damaged frame is about to return.
 CUSCOPE_HIDDEN CUSCOPE_UNCOUNTED __attribute__((used, noreturn)) void __stack_chk_fail() {
     ::cuscope_simt::fault(::cuscope_simt::Fault::smashed_stack,
                           static_cast<const char*>(__builtin_return_address(0)), nullptr);
     __builtin_unreachable();
 }
 
-// Objects at file scope end with the process: their destructors would run while the image is unloaded.
+// Objects at file scope are never destroyed: their destructors would run while the image is unloaded.
 CUSCOPE_HIDDEN __attribute__((used)) void* __dso_handle = nullptr;
 CUSCOPE_HIDDEN CUSCOPE_UNCOUNTED __attribute__((used)) int __cxa_atexit(void (*)(void*), void*,
                                                                         void*) noexcept {
@@ -64,13 +64,13 @@ CUSCOPE_HIDDEN CUSCOPE_UNCOUNTED __attribute__((used)) int __cxa_thread_atexit(v
 
 }  // extern "C"
 
-// As large as what a wrong index may plausibly jump over, from the next page on. By its name, linkers place
-// it behind all other variables.
+// As large as a wrong index may plausibly reach, counted from the next page. Linkers place it behind all
+// other variables because of its name.
 static __attribute__((section(".bss.cuscope_guard"), used)) char cuscope_guard[(1 << 20) + (128 << 10)];
 
 namespace cuscope_simt {
 
-// What the image's initialisers are, for the engine to run them where it can end them.
+// Runs the image's initialisers. The engine calls it, so that it can end them.
 CUSCOPE_UNCOUNTED __attribute__((noinline, no_sanitize("alignment"))) static void initialize(
     Fiber* self, void** arguments) {
     cuscope_fiber = self;

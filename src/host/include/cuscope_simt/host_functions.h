@@ -1,6 +1,6 @@
-// Functions of the C library that a standard header declares and no device has: calling one is an error that
-// names it, and not the end of the process. Included before those headers: the attribute has to be on the
-// first declaration.
+// Functions of the C library that a standard header declares and no device has. Calling one of them is a
+// compile error that names it, instead of the end of the process. Included before the standard headers,
+// because the attribute has to be on the first declaration.
 #pragma once
 #pragma GCC system_header
 

@@ -84,7 +84,7 @@ CUSCOPE_INLINE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned s
     return shift >= 32 ? high : __funnelshift_r(low, high, shift);
 }
 
-// Products of four bytes each, and their sum.
+// The sum of four products of bytes, and of `sum`.
 CUSCOPE_INLINE int __dp4a(int x, int y, int sum) {
     for (int i = 0; i < 4; ++i)
         sum += static_cast<signed char>(x >> 8 * i) * static_cast<signed char>(y >> 8 * i);

@@ -1,5 +1,5 @@
-// CUDA's keywords. Each is a macro for itself, so that `#ifdef __global__` holds and the keyword is still
-// there for the compiler driver to find after preprocessing.
+// CUDA's keywords. Each is a macro for itself. So `#ifdef __global__` is true, and the compiler driver still
+// finds the keyword after preprocessing.
 #pragma once
 #pragma GCC system_header
 

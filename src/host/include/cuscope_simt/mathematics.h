@@ -1,6 +1,6 @@
-// CUDA's mathematical functions beyond those of the C library. Functions that a C library may declare one
-// day are templates, which give way to its declaration instead of contradicting it. The fast forms (__sinf)
-// are as exact as the others: a host has no faster ones.
+// CUDA's mathematical functions beyond the C library's. A function that a C library may declare in the future
+// is a template, so that the library's declaration takes precedence instead of being in conflict. The fast
+// forms (__sinf) are as exact as the others, because a host has no faster ones.
 #pragma once
 #pragma GCC system_header
 
@@ -16,7 +16,7 @@
 #define NAN __builtin_nanf("")
 #endif
 
-// min and max of two numbers, with CUDA's mixtures of signedness.
+// min and max of two numbers, in CUDA's combinations of signed and unsigned types.
 #define CUSCOPE_MIN_MAX(type, a, b)                                                                       \
     CUSCOPE_INLINE constexpr type min(a x, b y) {                                                         \
         return static_cast<type>(x) < static_cast<type>(y) ? static_cast<type>(x) : static_cast<type>(y); \
@@ -37,7 +37,7 @@ CUSCOPE_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 CUSCOPE_MIN_MAX(unsigned long long, long long, unsigned long long)
 CUSCOPE_MIN_MAX(unsigned long long, unsigned long long, long long)
 #undef CUSCOPE_MIN_MAX
-// A NaN gives way to the other number, as in fmin and fmax.
+// If one number is NaN, the result is the other, as in fmin and fmax.
 CUSCOPE_INLINE float min(float x, float y) { return __builtin_fminf(x, y); }
 CUSCOPE_INLINE float max(float x, float y) { return __builtin_fmaxf(x, y); }
 CUSCOPE_INLINE double min(double x, double y) { return __builtin_fmin(x, y); }
@@ -56,7 +56,7 @@ CUSCOPE_INLINE unsigned long long ullmax(unsigned long long x, unsigned long lon
 
 namespace cuscope_simt {
 
-// sin and cos of pi * x: exact at multiples of a half, which fmod keeps.
+// sin and cos of pi * x: exact at multiples of a half, because fmod is exact.
 inline double sine_of_pi(double x) {
     double r = __builtin_fmod(x, 2.0);
     if (r > 1.0) r -= 2.0;
@@ -71,8 +71,8 @@ inline double cosine_of_pi(double x) {
     return r == 0.5 ? 0.0 : __builtin_sin((0.5 - r) * 3.14159265358979323846);
 }
 
-// The inverse normal distribution: Acklam's rational starting value would do to 1e-9; Halley's steps on erfc
-// take any start to the last digits.
+// The inverse normal distribution: Acklam's rational approximation, good to 1e-9, then Halley's steps on
+// erfc, which reach the last digits.
 inline double inverse_normal(double p) {
     if (!(p >= 0.0 && p <= 1.0)) return __builtin_nan("");
     if (p == 0.0) return -__builtin_inf();
@@ -89,7 +89,7 @@ inline double inverse_normal(double p) {
     return p < 0.5 ? x : -x;
 }
 
-// erfc^-1, from the tail of the normal distribution that `y` is twice of.
+// erfc^-1: half of `y` is a tail of the normal distribution.
 inline double inverse_erfc(double y) {
     if (!(y >= 0.0 && y <= 2.0)) return __builtin_nan("");
     return -inverse_normal(0.5 * y) * 0.70710678118654752440;
@@ -105,7 +105,7 @@ inline double inverse_erf(double y) {
     return y > 0.0 ? inverse_erfc(1.0 - y) : -inverse_erfc(1.0 + y);
 }
 
-// exp(x^2) erfc(x); the continued fraction where erfc alone would underflow.
+// exp(x^2) erfc(x). For large x a continued fraction, because erfc alone would underflow.
 inline double scaled_erfc(double x) {
     if (x < 10.0) return __builtin_exp(x * x) * __builtin_erfc(x);
     double fraction = 0.0;
@@ -113,7 +113,7 @@ inline double scaled_erfc(double x) {
     return 0.56418958354775628695 / (x + fraction);
 }
 
-// Modified Bessel functions of the first kind: the power series, whose terms are all positive.
+// Modified Bessel functions of the first kind: the power series. All of its terms are positive.
 inline double bessel_i(int order, double x) {
     const double half = 0.5 * x;
     double term = order == 0 ? 1.0 : half, sum = term;
@@ -210,7 +210,7 @@ CUSCOPE_NORMS(float, f)
 CUSCOPE_NORMS(double, )
 #undef CUSCOPE_NORMS
 
-// Where the C library has no GNU extensions.
+// For C libraries without GNU extensions.
 template <int = 0>
 inline void sincosf(float x, float* sine, float* cosine) {
     *sine = __builtin_sinf(x);
@@ -257,8 +257,8 @@ CUSCOPE_INLINE float __log2f(float x) { return __builtin_log2f(x); }
 CUSCOPE_INLINE float __log10f(float x) { return __builtin_log10f(x); }
 CUSCOPE_INLINE float __powf(float x, float y) { return __builtin_powf(x, y); }
 
-// Arithmetic with a rounding of its own. What is rounded to nearest needs no more than the operation, which
-// the compiler contracts with no other (-ffp-contract=off).
+// Arithmetic with a rounding mode. Rounding to nearest needs only the plain operation, because the compiler
+// does not contract it with another one (-ffp-contract=off).
 namespace cuscope_simt {
 
 #if defined(__x86_64__)
@@ -283,7 +283,7 @@ struct Rounding {
 };
 #endif
 
-// Opaque to the optimiser, which must not move the operation out of where the rounding holds.
+// Hides a value from the optimiser, which must not move the operation out of the scope of the rounding mode.
 template <class T>
 CUSCOPE_INLINE T held(T value) {
     volatile T kept = value;

@@ -1,4 +1,4 @@
-// Which levels of a mipmapped array a fetch reads.
+// Chooses the levels of a mipmapped array that a fetch reads.
 #pragma once
 #pragma GCC system_header
 
@@ -8,7 +8,7 @@
 
 namespace cuscope_simt {
 
-// The level that a kernel asks for by number or by slopes. None: the function has no level.
+// The level that a kernel asks for, by number or by slopes. Not `asked`: the function has no level.
 struct Lod {
     Lod() = default;
     Lod(float number) : asked(true), level(number) {}
@@ -16,7 +16,7 @@ struct Lod {
     float level = 0;
 };
 
-// The weight is that of the next level.
+// `weight` is the weight of the next level.
 struct LevelChoice {
     unsigned first;
     double weight;
@@ -31,7 +31,7 @@ inline float level_with_bias(const Texture& t, float level) {
 inline LevelChoice choose_level(const Texture& t, Lod lod) {
     float level = lod.asked ? level_with_bias(t, lod.level) : 0;
     const auto last = static_cast<float>(t.level_count - 1);
-    if (!(level >= t.min_level)) level = t.min_level;  // nor is it a number, perhaps
+    if (!(level >= t.min_level)) level = t.min_level;  // true for NaN as well
     if (level > t.max_level) level = t.max_level;
     level = level > last ? last : level > 0 ? level : 0;
     // A GPU cuts the level off after eight bits of fraction.
@@ -59,7 +59,7 @@ struct Slopes {
 };
 
 // CUDA does not document how a GPU turns slopes into a level. The formula of the next functions was fitted to
-// what an H200 answered to 722 pairs of slopes along one, two and three axes. It gives 694 of these answers,
+// the answers of an H200 to 722 pairs of slopes along one, two and three axes. It gives 694 of these answers,
 // and 300 of the 320 to random slopes. The other answers differ by one or two 256ths of a level. It also
 // gives the answers of an H100 in tests/textures/test_slopes.py.
 constexpr double middle_share = 11.0 / 32;
@@ -85,8 +85,8 @@ inline double approximate_length(const double (&v)[3]) {
     return longest + middle_share * middle + shortest_share * shortest;
 }
 
-// The logarithm to base 2 of a number's nine significant bits, as a table of 8-bit fractions has it. An entry
-// is the logarithm near the middle of its range, but that of a power of two is exact.
+// The base-2 logarithm of a number's nine significant bits, like a table of 8-bit fractions. An entry is the
+// logarithm near the middle of its range, but the entry for a power of two is exact.
 inline double approximate_log2(double number) {
     if (!(number > 0) || isinf(number)) return log2(number);
     int exponent;

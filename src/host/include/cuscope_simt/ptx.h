@@ -1,4 +1,4 @@
-// What asm statements of PTX instructions become; the compiler driver writes the calls.
+// Functions for PTX instructions in asm statements. The compiler driver writes the calls.
 #pragma once
 #pragma GCC system_header
 
@@ -11,7 +11,7 @@
 namespace cuscope_simt {
 namespace ptx {
 
-// The bits of a value in another type's variable, as far as they go.
+// Copies the bits of a value to a variable of another type. Missing bits become zero, extra bits are cut off.
 template <class To, class From>
 CUSCOPE_INLINE void put(To&& to, const From& from) {
     __builtin_memset(static_cast<void*>(&to), 0, sizeof to);
@@ -65,7 +65,7 @@ CUSCOPE_INLINE void cp_async(char* to, const char* from, long long bytes) {
     cp_async(to, from, bytes, bytes);
 }
 
-// Rows of 16 bytes, whose addresses the lanes bring: each lane gets two neighbours of a row, or of a column.
+// The lanes bring addresses of rows of 16 bytes. Each lane gets two neighbours of a row, or of a column.
 template <int count, bool transposed>
 inline void ldmatrix(unsigned (&d)[count], const char* row, const Site& site) {
     check_aligned(row, 16);
@@ -83,7 +83,7 @@ inline void ldmatrix(unsigned (&d)[count], const char* row, const Site& site) {
     rendezvous(WarpKind::sync, 0xffffffffu, 0, 0, nullptr, &site);
 }
 
-// The elements of a register of an operand.
+// The elements in one register of an operand.
 struct Half {
     static constexpr int count = 2;
     static CUSCOPE_INLINE double get(unsigned word, int i) {
@@ -113,7 +113,7 @@ struct Unsigned {
     }
 };
 
-// d = a * b + c of 16 x k times k x 8, in the registers that PTX says; each sum rounded once.
+// d = a * b + c, for 16 x k times k x 8, in the register layout that PTX specifies. Each sum is rounded once.
 template <int k, class Element, bool halves, class Sum>
 inline void mma(Sum (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const Sum (&c)[4],
                 const Site& site) {
@@ -257,8 +257,7 @@ template <class D>
 CUSCOPE_INLINE void clz_b32(D& d, unsigned a) {
     put(d, __clz(static_cast<int>(a)));
 }
-// The first of the two becomes the upper half.
-// The distances of four bytes, and c.
+// The sum of the distances of four bytes, and of c.
 template <class D>
 CUSCOPE_INLINE void vabsdiff4_u32_u32_u32_add(D& d, unsigned a, unsigned b, unsigned c) {
     for (unsigned i = 0; i < 32; i += 8) {
@@ -267,6 +266,7 @@ CUSCOPE_INLINE void vabsdiff4_u32_u32_u32_add(D& d, unsigned a, unsigned b, unsi
     }
     put(d, c);
 }
+// The first of the two operands becomes the upper half.
 template <class D>
 CUSCOPE_INLINE void cvt_rn_f16x2_f32(D& d, float high, float low) {
     put(d, Format16<5, 10>::narrow(low) | static_cast<unsigned>(Format16<5, 10>::narrow(high)) << 16);

@@ -1,4 +1,5 @@
-// What the compiler driver appends to a source uses this to describe and to run its kernels.
+// Describes and runs a source's kernels. The compiler driver appends code to the source that uses these
+// templates.
 #pragma once
 #pragma GCC system_header
 
@@ -6,9 +7,9 @@
 
 #include "cuscope_simt/fiber.h"
 
-// A register cannot be overwritten by a kernel's stores, as a copy of it on the stack can. So it also holds
-// what guards a frame, which is compared after each thread: with a register that costs one operation of the
-// processor's, with a constant two. Neither is a value that a kernel would write.
+// A kernel's stores can overwrite a copy of the Fiber pointer on the stack, but not a register. So the
+// register's value also guards the frame: it is compared after each thread, which costs one machine
+// instruction, where a constant costs two. A kernel would write neither value by accident.
 #if CUSCOPE_FIBER_REGISTER
 #define CUSCOPE_SELF cuscope_fiber
 #define CUSCOPE_FRAME_GUARD reinterpret_cast<unsigned long>(cuscope_fiber)
@@ -19,7 +20,7 @@
 
 namespace cuscope_simt {
 
-// A function of its own, so that the loop that may call it prepares nothing for that.
+// A separate function, so that the loop that may call it needs no preparation for the call.
 CUSCOPE_UNCOUNTED __attribute__((noinline, cold, noreturn, no_sanitize("alignment"))) static void
 damaged_frame() {
     fault(Fault::smashed_stack, nullptr, nullptr);
@@ -28,7 +29,7 @@ damaged_frame() {
 
 template <unsigned... n>
 struct Sequence {};
-// By the compilers' own means: a template that calls itself stops at 900 parameters.
+// Uses the compilers' built-in sequences: a recursive template stops at 900 parameters.
 template <unsigned count>
 struct MakeSequence {
 #ifdef __clang__
@@ -40,7 +41,7 @@ struct MakeSequence {
 #endif
 };
 
-// What is passed for a parameter: its value, or the address that a reference is.
+// The thing that is passed for a parameter: its value, or the address for a reference.
 template <class T>
 struct Passed {
     using Type = T;
@@ -75,7 +76,7 @@ struct Layouts {
     }
 };
 
-// No fold expression: clang nests one as deep as there are parameters, and 256 levels at most.
+// Not a fold expression: clang nests one level for each parameter, up to 256 levels.
 template <class... P>
 constexpr bool takes_rvalue_reference() {
     const bool references[] = {Passed<P>::is_rvalue..., false};
@@ -84,8 +85,8 @@ constexpr bool takes_rvalue_reference() {
     return false;
 }
 
-// `waits`: some thread of this image may have to wait for another one, which then goes on from *next_thread.
-// `descends`: ImageFlags' lanes_descend.
+// `waits`: a thread of this image may have to wait for another thread. Then other threads go on from
+// *next_thread. `descends`: ImageFlags' lanes_descend.
 template <auto kernel, bool waits, bool descends, class Type = decltype(kernel)>
 struct Runner {
     static_assert(sizeof(Type) == 0, "a __global__ function must have a void return type");
@@ -99,9 +100,9 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
     static constexpr Layouts<P...> layouts{};
 
     // The parameters are this function's own, so that no store of the kernel can change them. A kernel's
-    // local arrays lie in the same frame. Compilers that protect frames put arrays of char above all others,
-    // and these above everything else: `guard` is what a kernel hits first that writes past the end of an
-    // array, and what counts the threads lies below.
+    // local arrays lie in the same frame. Compilers that protect frames place arrays of char above all other
+    // arrays, and arrays above all other variables. So `guard` is the first thing that a kernel hits when it
+    // writes past the end of an array; the counters of threads lie below.
     static CUSCOPE_OWN void threads([[maybe_unused]] Fiber* self, P... parameters) {
         alignas(8) char guard[sizeof(unsigned long)];
         unsigned long& guard_word = *reinterpret_cast<unsigned long*>(guard);
@@ -118,18 +119,18 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
         };
         find_thread();
         if (!waits) *next = count;
-        // Only at the end of a row or a warp, and where others have begun threads, is it asked whether any is
-        // left.
+        // Checks for remaining threads only at the end of a row or a warp, and after other fibers have begun
+        // threads.
         for (bool more = started < count; more;) {
             if (waits) *next = started + 1;
             CUSCOPE_SELF->linear_thread = thread;
             CUSCOPE_SELF->thread_index.x = x;
-            // Of a fault it must be known which thread it was: what the kernel does comes after these.
+            // A fault report needs the current thread. So these stores must happen before the kernel's code.
             asm volatile(""
                          : "+m"(CUSCOPE_SELF->thread_index.x), "+m"(CUSCOPE_SELF->linear_thread),
                            "+m"(guard));
 #ifdef CUSCOPE_COUNTED
-            // As part of this function it would not be counted.
+            // As a part of this function, the kernel would not be counted.
             Type function = kernel;
             asm("" : "+r"(function));
             function(parameters...);
@@ -140,7 +141,7 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
             if (__builtin_expect(guard_word != CUSCOPE_FRAME_GUARD, 0)) damaged_frame();
             ++started;
             if (waits && *next != started) {
-                // Threads that other fibers have begun meanwhile.
+                // Other fibers have begun threads in the meantime.
                 started = *next;
                 more = started < count;
                 find_thread();
@@ -178,13 +179,13 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
         threads(self, Passed<P>::of(arguments[n])...);
     }
 
-    // Apart from `run`, so that the frame is checked when it returns.
+    // Separate from `run`, so that the frame is checked when this function returns.
     static CUSCOPE_UNCOUNTED __attribute__((noinline, no_sanitize("alignment"))) void frame(
         Fiber* self, void** arguments) {
         unpack(self, arguments, typename MakeSequence<sizeof...(P)>::Type());
     }
 
-    // Does not return: by now, the address to return to may be whatever a kernel has written over it.
+    // Does not return, because a kernel may have overwritten the return address.
     static CUSCOPE_UNCOUNTED __attribute__((no_sanitize("alignment"))) void run(Fiber* self,
                                                                                 void** arguments) {
         cuscope_fiber = self;
@@ -196,7 +197,7 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
         __builtin_unreachable();
     }
 
-    // `bounds`: of __launch_bounds__ two, of __cluster_dims__ three.
+    // `bounds`: two values of __launch_bounds__, then three of __cluster_dims__.
     static KernelEntry entry(const char* name, const char* parameter_names, const unsigned (&bounds)[5],
                              bool launches_graphs) {
         return {name,

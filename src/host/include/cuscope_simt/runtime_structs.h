@@ -1,5 +1,5 @@
-// Structures and enumerations of the CUDA runtime that kernels take as parameters or that sources name beside
-// them: pitched memory, extents, textures' descriptions.
+// Structures and enumerations of the CUDA runtime that kernels take as parameters, or that sources name
+// beside their kernels: pitched memory, extents, descriptions of textures.
 #pragma once
 #pragma GCC system_header
 

@@ -1,7 +1,7 @@
-// Shifts as a GPU does them: an amount of as many bits as the left operand has, or more, shifts everything
-// out. The compiler driver writes `a << shift << b` for `a << b`, which binds as the user's own operator
-// does. For `a <<= b` it writes `a = a << shift |= b` where `a` is a name, which may be that of a bit-field,
-// and `a <<= shift |= b` elsewhere.
+// Shifts as on a GPU: if the amount is at least the number of bits of the left operand, all bits are shifted
+// out. The compiler driver writes `a << shift << b` for `a << b`, which keeps the precedence of the user's
+// operator. For `a <<= b` it writes `a = a << shift |= b` if `a` is a name, because the name may be that of a
+// bit-field, and otherwise `a <<= shift |= b`.
 #pragma once
 #pragma GCC system_header
 
@@ -38,7 +38,7 @@ using IfScalar = typename EnableIf<!is_class<T>>::Type;
 template <class T>
 using IfClass = typename EnableIf<is_class<T>>::Type;
 
-// A GPU takes the lower 32 bits of the amount.
+// A GPU uses the lower 32 bits of the amount.
 template <class T, class U>
 CUSCOPE_INLINE constexpr auto shifted_left(T value, U amount) -> decltype(value << amount) {
     using Result = decltype(value << amount);
@@ -55,7 +55,7 @@ CUSCOPE_INLINE constexpr auto shifted_right(T value, U amount) -> decltype(value
         return static_cast<unsigned>(amount) < bits ? value >> static_cast<unsigned>(amount) : Result(0);
 }
 
-// The left operand. A number is kept by its value, since a bit-field has no address.
+// The left operand. A number is kept by value, because a bit-field has no address.
 template <class T>
 struct ShiftedLeft {
     T value;
@@ -73,7 +73,7 @@ template <class T, IfScalar<T> = 0>
 CUSCOPE_INLINE constexpr ShiftedRight<T> operator>>(T value, Shift) {
     return {value};
 }
-// What a class makes of the operator is its own.
+// A class may define the operator itself: then its own operator is called.
 template <class T, IfClass<T> = 0>
 CUSCOPE_INLINE constexpr ShiftedLeft<T&&> operator<<(T&& value, Shift) {
     return {static_cast<T&&>(value)};

@@ -8,7 +8,7 @@
 
 namespace cuscope_simt {
 
-// The parts of a word: `count` of them, with a sign or without.
+// The parts of a word: `count` of them, signed or unsigned.
 template <int count, bool is_signed>
 struct Parts {
     static constexpr int bits = 32 / count;
@@ -36,7 +36,7 @@ struct Parts {
         for (int i = 0; i < count; ++i) result += static_cast<unsigned>(f(part(a, i), part(b, i)));
         return result;
     }
-    // Of three words.
+    // Applies f to the parts of three words.
     template <class F>
     static CUSCOPE_INLINE unsigned of(unsigned a, unsigned b, unsigned c, F f) {
         unsigned result = 0;
@@ -44,7 +44,7 @@ struct Parts {
             result |= (static_cast<unsigned>(f(part(a, i), part(b, i), part(c, i))) & mask) << bits * i;
         return result;
     }
-    // The sum that such a part can hold.
+    // The sum, wrapped around to the size of a part.
     static CUSCOPE_INLINE int wrapped(int x) { return part(static_cast<unsigned>(x) & mask, 0); }
 };
 
@@ -111,7 +111,8 @@ CUSCOPE_WORDS(4)
 #undef CUSCOPE_PART
 #undef CUSCOPE_PARTS
 
-// Maxima and minima of two and three, of sums, with zero (_relu), and with an answer which of two it is.
+// Maxima and minima of two and three numbers, of sums, with zero (_relu), and with a flag for which of two it
+// is.
 #define CUSCOPE_EXTREMES(name, better, holds, type, suffix)                                                \
     CUSCOPE_INLINE type __vi##name##3_##suffix(type a, type b, type c) { return better(better(a, b), c); } \
     CUSCOPE_INLINE type __viadd##name##_##suffix(type a, type b, type c) {                                 \

@@ -1,11 +1,12 @@
-// Where an address is, and the block's place in its cluster.
+// Conversions of addresses between memory spaces, and the block's place in its cluster.
 #pragma once
 #pragma GCC system_header
 
 #include "cuscope_simt/vectors.h"
 
-// Addresses of all spaces are of one kind here, but those of shared memory, which kernels keep in 32 bits:
-// the dynamic part begins at dynamic_start. The low bits are those of the address, so that alignments hold.
+// Addresses of all spaces are equal here, except for shared memory, because kernels keep its addresses in 32
+// bits: the dynamic part begins at dynamic_start. The low bits are equal to those of the real address, so
+// that alignments stay the same.
 #define CUSCOPE_SPACE(space)                                               \
     CUSCOPE_INLINE size_t __cvta_generic_to_##space(const void* address) { \
         return reinterpret_cast<size_t>(address);                          \

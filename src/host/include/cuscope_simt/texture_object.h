@@ -1,5 +1,5 @@
-// What a texture or surface object of the simulated device is: the runtime makes it, kernels read through it.
-// Included by both, so nothing here needs a library. A handle is the object's address.
+// A texture or surface object of the simulated device: the runtime makes it, kernels read through it. Both
+// include this file, so it needs no library. A handle is the object's address.
 #pragma once
 
 namespace cuscope_simt {
@@ -27,11 +27,11 @@ struct Texture {
     bool normalized_float;  // integers are read as numbers from 0 or -1 to 1
     bool normalized_coordinates;
     bool srgb;
-    float border_color[4];  // the bits of integers where integers are read
-    // Of a mipmapped array; none: there is one level, which is the above.
+    float border_color[4];  // raw bits, if integers are read
+    // The levels of a mipmapped array; null: the only level is described above.
     const Level* levels;
     unsigned level_count;
-    bool linear_levels;  // filters between them
+    bool linear_levels;  // filters between levels
     float level_bias, min_level, max_level;
 };
 

@@ -1,5 +1,5 @@
-// Texture and surface objects in kernels: fetches, filtering, addressing and normalised modes as the CUDA C++
-// Programming Guide's "Texture Fetching" has them, with the filter's weights in the device's fixed point.
+// Texture and surface objects in kernels: fetches, filtering, addressing and normalised modes as in the CUDA
+// C++ Programming Guide's "Texture Fetching", with the filter's weights in the device's fixed point.
 #pragma once
 #pragma GCC system_header
 
@@ -20,7 +20,7 @@ enum cudaSurfaceBoundaryMode {
 
 namespace cuscope_simt {
 
-// How many channels a result type has, and how to make one of them.
+// The number of channels of a result type, and its construction from channel values.
 template <class T>
 struct Channels {
     static T make(const double* v) { return static_cast<T>(v[0]); }
@@ -65,7 +65,7 @@ double load(const char* from) {
     return static_cast<double>(value);
 }
 
-// One channel of an element as a number, which double holds exactly whatever it is.
+// One channel of an element as a number. A double holds every channel type exactly.
 inline double channel(const Texture& t, const char* element, int index) {
     if (index >= t.channels) return 0;
     const char* const at = element + index * (t.bits / 8);
@@ -89,7 +89,7 @@ inline double channel(const Texture& t, const char* element, int index) {
     return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
 }
 
-// Where an index lies once the address mode is done with it; -1: on the border.
+// The index after the address mode has been applied; -1: on the border.
 inline long long place(Texture::AddressMode mode, long long index, long long count) {
     if (index >= 0 && index < count) return index;
     switch (mode) {
@@ -117,7 +117,7 @@ struct AxisFetch {
 inline AxisFetch fetch_axis(const Texture& t, int axis, unsigned long long count, float coordinate) {
     const auto extent = static_cast<long long>(count);
     if (t.normalized_coordinates) coordinate *= static_cast<float>(extent);
-    // Further away than any index is long; not a number is 0.
+    // Limits the coordinate to a value beyond every index; NaN becomes 0.
     constexpr float far = 1099511627776.0f;
     coordinate = coordinate != coordinate ? 0
                  : coordinate > far       ? far
@@ -127,7 +127,7 @@ inline AxisFetch fetch_axis(const Texture& t, int axis, unsigned long long count
         const auto index = static_cast<long long>(floorf(coordinate));
         return {place(t.address_mode[axis], index, extent), 0, 0};
     }
-    // Eight bits of fraction, as the filter has them.
+    // Eight bits of fraction, like the filter.
     const double fixed = floor((static_cast<double>(coordinate) - 0.5) * 256 + 0.5);
     const auto index = static_cast<long long>(floor(fixed / 256));
     return {place(t.address_mode[axis], index, extent), place(t.address_mode[axis], index + 1, extent),
@@ -153,7 +153,7 @@ inline double element_channel(const Texture& t, long long x, long long y, long l
                    index);
 }
 
-// Where a fetch reads. `layer`: of the layered kinds, whose axes are one or two.
+// The place that a fetch reads. `layer`: for layered textures, which have one or two axes.
 struct Place {
     int axes;
     float x, y, z;
@@ -199,7 +199,7 @@ T sample_slopes(cudaTextureObject_t object, int axes, float x, float y, float z,
     return sample_texture<T>(t, {axes, x, y, z, 0}, level_of_slopes(t, axes, slopes));
 }
 
-// A layer outside is the last one, also below 0: a GPU takes the number as an unsigned one.
+// A layer out of range becomes the last one, also a negative one: a GPU takes the number as unsigned.
 inline long long clamped_layer(int layer, unsigned long long count) {
     const auto asked = static_cast<unsigned>(layer);
     return asked < count ? asked : static_cast<long long>(count) - 1;
@@ -216,10 +216,10 @@ T sample_layer_slopes(cudaTextureObject_t object, int axes, float x, float y, in
     const Texture& t = *reinterpret_cast<const Texture*>(object);
     return sample_layer<T>(object, axes, x, y, layer, level_of_slopes(t, axes, slopes));
 }
-// Of a direction: the face that it meets is that of the coordinate with the largest magnitude, of equal ones
-// the last. See the Programming Guide, "Cubemap Textures". An H200 was also asked for directions with
-// components that are NaN or infinity: it takes these as 0 for the face. Where one is infinity or all are 0,
-// it reads the middle of the face.
+// Samples in a direction. The coordinate with the largest magnitude decides the face; among equal ones, the
+// last. See the Programming Guide, "Cubemap Textures". An H200 was also asked for directions with components
+// that are NaN or infinity: it takes such a component as 0 for the choice of the face. If a component is
+// infinite or all are 0, it reads the middle of the face.
 template <class T>
 T sample_cubemap(cudaTextureObject_t object, float x, float y, float z, int layer, Lod lod = {}) {
     Texture t = *reinterpret_cast<const Texture*>(object);
@@ -253,7 +253,7 @@ T fetch(cudaTextureObject_t object, int index) {
     return Channels<T>::make(result);
 }
 
-// The four elements that a filter would take, counter-clockwise from the lower left.
+// The four elements that a filter would use, counter-clockwise from the lower left.
 template <class T>
 T gather(cudaTextureObject_t object, float x, float y, int component) {
     Texture t = *reinterpret_cast<const Texture*>(object);
@@ -266,7 +266,7 @@ T gather(cudaTextureObject_t object, float x, float y, int component) {
     return Channels<T>::make(result);
 }
 
-// The address of an element of a surface; null: outside, and nothing is read or written. x is in bytes.
+// The address of an element of a surface. Null: it is outside, so it is not read or written. x is in bytes.
 inline char* surface_element(cudaSurfaceObject_t object, unsigned long bytes, int x, int y, int z,
                              cudaSurfaceBoundaryMode mode) {
     const Texture& t = *reinterpret_cast<const Texture*>(object);
@@ -300,7 +300,7 @@ void surface_write(T value, cudaSurfaceObject_t object, int x, int y, int z, cud
 
 }  // namespace cuscope_simt
 
-// Each in both forms that CUDA has: returning the value, and storing it.
+// Each function in both forms of CUDA: returning the value, and storing it.
 #define CUSCOPE_FETCH(name, parameters, parameters_after, call) \
     template <class T>                                          \
     T name parameters {                                         \
@@ -366,7 +366,7 @@ CUSCOPE_FETCHES(surf2Dread,
                 CUSCOPE_BOTH(cudaSurfaceObject_t s, int x, int y,
                              cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap),
                 surface_read<T>(s, x, y, 0, mode))
-// The layers, and the faces of cubemaps, lie behind each other.
+// Layers, and faces of cubemaps, follow each other in memory.
 CUSCOPE_FETCHES(surf1DLayeredread,
                 CUSCOPE_BOTH(cudaSurfaceObject_t s, int x, int layer,
                              cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap),

@@ -36,7 +36,7 @@ CUSCOPE_VECTOR_TYPE(float, float, 8, 16)
 CUSCOPE_VECTOR_TYPE(double, double, 16, 16)
 #undef CUSCOPE_VECTOR_TYPE
 
-// Four of 8 bytes, with the alignment in their name.
+// Four values of 8 bytes; the name tells the alignment.
 #define CUSCOPE_VECTOR_TYPE(type, name, alignment)                                                        \
     struct __attribute__((aligned(alignment))) name##4_##alignment##a {                                   \
         type x, y, z, w;                                                                                  \
@@ -56,8 +56,8 @@ CUSCOPE_VECTOR_TYPES(double, double)
 #undef CUSCOPE_VECTOR_TYPES
 #undef CUSCOPE_VECTOR_TYPE
 
-// Without a check of `this`: that would take the address of each temporary blockDim, so that it would be
-// written to the stack in any function with a protected frame.
+// No alignment check of `this`: it would need the address of each temporary blockDim, and so store it on the
+// stack in every function with a protected frame.
 struct dim3 {
     unsigned x, y, z;
     CUSCOPE_OWN constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}

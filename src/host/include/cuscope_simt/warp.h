@@ -1,4 +1,4 @@
-// Barriers of a block and the operations of a warp. `At` says where in the source the call stands; the
+// Barriers of a block and the operations of a warp. `At` holds the place of the call in the source: the
 // compiler driver puts At<file, line>:: before each of these names.
 #pragma once
 #pragma GCC system_header
@@ -28,7 +28,7 @@ CUSCOPE_INLINE unsigned long long rendezvous(WarpKind kind, unsigned mask, unsig
         [=](Fiber* self) { return self->api->warp(self, kind, mask, value, operand, extra, site); });
 }
 
-// A value of up to 64 bits on its way to another lane.
+// The bits of a value of up to 64 bits, to be sent to another lane.
 template <class T>
 CUSCOPE_INLINE unsigned long long bits_of(const T& value) {
     static_assert(sizeof(T) <= 8 && __is_trivially_copyable(T),
@@ -45,7 +45,7 @@ CUSCOPE_INLINE T value_of(unsigned long long bits) {
     return value;
 }
 
-// What the shuffles take: CUDA's own list. Anything smaller is an int there as well.
+// The types that shuffles take, from CUDA's own list. Smaller types become int, as in CUDA.
 CUSCOPE_INLINE int shuffled(int v) { return v; }
 CUSCOPE_INLINE unsigned shuffled(unsigned v) { return v; }
 CUSCOPE_INLINE long shuffled(long v) { return v; }
@@ -115,7 +115,7 @@ struct At {
         return switching([](Fiber* self) { return self->api->active_mask(self, &site); });
     }
 
-    // The lane rules are those of PTX's shfl.sync: `last` and `first` bound the segment of `width` lanes.
+    // The same rules as PTX's shfl.sync: `first` and `last` bound the segment of `width` lanes.
     template <class T>
     static CUSCOPE_INLINE auto __shfl_sync(unsigned mask, T value, int source, int width = 32) {
         CUSCOPE_SITE("__shfl_sync");

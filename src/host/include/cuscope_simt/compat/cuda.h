@@ -1,4 +1,4 @@
-// The version; what else it declares is not for kernels.
+// Only the version and the types of handles: the header's functions are not for kernels.
 #pragma once
 #pragma GCC system_header
 #define CUDA_VERSION 13000

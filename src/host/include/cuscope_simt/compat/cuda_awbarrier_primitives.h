@@ -1,6 +1,6 @@
 #pragma once
 #include "cuscope_simt/cxx/primitives.h"
-// Its functions wait, and other threads see what they do: the compiler driver looks for these.
+// Marks for the compiler driver: the functions of this header may wait, and other threads see their stores.
 namespace cuscope_simt {
 class cuscope_uses_groups;
 class cuscope_uses_atomics;

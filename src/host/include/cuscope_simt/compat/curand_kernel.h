@@ -1,4 +1,4 @@
-// The toolkit's own random numbers: not as a system header, since the compiler driver has to rewrite it.
+// The toolkit's random number generators. Not a system header, because the compiler driver has to rewrite it.
 #pragma once
 #ifndef CUSCOPE_CURAND_KERNEL
 #error \
@@ -21,6 +21,6 @@ typedef enum libraryPropertyType_t { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL }
 #pragma pop_macro("__syncthreads")
 #endif
 #include "cuscope_simt/toolkit/kernel.h"
-// These generators synchronise their block, which the toolkit's header leaves out for hosts.
+// These generators synchronise their block. For a host compiler, the toolkit's header leaves that out.
 #pragma GCC poison curandStateMtgp32 curandStateMtgp32_t
 #endif

@@ -1,3 +1,3 @@
-// What it declares for kernels is built in.
+// Empty: the declarations for kernels are built in.
 #pragma once
 #pragma GCC system_header

@@ -1,6 +1,6 @@
-// What the compilers call where they instrument an image that counts: the interface of ThreadSanitizer's
-// runtime and of the coverage of basic blocks, answered by telling the engine. Compiled apart, without any
-// instrumentation, and linked into the image, where nothing else can see it.
+// The functions that compilers call from the instrumented code of an image that counts: the interfaces of
+// ThreadSanitizer's runtime and of basic-block coverage. They report to the engine. This file is compiled
+// without instrumentation, and linked into the image with hidden symbols.
 #define CUSCOPE_HOOKS
 #include "cuscope_simt/fiber.h"
 
@@ -9,12 +9,12 @@ using cuscope_simt::Fiber;
 
 namespace {
 
-// Constructors of the image run before there is a Fiber.
+// Constructors of the image run before a Fiber exists.
 bool started;
 
 CUSCOPE_INLINE bool is_started() { return __atomic_load_n(&started, __ATOMIC_RELAXED); }
 
-// Local memory is not counted, and the Fiber is none.
+// Neither accesses to local memory nor accesses to the Fiber are counted.
 CUSCOPE_INLINE void count(const void* address, unsigned bytes, Access access, const void* instruction) {
     if (!is_started()) return;
     Fiber* const self = cuscope_fiber;
@@ -29,7 +29,7 @@ CUSCOPE_INLINE void count(const void* address, unsigned bytes, Access access, co
 #endif
 }
 
-// In the largest pieces that the address allows, of 16 bytes at most.
+// Counts pieces as large as the address allows, at most 16 bytes each.
 CUSCOPE_INLINE void count_range(const void* address, unsigned long bytes, Access access,
                                 const void* instruction) {
     unsigned piece = 16;
@@ -51,7 +51,7 @@ CUSCOPE_INLINE void count_range(const void* address, unsigned long bytes, Access
     void __tsan_unaligned_volatile_read##bytes(void* p) { count(p, bytes, Access::load, HERE); } \
     void __tsan_unaligned_volatile_write##bytes(void* p) { count(p, bytes, Access::store, HERE); }
 
-// They do what they stand for. atomics.h has counted it.
+// These do the atomic operation that they stand for. atomics.h has counted it.
 #define FETCH(bits, name)                                                                      \
     Bits##bits __tsan_atomic##bits##_fetch_##name(volatile Bits##bits* p, Bits##bits v, int) { \
         return __atomic_fetch_##name(p, v, __ATOMIC_SEQ_CST);                                  \

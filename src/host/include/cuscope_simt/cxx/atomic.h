@@ -1,5 +1,5 @@
-// cuda::atomic and cuda::atomic_ref of any scope, and fences: real atomics, sequentially consistent whatever
-// order is asked for.
+// cuda::atomic and cuda::atomic_ref of any scope, and fences. They are real atomics, sequentially consistent
+// for every requested memory order.
 #pragma once
 #pragma GCC system_header
 
@@ -29,7 +29,7 @@ using std::memory_order_seq_cst;
 
 namespace cuscope {
 
-// The type of the other operand of an addition: a pointer's is a distance.
+// The type of the other operand of an addition. For a pointer it is a distance.
 template <class T>
 struct Difference {
     using Type = T;
@@ -39,12 +39,12 @@ struct Difference<T*> {
     using Type = __PTRDIFF_TYPE__;
 };
 
-// Waits a little: whoever this thread waits for is to go on.
+// Waits a little, so that the thread that this thread waits for can run.
 CUSCOPE_INLINE void wait_a_little() {
     ::cuscope_simt::switching([](::cuscope_simt::Fiber* self) { self->api->spin_hint(self); });
 }
 
-// The operations on an object that `self()` points to.
+// The operations on the object that `self()` points to.
 template <class Derived, class T>
 class Operations {
     static_assert(__is_trivially_copyable(T), "an atomic type can be copied byte by byte");
@@ -130,7 +130,7 @@ class Operations {
     CUSCOPE_INLINE T operator|=(T bits) const { return static_cast<T>(fetch_or(bits) | bits); }
     CUSCOPE_INLINE T operator^=(T bits) const { return static_cast<T>(fetch_xor(bits) ^ bits); }
 
-    // Until the value is another one.
+    // Waits until the value differs from `old`.
     CUSCOPE_INLINE void wait(T old, memory_order = memory_order_seq_cst) const {
         for (T now = load(); __builtin_memcmp(&now, &old, sizeof(T)) == 0; now = load()) wait_a_little();
     }

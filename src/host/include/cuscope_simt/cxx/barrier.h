@@ -15,8 +15,8 @@ struct __empty_completion {
 
 namespace cuscope {
 
-// Blocks run on several threads of the host: held for a few instructions, and never while another thread of
-// the block may run.
+// A spin lock, because blocks run on several OS threads. It is held for a few instructions, and never while
+// another thread of the block may run.
 class Lock {
   public:
     CUSCOPE_INLINE explicit Lock(unsigned char* byte) : byte_(byte) {
@@ -30,7 +30,7 @@ class Lock {
     unsigned char* byte_;
 };
 
-// Until *word is no longer `value`.
+// Waits until *word differs from `value`.
 CUSCOPE_INLINE void wait_for_change(const unsigned* word, unsigned value, bool of_block, const char* file,
                                     int line, const char* operation) {
     const ::cuscope_simt::Site site{file, line, operation};
@@ -44,15 +44,15 @@ CUSCOPE_INLINE void wait_for_change(const unsigned* word, unsigned value, bool o
     }
 }
 
-// Does only this block's own threads know this address?
+// Can only threads of this block know this address?
 CUSCOPE_INLINE bool is_of_block(const void* address) {
     const ::cuscope_simt::Index3& cluster = cuscope_fiber->cluster_dim;
     return cluster.x * cluster.y * cluster.z <= 1 &&
            cuscope_fiber->api->shared_rank(cuscope_fiber, address) >= 0;
 }
 
-// The counts of a barrier. Its phase is over when all that are expected have arrived and as many bytes have
-// come as were announced.
+// The counts of a barrier. A phase is over when all expected arrivals have come, and all announced bytes have
+// been copied.
 struct Phases {
     unsigned generation;
     int pending, expected, bytes;
@@ -64,7 +64,7 @@ struct Phases {
         bytes = 0;
         locked = 0;
     }
-    // Answers the phase that this arrival is of.
+    // Returns the phase that this arrival belongs to.
     template <class Completion>
     CUSCOPE_INLINE unsigned arrive(int count, int dropped, int announced, int came, Completion&& completion) {
         bool last;
@@ -172,7 +172,7 @@ class barrier {
 };
 
 namespace device {
-// Arrivals that announce bytes, and the copies that bring them.
+// Arrivals that announce bytes, and the copies that bring these bytes.
 template <class Completion>
 CUSCOPE_INLINE auto barrier_arrive_tx(barrier<thread_scope_block, Completion>& made, __PTRDIFF_TYPE__ count,
                                       __PTRDIFF_TYPE__ bytes) {

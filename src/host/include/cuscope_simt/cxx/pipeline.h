@@ -1,5 +1,5 @@
-// cuda::memcpy_async and cuda::pipeline. A copy is made at once, by the threads that ask for it: what waits
-// for it finds it done.
+// cuda::memcpy_async and cuda::pipeline. The threads that ask for a copy make it at once, so a later wait
+// finds it done.
 #pragma once
 #pragma GCC system_header
 
@@ -19,7 +19,7 @@ namespace cuscope {
 CUSCOPE_INLINE void copy(void* to, const void* from, decltype(sizeof(0)) bytes) {
     __builtin_memmove(to, from, bytes);
 }
-// The calling thread's part, in pieces of 16 bytes.
+// Copies the calling thread's part, in pieces of 16 bytes.
 template <class Group>
 CUSCOPE_INLINE void copy_part(const Group& group, void* to, const void* from, decltype(sizeof(0)) bytes) {
     const decltype(sizeof(0)) step = 16 * static_cast<decltype(sizeof(0))>(group.size());
@@ -29,7 +29,7 @@ CUSCOPE_INLINE void copy_part(const Group& group, void* to, const void* from, de
              bytes - at < 16 ? bytes - at : 16);
 }
 
-// What a copy may be bound to.
+// Barriers and pipelines: a copy may be bound to them.
 template <class T>
 inline constexpr bool is_waitable = false;
 template <thread_scope Scope, class Completion>
@@ -72,7 +72,7 @@ CUSCOPE_INLINE async_contract_fulfillment memcpy_async_tx(T* to, const T* from,
 }  // namespace device
 
 namespace cuscope {
-// All of it is there; it may be filled again.
+// produced: the stage's data is complete. consumed: the stage may be filled again.
 template <thread_scope Scope>
 struct Stage {
     barrier<Scope> produced, consumed;
@@ -124,7 +124,7 @@ class pipeline {
     unsigned filled_ = 0, emptied_ = 0;  // stages that this thread has filled, and emptied
 };
 
-// Of one thread, which waits for nobody.
+// The pipeline of a single thread never waits.
 template <>
 class pipeline<thread_scope_thread> {
   public:

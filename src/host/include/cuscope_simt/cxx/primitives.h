@@ -44,5 +44,5 @@ CUSCOPE_INLINE void __pipeline_memcpy_async(void* __restrict__ to, const void* _
 }
 CUSCOPE_INLINE void __pipeline_commit() {}
 CUSCOPE_INLINE void __pipeline_wait_prior(decltype(sizeof(0))) {}
-// The copies are done: the barrier counts nothing more for them.
+// The copies are done already, so the barrier counts no arrival for them.
 CUSCOPE_INLINE void __pipeline_arrive_on(__mbarrier_t*) {}

@@ -1,4 +1,4 @@
-// cuda::std::move and forward: those of the toolkit, where it is.
+// cuda::std::move and forward: the toolkit's own if the toolkit is installed.
 #pragma once
 
 #if __has_include(<cuda/std/detail/__config>)

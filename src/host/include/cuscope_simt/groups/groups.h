@@ -25,7 +25,7 @@ class cluster_group;
 template <unsigned Size, class Parent = void>
 class thread_block_tile;
 
-// Any group. What only some groups have is not here.
+// Any group. Functions that only some groups have are not here.
 class thread_group {
   public:
     unsigned long long num_threads() const;
@@ -38,8 +38,8 @@ class thread_group {
     explicit thread_group(details::Kind kind, unsigned a = 0, unsigned b = 0) : kind_(kind), a_(a), b_(b) {}
 
     details::Kind kind_;
-    unsigned a_;  // lanes: the mask. tile: its first thread
-    unsigned b_;  // lanes: rank and number of its like, 16 bits each. tile: its size
+    unsigned a_;  // coalesced group: the mask. tile: its first thread
+    unsigned b_;  // coalesced group: rank and number of sibling groups, 16 bits each. tile: its size
 
     friend class coalesced_group;
     friend thread_group tiled_partition(const thread_group& parent, unsigned size);
@@ -75,7 +75,7 @@ class thread_block : public thread_group {
 
 inline thread_block this_thread_block() { return thread_block(); }
 
-// Memory that a GPU needs for tiles of more than a warp.
+// A GPU needs this memory for tiles of more than a warp.
 template <unsigned MaxBlockSize = 1024>
 struct block_tile_memory {
     char unused;
@@ -206,7 +206,7 @@ class cluster_group : public thread_group {
 
 inline cluster_group this_cluster() { return cluster_group(); }
 
-// Any lanes of a warp.
+// A group of any lanes of a warp.
 class coalesced_group : public thread_group {
   public:
     unsigned num_threads() const { return static_cast<unsigned>(__builtin_popcount(a_)); }
@@ -273,7 +273,7 @@ class coalesced_group : public thread_group {
         for (; rank > 0 && rest != 0; --rank) rest &= rest - 1;
         return rank < 0 || rest == 0 ? details::lane() : __builtin_ctz(rest);
     }
-    // The group's own bits side by side.
+    // The bits of the group's lanes, packed side by side.
     unsigned packed(unsigned lanes) const {
         unsigned result = 0, at = 0;
         for (unsigned rest = a_; rest != 0; rest &= rest - 1)
@@ -293,7 +293,7 @@ inline coalesced_group coalesced_threads(CUSCOPE_HERE) {
 
 namespace details {
 
-// What a tile knows of the tiles beside it.
+// The rank of a tile among its sibling tiles, and their number.
 template <unsigned Size, class Parent>
 struct TileCount {
     static unsigned rank(unsigned thread) { return thread % Parent::cuscope_size / Size; }
@@ -522,7 +522,7 @@ inline auto group_size(const Group& group) -> decltype(group.num_threads()) {
     return group.num_threads();
 }
 
-// By the first thread of the group; with _broadcast, all get what it returns.
+// The first thread of the group calls the function; with _broadcast, all threads get its result.
 template <class Group, class Function, class... Arguments>
 inline void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
     if (group.thread_rank() == 0) function(static_cast<Arguments&&>(arguments)...);

@@ -1,4 +1,4 @@
-// cooperative_groups::memcpy_async: each thread copies its share at once; `wait` is where all have.
+// cooperative_groups::memcpy_async: each thread copies its share at once; `wait` waits for all shares.
 #pragma once
 #pragma GCC system_header
 
@@ -10,7 +10,7 @@ namespace cooperative_groups {
 namespace details {
 template <class Group>
 inline void copy_share(const Group& group, void* to, const void* from, size_t bytes) {
-    // In pieces of 16 bytes, as far as they go.
+    // In pieces of 16 bytes; the last piece may be shorter.
     const size_t step = 16 * static_cast<size_t>(group.num_threads());
     for (size_t at = 16 * static_cast<size_t>(group.thread_rank()); at < bytes; at += step)
         __builtin_memcpy(static_cast<char*>(to) + at, static_cast<const char*>(from) + at,
@@ -27,7 +27,7 @@ inline void memcpy_async(const Group& group, T* __restrict__ to, const T* __rest
                          const ::cuda::aligned_size_t<Alignment>& bytes) {
     details::copy_share(group, to, from, bytes);
 }
-// In elements, as many as both have.
+// Counts in elements: copies as many as both sides have.
 template <class Group, class T, class ToLayout, class FromLayout>
 inline void memcpy_async(const Group& group, T* __restrict__ to, const ToLayout& to_count,
                          const T* __restrict__ from, const FromLayout& from_count) {

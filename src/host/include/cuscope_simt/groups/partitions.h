@@ -1,4 +1,4 @@
-// cooperative_groups: groups made of groups.
+// cooperative_groups: partitions of groups into smaller groups.
 #pragma once
 #pragma GCC system_header
 
@@ -57,7 +57,7 @@ inline coalesced_group labeled_partition(const coalesced_group& group, Label lab
     const details::Site site{file, line, "labeled_partition"};
     const auto mask = static_cast<unsigned>(details::rendezvous(
         details::WarpKind::match_any, group.cuscope_mask(), details::bits_of(label), 0, nullptr, &site));
-    // The groups are numbered by their first lanes.
+    // The groups are numbered in the order of their first lanes.
     const unsigned leaders = details::ballot(group.cuscope_mask(), details::lanes_below(mask) == 0, site);
     const unsigned first = mask & -mask;
     return group.cuscope_part(mask, static_cast<unsigned>(__builtin_popcount(leaders & (first - 1))),

@@ -1,12 +1,12 @@
-// What cooperative groups are made of: barriers and exchanges of values that take the place of their call
-// with them, since no token of the user's own marks it.
+// The basis of cooperative groups: barriers and exchanges of values. They take the place of their call as
+// parameters, because no token in the user's own text marks it.
 #pragma once
 #pragma GCC system_header
 
 #include "cuscope_simt/vectors.h"
 #include "cuscope_simt/warp.h"
 
-// The last parameters of a function that may wait: where it is called.
+// The last parameters of a function that may wait: the place of its call.
 #define CUSCOPE_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 namespace cuscope_simt {
@@ -38,7 +38,7 @@ CUSCOPE_INLINE unsigned ballot(unsigned mask, bool predicate, const Site& site) 
     return static_cast<unsigned>(rendezvous(WarpKind::ballot, mask, predicate, 0, nullptr, &site));
 }
 
-// Of any type that can be copied byte by byte.
+// For any type that can be copied byte by byte.
 template <class T>
 CUSCOPE_INLINE T exchange(unsigned mask, T value, int source, const Site& site) {
     static_assert(__is_trivially_copyable(T), "a group shuffles what can be copied byte by byte");
@@ -55,7 +55,7 @@ CUSCOPE_INLINE T exchange(unsigned mask, T value, int source, const Site& site) 
     return out;
 }
 
-// The values of a tile of several warps. Each stays where it is until all have called `done`.
+// The values of a tile of several warps. The values must stay in place until all threads have called `done`.
 struct Gathered {
     const unsigned long long* table;
     unsigned first, count;

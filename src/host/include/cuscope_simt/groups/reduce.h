@@ -1,5 +1,5 @@
-// cooperative_groups: reductions and scans. The order of operations is that of a GPU, so that sums of
-// floating-point numbers come out the same.
+// cooperative_groups: reductions and scans. The operations have the same order as on a GPU, so that sums of
+// floating-point numbers are the same.
 #pragma once
 #pragma GCC system_header
 
@@ -22,7 +22,7 @@ CUSCOPE_OPERATOR(bit_xor, a ^ b)
 
 namespace details {
 
-// One rendezvous does what the warp reduces in one instruction: 32-bit integers.
+// 32-bit integers need one rendezvous, because a warp reduces them in one instruction.
 template <class Operator>
 struct Reduction {
     static constexpr bool in_one = false;
@@ -133,7 +133,7 @@ inline details::plain<T> exclusive_scan(const Group& group, T&& value) {
 }
 
 namespace details {
-// What was in an atomic object before op(it, value) came to be in it.
+// Returns the value of an atomic object before op(object, value) replaced it.
 template <class Atomic, class T, class Operator>
 T update(Atomic&& atomic, T value, Operator&& op) {
     T old = atomic.load();
@@ -141,7 +141,7 @@ T update(Atomic&& atomic, T value, Operator&& op) {
     }
     return old;
 }
-// Of the group's last thread, to all.
+// The group's last thread does the update; all threads get the old value.
 template <class Group, class Atomic, class T, class Operator>
 T update_by_last(const Group& group, Atomic&& atomic, T all, Operator&& op, const char* file, int line) {
     const unsigned last = group.num_threads() - 1;

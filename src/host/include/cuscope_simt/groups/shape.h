@@ -1,4 +1,4 @@
-// A number of bytes with the alignment that both ends of a copy have.
+// A number of bytes, and the alignment that both ends of a copy have.
 #pragma once
 #pragma GCC system_header
 

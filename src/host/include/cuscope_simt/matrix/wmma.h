@@ -1,5 +1,5 @@
-// nvcuda::wmma: matrices spread over the lanes of a warp. Which lane holds which elements is nobody's
-// business: here lane i has the i-th run of them, row by row.
+// nvcuda::wmma: matrices spread over the lanes of a warp. CUDA does not specify which lane holds which
+// elements. Here lane i has the i-th run of elements, row by row.
 #pragma once
 #pragma GCC system_header
 
@@ -28,7 +28,7 @@ inline constexpr bool is_same = false;
 template <class A>
 inline constexpr bool is_same<A, A> = true;
 
-// Of the elements of a fragment: how they are kept.
+// The storage type of a fragment's elements.
 template <class T>
 struct Stored {
     using Type = T;
@@ -73,7 +73,7 @@ struct Shape {
     static constexpr int count = rows * columns / 32;
 };
 
-// What an element is when it is multiplied: exact products and sums in this type.
+// The value of an element for multiplication. Products and sums in the returned type are exact.
 CUSCOPE_INLINE double number(__half x) { return ::cuscope_simt::wide(x); }
 CUSCOPE_INLINE double number(__nv_bfloat16 x) { return ::cuscope_simt::wide(x); }
 CUSCOPE_INLINE double number(double x) { return x; }
@@ -114,7 +114,7 @@ class fragment {
 };
 
 namespace cuscope {
-// Calls with each element of this lane and its offset in memory.
+// Calls act(element, offset in memory) for each element of this lane.
 template <class Shape, class Element, class Do>
 CUSCOPE_INLINE void each(Element* x, unsigned pitch, bool column_major, Do act) {
     const unsigned first = static_cast<unsigned>(::cuscope_simt::lane()) * Shape::count;
@@ -157,7 +157,7 @@ inline void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& f,
         f.x, pitch, layout == mem_col_major, [to](const auto& element, auto at) { to[at] = element; });
 }
 
-// d = a * b + c, each sum rounded once. `saturate`: of integers, instead of wrapping.
+// d = a * b + c; each sum is rounded once. `saturate`: sums of integers saturate instead of wrapping.
 template <int m, int n, int k, class T, class LayoutA, class LayoutB, class D, class C>
 inline void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment<matrix_a, m, n, k, T, LayoutA>& a,
                      const fragment<matrix_b, m, n, k, T, LayoutB>& b,
@@ -181,7 +181,7 @@ inline void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment<matrix
     struct Operands {
         const Element *a, *b;
     } const mine{a.x, b.x};
-    // The operands of all lanes stay where they are until these meet again.
+    // The operands of all lanes stay in place until the lanes meet again.
     const auto* const table = reinterpret_cast<const unsigned long long*>(
         ::cuscope_simt::rendezvous(::cuscope_simt::WarpKind::gather, 0xffffffffu,
                                    reinterpret_cast<unsigned long long>(&mine), 0, nullptr, &site));
@@ -207,7 +207,7 @@ inline void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment<matrix
     for (int i = 0; i < ShapeD::count; ++i) d.x[i] = result[i];
 }
 
-// The nearest number of ten bits behind the point; of two, the one that is further from zero.
+// The nearest number with ten bits behind the point; of two equally near, the one that is further from zero.
 CUSCOPE_INLINE float __float_to_tf32(float x) {
     const unsigned bits = ::cuscope_simt::bit_copy<unsigned>(x);
     if ((bits & 0x7f800000u) == 0x7f800000u) return x;

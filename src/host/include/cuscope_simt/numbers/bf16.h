@@ -1,4 +1,4 @@
-// What <cuda_bf16.h> declares: numbers with the exponent of a float and seven bits behind the point.
+// The declarations of <cuda_bf16.h>: numbers with the exponent of a float and seven bits behind the point.
 #pragma once
 #pragma GCC system_header
 

@@ -1,4 +1,4 @@
-// What <cuComplex.h> declares: complex numbers as pairs.
+// The declarations of <cuComplex.h>: complex numbers as pairs.
 #pragma once
 #pragma GCC system_header
 

@@ -1,4 +1,4 @@
-// What <cuda_fp16.h> declares: numbers of IEEE 754 binary16.
+// The declarations of <cuda_fp16.h>: numbers of IEEE 754 binary16.
 #pragma once
 #pragma GCC system_header
 

@@ -1,5 +1,5 @@
-// Floating-point numbers of 16 bits: their bits from a double, with one rounding, and back. Everything that
-// is computed with them is computed in double and rounded once.
+// Floating-point numbers of 16 bits: conversion from double with one rounding, and back. All arithmetic with
+// them is done in double and rounded once.
 #pragma once
 #pragma GCC system_header
 
@@ -13,7 +13,7 @@ template <int Exponent, int Mantissa>
 struct Format16 {
     static constexpr int bias = (1 << (Exponent - 1)) - 1, least = 1 - bias;
     static constexpr unsigned infinity = ((1u << Exponent) - 1) << Mantissa;
-    static constexpr unsigned not_a_number = 0x7fff;  // the one that a GPU makes
+    static constexpr unsigned not_a_number = 0x7fff;  // the NaN that a GPU makes
 
     static CUSCOPE_INLINE unsigned short narrow(double value, Toward toward = Toward::nearest) {
         const auto bits = bit_copy<unsigned long long>(value);
@@ -67,7 +67,7 @@ struct Format16 {
     }
 };
 
-// x + y rounded to an odd last bit where it is not exact, so that a second rounding is right.
+// x + y, rounded to an odd last bit if it is not exact. Then a second rounding gives the right result.
 CUSCOPE_INLINE double add_to_odd(double x, double y) {
     const double sum = x + y, part = sum - x, error = (x - (sum - part)) + (y - part);
     auto bits = bit_copy<long long>(sum);
@@ -76,7 +76,7 @@ CUSCOPE_INLINE double add_to_odd(double x, double y) {
     return bit_copy<double>(bits);
 }
 
-// An integer as a double, to odd.
+// Converts an integer to double, rounding to odd.
 template <class T>
 CUSCOPE_INLINE double to_odd(T value) {
     if (sizeof(T) < 8) return static_cast<double>(value);
@@ -84,7 +84,7 @@ CUSCOPE_INLINE double to_odd(T value) {
     return add_to_odd(static_cast<double>(value - low), static_cast<double>(low));
 }
 
-// `value` is integral: the nearest To; of a NaN, as saturated() has it.
+// `value` is integral. Returns the nearest To; for a NaN, the same as saturated().
 template <class To>
 CUSCOPE_INLINE To saturated_to(double value) {
     if constexpr (sizeof(To) >= 4) {

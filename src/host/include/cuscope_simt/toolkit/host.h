@@ -1,4 +1,5 @@
-// Before a header of the toolkit's C++ library: it is to take this for the host's compiler, which it is.
+// Include before a header of the toolkit's C++ library. The header must take this compiler for the host's
+// compiler.
 #define CCCL_DISABLE_NVFP8_SUPPORT
 #pragma push_macro("__CUDACC__")
 #pragma push_macro("__CUDACC_RTC__")

@@ -1,4 +1,4 @@
-// After a header of the toolkit's C++ library: what host.h took away.
+// Include after a header of the toolkit's C++ library: restores the macros that host.h removed.
 #pragma pop_macro("__CUDACC__")
 #pragma pop_macro("__CUDACC_RTC__")
 #pragma pop_macro("__CUDACC_VER_MAJOR__")

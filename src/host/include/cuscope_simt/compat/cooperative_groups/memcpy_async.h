@@ -1,6 +1,6 @@
 #pragma once
 #include "cuscope_simt/groups/memcpy_async.h"
-// Its functions wait: the compiler driver looks for this.
+// A mark for the compiler driver: the functions of this header may wait.
 namespace cuscope_simt {
 class cuscope_uses_groups;
 }

@@ -1,4 +1,4 @@
-// Ends the process where it runs on a host; here it has to end the kernel.
+// On a host, terminate() ends the process. Here it has to end the kernel.
 // clang-format off
 #include "cuscope_simt/toolkit/host.h"
 #include <cuda/std/cstdlib>
