@@ -95,17 +95,6 @@ static_assert(same(CaptureMode::thread_local_, cudaStreamCaptureModeThreadLocal)
 static_assert(same(CaptureMode::relaxed, cudaStreamCaptureModeRelaxed));
 static_assert(same(CaptureStatus::active, cudaStreamCaptureStatusActive));
 static_assert(same(CaptureStatus::invalidated, cudaStreamCaptureStatusInvalidated));
-static_assert(same(GraphNodeType::kernel, cudaGraphNodeTypeKernel));
-static_assert(same(GraphNodeType::memcpy, cudaGraphNodeTypeMemcpy));
-static_assert(same(GraphNodeType::memset, cudaGraphNodeTypeMemset));
-static_assert(same(GraphNodeType::host, cudaGraphNodeTypeHost));
-static_assert(same(GraphNodeType::graph, cudaGraphNodeTypeGraph));
-static_assert(same(GraphNodeType::empty, cudaGraphNodeTypeEmpty));
-static_assert(same(GraphNodeType::wait_event, cudaGraphNodeTypeWaitEvent));
-static_assert(same(GraphNodeType::event_record, cudaGraphNodeTypeEventRecord));
-static_assert(same(GraphNodeType::mem_alloc, cudaGraphNodeTypeMemAlloc));
-static_assert(same(GraphNodeType::mem_free, cudaGraphNodeTypeMemFree));
-static_assert(same(GraphNodeType::conditional, cudaGraphNodeTypeConditional));
 static_assert(same(DependencyType::programmatic, cudaGraphDependencyTypeProgrammatic));
 static_assert(same(ports::kernel_programmatic, cudaGraphKernelNodePortProgrammatic));
 static_assert(same(ports::kernel_launch_order, cudaGraphKernelNodePortLaunchCompletion));

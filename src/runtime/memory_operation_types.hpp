@@ -34,13 +34,6 @@ struct MemoryOperation {
     }
 };
 
-// CUDA_BATCH_MEM_OP_NODE_PARAMS, for the current context
-struct BatchMemOpNodeParameters {
-    const MemoryOperation* operations = nullptr;
-    unsigned count = 0;
-    unsigned flags = 0;
-};
-
 namespace flags {
 // CUstreamWaitValue_flags
 inline constexpr unsigned wait_value_geq = 0x0, wait_value_eq = 0x1, wait_value_and = 0x2,

@@ -1,4 +1,4 @@
-// The nodes that a graph is given.
+// The methods of Graph that add nodes.
 #include <pybind11/stl.h>
 
 #include "bindings/graphs/graphs.hpp"
@@ -23,11 +23,7 @@ std::shared_ptr<Node> add_plain(const GraphObject& self, GraphNodeParameters par
 
 std::shared_ptr<Node> add_conditional(const GraphObject& self, std::uint64_t handle, ConditionalType type,
                                       unsigned size, const AfterLike& after) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::conditional;
-    parameters.conditional.handle = handle;
-    parameters.conditional.type = type;
-    parameters.conditional.size = size;
+    const ConditionalNodeParameters parameters{handle, type, size, nullptr};
     return add_plain(self, parameters, after, "cudaGraphAddNode");
 }
 
@@ -37,7 +33,7 @@ void bind_additions(GraphType& type) {
     type.def(
             "add_empty",
             [](const GraphObject& self, const AfterLike& after) {
-                return add_plain(self, {}, after, "cudaGraphAddEmptyNode");
+                return add_plain(self, EmptyNodeParameters{}, after, "cudaGraphAddEmptyNode");
             },
             py::kw_only(), py::arg("after") = py::none(),
             R"(Add a node that does nothing: others may wait for it instead of for all that it waits for.

@@ -261,10 +261,8 @@ array([2.], dtype=float32)
                 auto task = std::make_unique<PythonTask>(callable, arguments, keywords);
                 without_gil([&] {
                     const auto kept = std::make_shared<core::GraphTask>(exec->device(), std::move(task));
-                    GraphNodeParameters parameters;
-                    parameters.type = GraphNodeType::host;
-                    parameters.host = {core::run_graph_task, kept->ticket()};
-                    exec->set_parameters(node, parameters, "cudaGraphExecHostNodeSetParams");
+                    exec->set_parameters(node, HostNodeParameters{core::run_graph_task, kept->ticket()},
+                                         "cudaGraphExecHostNodeSetParams");
                     exec->keep(kept);
                 });
             },
@@ -288,10 +286,8 @@ array([2.], dtype=float32)
                 const std::shared_ptr<core::GraphExec> exec = self.open();
                 const std::shared_ptr<core::Graph> child = graph.open();
                 without_gil([&] {
-                    GraphNodeParameters parameters;
-                    parameters.type = GraphNodeType::graph;
-                    parameters.graph = child->handle();
-                    exec->set_parameters(node, parameters, "cudaGraphExecChildGraphNodeSetParams");
+                    exec->set_parameters(node, ChildGraphNodeParameters{child->handle()},
+                                         "cudaGraphExecChildGraphNodeSetParams");
                     exec->keep(child->keepers());
                 });
             },
@@ -316,11 +312,13 @@ array([2.], dtype=float32)
                 const std::shared_ptr<core::GraphExec> exec = self.open();
                 const std::shared_ptr<core::Event> open = event.open();
                 without_gil([&] {
-                    GraphNodeParameters parameters;
-                    parameters.type = node.type();
-                    parameters.event = open->handle();
+                    GraphNodeParameters parameters = parameters_of_type(node.type());
+                    if (auto* const wait = std::get_if<EventWaitNodeParameters>(&parameters))
+                        wait->event = open->handle();
+                    if (auto* const record = std::get_if<EventRecordNodeParameters>(&parameters))
+                        record->event = open->handle();
                     exec->set_parameters(node, parameters,
-                                         parameters.type == GraphNodeType::wait_event
+                                         node.type() == GraphNodeType::wait_event
                                              ? "cudaGraphExecEventWaitNodeSetEvent"
                                              : "cudaGraphExecEventRecordNodeSetEvent");
                     exec->keep(open->keeper());

@@ -7,6 +7,7 @@
 
 #include "bindings/streams/host_function.hpp"
 #include "runtime/compile/signature.hpp"
+#include "runtime/overloads.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -28,64 +29,58 @@ std::string kernel_name(const Node& node, KernelHandle kernel) {
 }
 
 AnswerDict params(const Node& self) {
-    const GraphNodeParameters p = self.parameters();
     py::dict values;
-    switch (p.type) {
-        case GraphNodeType::kernel:
-            values["kernel"] = kernel_name(self, p.kernel.kernel);
-            values["grid"] = dim_tuple(p.kernel.grid);
-            values["block"] = dim_tuple(p.kernel.block);
-            values["shared"] = p.kernel.dynamic_shared_bytes;
-            break;
-        case GraphNodeType::memcpy: {
-            static constexpr const char* kinds[] = {"host to host", "host to device", "device to host",
-                                                    "device to device", "by address"};
-            values["destination"] = address(p.memcpy.destination_array != nullptr
-                                                ? static_cast<const void*>(p.memcpy.destination_array)
-                                                : p.memcpy.destination.pointer);
-            values["source"] =
-                address(p.memcpy.source_array != nullptr ? static_cast<const void*>(p.memcpy.source_array)
-                                                         : p.memcpy.source.pointer);
-            values["extent"] =
-                py::make_tuple(p.memcpy.extent.width, p.memcpy.extent.height, p.memcpy.extent.depth);
-            values["kind"] = kinds[std::clamp(static_cast<int>(p.memcpy.kind), 0, 4)];
-            break;
-        }
-        case GraphNodeType::memset:
-            values["pointer"] = address(p.memset.pointer);
-            values["value"] = p.memset.value;
-            values["element_bytes"] = p.memset.element_bytes;
-            values["width"] = p.memset.width;
-            values["height"] = p.memset.height;
-            values["pitch"] = p.memset.pitch;
-            break;
-        case GraphNodeType::wait_event:
-        case GraphNodeType::event_record:
-            values["event"] = address(p.event);
-            break;
-        case GraphNodeType::mem_alloc:
-            values["pointer"] = address(p.alloc.pointer);
-            values["nbytes"] = p.alloc.bytes;
-            break;
-        case GraphNodeType::mem_free:
-            values["pointer"] = address(p.free);
-            break;
-        case GraphNodeType::batch_mem_op:
-            values["operations"] = operations_of(p.batch);
-            break;
-        case GraphNodeType::external_semaphore_signal:
-        case GraphNodeType::external_semaphore_wait:
-            values["semaphores"] = semaphores_of(p.semaphores);
-            break;
-        case GraphNodeType::conditional: {
-            static constexpr const char* kinds[] = {"if", "while", "switch"};
-            values["kind"] = kinds[std::clamp(static_cast<int>(p.conditional.type), 0, 2)];
-            values["handle"] = p.conditional.handle;
-            break;
-        }
-        default:
-            break;
-    }
+    const auto semaphores = [&](const ExternalSemaphoreNodeParameters& p) {
+        values["semaphores"] = semaphores_of(p);
+    };
+    std::visit(overloads{
+                   [&](const KernelNodeParameters& p) {
+                       values["kernel"] = kernel_name(self, p.kernel);
+                       values["grid"] = dim_tuple(p.grid);
+                       values["block"] = dim_tuple(p.block);
+                       values["shared"] = p.dynamic_shared_bytes;
+                   },
+                   [&](const MemcpyNodeParameters& p) {
+                       static constexpr const char* kinds[] = {"host to host", "host to device",
+                                                               "device to host", "device to device",
+                                                               "by address"};
+                       const auto end = [](ArrayHandle array, const PitchedPointer& pitched) {
+                           return array != nullptr ? address(array) : address(pitched.pointer);
+                       };
+                       values["destination"] = end(p.destination_array, p.destination);
+                       values["source"] = end(p.source_array, p.source);
+                       values["extent"] = py::make_tuple(p.extent.width, p.extent.height, p.extent.depth);
+                       values["kind"] = kinds[std::clamp(static_cast<int>(p.kind), 0, 4)];
+                   },
+                   [&](const MemsetNodeParameters& p) {
+                       values["pointer"] = address(p.pointer);
+                       values["value"] = p.value;
+                       values["element_bytes"] = p.element_bytes;
+                       values["width"] = p.width;
+                       values["height"] = p.height;
+                       values["pitch"] = p.pitch;
+                   },
+                   [&](const HostNodeParameters&) {},
+                   [&](const ChildGraphNodeParameters&) {},
+                   [&](const EmptyNodeParameters&) {},
+                   [&](const EventWaitNodeParameters& p) { values["event"] = address(p.event); },
+                   [&](const EventRecordNodeParameters& p) { values["event"] = address(p.event); },
+                   [&](const SemaphoreSignalNodeParameters& p) { semaphores(p); },
+                   [&](const SemaphoreWaitNodeParameters& p) { semaphores(p); },
+                   [&](const AllocNodeParameters& p) {
+                       values["pointer"] = address(p.pointer);
+                       values["nbytes"] = p.bytes;
+                   },
+                   [&](const FreeNodeParameters& p) { values["pointer"] = address(p.pointer); },
+                   [&](const BatchMemOpNodeParameters& p) { values["operations"] = operations_of(p); },
+                   [&](const ConditionalNodeParameters& p) {
+                       static constexpr const char* kinds[] = {"if", "while", "switch"};
+                       values["kind"] = kinds[std::clamp(static_cast<int>(p.type), 0, 2)];
+                       values["handle"] = p.handle;
+                   },
+                   [&](const UnknownNodeParameters&) {},
+               },
+               self.parameters());
     return AnswerDict(values);
 }
 
@@ -102,7 +97,7 @@ GraphEdgeData parse_edge(bool programmatic) {
 
 void bind_nodes(py::class_<Node, py::smart_holder>& node) {
     node.def_property_readonly(
-            "type", [](const Node& self) { return core::name_of(self.type()); },
+            "type", [](const Node& self) { return name_of(self.type()); },
             "The type of the node: 'kernel', 'copy', 'memset', 'host', 'child', 'empty', 'event_wait', "
             "'event_record', "
             "'alloc', 'free', 'batch_mem_op', 'external_semaphore_signal', 'external_semaphore_wait' or "
@@ -151,7 +146,7 @@ void bind_nodes(py::class_<Node, py::smart_holder>& node) {
              [](const Node& self) { return static_cast<py::ssize_t>(address(self.handle()) >> 4); })
         .def("__repr__", [](const Node& self) {
             return std::string("<GraphNode ") +
-                   (self.destroyed() ? "destroyed" : core::name_of(self.known_type())) + " of " +
+                   (self.destroyed() ? "destroyed" : name_of(self.known_type())) + " of " +
                    self.graph()->device().name() + ">";
         });
 }

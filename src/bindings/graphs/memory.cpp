@@ -11,17 +11,17 @@ using Node = core::GraphNode;
 // An array over the memory of an alloc node. The graph and its executables own the memory.
 DeviceArray array_of(const Node& node, const ShapeLike& shape, const DTypeLike& dtype) {
     const GraphNodeParameters parameters = node.parameters();
-    if (parameters.type != GraphNodeType::mem_alloc)
-        throw std::invalid_argument("array: only alloc nodes have memory");
+    const auto* const alloc = std::get_if<AllocNodeParameters>(&parameters);
+    if (alloc == nullptr) throw std::invalid_argument("array: only alloc nodes have memory");
     const std::vector<py::ssize_t> extents = parse_shape(shape);
     const py::dtype type = parse_dtype(dtype);
-    if (byte_count(extents, type) > parameters.alloc.bytes) {
+    if (byte_count(extents, type) > alloc->bytes) {
         throw std::invalid_argument("shape: " + describe(extents) + " of " + describe(type) +
-                                    " is more than the " + std::to_string(parameters.alloc.bytes) +
+                                    " is more than the " + std::to_string(alloc->bytes) +
                                     " bytes of the node");
     }
-    auto memory = core::DeviceMemory::of_graph(node.graph()->device().shared_from_this(),
-                                               parameters.alloc.pointer, byte_count(extents, type));
+    auto memory = core::DeviceMemory::of_graph(node.graph()->device().shared_from_this(), alloc->pointer,
+                                               byte_count(extents, type));
     return array_over(std::move(memory), extents, type);
 }
 
@@ -52,10 +52,9 @@ void bind_graph_memory(GraphType& type) {
                const AfterLike& after) {
                 const std::shared_ptr<core::Graph> graph = self.open();
                 const core::GraphNodes before = parse_after(after);
-                GraphNodeParameters parameters;
-                parameters.type = GraphNodeType::mem_alloc;
-                parameters.alloc.pool.location.id = self.device->ordinal();
-                parameters.alloc.bytes = byte_count(parse_shape(shape), parse_dtype(dtype));
+                AllocNodeParameters parameters;
+                parameters.pool.location.id = self.device->ordinal();
+                parameters.bytes = byte_count(parse_shape(shape), parse_dtype(dtype));
                 const auto node =
                     without_gil([&] { return graph->add(parameters, before, "cudaGraphAddMemAllocNode"); });
                 return std::pair(node, array_of(*node, shape, dtype));
@@ -88,9 +87,7 @@ array([1., 1., 1., 1.], dtype=float32)
             [](const GraphObject& self, const DeviceArray& array, const AfterLike& after) {
                 const std::shared_ptr<core::Graph> graph = self.open();
                 const core::GraphNodes before = parse_after(after);
-                GraphNodeParameters parameters;
-                parameters.type = GraphNodeType::mem_free;
-                parameters.free = array.pointer();
+                const FreeNodeParameters parameters{array.pointer()};
                 return without_gil([&] { return graph->add(parameters, before, "cudaGraphAddMemFreeNode"); });
             },
             py::arg("array"), py::kw_only(), py::arg("after") = py::none(),

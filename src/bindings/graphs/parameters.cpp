@@ -8,12 +8,12 @@
 namespace cuscope::bindings {
 namespace {
 
-// An end of a copy.
+// One side of a copy.
 struct End {
     core::StridedSide side;
     std::vector<py::ssize_t> shape;
     py::dtype dtype;
-    bool on_device = false, either = false;  // either: memory that the host knows as well
+    bool on_device = false, either = false;  // either: memory that host and device both use
 };
 
 End end_of(py::handle object, const char* what, bool written, const core::Device& device, NodeUses* uses) {
@@ -73,9 +73,7 @@ GraphNodeParameters parse_copy(py::handle destination, py::handle source, core::
                                     std::to_string(plan.boxes()) +
                                     " of them: copy parts of the arrays by nodes of their own");
     }
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::memcpy;
-    Memcpy3DParameters& copy = parameters.memcpy;
+    MemcpyNodeParameters copy;
     const std::size_t to_pitch = plan.to_pitch != 0 ? plan.to_pitch : plan.width;
     const std::size_t from_pitch = plan.from_pitch != 0 ? plan.from_pitch : plan.width;
     copy.destination = {to.side.first + plan.to_first, to_pitch, plan.width,
@@ -87,7 +85,7 @@ GraphNodeParameters parse_copy(py::handle destination, py::handle source, core::
                 : to.on_device   ? from.on_device ? MemcpyKind::device_to_device : MemcpyKind::host_to_device
                 : from.on_device ? MemcpyKind::device_to_host
                                  : MemcpyKind::host_to_host;
-    return parameters;
+    return copy;
 }
 
 GraphNodeParameters parse_memset(const DeviceArray& array, py::handle value, core::Device& device,
@@ -106,9 +104,7 @@ GraphNodeParameters parse_memset(const DeviceArray& array, py::handle value, cor
     auto size = static_cast<std::size_t>(array.dtype.itemsize());
     bool uniform = true;
     for (std::size_t i = 0; i < size; ++i) uniform = uniform && bytes[i] == bytes[0];
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::memset;
-    MemsetNodeParameters& set = parameters.memset;
+    MemsetNodeParameters set;
     set.element_bytes = uniform ? 1 : static_cast<unsigned>(size);
     if (!uniform && size != 2 && size != 4) {
         throw std::invalid_argument("value: a node sets elements of 1, 2 or 4 bytes, and this value of " +
@@ -131,7 +127,7 @@ GraphNodeParameters parse_memset(const DeviceArray& array, py::handle value, cor
     if (set.width == 0 || set.height == 0)
         throw std::invalid_argument("array: has no elements, and a node sets some");
     uses->memory.push_back(memory);
-    return parameters;
+    return set;
 }
 
 void with_kernel(py::handle kernel, py::handle grid, py::handle block, py::handle shared, py::handle args,

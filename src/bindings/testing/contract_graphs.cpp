@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bindings/testing/contract_method.hpp"
+#include "runtime/overloads.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -76,35 +77,56 @@ struct Parameters {
             return values.contains(key) ? values[key].cast<decltype(otherwise)>() : otherwise;
         };
         const auto address = [&](const char* key) { return as_pointer<void*>(get(key, Address{0})); };
-        made.type = static_cast<GraphNodeType>(get("type", 5));
-        made.kernel.kernel = static_cast<KernelHandle>(address("kernel"));
-        made.kernel.grid.x = get("grid", 1U);
-        made.kernel.block.x = get("block", 1U);
-        made.kernel.dynamic_shared_bytes = get("dynamic_shared", size_t{0});
-        arguments = get("arguments", std::vector<std::string>{});
-        for (std::string& argument : arguments) pointers.push_back(argument.data());
-        made.kernel.arguments = pointers.empty() ? nullptr : pointers.data();
+        const auto event = [&] { return static_cast<EventHandle>(address("event")); };
         const size_t bytes = get("bytes", size_t{0});
-        made.memcpy.destination = {address("destination"), bytes, bytes, 1};
-        made.memcpy.source = {address("source"), bytes, bytes, 1};
-        made.memcpy.extent = {bytes, 1, 1};
-        made.memcpy.kind = static_cast<MemcpyKind>(get("kind", 4));
-        made.memset = {address("pointer"),       get("pitch", size_t{0}), get("value", 0U),
-                       get("element_bytes", 1U), get("width", size_t{0}), get("height", size_t{1})};
-        made.graph = static_cast<GraphHandle>(address("graph"));
-        made.event = static_cast<EventHandle>(address("event"));
-        made.alloc.bytes = bytes;
-        made.free = address("pointer");
-        operations = operations_of(get("operations", Operations{}));
-        made.batch = {or_null(operations), static_cast<unsigned>(operations.size()), get("flags", 0U)};
-        made.conditional.handle = get("handle", ConditionalHandle{0});
-        made.conditional.type = static_cast<ConditionalType>(get("condition", 0));
-        made.conditional.size = get("size", 1U);
-        if (values.contains("function")) {
-            // Kept for good: a test's process ends soon.
-            const py::object function = values["function"];
-            if (!function.is_none()) made.host = {call, py::object(function).release().ptr()};
-        }
+        made = parameters_of_type(static_cast<GraphNodeType>(get("type", 5)));
+        std::visit(
+            overloads{
+                [&](KernelNodeParameters& p) {
+                    p.kernel = static_cast<KernelHandle>(address("kernel"));
+                    p.grid.x = get("grid", 1U);
+                    p.block.x = get("block", 1U);
+                    p.dynamic_shared_bytes = get("dynamic_shared", size_t{0});
+                    arguments = get("arguments", std::vector<std::string>{});
+                    for (std::string& argument : arguments) pointers.push_back(argument.data());
+                    p.arguments = pointers.empty() ? nullptr : pointers.data();
+                },
+                [&](MemcpyNodeParameters& p) {
+                    p.destination = {address("destination"), bytes, bytes, 1};
+                    p.source = {address("source"), bytes, bytes, 1};
+                    p.extent = {bytes, 1, 1};
+                    p.kind = static_cast<MemcpyKind>(get("kind", 4));
+                },
+                [&](MemsetNodeParameters& p) {
+                    p = {address("pointer"),       get("pitch", size_t{0}), get("value", 0U),
+                         get("element_bytes", 1U), get("width", size_t{0}), get("height", size_t{1})};
+                },
+                [&](HostNodeParameters& p) {
+                    if (!values.contains("function")) return;
+                    // The reference is never dropped: the process of a test ends soon.
+                    const py::object function = values["function"];
+                    if (!function.is_none()) p = {call, py::object(function).release().ptr()};
+                },
+                [&](ChildGraphNodeParameters& p) { p.graph = static_cast<GraphHandle>(address("graph")); },
+                [&](EmptyNodeParameters&) {},
+                [&](EventWaitNodeParameters& p) { p.event = event(); },
+                [&](EventRecordNodeParameters& p) { p.event = event(); },
+                [&](SemaphoreSignalNodeParameters&) {},
+                [&](SemaphoreWaitNodeParameters&) {},
+                [&](AllocNodeParameters& p) { p.bytes = bytes; },
+                [&](FreeNodeParameters& p) { p.pointer = address("pointer"); },
+                [&](BatchMemOpNodeParameters& p) {
+                    operations = operations_of(get("operations", Operations{}));
+                    p = {or_null(operations), static_cast<unsigned>(operations.size()), get("flags", 0U)};
+                },
+                [&](ConditionalNodeParameters& p) {
+                    p.handle = get("handle", ConditionalHandle{0});
+                    p.type = static_cast<ConditionalType>(get("condition", 0));
+                    p.size = get("size", 1U);
+                },
+                [&](UnknownNodeParameters&) {},
+            },
+            made);
     }
 
     static void call(void* data) {
@@ -125,7 +147,7 @@ struct Parameters {
     std::vector<MemoryOperation> operations;
 };
 
-// Queries that answer arrays: asked for the count, or for so many.
+// Queries that answer arrays. Without `room` they answer the count alone.
 template <class Ask>
 Answer ask_nodes(const Contract& c, const std::optional<size_t>& room, bool with_data, Ask ask) {
     size_t count = room.value_or(0);
@@ -260,12 +282,14 @@ void bind_contract_graphs(py::class_<Contract>& contract) {
                                             or_null(data), nodes.size(), &parameters.made);
                 });
                 Addresses bodies;
-                if (status == Status::success && parameters.made.type == GraphNodeType::conditional) {
-                    const ConditionalNodeParameters& conditional = parameters.made.conditional;
-                    for (unsigned i = 0; i < conditional.size; ++i)
-                        bodies.push_back(reinterpret_cast<Address>(conditional.bodies[i]));
+                if (const auto* const conditional = std::get_if<ConditionalNodeParameters>(&parameters.made);
+                    conditional != nullptr && status == Status::success) {
+                    for (unsigned i = 0; i < conditional->size; ++i)
+                        bodies.push_back(reinterpret_cast<Address>(conditional->bodies[i]));
                 }
-                return answer(status, node, bodies, reinterpret_cast<Address>(parameters.made.alloc.pointer));
+                const auto* const alloc = std::get_if<AllocNodeParameters>(&parameters.made);
+                return answer(status, node, bodies,
+                              reinterpret_cast<Address>(alloc == nullptr ? nullptr : alloc->pointer));
             },
             arg("graph"), arg("parameters"), arg("after") = py::tuple(), arg("edge_data") = py::tuple())
         .METHOD(graph_destroy_node, arg("node"))

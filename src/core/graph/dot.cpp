@@ -1,4 +1,5 @@
 // Writes a graph in the DOT language of Graphviz.
+#include <concepts>
 #include <map>
 #include <sstream>
 
@@ -39,55 +40,51 @@ const char* direction(Device& device, const Memcpy3DParameters& copy) {
     return from ? to ? "device to device" : "device to host" : to ? "host to device" : "host to host";
 }
 
-std::string text_of(Device& device, const GraphNode& node) {
-    const GraphNodeParameters p = node.parameters();
-    std::ostringstream text;
-    switch (p.type) {
-        case GraphNodeType::kernel: {
-            const char* name = nullptr;
-            if (device.runtime().func_get_name(&name, p.kernel.kernel) != Status::success) {
-                device.runtime().get_last_error();
-                name = "kernel";
-            }
-            std::string plain = demangle(name);
-            if (const auto end = plain.find('('); end != std::string::npos) plain.resize(end);
-            if (plain.starts_with("void ")) plain.erase(0, 5);
-            text << plain << "\n[" << dims(p.kernel.grid) << ", " << dims(p.kernel.block) << "]";
-            break;
+// The lines that a drawing shows for a node. A type without a function here is drawn by its name alone.
+struct Text {
+    Device& device;
+
+    std::string operator()(const KernelNodeParameters& p) const {
+        const char* name = nullptr;
+        if (device.runtime().func_get_name(&name, p.kernel) != Status::success) {
+            device.runtime().get_last_error();
+            name = "kernel";
         }
-        case GraphNodeType::memcpy:
-            text << "copy " << direction(device, p.memcpy) << "\n"
-                 << p.memcpy.extent.width * p.memcpy.extent.height * p.memcpy.extent.depth
-                 << (p.memcpy.source_array != nullptr || p.memcpy.destination_array != nullptr ? " elements"
-                                                                                               : " bytes");
-            break;
-        case GraphNodeType::memset:
-            text << "memset\n" << p.memset.width * p.memset.height * p.memset.element_bytes << " bytes";
-            break;
-        case GraphNodeType::external_semaphore_signal:
-        case GraphNodeType::external_semaphore_wait:
-            text << name_of(p.type);
-            if (p.semaphores.count > 1) text << "\n" << p.semaphores.count << " semaphores";
-            break;
-        case GraphNodeType::batch_mem_op: {
-            text << name_of(p.type);
-            constexpr unsigned most_shown = 4;
-            if (p.batch.count > most_shown) {
-                text << "\n" << p.batch.count << " operations";
-                break;
-            }
-            for (unsigned i = 0; i < p.batch.count; ++i) {
-                const MemoryOperation& one = p.batch.operations[i];
-                text << (i == 0 ? "\n" : ", ") << (one.writes() ? "write" : one.waits() ? "wait" : "barrier");
-            }
-            break;
-        }
-        default:
-            text << name_of(p.type);
-            break;
+        std::string plain = demangle(name);
+        if (const auto end = plain.find('('); end != std::string::npos) plain.resize(end);
+        if (plain.starts_with("void ")) plain.erase(0, 5);
+        return plain + "\n[" + dims(p.grid) + ", " + dims(p.block) + "]";
     }
-    return text.str();
-}
+    std::string operator()(const MemcpyNodeParameters& p) const {
+        const bool of_array = p.source_array != nullptr || p.destination_array != nullptr;
+        return std::string("copy ") + direction(device, p) + "\n" +
+               std::to_string(p.extent.width * p.extent.height * p.extent.depth) +
+               (of_array ? " elements" : " bytes");
+    }
+    std::string operator()(const MemsetNodeParameters& p) const {
+        return "memset\n" + std::to_string(p.width * p.height * p.element_bytes) + " bytes";
+    }
+    template <std::derived_from<ExternalSemaphoreNodeParameters> Parameters>
+    std::string operator()(const Parameters& p) const {
+        return name_of(p.node_type) +
+               (p.count > 1 ? "\n" + std::to_string(p.count) + " semaphores" : std::string());
+    }
+    std::string operator()(const BatchMemOpNodeParameters& p) const {
+        std::string text = name_of(p.node_type);
+        constexpr unsigned most_shown = 4;
+        if (p.count > most_shown) return text + "\n" + std::to_string(p.count) + " operations";
+        for (unsigned i = 0; i < p.count; ++i) {
+            const MemoryOperation& one = p.operations[i];
+            text += i == 0 ? "\n" : ", ";
+            text += one.writes() ? "write" : one.waits() ? "wait" : "barrier";
+        }
+        return text;
+    }
+    template <class Other>
+    std::string operator()(const Other& p) const {
+        return name_of(p.node_type);
+    }
+};
 
 struct Writer {
     Device& device;
@@ -130,7 +127,7 @@ struct Writer {
 
 std::string Graph::label(const GraphNode& node) const {
     check_of_here(node, "node");
-    return text_of(*device_, node);
+    return std::visit(Text{*device_}, node.parameters());
 }
 
 std::string Graph::to_dot() {

@@ -8,40 +8,6 @@
 
 namespace cuscope::core {
 
-const char* name_of(GraphNodeType type) {
-    switch (type) {
-        case GraphNodeType::kernel:
-            return "kernel";
-        case GraphNodeType::memcpy:
-            return "copy";
-        case GraphNodeType::memset:
-            return "memset";
-        case GraphNodeType::host:
-            return "host";
-        case GraphNodeType::graph:
-            return "child";
-        case GraphNodeType::empty:
-            return "empty";
-        case GraphNodeType::wait_event:
-            return "event_wait";
-        case GraphNodeType::event_record:
-            return "event_record";
-        case GraphNodeType::external_semaphore_signal:
-            return "external_semaphore_signal";
-        case GraphNodeType::external_semaphore_wait:
-            return "external_semaphore_wait";
-        case GraphNodeType::mem_alloc:
-            return "alloc";
-        case GraphNodeType::mem_free:
-            return "free";
-        case GraphNodeType::batch_mem_op:
-            return "batch_mem_op";
-        case GraphNodeType::conditional:
-            return "conditional";
-    }
-    return "unknown";
-}
-
 // ---- nodes
 
 void GraphNode::check_usable() const {
@@ -56,13 +22,13 @@ GraphNodeType GraphNode::type() const {
 
 GraphNodeParameters GraphNode::parameters() const {
     check_usable();
-    GraphNodeParameters parameters;
+    GraphNodeParameters parameters = EmptyNodeParameters{};
     graph_->device().check(graph_->device().runtime().graph_node_get_params(handle_, &parameters),
                            "cudaGraphNodeGetParams");
-    if (parameters.type == GraphNodeType::conditional) {
+    if (auto* const conditional = std::get_if<ConditionalNodeParameters>(&parameters)) {
         const std::lock_guard lock(graph_->mutex_);
         if (const auto found = graph_->conditionals_.find(handle_); found != graph_->conditionals_.end())
-            parameters.conditional = found->second;
+            *conditional = found->second;
     }
     return parameters;
 }
@@ -126,11 +92,12 @@ GraphNodes GraphNode::dependents() const {
 std::vector<std::shared_ptr<Graph>> GraphNode::bodies() const {
     const GraphNodeParameters found = parameters();
     std::vector<std::shared_ptr<Graph>> bodies;
-    if (found.type == GraphNodeType::graph) {
-        bodies.push_back(std::make_shared<Graph>(graph_, found.graph));
-    } else if (found.type == GraphNodeType::conditional && found.conditional.bodies != nullptr) {
-        for (unsigned i = 0; i < found.conditional.size; ++i)
-            bodies.push_back(std::make_shared<Graph>(graph_, found.conditional.bodies[i]));
+    if (const auto* const child = std::get_if<ChildGraphNodeParameters>(&found)) {
+        bodies.push_back(std::make_shared<Graph>(graph_, child->graph));
+    } else if (const auto* const conditional = std::get_if<ConditionalNodeParameters>(&found);
+               conditional != nullptr && conditional->bodies != nullptr) {
+        for (unsigned i = 0; i < conditional->size; ++i)
+            bodies.push_back(std::make_shared<Graph>(graph_, conditional->bodies[i]));
     }
     return bodies;
 }
@@ -164,7 +131,7 @@ Graph::Graph(std::shared_ptr<Graph> parent, GraphHandle handle)
       generation_(parent_->generation_) {}
 
 std::shared_ptr<Graph> Graph::unfinished(const DevicePtr& device, GraphHandle handle) {
-    auto made = std::make_shared<Graph>(device, nullptr);  // which owns nothing
+    auto made = std::make_shared<Graph>(device, nullptr);  // owns no graph of the runtime
     made->handle_ = handle;
     return made;
 }
@@ -229,8 +196,9 @@ GraphNodePtr Graph::add(GraphNodeParameters parameters, const GraphNodes& after,
     device_->check(device_->runtime().graph_add_node(&handle, handle_, dependencies.data(), nullptr,
                                                      dependencies.size(), &parameters),
                    call);
-    if (parameters.type == GraphNodeType::conditional) set_conditional(handle, parameters.conditional);
-    return node(handle, parameters.type);
+    if (const auto* const conditional = std::get_if<ConditionalNodeParameters>(&parameters))
+        set_conditional(handle, *conditional);
+    return node(handle, type_of(parameters));
 }
 
 void Graph::set_conditional(GraphNodeHandle node, const ConditionalNodeParameters& parameters) {
@@ -240,21 +208,18 @@ void Graph::set_conditional(GraphNodeHandle node, const ConditionalNodeParameter
 
 GraphNodeParameters kernel_parameters(const Kernel& kernel, const LaunchConfig& config, void** arguments,
                                       std::int64_t array_bytes) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::kernel;
-    parameters.kernel = {kernel.handle(), config.grid,        config.block, config.dynamic_shared_bytes,
-                         arguments,       config.duration_ns, array_bytes};
-    return parameters;
+    return KernelNodeParameters{
+        kernel.handle(), config.grid,        config.block, config.dynamic_shared_bytes,
+        arguments,       config.duration_ns, array_bytes};
 }
 
 GraphNodeParameters copy_parameters(void* destination, const void* source, std::size_t bytes,
                                     MemcpyKind kind) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::memcpy;
-    parameters.memcpy.destination = {destination, bytes, bytes, 1};
-    parameters.memcpy.source = {const_cast<void*>(source), bytes, bytes, 1};
-    parameters.memcpy.extent = {bytes, 1, 1};
-    parameters.memcpy.kind = kind;
+    MemcpyNodeParameters parameters;
+    parameters.destination = {destination, bytes, bytes, 1};
+    parameters.source = {const_cast<void*>(source), bytes, bytes, 1};
+    parameters.extent = {bytes, 1, 1};
+    parameters.kind = kind;
     return parameters;
 }
 
@@ -291,10 +256,8 @@ GraphNodePtr Graph::add_kernel(const Kernel& kernel, const LaunchConfig& config,
 
 GraphNodePtr Graph::add_host(std::unique_ptr<HostTask> task, const GraphNodes& after) {
     const auto kept = std::make_shared<GraphTask>(*device_, std::move(task));
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::host;
-    parameters.host = {run_graph_task, kept->ticket()};
-    const GraphNodePtr made = add(parameters, after, "cudaGraphAddHostNode");
+    const GraphNodePtr made =
+        add(HostNodeParameters{run_graph_task, kept->ticket()}, after, "cudaGraphAddHostNode");
     keep(kept);
     return made;
 }
@@ -305,21 +268,17 @@ GraphNodePtr Graph::add_child(const Graph& child, const GraphNodes& after) {
         throw std::invalid_argument("the child graph is on " + child.device_->name() + ", the graph on " +
                                     device_->name());
     }
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::graph;
-    parameters.graph = child.handle_;
-    const GraphNodePtr made = add(parameters, after, "cudaGraphAddChildGraphNode");
+    const GraphNodePtr made =
+        add(ChildGraphNodeParameters{child.handle_}, after, "cudaGraphAddChildGraphNode");
     keep(child.keepers());
     return made;
 }
 
 GraphNodePtr Graph::add_event(const Event& event, bool record, const GraphNodes& after) {
     event.check_usable();
-    GraphNodeParameters parameters;
-    parameters.type = record ? GraphNodeType::event_record : GraphNodeType::wait_event;
-    parameters.event = event.handle();
     const GraphNodePtr made =
-        add(parameters, after, record ? "cudaGraphAddEventRecordNode" : "cudaGraphAddEventWaitNode");
+        record ? add(EventRecordNodeParameters{event.handle()}, after, "cudaGraphAddEventRecordNode")
+               : add(EventWaitNodeParameters{event.handle()}, after, "cudaGraphAddEventWaitNode");
     keep(event.keeper());
     return made;
 }
@@ -366,7 +325,8 @@ std::vector<Graph::Edge> Graph::edges() {
     return edges;
 }
 
-// CUDA takes an edge that closes a cycle, and refuses the whole graph when it is instantiated.
+// CUDA takes an edge that closes a cycle, and refuses the whole graph at the instantiation; we refuse the
+// edge.
 bool Graph::leads_to(const GraphNode& from, const GraphNode& to) {
     if (&from == &to) return true;
     const auto none = [&](auto ask, GraphNodeHandle node) {
@@ -461,7 +421,7 @@ const char* meaning(GraphInstantiateResult result) {
 
 }  // namespace
 
-// Empty where nothing is known.
+// The reason why an instantiation failed; empty where the runtime does not tell.
 std::string Graph::why_not(const GraphInstantiateParameters& parameters) {
     std::string detail = meaning(parameters.result);
     auto type = GraphNodeType::empty;
@@ -527,7 +487,7 @@ std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const St
         return device_->runtime().graph_instantiate(&handle, handle_, &parameters);
     };
     Status status = device_->allocate(instantiate);
-    // Some graphs have one executable at a time; one that was closed does not count.
+    // Some graphs have one executable at a time. Executables that were closed give way.
     if (status == Status::not_supported && destroy_dropped()) {
         device_->runtime().get_last_error();
         status = device_->allocate(instantiate);

@@ -1,5 +1,5 @@
-// Graphs: nodes and edges, captured or made one by one, and executables of them. A graph keeps what its nodes
-// use; an executable keeps it too, until every launch has ended.
+// Graphs: nodes and edges, captured or made one by one, and their executables. A graph keeps everything that
+// its nodes use. An executable keeps it too, until every launch has ended.
 #pragma once
 
 #include <functional>
@@ -28,15 +28,15 @@ struct GraphTraits {
 class Graph;
 class GraphExec;
 
-// The runtime's executable, which stays behind its GraphExec until the launches of it have ended, unless its
-// graph wants to have another one: the runtime lets what is in flight come to its end.
+// The runtime's executable. It outlives its GraphExec until its launches have ended. If the graph has to have
+// another executable before, it is destroyed at once: the runtime lets launches in flight come to their end.
 struct ExecutableHandle {
     GraphExecHandle handle = nullptr;
     std::atomic<bool> dropped{false}, destroyed{false};
     Status destroy(Runtime& runtime);  // once
 };
 
-// A node, while its graph is there and it was not destroyed. There is one of these for a node.
+// A node, usable until it or its graph is destroyed. There is one object for each node.
 class GraphNode {
   public:
     GraphNode(std::shared_ptr<Graph> graph, GraphNodeHandle handle, GraphNodeType type)
@@ -48,8 +48,8 @@ class GraphNode {
     void check_usable() const;
 
     GraphNodeType type() const;
-    GraphNodeType known_type() const { return type_; }  // asks nobody
-    // Pointers in it are the runtime's, as long as the node does not change.
+    GraphNodeType known_type() const { return type_; }  // also of a destroyed node
+    // Pointers in them belong to the runtime and are good until the node changes.
     GraphNodeParameters parameters() const;
     LaunchAttribute attribute(LaunchAttributeId id) const;
     void set_attribute(LaunchAttributeId id, const LaunchAttribute& value);
@@ -74,14 +74,13 @@ class Graph : public std::enable_shared_from_this<Graph> {
   public:
     static std::shared_ptr<Graph> create(const DevicePtr& device);
     Graph(const DevicePtr& device, GraphHandle handle);
-    // One that belongs to a node of another.
+    // A graph that belongs to a node of another graph.
     Graph(std::shared_ptr<Graph> parent, GraphHandle handle);
-    // One that a capture is making: the runtime's until finish() says that it is there, or fail() that it is
-    // not.
+    // A graph that a capture is making. The runtime owns it until the capture calls finish() or fail().
     static std::shared_ptr<Graph> unfinished(const DevicePtr& device, GraphHandle handle);
     void finish();
-    // The capture that was to fill it failed: the runtime has destroyed it, also a graph that was there
-    // before.
+    // The capture that was to fill the graph failed, and the runtime has destroyed the graph, even if the
+    // graph is older than the capture.
     void fail() {
         failed_ = true;
         owned_.forget();
@@ -91,7 +90,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
     GraphHandle handle() const { return handle_; }
     void check_usable() const;
 
-    // What nodes use and the runtime does not keep. Of a part, the whole graph keeps it: that is what runs.
+    // Keeps a thing that nodes use and that the runtime does not keep. If this is a part of another graph,
+    // the whole graph keeps it, because the whole graph is launched.
     template <class Thing>
     void keep(const Thing& thing) {
         if (parent_) return parent_->keep(thing);
@@ -100,7 +100,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
     }
     Keepers keepers() const;
 
-    // Nodes are added behind those of `after`, all of this graph. `keep` is told what the node uses.
+    // Adds a node behind the nodes of `after`, all of them of this graph. The caller calls keep() for the
+    // things that the node uses.
     GraphNodePtr add(GraphNodeParameters parameters, const GraphNodes& after, const char* call);
     GraphNodePtr add_kernel(const Kernel& kernel, const LaunchConfig& config, void** arguments,
                             std::span<Memory* const> memories, std::int64_t array_bytes,
@@ -124,12 +125,12 @@ class Graph : public std::enable_shared_from_this<Graph> {
     GraphNodePtr find_clone(const GraphNode& original);
     // `upload`, if it is not null: the stream in which the executable is brought to the device.
     std::shared_ptr<GraphExec> instantiate(unsigned long long flags, const StreamPtr& upload);
-    // The driver ends the process where it makes an executable, or changes one, of nodes whose page-locked
-    // memory is registered no longer. No registration is closed while the lock is held.
+    // The driver ends the process when it makes or updates an executable whose nodes use page-locked memory
+    // that is no longer registered. While the lock is held, no registration is closed.
     std::shared_lock<std::shared_mutex> check_registrations() const;
-    // In the language of Graphviz.
+    // The graph in the language of Graphviz.
     std::string to_dot();
-    // What a drawing says of a node, in lines: "add", "[4, 256]".
+    // The lines that a drawing shows for a node: "add", "[4, 256]".
     std::string label(const GraphNode& node) const;
 
     GraphNodePtr node(GraphNodeHandle handle);  // null for a null handle
@@ -157,7 +158,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
     std::vector<std::weak_ptr<ExecutableHandle>> executables_;
 };
 
-// As kernels launch it, it is something that they use, as memory is.
+// It is a Memory because kernels use it as they use memory: they launch it.
 class GraphExec final : public Memory {
   public:
     GraphExec(const DevicePtr& device, std::shared_ptr<ExecutableHandle> executable, Keepers keepers);
@@ -165,7 +166,7 @@ class GraphExec final : public Memory {
 
     Device& device() const override { return *device_; }
     std::size_t bytes() const override { return 0; }
-    // All that it uses is used there, too.
+    // Everything that the executable uses is used there, too.
     void used_in(const StreamPtr& stream) override;
     bool is_told(const Stream& stream) const;
     std::vector<StreamPtr> users() override { return uses_.list(); }
@@ -175,7 +176,8 @@ class GraphExec final : public Memory {
     void launch(Stream& stream);
     void upload(const StreamPtr& stream);
     unsigned long long flags() const;
-    // What differs, if the update is refused; the executable is as it was then. The nodes are `graph`'s.
+    // If the update is refused, the result says how the graphs differ, and the executable stays as it was.
+    // The nodes are nodes of `graph`.
     struct Update {
         GraphExecUpdateResult result = GraphExecUpdateResult::success;
         GraphNodePtr node, from;
@@ -184,7 +186,8 @@ class GraphExec final : public Memory {
     void set_parameters(const GraphNode& node, GraphNodeParameters parameters, const char* call);
     void set_enabled(const GraphNode& node, bool enabled);
     bool enabled(const GraphNode& node) const;
-    // From now on also what changed nodes use; not itself, which its kernels may launch.
+    // Keeps a thing that a changed node uses. The executable does not keep itself, although its kernels may
+    // launch it.
     template <class Thing>
     void keep(const Thing& thing) {
         const std::lock_guard lock(mutex_);
@@ -201,19 +204,18 @@ class GraphExec final : public Memory {
     GraphExecHandle handle_;
     unsigned generation_;
     Uses uses_;
-    std::atomic<unsigned long long> told_{0};  // the serial of the last stream that all of the memory knows
-    std::mutex mutex_;                         // of what is below
+    std::atomic<unsigned long long> told_{0};  // the serial of the last stream for which used_in() was done
+    std::mutex mutex_;                         // of the members below
     std::shared_ptr<Keepers> keepers_;
-    unsigned kept_ = 0;     // how often something was added
-    bool telling_ = false;  // the memory, of a stream; under a lock of all executables
+    unsigned kept_ = 0;     // how often keep() was called
+    bool telling_ = false;  // used_in() is under way; under a lock of all executables
 };
 
-// A kernel's node, as launches have it.
+// The node of a launch.
 GraphNodeParameters kernel_parameters(const Kernel& kernel, const LaunchConfig& config, void** arguments,
                                       std::int64_t array_bytes);
-// Copies of so many bytes on end.
+// The node of a copy of contiguous bytes.
 GraphNodeParameters copy_parameters(void* destination, const void* source, std::size_t bytes,
                                     MemcpyKind kind);
-const char* name_of(GraphNodeType type);
 
 }  // namespace cuscope::core

@@ -1,4 +1,4 @@
-// Memory that nodes of graphs allocate and free, as far as streams have to do with it.
+// Memory that nodes of graphs allocate: capturing an allocation and a free in a stream.
 #include "core/memory/memory.hpp"
 
 #include "core/graph/capture.hpp"

@@ -24,10 +24,10 @@ struct SemaphoreArrays {
 };
 
 GraphNodeParameters parameters_of(GraphNodeType type, const SemaphoreArrays& arrays) {
-    GraphNodeParameters parameters;
-    parameters.type = type;
-    parameters.semaphores = {arrays.handles.data(), arrays.parameters.data(), arrays.count};
-    return parameters;
+    const ExternalSemaphoreNodeParameters given{arrays.handles.data(), arrays.parameters.data(),
+                                                arrays.count};
+    if (type == GraphNodeType::external_semaphore_signal) return SemaphoreSignalNodeParameters{given};
+    return SemaphoreWaitNodeParameters{given};
 }
 
 }  // namespace

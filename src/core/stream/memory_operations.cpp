@@ -27,10 +27,7 @@ std::vector<MemoryOperation> plain(const MemoryOperations& operations) {
 }
 
 GraphNodeParameters parameters_of(const std::vector<MemoryOperation>& operations) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::batch_mem_op;
-    parameters.batch = {operations.data(), static_cast<unsigned>(operations.size()), 0};
-    return parameters;
+    return BatchMemOpNodeParameters{operations.data(), static_cast<unsigned>(operations.size()), 0};
 }
 
 struct Call {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/calls/graph_nodes.hpp"
 #include "cuda/calls/memory_operations.hpp"
 #include "cuda/calls/printing.hpp"
-#include "cuda/calls/semaphores.hpp"
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/driver/driver_call.hpp"
 #include "cuda/handles.hpp"
@@ -31,7 +31,7 @@ const cudaGraphEdgeData* data_of(const std::vector<cudaGraphEdgeData>& real) {
     return real.empty() ? nullptr : real.data();
 }
 
-// Calls `query` with room for edge data where somebody wants it, and gives them that.
+// Calls `query` with room for edge data if the caller wants edge data, and converts the answer.
 template <class Query>
 cudaError_t with_edge_data(GraphEdgeData* edge_data, const std::size_t* count, Query query) {
     if (edge_data == nullptr || count == nullptr) return query(nullptr);
@@ -42,115 +42,6 @@ cudaError_t with_edge_data(GraphEdgeData* edge_data, const std::size_t* count, Q
     for (std::size_t i = 0; i < std::min(room, *count); ++i) edge_data[i] = ours(real[i]);
     return status;
 }
-
-cudaKernelNodeParams real_of(const KernelNodeParameters& given) {
-    cudaKernelNodeParams real{};
-    real.func = given.kernel;
-    real.gridDim = dimensions(given.grid);
-    real.blockDim = dimensions(given.block);
-    real.sharedMemBytes = static_cast<unsigned>(given.dynamic_shared_bytes);
-    real.kernelParams = given.arguments;
-    return real;
-}
-
-cudaMemsetParams real_of(const MemsetNodeParameters& given) {
-    cudaMemsetParams real{};
-    real.dst = given.pointer;
-    real.pitch = given.pitch;
-    real.value = given.value;
-    real.elementSize = given.element_bytes;
-    real.width = given.width;
-    real.height = given.height;
-    return real;
-}
-
-cudaHostNodeParams real_of(const HostNodeParameters& given) {
-    cudaHostNodeParams real{};
-    real.fn = given.function;
-    real.userData = given.data;
-    return real;
-}
-
-// For the types of nodes that have no function of their own.
-cudaError_t add_conditional(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                            std::size_t count, ConditionalNodeParameters& given) {
-    cudaGraphNodeParams real{};
-    real.type = cudaGraphNodeTypeConditional;
-    real.conditional.handle = given.handle;
-    real.conditional.type = static_cast<cudaGraphConditionalNodeType>(given.type);
-    real.conditional.size = given.size;
-    const cudaError_t status = cudaGraphAddNode(node, graph, dependencies, nullptr, count, &real);
-    // An array of the library's own, as long as the node lives.
-    given.bodies = reinterpret_cast<GraphHandle*>(real.conditional.phGraph_out);
-    return status;
-}
-
-cudaError_t add_alloc(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                      std::size_t count, AllocNodeParameters& given) {
-    cudaMemAllocNodeParams real{};
-    real.poolProps.allocType = cudaMemAllocationTypePinned;
-    real.poolProps.handleTypes = cudaMemHandleTypeNone;
-    real.poolProps.location = native(given.pool.location);
-    real.poolProps.maxSize = given.pool.max_size;
-    real.bytesize = given.bytes;
-    std::vector<cudaMemAccessDesc> access(given.access == nullptr ? 0 : given.access_count);
-    for (std::size_t i = 0; i < access.size(); ++i) {
-        access[i].location = native(given.access[i].location);
-        access[i].flags = static_cast<cudaMemAccessFlags>(given.access[i].flags);
-    }
-    real.accessDescs = access.empty() ? nullptr : access.data();
-    real.accessDescCount = access.size();
-    const cudaError_t status = cudaGraphAddMemAllocNode(node, graph, dependencies, count, &real);
-    given.pointer = real.dptr;
-    return status;
-}
-
-cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                     std::size_t count, GraphNodeParameters& given) {
-    switch (given.type) {
-        case GraphNodeType::kernel: {
-            const cudaKernelNodeParams real = real_of(given.kernel);
-            return cudaGraphAddKernelNode(node, graph, dependencies, count, &real);
-        }
-        case GraphNodeType::memcpy: {
-            const cudaMemcpy3DParms real = library_parameters(given.memcpy);
-            return cudaGraphAddMemcpyNode(node, graph, dependencies, count, &real);
-        }
-        case GraphNodeType::memset: {
-            const cudaMemsetParams real = real_of(given.memset);
-            return cudaGraphAddMemsetNode(node, graph, dependencies, count, &real);
-        }
-        case GraphNodeType::host: {
-            const cudaHostNodeParams real = real_of(given.host);
-            return cudaGraphAddHostNode(node, graph, dependencies, count, &real);
-        }
-        case GraphNodeType::graph:
-            return cudaGraphAddChildGraphNode(node, graph, dependencies, count, native(given.graph));
-        case GraphNodeType::empty:
-            return cudaGraphAddEmptyNode(node, graph, dependencies, count);
-        case GraphNodeType::wait_event:
-            return cudaGraphAddEventWaitNode(node, graph, dependencies, count, native(given.event));
-        case GraphNodeType::event_record:
-            return cudaGraphAddEventRecordNode(node, graph, dependencies, count, native(given.event));
-        case GraphNodeType::mem_alloc:
-            return add_alloc(node, graph, dependencies, count, given.alloc);
-        case GraphNodeType::mem_free:
-            return cudaGraphAddMemFreeNode(node, graph, dependencies, count, given.free);
-        case GraphNodeType::batch_mem_op:
-            return add_batch(node, graph, dependencies, count, given.batch);
-        case GraphNodeType::external_semaphore_signal:
-        case GraphNodeType::external_semaphore_wait:
-            return add_semaphores(node, graph, dependencies, count, given);
-        case GraphNodeType::conditional:
-            return add_conditional(node, graph, dependencies, count, given.conditional);
-        default:
-            return cudaErrorNotSupported;
-    }
-}
-
-// The library knows the kernels that it registered itself; those of libraries the driver knows.
-DriverFunction<CUresult (*)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)> kernel_node_get_params(
-    "cuGraphKernelNodeGetParams", 12000);
 
 DriverFunction<CUresult (*)(CUgraphExec, CUstream)> launch_graph("cuGraphLaunch", 10000);
 
@@ -269,7 +160,7 @@ Status CudaRuntime::graph_clone(GraphHandle* clone, GraphHandle original) {
     return make([&] { return cudaGraphClone(native(clone), native(original)); });
 }
 
-// Edges with data are added behind the node, which goes again where that is refused.
+// Edges with data are added after the node. If they are refused, the node is destroyed again.
 Status CudaRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
                                    const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
                                    std::size_t count, GraphNodeParameters* parameters) {
@@ -278,9 +169,9 @@ Status CudaRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
     if (node == nullptr || parameters == nullptr) return failed(Status::invalid_value);
     return make([&] {
         if (edge_data == nullptr || count == 0)
-            return add_node(native(node), native(graph), native(dependencies), count, *parameters);
+            return add_graph_node({native(node), native(graph), native(dependencies), count}, *parameters);
         if (dependencies == nullptr) return cudaErrorInvalidValue;
-        const cudaError_t status = add_node(native(node), native(graph), nullptr, 0, *parameters);
+        const cudaError_t status = add_graph_node({native(node), native(graph), nullptr, 0}, *parameters);
         if (status != cudaSuccess) return status;
         const auto data = real_of(edge_data, count);
         const std::vector<cudaGraphNode_t> to(count, native(*node));
@@ -369,113 +260,17 @@ Status CudaRuntime::graph_node_get_dependent_nodes(GraphNodeHandle node, GraphNo
 Status CudaRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
     const GraphUse use;
     if (parameters == nullptr) return failed(Status::invalid_value);
-    *parameters = {};
-    if (Status status = graph_node_get_type(node, &parameters->type); status != Status::success)
-        return status;
-    return make([&]() -> cudaError_t {
-        switch (parameters->type) {
-            case GraphNodeType::kernel: {
-                KernelNodeParameters& kernel = parameters->kernel;
-                CUDA_KERNEL_NODE_PARAMS_v2 known{};
-                if (driver_call(kernel_node_get_params, native(node), &known) == Status::success) {
-                    kernel.kernel = known.func != nullptr ? reinterpret_cast<KernelHandle>(known.func)
-                                                          : reinterpret_cast<KernelHandle>(known.kern);
-                    kernel.grid = {known.gridDimX, known.gridDimY, known.gridDimZ};
-                    kernel.block = {known.blockDimX, known.blockDimY, known.blockDimZ};
-                    kernel.dynamic_shared_bytes = known.sharedMemBytes;
-                    kernel.arguments = known.kernelParams;
-                    return cudaSuccess;
-                }
-                cudaKernelNodeParams real{};
-                const cudaError_t status = cudaGraphKernelNodeGetParams(native(node), &real);
-                kernel.kernel = static_cast<KernelHandle>(real.func);
-                kernel.grid = {real.gridDim.x, real.gridDim.y, real.gridDim.z};
-                kernel.block = {real.blockDim.x, real.blockDim.y, real.blockDim.z};
-                kernel.dynamic_shared_bytes = real.sharedMemBytes;
-                kernel.arguments = real.kernelParams;
-                return status;
-            }
-            case GraphNodeType::memcpy: {
-                cudaMemcpy3DParms real{};
-                const cudaError_t status = cudaGraphMemcpyNodeGetParams(native(node), &real);
-                parameters->memcpy = ours(real);
-                return status;
-            }
-            case GraphNodeType::memset: {
-                cudaMemsetParams real{};
-                const cudaError_t status = cudaGraphMemsetNodeGetParams(native(node), &real);
-                parameters->memset = {real.dst,         real.pitch, real.value,
-                                      real.elementSize, real.width, real.height};
-                return status;
-            }
-            case GraphNodeType::host: {
-                cudaHostNodeParams real{};
-                const cudaError_t status = cudaGraphHostNodeGetParams(native(node), &real);
-                parameters->host = {real.fn, real.userData};
-                return status;
-            }
-            case GraphNodeType::graph:
-                return cudaGraphChildGraphNodeGetGraph(native(node), native(&parameters->graph));
-            case GraphNodeType::wait_event:
-                return cudaGraphEventWaitNodeGetEvent(native(node), native(&parameters->event));
-            case GraphNodeType::event_record:
-                return cudaGraphEventRecordNodeGetEvent(native(node), native(&parameters->event));
-            case GraphNodeType::mem_alloc: {
-                cudaMemAllocNodeParams real{};
-                const cudaError_t status = cudaGraphMemAllocNodeGetParams(native(node), &real);
-                parameters->alloc.pool.location = {static_cast<MemLocationType>(real.poolProps.location.type),
-                                                   real.poolProps.location.id};
-                parameters->alloc.bytes = real.bytesize;
-                parameters->alloc.pointer = real.dptr;
-                return status;
-            }
-            case GraphNodeType::mem_free:
-                return cudaGraphMemFreeNodeGetParams(native(node), &parameters->free);
-            case GraphNodeType::batch_mem_op:
-                return get_batch(native(node), &parameters->batch);
-            case GraphNodeType::external_semaphore_signal:
-            case GraphNodeType::external_semaphore_wait:
-                return get_semaphores(native(node), parameters);
-            default:
-                return cudaSuccess;
-        }
-    });
+    *parameters = EmptyNodeParameters{};
+    auto type = GraphNodeType::empty;
+    if (Status status = graph_node_get_type(node, &type); status != Status::success) return status;
+    *parameters = parameters_of_type(type);
+    return make([&] { return get_node_parameters(native(node), *parameters); });
 }
 
 Status CudaRuntime::graph_node_set_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
     const GraphUse use;
     if (parameters == nullptr) return failed(Status::invalid_value);
-    return make([&]() -> cudaError_t {
-        switch (parameters->type) {
-            case GraphNodeType::kernel: {
-                const cudaKernelNodeParams real = real_of(parameters->kernel);
-                return cudaGraphKernelNodeSetParams(native(node), &real);
-            }
-            case GraphNodeType::memcpy: {
-                const cudaMemcpy3DParms real = library_parameters(parameters->memcpy);
-                return cudaGraphMemcpyNodeSetParams(native(node), &real);
-            }
-            case GraphNodeType::memset: {
-                const cudaMemsetParams real = real_of(parameters->memset);
-                return cudaGraphMemsetNodeSetParams(native(node), &real);
-            }
-            case GraphNodeType::host: {
-                const cudaHostNodeParams real = real_of(parameters->host);
-                return cudaGraphHostNodeSetParams(native(node), &real);
-            }
-            case GraphNodeType::wait_event:
-                return cudaGraphEventWaitNodeSetEvent(native(node), native(parameters->event));
-            case GraphNodeType::event_record:
-                return cudaGraphEventRecordNodeSetEvent(native(node), native(parameters->event));
-            case GraphNodeType::batch_mem_op:
-                return set_batch(native(node), parameters->batch);
-            case GraphNodeType::external_semaphore_signal:
-            case GraphNodeType::external_semaphore_wait:
-                return set_semaphores(native(node), *parameters);
-            default:
-                return cudaErrorInvalidValue;
-        }
-    });
+    return make([&] { return set_node_parameters(native(node), *parameters); });
 }
 
 Status CudaRuntime::graph_node_find_in_clone(GraphNodeHandle* node, GraphNodeHandle original,
@@ -571,42 +366,7 @@ Status CudaRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
                                                GraphNodeParameters* parameters) {
     const GraphUse use;
     if (parameters == nullptr) return failed(Status::invalid_value);
-    return make([&]() -> cudaError_t {
-        switch (parameters->type) {
-            case GraphNodeType::kernel: {
-                const cudaKernelNodeParams real = real_of(parameters->kernel);
-                return cudaGraphExecKernelNodeSetParams(native(exec), native(node), &real);
-            }
-            case GraphNodeType::memcpy: {
-                const cudaMemcpy3DParms real = library_parameters(parameters->memcpy);
-                return cudaGraphExecMemcpyNodeSetParams(native(exec), native(node), &real);
-            }
-            case GraphNodeType::memset: {
-                const cudaMemsetParams real = real_of(parameters->memset);
-                return cudaGraphExecMemsetNodeSetParams(native(exec), native(node), &real);
-            }
-            case GraphNodeType::host: {
-                const cudaHostNodeParams real = real_of(parameters->host);
-                return cudaGraphExecHostNodeSetParams(native(exec), native(node), &real);
-            }
-            case GraphNodeType::graph:
-                return cudaGraphExecChildGraphNodeSetParams(native(exec), native(node),
-                                                            native(parameters->graph));
-            case GraphNodeType::wait_event:
-                return cudaGraphExecEventWaitNodeSetEvent(native(exec), native(node),
-                                                          native(parameters->event));
-            case GraphNodeType::event_record:
-                return cudaGraphExecEventRecordNodeSetEvent(native(exec), native(node),
-                                                            native(parameters->event));
-            case GraphNodeType::batch_mem_op:
-                return set_batch(native(exec), native(node), parameters->batch);
-            case GraphNodeType::external_semaphore_signal:
-            case GraphNodeType::external_semaphore_wait:
-                return set_semaphores(native(exec), native(node), *parameters);
-            default:
-                return cudaErrorInvalidValue;
-        }
-    });
+    return make([&] { return set_node_parameters(native(exec), native(node), *parameters); });
 }
 
 Status CudaRuntime::graph_node_set_enabled(GraphExecHandle exec, GraphNodeHandle node, unsigned enabled) {
@@ -626,7 +386,7 @@ Status CudaRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
 }
 
 Status CudaRuntime::graph_launch(GraphExecHandle exec, StreamHandle stream) {
-    const PrintCapture capture;  // a launch shows what was printed before
+    const PrintCapture capture;  // a launch shows the output of earlier kernels
     const GraphUse use;
     const StreamUse stream_use(native(stream));
     if (!is_default(stream)) {

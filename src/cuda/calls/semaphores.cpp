@@ -57,10 +57,6 @@ cudaError_t with_semaphores(const ExternalSemaphoreNodeParameters& given, Call c
     return made.has_null() ? cudaErrorInvalidResourceHandle : call(made);
 }
 
-bool signals(const GraphNodeParameters& parameters) {
-    return parameters.type == GraphNodeType::external_semaphore_signal;
-}
-
 template <class Node>
 void keep(const Node& real, ExternalSemaphoreNodeParameters* found) {
     static thread_local std::vector<ExternalSemaphoreHandle> handles;
@@ -77,53 +73,60 @@ void keep(const Node& real, ExternalSemaphoreNodeParameters* found) {
 }  // namespace
 
 cudaError_t add_semaphores(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                           std::size_t count, const GraphNodeParameters& given) {
-    if (signals(given)) {
-        return with_semaphores<Signals>(given.semaphores, [&](Signals& made) {
-            const auto real = made.node<SignalNode>();
-            return cudaGraphAddExternalSemaphoresSignalNode(node, graph, dependencies, count, &real);
-        });
-    }
-    return with_semaphores<Waits>(given.semaphores, [&](Waits& made) {
+                           std::size_t count, const SemaphoreSignalNodeParameters& given) {
+    return with_semaphores<Signals>(given, [&](Signals& made) {
+        const auto real = made.node<SignalNode>();
+        return cudaGraphAddExternalSemaphoresSignalNode(node, graph, dependencies, count, &real);
+    });
+}
+
+cudaError_t add_semaphores(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                           std::size_t count, const SemaphoreWaitNodeParameters& given) {
+    return with_semaphores<Waits>(given, [&](Waits& made) {
         const auto real = made.node<WaitNode>();
         return cudaGraphAddExternalSemaphoresWaitNode(node, graph, dependencies, count, &real);
     });
 }
 
-cudaError_t get_semaphores(cudaGraphNode_t node, GraphNodeParameters* found) {
-    if (signals(*found)) {
-        SignalNode real{};
-        const cudaError_t status = cudaGraphExternalSemaphoresSignalNodeGetParams(node, &real);
-        if (status == cudaSuccess) keep(real, &found->semaphores);
-        return status;
-    }
-    WaitNode real{};
-    const cudaError_t status = cudaGraphExternalSemaphoresWaitNodeGetParams(node, &real);
-    if (status == cudaSuccess) keep(real, &found->semaphores);
+cudaError_t get_semaphores(cudaGraphNode_t node, SemaphoreSignalNodeParameters& found) {
+    SignalNode real{};
+    const cudaError_t status = cudaGraphExternalSemaphoresSignalNodeGetParams(node, &real);
+    if (status == cudaSuccess) keep(real, &found);
     return status;
 }
 
-cudaError_t set_semaphores(cudaGraphNode_t node, const GraphNodeParameters& given) {
-    if (signals(given)) {
-        return with_semaphores<Signals>(given.semaphores, [&](Signals& made) {
-            const auto real = made.node<SignalNode>();
-            return cudaGraphExternalSemaphoresSignalNodeSetParams(node, &real);
-        });
-    }
-    return with_semaphores<Waits>(given.semaphores, [&](Waits& made) {
+cudaError_t get_semaphores(cudaGraphNode_t node, SemaphoreWaitNodeParameters& found) {
+    WaitNode real{};
+    const cudaError_t status = cudaGraphExternalSemaphoresWaitNodeGetParams(node, &real);
+    if (status == cudaSuccess) keep(real, &found);
+    return status;
+}
+
+cudaError_t set_semaphores(cudaGraphNode_t node, const SemaphoreSignalNodeParameters& given) {
+    return with_semaphores<Signals>(given, [&](Signals& made) {
+        const auto real = made.node<SignalNode>();
+        return cudaGraphExternalSemaphoresSignalNodeSetParams(node, &real);
+    });
+}
+
+cudaError_t set_semaphores(cudaGraphNode_t node, const SemaphoreWaitNodeParameters& given) {
+    return with_semaphores<Waits>(given, [&](Waits& made) {
         const auto real = made.node<WaitNode>();
         return cudaGraphExternalSemaphoresWaitNodeSetParams(node, &real);
     });
 }
 
-cudaError_t set_semaphores(cudaGraphExec_t exec, cudaGraphNode_t node, const GraphNodeParameters& given) {
-    if (signals(given)) {
-        return with_semaphores<Signals>(given.semaphores, [&](Signals& made) {
-            const auto real = made.node<SignalNode>();
-            return cudaGraphExecExternalSemaphoresSignalNodeSetParams(exec, node, &real);
-        });
-    }
-    return with_semaphores<Waits>(given.semaphores, [&](Waits& made) {
+cudaError_t set_semaphores(cudaGraphExec_t exec, cudaGraphNode_t node,
+                           const SemaphoreSignalNodeParameters& given) {
+    return with_semaphores<Signals>(given, [&](Signals& made) {
+        const auto real = made.node<SignalNode>();
+        return cudaGraphExecExternalSemaphoresSignalNodeSetParams(exec, node, &real);
+    });
+}
+
+cudaError_t set_semaphores(cudaGraphExec_t exec, cudaGraphNode_t node,
+                           const SemaphoreWaitNodeParameters& given) {
+    return with_semaphores<Waits>(given, [&](Waits& made) {
         const auto real = made.node<WaitNode>();
         return cudaGraphExecExternalSemaphoresWaitNodeSetParams(exec, node, &real);
     });

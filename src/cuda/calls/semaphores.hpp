@@ -8,10 +8,17 @@
 namespace cuscope::cuda {
 
 cudaError_t add_semaphores(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                           std::size_t count, const GraphNodeParameters& given);
+                           std::size_t count, const SemaphoreSignalNodeParameters& given);
+cudaError_t add_semaphores(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                           std::size_t count, const SemaphoreWaitNodeParameters& given);
 // The arrays in `found` are valid until the thread's next call.
-cudaError_t get_semaphores(cudaGraphNode_t node, GraphNodeParameters* found);
-cudaError_t set_semaphores(cudaGraphNode_t node, const GraphNodeParameters& given);
-cudaError_t set_semaphores(cudaGraphExec_t exec, cudaGraphNode_t node, const GraphNodeParameters& given);
+cudaError_t get_semaphores(cudaGraphNode_t node, SemaphoreSignalNodeParameters& found);
+cudaError_t get_semaphores(cudaGraphNode_t node, SemaphoreWaitNodeParameters& found);
+cudaError_t set_semaphores(cudaGraphNode_t node, const SemaphoreSignalNodeParameters& given);
+cudaError_t set_semaphores(cudaGraphNode_t node, const SemaphoreWaitNodeParameters& given);
+cudaError_t set_semaphores(cudaGraphExec_t exec, cudaGraphNode_t node,
+                           const SemaphoreSignalNodeParameters& given);
+cudaError_t set_semaphores(cudaGraphExec_t exec, cudaGraphNode_t node,
+                           const SemaphoreWaitNodeParameters& given);
 
 }  // namespace cuscope::cuda

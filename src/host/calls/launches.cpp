@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "host/effects/kernel.hpp"
 #include "host/runtime/call.hpp"
 #include "host/runtime/host_runtime.hpp"
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "host/compiler/compiler.hpp"
+#include "host/executor/executor.hpp"
 #include "host/runtime/call.hpp"
 #include "host/runtime/host_runtime.hpp"
 

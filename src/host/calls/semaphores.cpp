@@ -172,22 +172,7 @@ Status HostRuntime::enqueue_semaphores(Lock& lock, const ExternalSemaphoreNodePa
         relieve(lock);
         return Status::success;
     }
-    GraphNodeParameters captured;
-    captured.type = wait ? GraphNodeType::external_semaphore_wait : GraphNodeType::external_semaphore_signal;
-    captured.semaphores = parameters;
-    keep_semaphores(add_captured(*stream, captured, command));
-    return Status::success;
-}
-
-// Copies the caller's arrays, so that the node owns them.
-void HostRuntime::keep_semaphores(GraphNode& node) {
-    ExternalSemaphoreNodeParameters& given = node.parameters.semaphores;
-    std::vector<ExternalSemaphoreHandle> handles(given.semaphores, given.semaphores + given.count);
-    std::vector<ExternalSemaphoreParameters> parameters(given.parameters, given.parameters + given.count);
-    node.semaphores = std::move(handles);
-    node.semaphore_parameters = std::move(parameters);
-    given.semaphores = node.semaphores.data();
-    given.parameters = node.semaphore_parameters.data();
+    return capture_semaphores(*stream, parameters, wait, command);
 }
 
 Status HostRuntime::signal_external_semaphores_async(const ExternalSemaphoreHandle* semaphores,

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "host/effects/kernel.hpp"
 #include "host/graph/graph.hpp"
 #include "host/runtime/call.hpp"
 
@@ -189,14 +190,6 @@ Status HostRuntime::enqueue_memory_operations(Lock& lock, StreamHandle handle,
     if (command == nullptr) return Status::success;
     commit(command);
     relieve(lock);
-    return Status::success;
-}
-
-Status HostRuntime::capture_batch(Stream& stream, const BatchMemOpNodeParameters& batch, Command* command) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::batch_mem_op;
-    parameters.batch = batch;
-    keep_arguments(add_captured(stream, parameters, command));
     return Status::success;
 }
 

@@ -1,6 +1,7 @@
 // The host runtime's streams, events and host functions.
 #include <algorithm>
 
+#include "host/effects/host_function.hpp"
 #include "host/graph/graph.hpp"
 #include "host/runtime/call.hpp"
 #include "host/runtime/host_runtime.hpp"

@@ -1,4 +1,4 @@
-// The work of copies and sets: boxes of rows. Private to src/host.
+// The work of copies and memsets, on boxes of rows. Private to src/host.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@ struct Box {
     std::size_t pitch = 0, slice = 0;
 
     std::byte* row(std::size_t y, std::size_t z) const { return base + z * slice + y * pitch; }
-    // From the first byte to behind the last.
+    // The distance from the first byte to the end of the last.
     std::size_t reach(const Extent& extent) const {
         return (extent.depth - 1) * slice + (extent.height - 1) * pitch + extent.width;
     }
@@ -28,7 +28,7 @@ class HostRuntime::CopyEffect final : public Effect {
   public:
     CopyEffect(const Box& destination, const Box& source, const Extent& extent)
         : destination_(destination), source_(source), extent_(extent) {}
-    // Takes the source's bytes along, so that they may change once the call has returned.
+    // Keeps a copy of the source, so that the caller may change it once the call has returned.
     void stage() {
         staged_.resize(bytes_of(extent_));
         const Box packed{staged_.data(), extent_.width, extent_.width * extent_.height};
@@ -37,7 +37,7 @@ class HostRuntime::CopyEffect final : public Effect {
     }
     void run() override { move(destination_, source_); }
     bool quick() const override { return bytes_of(extent_) <= most_quick_bytes; }
-    // Of what is not staged.
+    // Only of a copy that is not staged.
     std::shared_ptr<Effect> copy() const override {
         return std::make_shared<CopyEffect>(destination_, source_, extent_);
     }

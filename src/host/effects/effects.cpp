@@ -26,7 +26,7 @@ void Effects::add(Command* command) {
     (command->engine == Engine::host ? callback_work_ : work_).notify_one();
 }
 
-// Threads live as long as the process; they are detached, so that nothing waits for one at exit.
+// The threads live as long as the process. They are detached, so that the exit of the process waits for none.
 void Effects::start_threads() {
     while (!queue_.empty() && threads_ < threads_wanted_) {
         ++threads_;
@@ -49,8 +49,8 @@ void Effects::work() {
         ++running_;
         run(lock, command);
         --running_;
-        // A passed one is at the front of the queue, with nothing but passed ones before it; so is this one,
-        // unless it passed some itself. The queue may be long.
+        // The queue may be long, so look at the front first: this command is there unless it has passed
+        // others. A passed command is at the front, too, or behind passed commands alone.
         if (queue_.front() == command) {
             queue_.pop_front();
         } else {
@@ -68,8 +68,8 @@ void Effects::let_run(Lock& lock) {
     idle_.wait_for(lock, std::chrono::milliseconds(1), [&] { return queue_.empty(); });
 }
 
-// The first that has not started, if all before it are done; where some are stalled, the first that does not
-// need them.
+// The first command that has not started, if all commands before it are done. Where some are stalled, the
+// first command that does not depend on them.
 Command* Effects::next_runnable() {
     bool passing = false;
     for (Command* command : queue_) {
@@ -99,8 +99,8 @@ void Effects::call_back() {
     }
 }
 
-// The first, once it is ready. One that waits for a stalled kernel is passed, since a later one may do what
-// the kernel waits for.
+// The first callback, once it is ready. A callback that waits for a stalled kernel is passed, since the
+// kernel may wait for a later one.
 Command* Effects::next_callback() {
     for (Command* command : callbacks_) {
         if (ready(command)) return command;
@@ -116,7 +116,7 @@ bool Effects::behind_stalled(const Command* command) const {
     });
 }
 
-// All that it waits for is done. False: it is not to be run.
+// For a command that is ready. False: its effect is not to be run.
 bool Effects::begin(Command* command) {
     if (!hooks_.starts(command)) return false;
     command->effect->starting(command->started);
@@ -134,7 +134,7 @@ void Effects::run(Lock& lock, Command* command) {
     command->running = false;
     command->effect_done = true;
     hooks_.done(command);
-    // This may be the work that the other thread's next piece waits for.
+    // The next work of the other thread may wait for this work.
     if (!callbacks_.empty()) callback_work_.notify_one();
     if (command->engine == Engine::host && !queue_.empty()) work_.notify_all();
     if (!command->awaited && !any_awaited_) return;
@@ -177,9 +177,9 @@ Command* Effects::undone() {
     return nullptr;
 }
 
-// Not called by the threads that do the work: what a caller allocated is better freed by a caller.
-// Commands end in the order in which their effects are done, unless one is stalled: so looking at the front
-// is enough.
+// Not called by the threads that do the work: memory that a caller allocated is better freed by a caller. It
+// is enough to look at the front: commands end in the order in which their effects are done, unless one is
+// stalled.
 void Effects::reap() {
     while (!ended_.empty()) {
         Command* command = ended_.front();
@@ -202,7 +202,7 @@ void Effects::reap() {
 Command* Effects::holding_up(Command* command) {
     if (command->functional) return nullptr;
     if (command->ended < 0 || !command->effect_done) return command;
-    // Something before it is stalled, or still runs: look at just what it waited for.
+    // A command before it is stalled, or still runs: look only at the commands that this one waited for.
     std::vector<Command*> stack{command};
     while (!stack.empty()) {
         Command* top = stack.back();
@@ -237,7 +237,7 @@ bool Effects::depends_on(const Command* command, const Command* other) const {
 
 bool Effects::pass_stalled() {
     bool any = false;
-    int left = running_;  // the queue may be long, and few of it run
+    int left = running_;  // the queue may be long, and few of its commands run
     for (Command* command : queue_) {
         if (left == 0) break;
         if (!command->running) continue;

@@ -1,5 +1,5 @@
-// External semaphores of the host runtime: kernel objects that another process, or any Python program, may be
-// the other side of. Private to src/host.
+// External semaphores of the host runtime: objects of the operating system, which another process may signal
+// or wait for. Private to src/host.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@
 
 namespace cuscope::host {
 
-// A binary one is an eventfd: a signal adds one, a wait takes what there is. A timeline is a file in memory
-// whose first 8 bytes are the counter: a signal stores its value, a wait is for that or more. It is read and
-// written, not mapped: others may cut it off. Owns the file descriptor.
+// A binary semaphore is an eventfd: a signal adds one, and a wait sets it back to 0. A timeline semaphore is
+// a file in memory. Its first 8 bytes are the counter: a signal stores a value, and a wait ends once the
+// counter is that value or more. The file is read and written, not mapped, because another process may
+// truncate it. Owns the file descriptor.
 class HostRuntime::ExternalSemaphore {
   public:
     ExternalSemaphore(int fd, int of, bool timeline) : device(of), fd_(fd), timeline_(timeline) {}
@@ -22,9 +23,9 @@ class HostRuntime::ExternalSemaphore {
     ~ExternalSemaphore();
 
     void signal(std::uint64_t value);
-    // What holds up a wait for this value; empty: nothing, as of now.
+    // The reason why a wait for this value does not end now; empty if it does.
     std::string missing(std::uint64_t value) const;
-    // True once; a binary one is not signalled any more then.
+    // Ends a wait for this value, if it can end now. A binary semaphore is not signalled any more then.
     bool take(std::uint64_t value);
 
     const int device;
@@ -43,10 +44,10 @@ class HostRuntime::SemaphoresEffect final : public Effect {
     };
     explicit SemaphoresEffect(std::vector<One> semaphores) : semaphores_(std::move(semaphores)) {}
     void starting(Time) override { next_ = 0; }
-    // Of signals.
+    // For signals.
     void run() override;
     bool quick() const override { return true; }
-    // Of waits.
+    // For waits.
     Progress look() override;
     std::shared_ptr<Effect> copy() const override { return std::make_shared<SemaphoresEffect>(semaphores_); }
     const std::vector<One>& semaphores() const { return semaphores_; }

@@ -9,7 +9,7 @@
 
 namespace cuscope::host {
 
-// Writes alone are run like any other work; where one of the operations waits, they are all done by look().
+// A batch of writes is run like any other work. Where one of the operations waits, look() does all of them.
 class HostRuntime::MemoryOperationsEffect final : public Effect {
   public:
     MemoryOperationsEffect(HostRuntime& runtime, int device, std::vector<MemoryOperation> operations)
@@ -28,7 +28,7 @@ class HostRuntime::MemoryOperationsEffect final : public Effect {
     HostRuntime& runtime_;
     int device_;
     std::vector<MemoryOperation> operations_;
-    std::size_t next_ = 0;  // the first that is yet to be done, by look()
+    std::size_t next_ = 0;  // the first operation that look() has yet to do
 };
 
 }  // namespace cuscope::host

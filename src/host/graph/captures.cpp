@@ -1,17 +1,16 @@
-// The host runtime's stream capture: what is put in a stream becomes nodes of a graph, and what cannot is
-// refused and spoils the capture.
+// The host runtime's stream capture: work that is put in a stream becomes nodes of a graph. Work that cannot
+// become a node is refused and spoils the capture.
 #include <algorithm>
 #include <utility>
 
-#include "host/effects/copies.hpp"
 #include "host/graph/graph.hpp"
 #include "host/runtime/call.hpp"
 
 namespace cuscope::host {
 
-// ---- what a capture refuses
+// ---- calls that a capture refuses
 
-// A status of success: spoilt by something that is no error itself.
+// Invalidates the capture. With a status of success, the call that did so does not fail itself.
 Status HostRuntime::spoil(Capture& capture, Status status, const std::string& detail) {
     if (capture.status == CaptureStatus::active) {
         capture.status = CaptureStatus::invalidated;
@@ -39,7 +38,8 @@ Status HostRuntime::forbidden() {
     const char* const detail = "a call that is not safe while a stream is captured";
     for (const auto& [id, capture] : graphs_->captures) {
         if (capture->mode == CaptureMode::relaxed) continue;
-        if (devices_[capture->origin->device]->lost != Status::success) continue;  // nobody can end it
+        if (devices_[capture->origin->device]->lost != Status::success)
+            continue;  // it cannot be ended any more
         const bool own = capture->thread == thread().id;
         const bool others =
             capture->mode == CaptureMode::global && thread().capture_mode == CaptureMode::global;
@@ -186,10 +186,11 @@ Status HostRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHand
     return begin_capture(stream, mode, into.get(), dependencies, edge_data, count);
 }
 
-// The streams go on as before; a graph of the capture's own goes, unless somebody took it.
+// The streams go on as before. A graph that the capture made goes, unless the caller has moved it out of
+// `own`.
 void HostRuntime::leave_capture(Capture& capture) {
-    // A graph that a spoilt capture was to fill goes with the capture, whoever made it. Bodies are their
-    // nodes'.
+    // A graph that a spoilt capture was to fill goes with the capture, even if the capture did not make it.
+    // The body of a node stays: it belongs to the node.
     const void* const spoilt =
         capture.own == nullptr && capture.status != CaptureStatus::active ? capture.graph : nullptr;
     for (Stream* stream : capture.streams) {
@@ -230,7 +231,7 @@ Status HostRuntime::stream_end_capture(StreamHandle handle, GraphHandle* graph) 
                     "a capture that is not relaxed is ended by the thread that began it: it is over now, and "
                     "there is no graph");
     }
-    // Everything that was forked off has to be before what the first stream did last.
+    // All work of forked streams has to come before the last node of the first stream.
     std::unordered_set<const GraphNode*> joined;
     std::vector<const GraphNode*> stack(stream->tips.begin(), stream->tips.end());
     while (!stack.empty()) {
@@ -257,7 +258,7 @@ Status HostRuntime::stream_end_capture(StreamHandle handle, GraphHandle* graph) 
     return Status::success;
 }
 
-// ---- what is known of a capture
+// ---- queries about a capture
 
 Status HostRuntime::stream_is_capturing(StreamHandle stream, CaptureStatus* status) {
     return stream_get_capture_info(stream, status, nullptr, nullptr, nullptr, nullptr, nullptr);
@@ -336,7 +337,7 @@ Status HostRuntime::thread_exchange_stream_capture_mode(CaptureMode* mode) {
     return Status::success;
 }
 
-// ---- what is captured
+// ---- captured work
 
 void HostRuntime::join(Stream& stream, const std::vector<GraphNode*>& tips,
                        const std::vector<GraphEdgeData>& edges) {
@@ -347,31 +348,26 @@ void HostRuntime::join(Stream& stream, const std::vector<GraphNode*>& tips,
     }
 }
 
-HostRuntime::GraphNode& HostRuntime::add_captured(Stream& stream, GraphNodeParameters parameters,
-                                                  Command* command) {
-    auto made = std::make_unique<GraphNode>();
+// The node becomes the next one in the stream, behind the nodes that the stream has come to.
+void HostRuntime::add_captured(Stream& stream, std::unique_ptr<GraphNode> made) {
     made->serial = ++graphs_->last_serial;
     made->device = stream.device;
-    made->parameters = parameters;
-    if (command != nullptr) made->command = adopt(command);
-    note_memory(*made);
     GraphNode& node = append(*stream.capture->graph, std::move(made));
     graphs_->nodes.emplace(&node, &node);
     for (std::size_t i = 0; i < stream.tips.size(); ++i) {
         GraphEdgeData data = stream.tip_edges[i];
-        // Only between kernels does less than the end of the first count.
-        if (parameters.type != GraphNodeType::kernel) data = {};
+        // Only a kernel can wait for less than the end of the kernel before it.
+        if (!node.is_kernel()) data = {};
         connect(*stream.tips[i], node, data);
     }
     stream.tips = {&node};
     stream.tip_edges = {GraphEdgeData{}};
-    return node;
 }
 
 Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
     Capture* const from = event.capture == 0 ? nullptr : graphs_->active(event.capture);
-    // Also of an external event. A GPU was asked about a spoilt capture; one that has ended is taken to be
-    // alike.
+    // This goes for external events, too. A GPU was asked about a spoilt capture; we assume that it treats a
+    // capture that has ended alike.
     if (event.capture != 0 && from == nullptr) {
         const Status status =
             fail(Status::invalid_value, "the event was last recorded in a capture, which has ended");
@@ -379,10 +375,7 @@ Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
         return status;
     }
     if (external && stream.capture != nullptr) {
-        GraphNodeParameters parameters;
-        parameters.type = GraphNodeType::wait_event;
-        parameters.event = reinterpret_cast<EventHandle>(&event);
-        add_captured(stream, parameters, nullptr);
+        capture_external_wait(stream, reinterpret_cast<EventHandle>(&event));
         return Status::success;
     }
     if (stream.capture == nullptr) {
@@ -397,7 +390,7 @@ Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
         return Status::success;
     }
     if (from == nullptr) {
-        // An event that was never recorded has nothing to wait for, here as elsewhere.
+        // As outside of captures, there is nothing to wait for in an event that was never recorded.
         if (!event.record) return Status::success;
         return spoil(
             *stream.capture, Status::stream_capture_isolation,
@@ -414,117 +407,13 @@ Status HostRuntime::capture_wait(Stream& stream, Event& event, bool external) {
 
 Status HostRuntime::capture_record(Stream& stream, Event& event, EventHandle handle, bool external) {
     if (external) {
-        GraphNodeParameters parameters;
-        parameters.type = GraphNodeType::event_record;
-        parameters.event = handle;
-        add_captured(stream, parameters, nullptr);
+        capture_external_record(stream, handle);
         return Status::success;
     }
     event.capture = stream.capture->id;
     event.record = {};
     event.tips = stream.tips;
     event.tip_edges = stream.tip_edges;
-    return Status::success;
-}
-
-Status HostRuntime::capture_copy(Stream& stream, const Box& destination, const Box& source,
-                                 const Extent& extent, MemcpyKind kind, const Memcpy3DParameters* given,
-                                 Command* command) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::memcpy;
-    if (given != nullptr) {
-        parameters.memcpy = *given;
-    } else {
-        const auto pitched = [&](const Box& box) -> PitchedPointer {
-            const std::size_t pitch = box.pitch != 0 ? box.pitch : extent.width;
-            return {box.base, pitch, extent.width, box.slice != 0 ? box.slice / pitch : extent.height};
-        };
-        parameters.memcpy.source = pitched(source);
-        parameters.memcpy.destination = pitched(destination);
-        parameters.memcpy.extent = extent;
-        parameters.memcpy.kind = kind;
-    }
-    add_captured(stream, parameters, command);
-    return Status::success;
-}
-
-Status HostRuntime::capture_set(Stream& stream, const Box& box, std::uint32_t value, std::size_t element,
-                                const Extent& extent, Command* command) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::memset;
-    const std::size_t pitch = box.pitch != 0 ? box.pitch : extent.width;
-    parameters.memset = {box.base,
-                         pitch,
-                         value,
-                         static_cast<unsigned>(element),
-                         extent.width / element,
-                         extent.height * extent.depth};
-    // Slices that do not follow each other at the distance of rows are sets of their own.
-    if (extent.depth > 1 && box.slice != pitch * extent.height) parameters.memset.height = extent.height;
-    add_captured(stream, parameters, command);
-    return Status::success;
-}
-
-Status HostRuntime::capture_kernel(Stream& stream, const LaunchConfig& config, KernelHandle kernel,
-                                   const LaunchRequest& request, Command* command) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::kernel;
-    parameters.kernel = {kernel,  config.grid,        config.block,      config.dynamic_shared_bytes,
-                         nullptr, config.duration_ns, config.array_bytes};
-    if (request.overlaps && stream.tips.size() == 1 &&
-        stream.tips.front()->parameters.type == GraphNodeType::kernel) {
-        stream.tip_edges.front() = {ports::kernel_programmatic, 0, DependencyType::programmatic};
-    }
-    GraphNode& node = add_captured(stream, parameters, command);
-    node.name = find_kernel(kernel)->lowered;
-    node.attributes.assign(config.attributes.begin(), config.attributes.end());
-    if (config.cooperative) {
-        LaunchAttribute attribute;
-        attribute.id = LaunchAttributeId::cooperative;
-        attribute.value = 1;
-        node.attributes.push_back(attribute);
-    }
-    if (config.cluster.x != 0) {
-        LaunchAttribute attribute;
-        attribute.id = LaunchAttributeId::cluster_dimension;
-        attribute.cluster = config.cluster;
-        node.attributes.push_back(attribute);
-    }
-    return Status::success;
-}
-
-Status HostRuntime::capture_host(Stream& stream, HostFunction function, void* data, Command* command) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::host;
-    parameters.host = {function, data};
-    add_captured(stream, parameters, command);
-    return Status::success;
-}
-
-Status HostRuntime::capture_alloc(Stream& stream, void** pointer, std::size_t bytes, int device) {
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::mem_alloc;
-    parameters.alloc.bytes = bytes;
-    parameters.alloc.pool.location.id = device;
-    std::shared_ptr<GraphMemory> memory;
-    if (Status status = make_graph_memory(parameters.alloc, &memory); status != Status::success)
-        return status;
-    add_captured(stream, parameters, nullptr).memory = memory;
-    *pointer = memory->base;
-    return Status::success;
-}
-
-Status HostRuntime::capture_free(Stream& stream, void* pointer) {
-    GraphMemory* const memory = graphs_->memory_at(pointer);
-    if (memory == nullptr) {
-        stream.capture->graph->asked_for_memory = true;
-        return fail(Status::invalid_value, "the address is not one that a node of the graph allocates");
-    }
-    GraphNodeParameters parameters;
-    parameters.type = GraphNodeType::mem_free;
-    parameters.free = pointer;
-    GraphNode& node = add_captured(stream, parameters, nullptr);
-    node.memory = memory->shared_from_this();
     return Status::success;
 }
 

@@ -1,18 +1,19 @@
-// The host runtime's launches of graphs from kernels: what is refused, and what runs when.
+// Launches of graphs from kernels in the host runtime: which launches are refused, and when each graph runs.
 #include "host/graph/device_launch.hpp"
 
 #include <span>
 #include <utility>
 
+#include "host/effects/kernel.hpp"
 #include "host/runtime/call.hpp"
 
 namespace cuscope::host {
 namespace {
 
-// Streams that say how a kernel launches a graph.
+// The stream of such a launch is one of these constants, which say how the graph is launched.
 constexpr std::uintptr_t tail = 0x0100000000000000, fire_and_forget = 0x0200000000000000,
                          sibling = 0x0300000000000000;
-// As an H200 counts them: of one graph's launch, whether they have ended or not.
+// The limits of an H200. They count all launches of one graph's launch, also launches that have ended.
 constexpr int most_launched = 120;
 constexpr std::size_t most_tails = 255;
 
@@ -29,7 +30,7 @@ Status HostRuntime::KernelLauncher::launch(void* exec, void* stream) {
     if (exec == nullptr || (how != tail && how != fire_and_forget && how != sibling))
         return Status::invalid_value;
     const Found<const GraphExec> found = runtime_.find_exec(static_cast<GraphExecHandle>(exec));
-    // The device has nothing where it would look.
+    // The device would read memory where there is no executable.
     if (found == nullptr || !found->on_device->by_device()) return Status::illegal_address;
     const std::shared_ptr<DeviceGraph>& graph = found->on_device;
     if (graph->plan == nullptr || graph->queued) return Status::invalid_value;
@@ -59,7 +60,7 @@ void HostRuntime::KernelLauncher::begin_launched(Command* kernel) {
     launched_.clear();
 }
 
-// The host's launch of a graph whose kernels launch others.
+// The environment of a graph that the host launches, and whose kernels launch graphs.
 std::shared_ptr<HostRuntime::LaunchEnvironment> HostRuntime::outermost_environment(
     Stream& stream, const std::shared_ptr<DeviceGraph>& graph) {
     auto whole = std::make_shared<LaunchEnvironment>();
@@ -73,21 +74,20 @@ std::shared_ptr<HostRuntime::LaunchEnvironment> HostRuntime::outermost_environme
     return environment;
 }
 
-void HostRuntime::let_launch(const std::shared_ptr<LaunchEnvironment>& environment, Command* command) {
-    if (command->engine != Engine::compute) return;
-    const auto& model = static_cast<const KernelEffect&>(*command->effect);
-    if (!model.may_launch_graphs()) return;
-    command->effect = model.copy();  // this one knows the launch
-    auto* const kernel = static_cast<KernelEffect*>(command->effect.get());
+// `command` is a kernel like `model`. Its effect becomes one of its own, which knows the launch.
+void HostRuntime::let_launch(const std::shared_ptr<LaunchEnvironment>& environment, Command* command,
+                             const KernelEffect& model) {
+    const std::shared_ptr<KernelEffect> kernel = model.copy_kernel();
+    command->effect = kernel;
     auto launcher = std::make_shared<KernelLauncher>(*this, environment);
     kernel->launch.graphs = launcher;
-    // What it launches is known when it was run; how long it takes may be, too.
+    // The graphs that it launches are known once it was run. So is its duration, if the kernel tells it.
     kernel->tells_time = command->duration_from_effect;
     command->duration_from_effect = true;
     command->next = [launcher = std::move(launcher)](Command* ended) { launcher->begin_launched(ended); };
 }
 
-// `graph` is counted as running already.
+// The caller has counted `graph` as running.
 void HostRuntime::begin_device_graph(const std::shared_ptr<LaunchEnvironment>& environment,
                                      std::shared_ptr<DeviceGraph> graph, std::span<Command* const> after) {
     environment->current = std::move(graph);
@@ -116,7 +116,7 @@ void HostRuntime::begin_device_graph(const std::shared_ptr<LaunchEnvironment>& e
     timeline_.enqueue_now(end, ends);
 }
 
-// One of the things has ended that the next graph waits for.
+// Something has ended for which the next graph of the environment waits.
 void HostRuntime::leave(const std::shared_ptr<LaunchEnvironment>& environment) {
     if (--environment->unended > 0) return;
     if (environment->current) --environment->current->running;

@@ -11,35 +11,36 @@
 
 namespace cuscope::host {
 
-// An executable as the device has it: the host may change it, or let it go, meanwhile.
+// An executable as the device has it. The host may change or destroy its own meanwhile.
 struct HostRuntime::DeviceGraph {
     GraphExecHandle handle = nullptr;
     unsigned long long flags = 0;
-    std::shared_ptr<GraphPlan> plan;  // that was uploaded last; null: none was
+    std::shared_ptr<GraphPlan> plan;  // the last one that was uploaded; null: none was
     int running = 0;                  // launches that have begun, or are about to
     bool queued = false;              // as a tail launch
 
     bool by_device() const { return (flags & flags::graph_device_launch) != 0; }
 };
 
-// A place where graphs run one after the other: the next one, a tail launch, when the one before it and all
-// that belongs to it have ended. What a graph fires and forgets gets an environment of its own, which belongs
-// to the graph's; what it launches as its sibling belongs to the one that its own belongs to. The outermost
-// is the host's launch, in which no graph itself runs.
+// A place where graphs run one after the other. The next graph is a tail launch. It begins when the graph
+// before it has ended, and with it all environments that belong to this one. A graph that is fired and
+// forgotten gets an environment of its own, which belongs to the environment of the launching graph. A graph
+// that is launched as a sibling gets an environment that belongs to the parent of the launching graph's
+// environment. The outermost environment is the launch by the host; no graph runs in it.
 struct HostRuntime::LaunchEnvironment {
-    std::shared_ptr<LaunchEnvironment> parent;  // that it belongs to; null: it is the host's launch
+    std::shared_ptr<LaunchEnvironment> parent;  // to which it belongs; null: it is the host's launch
     Stream* stream = nullptr;
     std::shared_ptr<DeviceGraph> current;
-    int unended =
-        0;  // what the next one waits for: nodes of the current one, environments that belong to this
-    int launched = 0;                                 // environments that were made for the current one
-    std::vector<std::shared_ptr<DeviceGraph>> tails;  // that the current one launched
-    std::deque<std::shared_ptr<DeviceGraph>> next;    // after these
-    std::vector<CommandRef> ends;                     // of what has ended
+    // For how much the next graph waits: the nodes of the current graph, and environments that belong here.
+    int unended = 0;
+    int launched = 0;                                 // environments that the current graph made
+    std::vector<std::shared_ptr<DeviceGraph>> tails;  // launched by the current graph
+    std::deque<std::shared_ptr<DeviceGraph>> next;    // tail launches of earlier graphs, after `tails`
+    std::vector<CommandRef> ends;                     // of the graphs that have ended here
     CommandRef join;                                  // the end of the host's launch
 };
 
-// What one kernel launches.
+// The launches of one kernel.
 class HostRuntime::KernelLauncher final : public simt::GraphLauncher {
   public:
     KernelLauncher(HostRuntime& runtime, std::shared_ptr<LaunchEnvironment> environment)
@@ -47,7 +48,7 @@ class HostRuntime::KernelLauncher final : public simt::GraphLauncher {
 
     Status launch(void* exec, void* stream) override;
     void* current() const override;
-    // The kernel has ended: what it fired begins.
+    // The kernel has ended: the graphs that it fired begin.
     void begin_launched(Command* kernel);
 
   private:

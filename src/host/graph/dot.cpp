@@ -1,4 +1,4 @@
-// The drawing of a graph that the runtime writes, in the language of dot.
+// Drawings of graphs, written in the language of dot as CUDA writes them.
 #include <fstream>
 #include <sstream>
 
@@ -6,14 +6,6 @@
 #include "host/runtime/call.hpp"
 
 namespace cuscope::host {
-namespace {
-
-struct Look {
-    const char *style, *shape;
-    std::string text;
-};
-
-}  // namespace
 
 Status HostRuntime::graph_debug_dot_print(GraphHandle handle, const char* path, unsigned) {
     Call call(*this, &CallCosts::other);
@@ -23,38 +15,6 @@ Status HostRuntime::graph_debug_dot_print(GraphHandle handle, const char* path, 
     std::ofstream file(path);
     if (!file) return fail(Status::operating_system, std::string(path) + " cannot be written");
 
-    const auto look = [](const GraphNode& node) -> Look {
-        switch (node.parameters.type) {
-            case GraphNodeType::kernel:
-                return {"bold", "octagon", node.name};
-            case GraphNodeType::memcpy:
-                return {"solid", "invtrapezium", "MEMCPY"};
-            case GraphNodeType::memset:
-                return {"solid", "invtrapezium", "MEMSET"};
-            case GraphNodeType::host:
-                return {"solid", "rectangle", "HOST"};
-            case GraphNodeType::graph:
-                return {"solid", "rectangle", "GRAPH"};
-            case GraphNodeType::empty:
-                return {"solid", "rectangle", "EMPTY"};
-            case GraphNodeType::wait_event:
-                return {"solid", "rectangle", "EVENT_WAIT"};
-            case GraphNodeType::event_record:
-                return {"solid", "rectangle", "EVENT_RECORD"};
-            case GraphNodeType::mem_alloc:
-                return {"solid", "rectangle", "MEM_ALLOC"};
-            case GraphNodeType::mem_free:
-                return {"solid", "rectangle", "MEM_FREE"};
-            case GraphNodeType::external_semaphore_signal:
-                return {"solid", "rectangle", "EXT_SEMAS_SIGNAL"};
-            case GraphNodeType::external_semaphore_wait:
-                return {"solid", "rectangle", "EXT_SEMAS_WAIT"};
-            case GraphNodeType::batch_mem_op:
-                return {"solid", "rectangle", "BATCH_MEM_OP"};
-            default:
-                return {"solid", "rectangle", "CONDITIONAL"};
-        }
-    };
     const auto draw = [&](const auto& self, const Graph& drawn) -> void {
         const std::string name = "graph_" + std::to_string(drawn.number);
         const auto id = [&](const GraphNode& node) {
@@ -63,7 +23,7 @@ Status HostRuntime::graph_debug_dot_print(GraphHandle handle, const char* path, 
         file << "subgraph cluster_" << drawn.number << " {\n";
         file << "label=\"" << name << "\" graph[style=\"dashed\"];\n";
         for (const auto& node : drawn.nodes) {
-            const Look as = look(*node);
+            const GraphNode::Look as = node->look();
             file << id(*node) << "[style=\"" << as.style << "\" shape=\"" << as.shape << "\" label=\""
                  << node->number << "\n"
                  << as.text << "\n\"];\n\n";

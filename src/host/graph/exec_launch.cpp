@@ -1,4 +1,4 @@
-// Launches of the host runtime's graphs, and the memory that their nodes allocate.
+// Launches of the host runtime's graphs.
 #include <algorithm>
 #include <utility>
 
@@ -8,47 +8,19 @@
 
 namespace cuscope::host {
 
-// Memory of a graph is there, or not, when the graph begins; other memory has to be there still.
+// Is all of the box memory that the runtime knows?
+bool HostRuntime::is_there(const Box& box, const Extent& extent) {
+    const Allocation* found = nullptr;
+    return check_box(box, extent, "memory of a node", &found) == Status::success && found != nullptr;
+}
+
+// Refuses a launch whose allocation nodes still hold memory, and loses the device if memory of a node was
+// freed.
 Status HostRuntime::check_plan(const GraphPlan& plan, int device, bool frees) {
     const Status last = thread().last;
     Status status = Status::success;
-    const auto check = [&](const Box& box, const Extent& extent, bool known) {
-        if (status != Status::success || !known) return;
-        const Allocation* found = nullptr;
-        if (check_box(box, extent, "memory of a node", &found) == Status::success && found != nullptr) return;
-        status = Status::illegal_address;
-    };
     visit_nodes(*plan.graph, [&](const GraphNode& node) {
-        if (!node.enabled) return;
-        switch (node.parameters.type) {
-            case GraphNodeType::mem_alloc:
-                if (node.memory->allocated && !frees && status == Status::success) {
-                    status =
-                        fail(Status::invalid_value,
-                             "memory that the last launch allocated was not freed: free it, or instantiate "
-                             "with auto_free_on_launch");
-                }
-                break;
-            case GraphNodeType::memcpy:
-                if (node.command) {
-                    const auto& copy = static_cast<const CopyEffect&>(*node.command->effect);
-                    check(copy.destination(), copy.extent(), node.known_destination);
-                    check(copy.source(), copy.extent(), node.known_source);
-                }
-                break;
-            case GraphNodeType::memset:
-                if (node.command) {
-                    const auto& set = static_cast<const SetEffect&>(*node.command->effect);
-                    check(set.destination(), set.extent(), node.known_destination);
-                }
-                break;
-            case GraphNodeType::batch_mem_op:
-                for (unsigned i = 0; i < node.parameters.batch.count && status == Status::success; ++i)
-                    status = check_memory_operation(node.parameters.batch.operations[i], false);
-                break;
-            default:
-                break;
-        }
+        if (status == Status::success && node.enabled) status = node.check_launch(*this, frees);
     });
     if (status == Status::illegal_address) {
         thread().last = last;
@@ -59,7 +31,7 @@ Status HostRuntime::check_plan(const GraphPlan& plan, int device, bool frees) {
 
 namespace {
 
-// The defaults of conditions, at the begin of a launch.
+// Gives conditions their default values, when a launch begins.
 template <class Condition>
 class AssignDefaults final : public Effect {
   public:
@@ -76,51 +48,7 @@ class AssignDefaults final : public Effect {
     std::vector<std::shared_ptr<Condition>> conditions_;
 };
 
-class ReadCondition final : public Effect {
-  public:
-    ReadCondition(const unsigned* value, std::shared_ptr<void> owner)
-        : value_(value), owner_(std::move(owner)) {}
-    void run() override { found = *value_; }
-    unsigned found = 0;
-
-  private:
-    const unsigned* value_;
-    std::shared_ptr<void> owner_;
-};
-
 }  // namespace
-
-// A conditional: a command that finds out the value, and what it chooses once that has ended. `join` waits.
-void HostRuntime::decide(const GraphRun& run, const GraphStep& step, Command* join,
-                         std::vector<Command*> after, bool now) {
-    Command* look = timeline_.make(*run.stream);
-    look->role = Role::graph_condition;
-    look->duration_from_effect = true;
-    const auto* const condition =
-        reinterpret_cast<const GraphCondition*>(step.node->parameters.conditional.handle);
-    look->effect = std::make_shared<ReadCondition>(&condition->value, run.plan);
-    look->next = [this, run, &step, join = CommandRef(timeline_.pool(), join)](Command* looked) {
-        const unsigned value = static_cast<const ReadCondition&>(*looked->effect).found;
-        const ConditionalType type = step.node->parameters.conditional.type;
-        const std::size_t body = type == ConditionalType::switch_ ? value : value != 0 ? 0 : 1;
-        if (body >= step.bodies.size()) {
-            timeline_.release_hold(join.get(), {});
-            return;
-        }
-        std::vector<Command*> ends;
-        enqueue_steps(run, step.bodies[body], nullptr, true, &ends);
-        if (type == ConditionalType::while_) {
-            decide(run, step, join.get(), std::move(ends), true);
-        } else {
-            timeline_.release_hold(join.get(), ends);
-        }
-    };
-    if (now) {
-        timeline_.enqueue_now(look, after);
-    } else {
-        timeline_.enqueue_node(look, after, nullptr);
-    }
-}
 
 void HostRuntime::enqueue_steps(const GraphRun& run, const GraphSteps& steps, Command* begin, bool now,
                                 std::vector<Command*>* ends) {
@@ -136,40 +64,7 @@ void HostRuntime::enqueue_steps(const GraphRun& run, const GraphSteps& steps, Co
         if (step.after.empty() && overlapped == nullptr && begin != nullptr) after.push_back(begin);
         Command* const command = made[i] = timeline_.make(*run.stream);
         command->role = Role::graph_node;
-        switch (node.parameters.type) {
-            case GraphNodeType::event_record:
-                command->role = Role::event_record;
-                if (const Found<Event> event = find_event(node.parameters.event)) {
-                    event->record = CommandRef(timeline_.pool(), command);
-                    event->capture = 0;
-                }
-                break;
-            case GraphNodeType::wait_event:
-                command->role = Role::event_wait;
-                if (const Found<const Event> event = find_event(node.parameters.event);
-                    event != nullptr && event->record)
-                    after.push_back(event->record.get());
-                break;
-            case GraphNodeType::mem_alloc:
-                command->role = Role::allocation;
-                node.memory->allocated = true;
-                break;
-            case GraphNodeType::mem_free:
-                command->role = Role::release;
-                node.memory->allocated = false;
-                break;
-            case GraphNodeType::conditional:
-                timeline_.hold(command);
-                decide(run, step, command, after, now);
-                after.clear();
-                break;
-            default:
-                if (!node.command || !node.enabled) break;
-                command->imitate(*node.command.get());
-                command->role = Role::effect;
-                if (run.node_priority) command->priority = node.command->priority;
-                if (run.environment) let_launch(run.environment, command);
-        }
+        node.enqueue(*this, {run, step, after, now}, command);
         if (now) {
             if (overlapped != nullptr) after.push_back(overlapped);
             timeline_.enqueue_now(command, after);
@@ -192,7 +87,7 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
     const GraphPlan& plan = *found->plan;
     const bool frees = (found->flags & flags::graph_auto_free_on_launch) != 0;
     if (Status status = check_plan(plan, found->device, frees); status != Status::success) {
-        // Memory that is gone shows when somebody waits.
+        // The error of memory that is gone shows at the next wait.
         return status == Status::illegal_address ? Status::success : status;
     }
     const DeviceModel& model = *devices_[stream->device]->model;
@@ -241,53 +136,11 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
     }
     timeline_.enqueue(end, ends);
     start_background();
-    background_.notify_one();  // which sleeps if nothing was pending
+    background_.notify_one();  // the thread sleeps if nothing was pending
     if (launch_blocking_) return wait_for(call.lock(), CommandRef(found->last).get());
     unobserved_ += plan.nodes;
     relieve(call.lock());
     return Status::success;
-}
-
-// ---- memory of graphs
-
-Status HostRuntime::make_graph_memory(AllocNodeParameters& parameters, std::shared_ptr<GraphMemory>* made) {
-    if (parameters.pool.location.type != MemLocationType::device || parameters.pool.location.id < 0 ||
-        parameters.pool.location.id >= device_count_ || parameters.bytes == 0) {
-        return fail(Status::invalid_value, "a node allocates one byte or more of a device's memory");
-    }
-    sweep_graph_memory();
-    const int index = parameters.pool.location.id;
-    std::byte* const base = allocate(*devices_[index], parameters.bytes);
-    if (base == nullptr) return out_of_memory(parameters.bytes);
-    auto memory = std::make_shared<GraphMemory>();
-    memory->runtime = this;
-    memory->base = base;
-    memory->bytes = parameters.bytes;
-    memory->device = index;
-    Allocation allocation{base, parameters.bytes, MemoryType::device, index};
-    allocation.fixed = true;
-    memory_.add(allocation);
-    graphs_->memory.emplace(base, memory.get());
-    parameters.pointer = base;
-    *made = std::move(memory);
-    return Status::success;
-}
-
-// What may still use it has to end first.
-void HostRuntime::retire_graph_memory(const GraphMemory& memory) {
-    graphs_->memory.erase(memory.base);
-    graphs_->retired.push_back({memory.base, memory.bytes, memory.device, last_of_device(memory.device)});
-}
-
-void HostRuntime::sweep_graph_memory() {
-    std::erase_if(graphs_->retired, [&](const Graphs::Retired& retired) {
-        for (const CommandRef& last : retired.last) {
-            if (!effects_.functional(last.get())) return false;
-        }
-        memory_.remove(retired.base);
-        devices_[retired.device]->arena->release(retired.base, retired.bytes);
-        return true;
-    });
 }
 
 }  // namespace cuscope::host

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/effects/copies.hpp"
 #include "host/graph/device_launch.hpp"
 #include "host/runtime/call.hpp"
 
@@ -15,13 +14,13 @@ Found<HostRuntime::GraphExec> HostRuntime::find_exec(GraphExecHandle handle) {
 
 // ---- plans
 
-// Child graphs are laid out in place: their first nodes wait for what the child waits for, and whoever waits
-// for the child waits for their last ones.
+// Child graphs are laid out in place: their first nodes wait for the nodes that the child waits for, and the
+// nodes that wait for the child wait for its last ones.
 void HostRuntime::plan_graph(Graph& graph, GraphSteps& steps, const std::vector<int>& begins,
                              std::vector<int>* ends) {
     struct Place {
         std::vector<int> last;  // steps after which the node is over
-        std::size_t waits;      // for so many nodes that are not planned yet
+        std::size_t waits;      // how many nodes before it are not planned yet
     };
     std::unordered_map<const GraphNode*, Place> places;
     std::vector<GraphNode*> ready;
@@ -47,7 +46,7 @@ void HostRuntime::plan_graph(Graph& graph, GraphSteps& steps, const std::vector<
         std::erase(after, overlapped);
         if (node->dependencies.empty()) after = begins;
         Place& place = places[node];
-        if (node->parameters.type == GraphNodeType::graph && node->enabled) {
+        if (node->is_laid_out() && node->enabled) {
             plan_graph(*node->bodies.front(), steps, after, &place.last);
             if (place.last.empty()) place.last = after;
         } else {
@@ -55,11 +54,9 @@ void HostRuntime::plan_graph(Graph& graph, GraphSteps& steps, const std::vector<
             step.node = node;
             step.after = std::move(after);
             step.overlapped = overlapped;
-            if (node->parameters.type == GraphNodeType::conditional) {
-                for (const auto& body : node->bodies) {
-                    GraphSteps& inner = step.bodies.emplace_back();
-                    plan_graph(*body, inner, {}, &inner.ends);
-                }
+            for (const auto& body : node->bodies) {
+                GraphSteps& inner = step.bodies.emplace_back();
+                plan_graph(*body, inner, {}, &inner.ends);
             }
             place.last = {static_cast<int>(steps.steps.size())};
             steps.steps.push_back(std::move(step));
@@ -84,15 +81,10 @@ void HostRuntime::make_plan(GraphPlan& plan) {
     note_launching(plan);
 }
 
-bool HostRuntime::may_launch_graphs(const GraphNode& node) {
-    return node.parameters.type == GraphNodeType::kernel && node.command &&
-           static_cast<const KernelEffect&>(*node.command->effect).may_launch_graphs();
-}
-
 void HostRuntime::note_launching(GraphPlan& plan) {
     plan.may_launch_graphs = false;
     visit_nodes(*plan.graph,
-                [&](const GraphNode& node) { plan.may_launch_graphs |= may_launch_graphs(node); });
+                [&](const GraphNode& node) { plan.may_launch_graphs |= node.may_launch_graphs(); });
 }
 
 std::shared_ptr<HostRuntime::GraphPlan> HostRuntime::plan_of(const Graph& graph) {
@@ -103,7 +95,7 @@ std::shared_ptr<HostRuntime::GraphPlan> HostRuntime::plan_of(const Graph& graph)
     return plan;
 }
 
-// The plan, to be changed: another one if a launch still decides by this one.
+// The plan, to be changed: another plan if a launch still decides by this one.
 HostRuntime::GraphPlan& HostRuntime::changeable(GraphExec& exec) {
     if (exec.plan.use_count() == 1) return *exec.plan;
     auto plan = plan_of(*exec.plan->graph);
@@ -144,7 +136,8 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     if ((flags & ~known) != 0) {
         return fail(Status::invalid_value, "flags of " + std::to_string(flags) + "; allowed are 0 to 15");
     }
-    // An upload is work of its stream, which may go on beside a capture; nothing else of it may.
+    // An upload is work of its stream, which may go on beside a capture; all else of an instantiation may
+    // not.
     Stream* upload_stream = nullptr;
     if ((flags & flags::graph_upload) != 0) {
         upload_stream = find_stream(parameters->upload_stream).get();
@@ -183,18 +176,14 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     if (upload_stream != nullptr) upload(*made, *upload_stream);
     timeline_.spend(device().model->costs.graph_instantiate_node *
                     static_cast<std::int64_t>(made->plan->nodes));
-    visit_nodes(*from, [&](const GraphNode& node) {
-        if (node.parameters.type == GraphNodeType::mem_alloc) node.memory->instantiated = true;
-        // Its kernels' local memory stays at its largest from then on, and the device's flags say so.
-        if (node.parameters.type == GraphNodeType::kernel) devices_[node.device]->flags |= lmem_resize_to_max;
-    });
+    visit_nodes(*from, [&](const GraphNode& node) { node.note_instantiation(*this); });
     *exec = reinterpret_cast<GraphExecHandle>(made.get());
     graphs_->execs.emplace(made.get(), std::move(made));
     parameters->result = GraphInstantiateResult::success;
     return Status::success;
 }
 
-// What runs of it goes on.
+// The launches under way go on.
 Status HostRuntime::graph_exec_destroy(GraphExecHandle exec) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
@@ -211,7 +200,7 @@ Status HostRuntime::graph_exec_get_flags(GraphExecHandle exec, unsigned long lon
     if (call.refused()) return call.status();
     const Found<const GraphExec> found = find_exec(exec);
     if (found == nullptr || flags == nullptr) return fail(Status::invalid_value);
-    // As a GPU answers: nothing of uploads and priorities.
+    // As on a GPU, flags of uploads and priorities are not in the answer.
     *flags = found->flags & (flags::graph_auto_free_on_launch | flags::graph_device_launch);
     return Status::success;
 }
@@ -230,7 +219,7 @@ Status HostRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
     return Status::success;
 }
 
-// Kernels launch what was uploaded last, whatever is changed afterwards.
+// Kernels launch the plan that was uploaded last, whatever is changed afterwards.
 void HostRuntime::upload(const GraphExec& exec, Stream& stream) {
     if (!exec.on_device->by_device()) return;
     Command* command = begin(stream, Engine::none, Role::graph_upload);
@@ -242,28 +231,13 @@ void HostRuntime::upload(const GraphExec& exec, Stream& stream) {
 
 namespace {
 
-// Which of another graph's nodes stands for each of this one's: by the order in which they were made.
+// The place of each node in the order in which the nodes were made. Nodes of two graphs with the same place
+// correspond.
 template <class Graph>
 auto numbered(const Graph& graph) {
     std::unordered_map<const void*, std::size_t> numbers;
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) numbers[graph.nodes[i].get()] = i;
     return numbers;
-}
-
-// All but the addresses, the values and what waits wait for.
-bool alike(const BatchMemOpNodeParameters& one, const BatchMemOpNodeParameters& other) {
-    if (one.count != other.count) return false;
-    return std::equal(one.operations, one.operations + one.count, other.operations,
-                      [](const MemoryOperation& a, const MemoryOperation& b) {
-                          return a.type == b.type &&
-                                 (a.type != MemoryOperationType::barrier || a.flags == b.flags);
-                      });
-}
-
-template <class Node>
-bool can_be_disabled(const Node& node) {
-    const GraphNodeType type = node.parameters.type;
-    return type == GraphNodeType::kernel || type == GraphNodeType::memcpy || type == GraphNodeType::memset;
 }
 
 }  // namespace
@@ -292,50 +266,14 @@ GraphExecUpdateInfo HostRuntime::difference(const Graph& have, const Graph& want
     }
     for (std::size_t i = 0; i < have.nodes.size(); ++i) {
         const GraphNode &old = *have.nodes[i], &node = *want.nodes[i];
-        if (old.parameters.type != node.parameters.type)
-            return {Result::node_type_changed, handle(node), nullptr};
+        if (old.type() != node.type()) return {Result::node_type_changed, handle(node), nullptr};
         if (old.device != node.device) return {Result::unsupported_function_change, handle(node), nullptr};
-        switch (node.parameters.type) {
-            case GraphNodeType::kernel:
-                if (node.launches_graphs() && !old.launches_graphs())
-                    return {Result::unsupported_function_change, handle(node), nullptr};
-                break;
-            case GraphNodeType::memcpy:
-                // Copies stay on their engines.
-                if (old.command && node.command && old.command->engine != node.command->engine)
-                    return {Result::parameters_changed, handle(node), nullptr};
-                break;
-            case GraphNodeType::memset:
-                if (old.parameters.memset.height > 1 || node.parameters.memset.height > 1)
-                    return {Result::parameters_changed, handle(node), nullptr};
-                break;
-            case GraphNodeType::batch_mem_op:
-                if (!alike(old.parameters.batch, node.parameters.batch))
-                    return {Result::parameters_changed, handle(node), nullptr};
-                break;
-            case GraphNodeType::external_semaphore_signal:
-            case GraphNodeType::external_semaphore_wait:
-                if (old.parameters.semaphores.count != node.parameters.semaphores.count)
-                    return {Result::parameters_changed, handle(node), nullptr};
-                break;
-            case GraphNodeType::mem_alloc:
-            case GraphNodeType::mem_free:
-                if (old.memory != node.memory) return {Result::not_supported, handle(node), nullptr};
-                break;
-            case GraphNodeType::conditional:
-                if (old.parameters.conditional.handle != node.parameters.conditional.handle)
-                    return {Result::not_supported, handle(node), nullptr};
-                [[fallthrough]];
-            case GraphNodeType::graph:
-                if (old.bodies.size() != node.bodies.size())
-                    return {Result::topology_changed, handle(node), nullptr};
-                for (std::size_t body = 0; body < node.bodies.size(); ++body) {
-                    const GraphExecUpdateInfo inner = difference(*old.bodies[body], *node.bodies[body]);
-                    if (inner.result != Result::success) return inner;
-                }
-                break;
-            default:
-                break;
+        if (const Result result = old.difference(node); result != Result::success)
+            return {result, handle(node), nullptr};
+        if (old.bodies.size() != node.bodies.size()) return {Result::topology_changed, handle(node), nullptr};
+        for (std::size_t body = 0; body < node.bodies.size(); ++body) {
+            const GraphExecUpdateInfo inner = difference(*old.bodies[body], *node.bodies[body]);
+            if (inner.result != Result::success) return inner;
         }
     }
     return {};
@@ -345,17 +283,7 @@ void HostRuntime::take_parameters(Graph& have, const Graph& want) {
     for (std::size_t i = 0; i < have.nodes.size(); ++i) {
         GraphNode& node = *have.nodes[i];
         const GraphNode& from = *want.nodes[i];
-        const GraphHandle child = node.parameters.graph;
-        GraphHandle* const bodies = node.parameters.conditional.bodies;
-        node.parameters = from.parameters;
-        node.parameters.graph = child;
-        node.parameters.conditional.bodies = bodies;
-        node.attributes = from.attributes;
-        node.name = from.name;
-        take_command(node, from.command);
-        node.known_destination = from.known_destination;
-        node.known_source = from.known_source;
-        keep_arguments(node);
+        node.imitate(*this, from);
         for (std::size_t body = 0; body < node.bodies.size(); ++body)
             take_parameters(*node.bodies[body], *from.bodies[body]);
     }
@@ -393,60 +321,18 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
     if (found == nullptr || original == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     if (!found->plan->by_origin.contains(original->serial))
         return fail(Status::invalid_value, "the executable was not made of the node's graph");
-    if (parameters->type == GraphNodeType::graph) {
-        const Found<const Graph> child = find_graph(parameters->graph);
-        const GraphNode& own = *found->plan->by_origin.at(original->serial);
-        if (child == nullptr || own.parameters.type != GraphNodeType::graph ||
-            difference(*own.bodies.front(), *child).result != GraphExecUpdateResult::success) {
-            return fail(Status::invalid_value, "the child graph is built in another way than the node's");
-        }
-        GraphPlan& plan = changeable(*found);
-        take_parameters(*plan.by_origin.at(original->serial)->bodies.front(), *child);
-        note_launching(plan);
-        return Status::success;
-    }
-    // The plan's own node has no graph that others know, and takes what the original may take.
+    // The plan's own node has no graph that others know, and takes the changes that the original may take.
     GraphPlan& plan = changeable(*found);
     GraphNode& own = *plan.by_origin.at(original->serial);
-    if (parameters->type == GraphNodeType::memset && own.parameters.type == GraphNodeType::memset &&
-        (parameters->memset.height > 1 || own.parameters.memset.height > 1)) {
-        return fail(Status::invalid_value, "only memsets of one row are changed in an executable");
+    if (own.type() != GraphNodeType::graph && std::holds_alternative<ChildGraphNodeParameters>(*parameters))
+        return fail(Status::invalid_value, "the child graph is built in another way than the node's");
+    if (Status status = check_settable(own, *parameters); status != Status::success) return status;
+    if (Status status = own.change(*this, *parameters); status != Status::success) return status;
+    if (own.bodies.empty()) {
+        plan.may_launch_graphs |= own.may_launch_graphs();
+    } else {
+        note_launching(plan);
     }
-    if (parameters->type == GraphNodeType::batch_mem_op &&
-        own.parameters.type == GraphNodeType::batch_mem_op &&
-        (parameters->batch.count != own.parameters.batch.count || parameters->batch.operations == nullptr ||
-         !alike(parameters->batch, own.parameters.batch))) {
-        return fail(Status::invalid_value,
-                    "of a batch in an executable only addresses, values and conditions are changed, not the "
-                    "count and the types of its operations");
-    }
-    if (parameters->type == GraphNodeType::kernel && own.parameters.type == GraphNodeType::kernel &&
-        !own.launches_graphs()) {
-        Kernel* kernel = nullptr;
-        std::shared_ptr<simt::Image> image;
-        const cuscope_simt::KernelEntry* entry = nullptr;
-        if (find_entry(parameters->kernel.kernel, &kernel, &image, &entry) == Status::success &&
-            entry->launches_graphs) {
-            return fail(Status::invalid_value,
-                        "a kernel that launches no graphs does not become one that does");
-        }
-    }
-    if (parameters->type == own.parameters.type &&
-        parameters->semaphores.count != own.parameters.semaphores.count) {
-        return fail(Status::invalid_value,
-                    "in an executable the number of a node's semaphores stays what it was");
-    }
-    const CommandRef before = own.command;
-    const GraphNodeParameters old = own.parameters;
-    if (Status status = set_node(own, *parameters); status != Status::success) return status;
-    if (own.parameters.type == GraphNodeType::memcpy && before && own.command &&
-        before->engine != own.command->engine) {
-        own.command = before;
-        own.parameters = old;
-        return fail(Status::invalid_value,
-                    "the copy's direction stays as it was when the graph was instantiated");
-    }
-    plan.may_launch_graphs |= may_launch_graphs(own);
     return Status::success;
 }
 
@@ -458,7 +344,7 @@ Status HostRuntime::graph_node_set_enabled(GraphExecHandle exec, GraphNodeHandle
     if (found == nullptr || original == nullptr) return fail(Status::invalid_value);
     if (!found->plan->by_origin.contains(original->serial))
         return fail(Status::invalid_value, "the executable was not made of the node's graph");
-    if (!can_be_disabled(*original))
+    if (!original->can_be_disabled())
         return fail(Status::invalid_value, "only kernel, copy and memset nodes are disabled");
     changeable(*found).by_origin.at(original->serial)->enabled = enabled != 0;
     return Status::success;
@@ -473,7 +359,7 @@ Status HostRuntime::graph_node_get_enabled(GraphExecHandle exec, GraphNodeHandle
     const auto own = found->plan->by_origin.find(original->serial);
     if (own == found->plan->by_origin.end())
         return fail(Status::invalid_value, "the executable was not made of the node's graph");
-    if (!can_be_disabled(*original))
+    if (!original->can_be_disabled())
         return fail(Status::invalid_value, "only kernel, copy and memset nodes are disabled");
     *enabled = own->second->enabled ? 1 : 0;
     return Status::success;

@@ -1,7 +1,6 @@
 // The host runtime's graphs: making, cloning and destroying them, their nodes and edges.
 #include <algorithm>
 
-#include "host/effects/copies.hpp"
 #include "host/graph/graph.hpp"
 #include "host/runtime/call.hpp"
 
@@ -22,7 +21,8 @@ CommandRef HostRuntime::adopt(Command* command) {
     return kept;
 }
 
-// Nodes share commands, which are but models; an executable runs the effects of its own.
+// Nodes of graphs share commands, because these are never run. An executable has commands and effects of its
+// own.
 void HostRuntime::take_command(GraphNode& node, const CommandRef& from) {
     node.command = from;
     if (!from || !node.graph->hidden) return;
@@ -93,7 +93,7 @@ Status HostRuntime::graph_destroy(GraphHandle graph) {
     return fail(Status::illegal_state, "a stream is being captured to the graph");
 }
 
-// False if a stream is being captured to the graph. Of a graph that a node has nothing is done.
+// False if a stream is being captured to the graph. A graph that belongs to a node stays.
 bool HostRuntime::destroy_unless_captured(const void* graph) {
     const auto owned = graphs_->graphs.find(graph);
     if (owned == graphs_->graphs.end()) return true;
@@ -115,19 +115,13 @@ std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, 
     made->asked_for_memory = graph.asked_for_memory;
     std::unordered_map<const GraphNode*, GraphNode*> copies;
     for (const auto& node : graph.nodes) {
-        auto copy = std::make_unique<GraphNode>();
+        auto copy = GraphNode::make_for(node->parameters());
         copy->graph = made.get();
         copy->number = node->number;
         copy->serial = ++graphs_->last_serial;
         copy->origin = node->serial;
         copy->device = node->device;
-        copy->parameters = node->parameters;
-        copy->attributes = node->attributes;
-        copy->name = node->name;
-        take_command(*copy, node->command);
-        copy->memory = node->memory;
-        copy->known_destination = node->known_destination;
-        copy->known_source = node->known_source;
+        copy->imitate(*this, *node);
         for (const auto& body : node->bodies) {
             auto inner = copy_graph(*body, hidden);
             inner->parent = copy.get();
@@ -135,10 +129,6 @@ std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, 
             copy->body_handles.push_back(reinterpret_cast<GraphHandle>(inner.get()));
             copy->bodies.push_back(std::move(inner));
         }
-        if (node->parameters.type == GraphNodeType::graph)
-            copy->parameters.graph = copy->body_handles.front();
-        copy->parameters.conditional.bodies = copy->body_handles.data();
-        keep_arguments(*copy);
         copies.emplace(node.get(), copy.get());
         if (!hidden) graphs_->nodes.emplace(copy.get(), copy.get());
         made->nodes.push_back(std::move(copy));
@@ -201,14 +191,13 @@ void HostRuntime::connect(GraphNode& from, GraphNode& to, const GraphEdgeData& d
 
 Status HostRuntime::check_edge(const GraphNode& from, const GraphNode& to, const GraphEdgeData& data) {
     if (data == GraphEdgeData{}) return Status::success;
-    const bool kernel = from.parameters.type == GraphNodeType::kernel;
+    const bool kernel = from.is_kernel();
     if (data.type == DependencyType::full) {
         if (data.to_port == 0 && kernel && data.from_port <= ports::kernel_launch_order)
             return Status::success;
         return fail(Status::invalid_value, "only kernel nodes have other ports than 0");
     }
-    if (data.type != DependencyType::programmatic || data.to_port != 0 || !kernel ||
-        to.parameters.type != GraphNodeType::kernel ||
+    if (data.type != DependencyType::programmatic || data.to_port != 0 || !kernel || !to.is_kernel() ||
         (data.from_port != ports::kernel_programmatic && data.from_port != ports::kernel_launch_order)) {
         return fail(Status::invalid_value,
                     "a programmatic edge leads from port 1 or 2 of a kernel node to a kernel node");
@@ -223,15 +212,19 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
     if (call.refused()) return call.status();
     if (node == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     *node = nullptr;
-    // A GPU looks at these before it looks at the graph and the dependencies.
-    if (Status status = check_kinds(*parameters); status != Status::success) return status;
+    // A GPU makes these checks before it looks at the graph and the dependencies.
+    auto made = GraphNode::make_for(*parameters);
+    if (made == nullptr) {
+        // Refused before the library is asked: its last error stays.
+        thread().detail = "a node of type " + std::to_string(static_cast<int>(type_of(*parameters)));
+        return Status::not_supported;
+    }
+    if (Status status = made->check(*this, *parameters); status != Status::success) return status;
     const Found<Graph> into = find_graph(graph);
     if (into == nullptr || (dependencies == nullptr && count > 0)) return fail(Status::invalid_value);
-    auto made = std::make_unique<GraphNode>();
     made->graph = into.get();
     made->serial = ++graphs_->last_serial;
     made->device = thread().device;
-    made->parameters.type = parameters->type;
     std::unordered_set<const GraphNode*> seen;
     for (std::size_t i = 0; i < count; ++i) {
         const Found<const GraphNode> from = find_node(dependencies[i]);
@@ -242,14 +235,8 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
         if (edge_data == nullptr) continue;
         if (Status status = check_edge(*from, *made, edge_data[i]); status != Status::success) return status;
     }
-    if (parameters->type == GraphNodeType::mem_alloc || parameters->type == GraphNodeType::mem_free)
-        into->asked_for_memory = true;
-    if (parameters->type == GraphNodeType::conditional) {
-        if (Status status = fill_conditional(*made, parameters->conditional); status != Status::success)
-            return status;
-    } else if (Status status = fill_node(*made, *parameters); status != Status::success) {
-        return status;
-    }
+    if (made->manages_memory()) into->asked_for_memory = true;
+    if (Status status = made->set(*this, *parameters); status != Status::success) return status;
     GraphNode& added = append(*into, std::move(made));
     for (std::size_t i = 0; i < count; ++i) {
         connect(*find_node(dependencies[i]), added, edge_data == nullptr ? GraphEdgeData{} : edge_data[i]);
@@ -326,7 +313,7 @@ Status HostRuntime::graph_add_dependencies(GraphHandle graph, const GraphNodeHan
         }
         return status;
     };
-    // Backwards, so that each pops what it pushed.
+    // Backwards, so that each step removes the edge that it added.
     const auto undo = [&](Status status) {
         std::reverse(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(added));
         return refuse(status);

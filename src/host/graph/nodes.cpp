@@ -1,233 +1,30 @@
-// What the nodes of the host runtime's graphs do: their parameters and attributes.
-#include <algorithm>
-
-#include "host/effects/copies.hpp"
-#include "host/effects/stream_memory_operations.hpp"
+// Calls about single nodes of the host runtime's graphs. The classes of nodes stand in nodes/.
 #include "host/graph/graph.hpp"
 #include "host/runtime/call.hpp"
+#include "runtime/overloads.hpp"
 
 namespace cuscope::host {
 
-// Arguments and operations as get_params gives them: where the command has them.
-void HostRuntime::keep_arguments(GraphNode& node) {
-    node.arguments.clear();
-    if (node.parameters.type == GraphNodeType::external_semaphore_signal ||
-        node.parameters.type == GraphNodeType::external_semaphore_wait) {
-        keep_semaphores(node);
-    }
-    if (node.parameters.type == GraphNodeType::batch_mem_op) {
-        node.parameters.batch.operations =
-            node.command
-                ? static_cast<const MemoryOperationsEffect&>(*node.command->effect).operations().data()
-                : nullptr;
-    }
-    if (node.parameters.type != GraphNodeType::kernel || !node.command) return;
-    const auto& launch = static_cast<const KernelEffect&>(*node.command->effect).launch;
-    for (unsigned i = 0; i < launch.kernel->parameter_count; ++i) {
-        const std::byte* const value = launch.arguments.data() + launch.kernel->parameters[i].offset;
-        node.arguments.push_back(const_cast<std::byte*>(value));
-    }
-    node.parameters.kernel.arguments = node.arguments.data();
+HostRuntime::GraphNode::Made HostRuntime::GraphNode::make_for(const GraphNodeParameters& parameters) {
+    return std::visit(overloads{[](const auto& given) { return make(given); },
+                                [](const UnknownNodeParameters&) { return Made(); }},
+                      parameters);
 }
 
-void HostRuntime::note_memory(GraphNode& node) {
-    const Effect* const effect = node.command ? node.command->effect.get() : nullptr;
-    if (effect == nullptr) return;
-    if (node.parameters.type == GraphNodeType::memcpy) {
-        const auto& copy = static_cast<const CopyEffect&>(*effect);
-        node.known_destination = memory_.find(copy.destination().base) != nullptr;
-        node.known_source = memory_.find(copy.source().base) != nullptr;
-    } else if (node.parameters.type == GraphNodeType::memset) {
-        node.known_destination = true;
-    }
+void HostRuntime::GraphNode::enqueue(HostRuntime&, const Launch& launch, Command* made) const {
+    if (!command || !enabled) return;
+    made->imitate(*command.get());
+    made->role = Role::effect;
+    if (launch.run.node_priority) made->priority = command->priority;
 }
 
-Status HostRuntime::make_node_command(const GraphNodeParameters& parameters,
-                                      const std::vector<LaunchAttribute>& attributes, Command** made) {
-    *made = nullptr;
-    Stream& stream = *device().legacy;  // only what is of the device counts
-    switch (parameters.type) {
-        case GraphNodeType::kernel: {
-            const KernelNodeParameters& given = parameters.kernel;
-            if (given.kernel == nullptr)
-                return fail(Status::invalid_device_function, "the node's kernel is null");
-            LaunchConfig config;
-            config.grid = given.grid;
-            config.block = given.block;
-            config.dynamic_shared_bytes = given.dynamic_shared_bytes;
-            config.duration_ns = given.duration_ns;
-            config.array_bytes = given.array_bytes;
-            config.attributes = attributes;
-            LaunchRequest request;
-            request.node = true;
-            return make_kernel(config, given.kernel, given.arguments, stream, &request, made);
-        }
-        case GraphNodeType::memcpy: {
-            Box destination, source;
-            Extent extent;
-            bool wait = false;
-            const Memcpy3DParameters& given = parameters.memcpy;
-            if (Status status = boxes_of(&given, &destination, &source, &extent); status != Status::success)
-                return status;
-            return make_copy(destination, source, extent, given.kind, stream, {.node = true}, made, &wait);
-        }
-        case GraphNodeType::memset: {
-            const MemsetNodeParameters& given = parameters.memset;
-            const std::size_t element = given.element_bytes;
-            if (element != 1 && element != 2 && element != 4) {
-                return fail(Status::invalid_value,
-                            "elements of " + std::to_string(element) + " bytes; allowed are 1, 2 and 4");
-            }
-            if (element < 4 && given.value >> (8 * element) != 0) {
-                return fail(Status::invalid_value, "the value has more than the " + std::to_string(element) +
-                                                       " bytes of an element");
-            }
-            const std::size_t width = given.width * element;
-            const std::size_t pitch = given.height > 1 ? given.pitch : width;
-            if (Status status = check_set_2d(given.pointer, pitch, element, width, given.height);
-                status != Status::success) {
-                return status;
-            }
-            return make_set({static_cast<std::byte*>(given.pointer), pitch, 0}, given.value, element,
-                            {width, given.height, 1}, stream, made);
-        }
-        case GraphNodeType::host:
-            return make_host_command(parameters.host, stream, made);
-        case GraphNodeType::batch_mem_op:
-            return make_memory_operations(parameters.batch, stream, true, made);
-        case GraphNodeType::external_semaphore_signal:
-        case GraphNodeType::external_semaphore_wait:
-            return make_semaphores(parameters.semaphores,
-                                   parameters.type == GraphNodeType::external_semaphore_wait, stream, made);
-        default:
-            return Status::success;
-    }
-}
-
-// Parameters that are refused by themselves, whatever graph they are for.
-Status HostRuntime::check_kinds(const GraphNodeParameters& parameters) {
-    switch (parameters.type) {
-        case GraphNodeType::kernel:
-        case GraphNodeType::memset:
-        case GraphNodeType::host:
-        case GraphNodeType::empty:
-        case GraphNodeType::wait_event:
-        case GraphNodeType::event_record:
-        case GraphNodeType::external_semaphore_signal:
-        case GraphNodeType::external_semaphore_wait:
-        case GraphNodeType::mem_alloc:
-        case GraphNodeType::mem_free:
-        case GraphNodeType::batch_mem_op:
-        case GraphNodeType::conditional:
-            return Status::success;
-        case GraphNodeType::memcpy: {
-            const int kind = static_cast<int>(parameters.memcpy.kind);
-            if (kind >= 0 && kind <= 4) return Status::success;
-            return fail(Status::invalid_memcpy_direction);
-        }
-        case GraphNodeType::graph: {
-            const Found<const Graph> child = find_graph(parameters.graph);
-            if (child == nullptr || !child->unique()) return Status::success;
-            return fail(Status::not_supported,
-                        "a child graph has no conditional nodes and allocates no memory");
-        }
-    }
-    // Refused before the library is asked, and no last error of it.
-    thread().detail = "a node of type " + std::to_string(static_cast<int>(parameters.type));
-    return Status::not_supported;
-}
-
-// Takes the parameters over; refused, the node is as it was.
-Status HostRuntime::fill_node(GraphNode& node, GraphNodeParameters& parameters) {
-    switch (parameters.type) {
-        case GraphNodeType::kernel:
-        case GraphNodeType::memcpy:
-        case GraphNodeType::memset:
-        case GraphNodeType::host:
-        case GraphNodeType::empty:
-        case GraphNodeType::batch_mem_op:
-        case GraphNodeType::external_semaphore_signal:
-        case GraphNodeType::external_semaphore_wait:
-            break;
-        case GraphNodeType::graph: {
-            const Found<const Graph> child = find_graph(parameters.graph);
-            if (child == nullptr)
-                return fail(Status::invalid_value, "the child graph does not exist, or was destroyed");
-            if (child == node.graph) return fail(Status::invalid_value, "a graph within itself");
-            if (Status status = check_kinds(parameters); status != Status::success) return status;
-            auto body = copy_graph(*child, false);
-            body->parent = &node;
-            for (const auto& old : node.bodies) {
-                graphs_->alive.erase(old.get());
-                forget_nodes(*old);
-            }
-            graphs_->alive.insert(body.get());
-            node.body_handles = {reinterpret_cast<GraphHandle>(body.get())};
-            node.bodies.clear();
-            node.bodies.push_back(std::move(body));
-            node.parameters = parameters;
-            node.parameters.graph = node.body_handles.front();
-            return Status::success;
-        }
-        case GraphNodeType::wait_event:
-        case GraphNodeType::event_record:
-            if (parameters.event == nullptr) return fail(Status::invalid_value, "the node's event is null");
-            if (find_event(parameters.event) == nullptr) return invalid_handle("event");
-            break;
-        case GraphNodeType::mem_alloc: {
-            std::shared_ptr<GraphMemory> memory;
-            if (Status status = make_graph_memory(parameters.alloc, &memory); status != Status::success)
-                return status;
-            node.memory = std::move(memory);
-            node.parameters = parameters;
-            node.parameters.alloc.access = nullptr;
-            node.parameters.alloc.access_count = 0;
-            return Status::success;
-        }
-        case GraphNodeType::mem_free: {
-            GraphMemory* const memory = graphs_->memory_at(parameters.free);
-            if (memory == nullptr) {
-                return fail(Status::invalid_value, "the address is not one that a node of a graph allocates");
-            }
-            for (const auto& other : node.graph->nodes) {
-                if (other->memory.get() == memory && other->parameters.type == GraphNodeType::mem_alloc &&
-                    memory->instantiated) {
-                    return fail(Status::invalid_value,
-                                "an executable was made of the graph, which leaves the memory allocated");
-                }
-                if (other->parameters.type == GraphNodeType::mem_free && other->memory.get() == memory)
-                    return fail(Status::invalid_value, "another node of the graph frees the memory");
-            }
-            node.memory = memory->shared_from_this();
-            node.parameters = parameters;
-            return Status::success;
-        }
-        default: {
-            const LastErrorKept kept;  // the contract refuses it, not the library
-            return fail(Status::not_supported,
-                        "a node of type " + std::to_string(static_cast<int>(parameters.type)));
-        }
-    }
-    Command* command = nullptr;
-    if (Status status = make_node_command(parameters, node.attributes, &command); status != Status::success)
-        return status;
-    node.command = command == nullptr ? CommandRef() : adopt(command);
-    node.parameters = parameters;
-    if (parameters.type == GraphNodeType::kernel) node.name = find_kernel(parameters.kernel.kernel)->lowered;
-    keep_arguments(node);
-    note_memory(node);
-    return Status::success;
-}
-
-Status HostRuntime::set_node(GraphNode& node, GraphNodeParameters& parameters) {
-    if (parameters.type != node.parameters.type) {
+// Refuses parameters that the node does not take from any call.
+Status HostRuntime::check_settable(const GraphNode& node, const GraphNodeParameters& parameters) {
+    if (type_of(parameters) != node.type())
         return fail(Status::invalid_value, "the parameters are of another type than the node");
-    }
-    if (node.parameters.type == GraphNodeType::mem_alloc || node.parameters.type == GraphNodeType::mem_free ||
-        node.parameters.type == GraphNodeType::conditional) {
+    if (node.is_fixed())
         return fail(Status::not_supported, "the parameters of a node of this type are set for good");
-    }
-    return fill_node(node, parameters);
+    return Status::success;
 }
 
 Status HostRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* type) {
@@ -236,17 +33,16 @@ Status HostRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* typ
     const LastErrorKept kept;  // the driver is asked: the library does not know all types
     const Found<const GraphNode> found = find_node(node);
     if (found == nullptr || type == nullptr) return fail(Status::invalid_value);
-    *type = found->parameters.type;
+    *type = found->type();
     return Status::success;
 }
 
 Status HostRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
     Call call(*this, &CallCosts::other);
     if (call.refused()) return call.status();
-    const Found<GraphNode> found = find_node(node);
+    const Found<const GraphNode> found = find_node(node);
     if (found == nullptr || parameters == nullptr) return fail(Status::invalid_value);
-    if (found->parameters.type == GraphNodeType::kernel && found->arguments.empty()) keep_arguments(*found);
-    *parameters = found->parameters;
+    *parameters = found->parameters();
     return Status::success;
 }
 
@@ -255,57 +51,8 @@ Status HostRuntime::graph_node_set_params(GraphNodeHandle node, GraphNodeParamet
     if (call.refused()) return call.status();
     const Found<GraphNode> found = find_node(node);
     if (found == nullptr || parameters == nullptr) return fail(Status::invalid_value);
-    return set_node(*found, *parameters);
-}
-
-Status HostRuntime::graph_kernel_node_set_attribute(GraphNodeHandle node, LaunchAttributeId id,
-                                                    const LaunchAttribute* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Found<GraphNode> found = find_node(node);
-    if (found == nullptr || value == nullptr || found->parameters.type != GraphNodeType::kernel)
-        return fail(Status::invalid_value);
-    std::vector<LaunchAttribute> attributes = found->attributes;
-    std::erase_if(attributes, [&](const LaunchAttribute& other) { return other.id == id; });
-    attributes.push_back(*value);
-    attributes.back().id = id;
-    std::swap(found->attributes, attributes);
-    GraphNodeParameters parameters = found->parameters;
-    const Status status = fill_node(*found, parameters);
-    if (status != Status::success) std::swap(found->attributes, attributes);
-    return status;
-}
-
-Status HostRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, LaunchAttributeId id,
-                                                    LaunchAttribute* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Found<const GraphNode> found = find_node(node);
-    if (found == nullptr || value == nullptr || found->parameters.type != GraphNodeType::kernel)
-        return fail(Status::invalid_value);
-    *value = {};
-    value->id = id;
-    for (const LaunchAttribute& attribute : found->attributes) {
-        if (attribute.id == id) *value = attribute;
-    }
-    return Status::success;
-}
-
-Status HostRuntime::graph_kernel_node_copy_attributes(GraphNodeHandle destination, GraphNodeHandle source) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Found<GraphNode> to = find_node(destination);
-    const Found<const GraphNode> from = find_node(source);
-    if (to == nullptr || from == nullptr || to->parameters.type != GraphNodeType::kernel ||
-        from->parameters.type != GraphNodeType::kernel) {
-        return fail(Status::invalid_value);
-    }
-    std::vector<LaunchAttribute> attributes = from->attributes;
-    std::swap(to->attributes, attributes);
-    GraphNodeParameters parameters = to->parameters;
-    const Status status = fill_node(*to, parameters);
-    if (status != Status::success) std::swap(to->attributes, attributes);
-    return status;
+    if (Status status = check_settable(*found, *parameters); status != Status::success) return status;
+    return found->set(*this, *parameters);
 }
 
 }  // namespace cuscope::host

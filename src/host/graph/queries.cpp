@@ -1,4 +1,4 @@
-// What the host runtime's graphs are asked: nodes, roots, edges.
+// Queries of the host runtime's graphs: nodes, roots, edges.
 #include <algorithm>
 
 #include "host/graph/graph.hpp"

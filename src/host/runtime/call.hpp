@@ -1,10 +1,8 @@
-// The prologue of every call of the host runtime, and the effects that these calls issue. Private to
-// src/host.
+// The prologue of every call of the host runtime. Private to src/host.
 #pragma once
 
 #include <utility>
 
-#include "host/executor/executor.hpp"
 #include "host/runtime/host_runtime.hpp"
 #include "runtime/process.hpp"
 
@@ -69,56 +67,6 @@ class HostRuntime::OnDevice {
 
   private:
     int before_;
-};
-
-class HostRuntime::KernelEffect final : public Effect {
-  public:
-    simt::Launch launch;
-    simt::RunControl control;
-    simt::Outcome outcome;
-    bool tells_time = true;
-
-    void starting(Time time) override { launch.start_ns = time; }
-    void primary_ended(Time time) override { launch.primary_ended_ns = time; }
-    Time triggered() const override { return outcome.triggered_ns; }
-    void run() override { outcome = simt::run(launch, control); }
-    Time elapsed() const override { return tells_time ? outcome.elapsed_ns : 0; }
-    bool stalled() const override { return control.stalled.load(); }
-    bool may_launch_graphs() const {
-        return (launch.image->table().flags & cuscope_simt::launches_graphs) != 0;
-    }
-    std::shared_ptr<Effect> copy() const override {
-        auto made = std::make_shared<KernelEffect>();
-        made->launch = launch;
-        return made;
-    }
-};
-
-class HostRuntime::HostFunctionEffect final : public Effect {
-  public:
-    HostFunctionEffect(HostFunction function, void* data, Time overhead)
-        : function_(function), data_(data), overhead_(overhead) {}
-
-    void starting(Time time) override { started_ = time; }
-    void run() override {
-        ThreadState& state = thread();
-        state.in_host_function = true;
-        state.host_function_time = started_;
-        function_(data_);
-        elapsed_ = overhead_ + state.host_function_time - started_;
-        state.in_host_function = false;
-    }
-    Time elapsed() const override { return elapsed_; }
-    std::shared_ptr<Effect> copy() const override {
-        return std::make_shared<HostFunctionEffect>(function_, data_, overhead_);
-    }
-    HostFunction called() const { return function_; }
-    void* argument() const { return data_; }
-
-  private:
-    HostFunction function_;
-    void* data_;
-    Time overhead_, started_ = 0, elapsed_ = 0;
 };
 
 }  // namespace cuscope::host

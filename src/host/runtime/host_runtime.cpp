@@ -8,6 +8,7 @@
 #include <ctime>
 #include <thread>
 
+#include "host/effects/kernel.hpp"
 #include "host/effects/semaphore.hpp"
 #include "host/graph/graph.hpp"
 #include "host/runtime/call.hpp"
@@ -116,7 +117,7 @@ bool HostRuntime::starts(const Command* command) {
     note_progress();
     if (command->engine == Engine::host) running_callback_ = command;
     if (command->engine == Engine::compute) {
-        auto& kernel = static_cast<KernelEffect&>(*command->effect);
+        KernelEffect& kernel = KernelEffect::of(*command);
         kernel.outcome = {};
         kernel.control.abort = devices_[command->device]->resets > 0;
         running_kernels_.push_back(command);
@@ -131,14 +132,14 @@ void HostRuntime::done(Command* command) {
     if (command->duration_from_effect || command->may_trigger)
         timeline_.resolve(command, command->effect->elapsed(), command->effect->triggered());
     if (std::erase(running_kernels_, command) == 0) return;
-    const simt::Outcome& outcome = static_cast<const KernelEffect&>(*command->effect).outcome;
+    const simt::Outcome& outcome = KernelEffect::of(*command).outcome;
     printed_ += outcome.printed;
     if (outcome.status != Status::success) lose(command->device, outcome.status, outcome.detail);
 }
 
 void HostRuntime::abort_kernels(int device) {
     for (const Command* command : running_kernels_) {
-        if (command->device == device) static_cast<KernelEffect&>(*command->effect).control.abort = true;
+        if (command->device == device) KernelEffect::of(*command).control.abort = true;
     }
 }
 

@@ -333,9 +333,11 @@ class HostRuntime final : public Runtime {
     void leave_capture(Capture& capture);
     bool destroy_unless_captured(const void* graph);
     void join(Stream& stream, const std::vector<GraphNode*>& tips, const std::vector<GraphEdgeData>& edges);
-    GraphNode& add_captured(Stream& stream, GraphNodeParameters parameters, Command* command);
+    void add_captured(Stream& stream, std::unique_ptr<GraphNode> made);
     Status capture_wait(Stream& stream, Event& event, bool external);
     Status capture_record(Stream& stream, Event& event, EventHandle handle, bool external);
+    void capture_external_wait(Stream& stream, EventHandle event);
+    void capture_external_record(Stream& stream, EventHandle event);
     Status capture_copy(Stream& stream, const Box& destination, const Box& source, const Extent& extent,
                         MemcpyKind kind, const Memcpy3DParameters* parameters, Command* command);
     Status capture_set(Stream& stream, const Box& box, std::uint32_t value, std::size_t element,
@@ -346,7 +348,8 @@ class HostRuntime final : public Runtime {
                            Command** made);
     Status enqueue_semaphores(Lock& lock, const ExternalSemaphoreNodeParameters& parameters, bool wait,
                               StreamHandle stream);
-    static void keep_semaphores(GraphNode& node);
+    Status capture_semaphores(Stream& stream, const ExternalSemaphoreNodeParameters& parameters, bool wait,
+                              Command* command);
     Status capture_batch(Stream& stream, const BatchMemOpNodeParameters& parameters, Command* command);
     Status capture_host(Stream& stream, HostFunction function, void* data, Command* command);
     Status capture_alloc(Stream& stream, void** pointer, std::size_t bytes, int device);
@@ -361,9 +364,6 @@ class HostRuntime final : public Runtime {
     std::unique_ptr<Graph> new_graph();
     std::unique_ptr<Graph> copy_graph(const Graph& graph, bool hidden);
     void forget_nodes(Graph& graph);
-    // Makes the command for a node's parameters; null for node types that have no command.
-    Status make_node_command(const GraphNodeParameters& parameters,
-                             const std::vector<LaunchAttribute>& attributes, Command** made);
     Status check_memory_operation(const MemoryOperation& operation, bool of_node);
     Status make_memory_operations(const BatchMemOpNodeParameters& parameters, Stream& stream, bool of_node,
                                   Command** made);
@@ -385,24 +385,19 @@ class HostRuntime final : public Runtime {
     Status give_edges(const std::vector<NewEdge>& edges, bool from_side, bool to_side, GraphNodeHandle* from,
                       GraphNodeHandle* to, GraphEdgeData* edge_data, std::size_t* count);
     void forget_node(const GraphNode& node);
-    Status check_kinds(const GraphNodeParameters& parameters);
-    Status fill_node(GraphNode& node, GraphNodeParameters& parameters);
-    Status set_node(GraphNode& node, GraphNodeParameters& parameters);
-    void keep_arguments(GraphNode& node);
-    void note_memory(GraphNode& node);
+    Status check_settable(const GraphNode& node, const GraphNodeParameters& parameters);
+    Status check_node_event(EventHandle event);
     Status make_graph_memory(AllocNodeParameters& parameters, std::shared_ptr<GraphMemory>* made);
-    Status fill_conditional(GraphNode& node, ConditionalNodeParameters& parameters);
     void make_plan(GraphPlan& plan);
     std::shared_ptr<GraphPlan> plan_of(const Graph& graph);
     GraphPlan& changeable(GraphExec& exec);
-    bool device_copies(const GraphNode& node);
     Status check_unique(const Graph& graph, const GraphExec* exec);
     Status check_executable(const Graph& graph, bool by_device, bool device_launch,
                             GraphInstantiateParameters* out);
     static void plan_graph(Graph& graph, GraphSteps& steps, const std::vector<int>& begins,
                            std::vector<int>* ends);
+    bool is_there(const Box& box, const Extent& extent);
     Status check_plan(const GraphPlan& plan, int device, bool frees);
-    static bool may_launch_graphs(const GraphNode& node);
     void note_launching(GraphPlan& plan);
     void upload(const GraphExec& exec, Stream& stream);
     GraphExecUpdateInfo difference(const Graph& have, const Graph& want);
@@ -411,12 +406,11 @@ class HostRuntime final : public Runtime {
     struct GraphRun;
     void enqueue_steps(const GraphRun& run, const GraphSteps& steps, Command* begin, bool now,
                        std::vector<Command*>* ends);
-    void decide(const GraphRun& run, const GraphStep& step, Command* join, std::vector<Command*> after,
-                bool now);
     std::shared_ptr<LaunchEnvironment> outermost_environment(Stream& stream,
                                                              const std::shared_ptr<DeviceGraph>& graph);
-    // If the command is a kernel that launches graphs: gives it the environment to do so.
-    void let_launch(const std::shared_ptr<LaunchEnvironment>& environment, Command* command);
+    // Gives a kernel the environment in which it launches graphs.
+    void let_launch(const std::shared_ptr<LaunchEnvironment>& environment, Command* command,
+                    const KernelEffect& model);
     void begin_device_graph(const std::shared_ptr<LaunchEnvironment>& environment,
                             std::shared_ptr<DeviceGraph> graph, std::span<Command* const> after);
     void leave(const std::shared_ptr<LaunchEnvironment>& environment);

@@ -9,6 +9,8 @@
 #include <set>
 
 #include "host/effects/copies.hpp"
+#include "host/effects/host_function.hpp"
+#include "host/effects/kernel.hpp"
 #include "host/effects/semaphore.hpp"
 #include "host/effects/stream_memory_operations.hpp"
 #include "host/runtime/call.hpp"
