@@ -1,10 +1,14 @@
 // The message for arguments of wrong types. It replaces pybind11's own message, which shows the names of
 // private types and the values in full.
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "bindings/support/fast_calls.hpp"
 #include "bindings/support/objects.hpp"
+#include "bindings/support/signatures.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -14,36 +18,14 @@ Dispatcher dispatch = nullptr;  // pybind11's function, which all bound function
 
 constexpr std::string_view mark = "(): incompatible ";
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-        text.replace(at, from.size(), to);
-    }
-}
-
 std::string short_name(const char* type) {
     const std::string_view name = type;
     return std::string(name.substr(name.rfind('.') + 1));
 }
 
-// "(self: cuscope._core.Event, stream: int) -> None" -> "(stream: int)"
-std::string readable(std::string signature) {
-    if (const auto end = signature.rfind(") -> "); end != std::string::npos) signature.resize(end + 1);
-    if (signature.starts_with("(self: ")) {
-        const auto end = signature.find(", ");
-        signature = end == std::string::npos ? "()" : "(" + signature.substr(end + 2);
-    }
-    replace_all(signature, "cuscope._core.", "");
-    replace_all(signature, "cuscope._protocols.", "");
-    replace_all(signature, "typing.SupportsIndex", "int");
-    replace_all(signature, "typing.SupportsFloat | int", "float");
-    replace_all(signature, "collections.abc.", "");
-    replace_all(signature, "typing.", "");
-    return signature;
-}
-
-// The signatures that the message lists.
-std::string allowed(std::string_view message, const std::string& name) {
-    std::string text;
+// The signatures that pybind11's message lists, without the types of results.
+std::vector<std::string> listed(std::string_view message) {
+    std::vector<std::string> signatures;
     for (std::size_t at = 0; at < message.size();) {
         const std::size_t end = std::min(message.find('\n', at), message.size());
         std::string_view line = message.substr(at, end - at);
@@ -51,9 +33,17 @@ std::string allowed(std::string_view message, const std::string& name) {
         if (line.starts_with("Invoked with")) break;
         const std::size_t begin = line.find('(');
         if (!line.starts_with("    ") || begin == std::string_view::npos) continue;
-        line.remove_prefix(begin);
-        text += (text.empty() ? "" : ", or ") + name + readable(std::string(line));
+        std::string signature = readable_signature(std::string(line.substr(begin)));
+        if (const auto result = signature.rfind(") -> "); result != std::string::npos)
+            signature.resize(result + 1);
+        signatures.push_back(std::move(signature));
     }
+    return signatures;
+}
+
+std::string joined(const std::vector<std::string>& signatures, const std::string& name) {
+    std::string text;
+    for (const std::string& signature : signatures) text += (text.empty() ? "" : ", or ") + name + signature;
     return text;
 }
 
@@ -84,9 +74,11 @@ void explain(PyObject* const* arguments, std::size_t count, PyObject* names) {
         const std::string type = short_name(Py_TYPE(arguments[0])->tp_name);
         name = constructor ? type : type + "." + name;
     }
+    const std::size_t first = method && count > 0 ? 1 : 0;
+    const std::vector<std::string> signatures = listed(message);
     const std::string text = name + "(): takes no such arguments as " +
-                             given(arguments, method && count > 0 ? 1 : 0, count, names) + "; allowed is " +
-                             allowed(message, name);
+                             given(arguments, first, count, names) + "; allowed is " +
+                             joined(signatures, name);
     PyErr_SetString(PyExc_TypeError, text.c_str());
 }
 
