@@ -14,6 +14,7 @@ import pytest
 
 import cuscope as cs
 from cuscope import _core
+from package.object_states import OBJECTS, SIMULATED_ONLY, World
 
 PUBLIC = {name: getattr(cs, name) for name in cs.__all__ if name != "__version__"}
 CLASSES = {name: value for name, value in PUBLIC.items() if isinstance(value, type)}
@@ -35,6 +36,9 @@ CONSTRUCTED = {
     for name, type_ in CLASSES.items()
     if type_ in vars(_core).values() and type(vars(type_)["__init__"]).__name__ == "instancemethod"
 }
+
+
+CALLABLES = {**EXTENSION_FUNCTIONS, **CONSTRUCTED}
 
 
 def first_line(function: object) -> str:
@@ -106,6 +110,60 @@ def test_a_docstring_line_has_the_names_that_a_program_writes():
     assert first_line(cs.Device.attribute) == "attribute(name: int | str) -> int"
     assert first_line(cs.host_work) == "host_work(seconds: float) -> None"
     assert first_line(cs.Stream.record) == "record(event: Event | None = None) -> Event"
+
+
+# Wrong arguments
+
+# Their keywords are for the function that they call later.
+TAKES_ANY_KEYWORD = {"Stream.host_function", "Graph.add_host", "GraphExec.set_host"}
+
+
+def instances(device: cs.Device) -> dict[str, object]:
+    world, made = World(), {}
+    for name, make in OBJECTS.items():
+        if device.simulated or name not in SIMULATED_ONLY:
+            thing = make(world)
+            made.setdefault(type(thing).__name__, thing)
+    return made
+
+
+def test_a_wrong_keyword_is_named_with_the_allowed_ones(device):
+    own, called = instances(device), 0
+    for name, call in CALLABLES.items():
+        if name in TAKES_ANY_KEYWORD:
+            continue
+        if name in METHODS and not is_static(name):
+            kind, _, method = name.partition(".")
+            if kind not in own:
+                assert not device.simulated, name
+                continue
+            call = getattr(own[kind], method)
+        with pytest.raises(TypeError) as caught:
+            call(nonsense=1)
+        message = str(caught.value)
+        assert f"{call.__name__}(): takes no such arguments as (nonsense=int)" in message
+        assert "because it has no argument 'nonsense'; allowed is " in message, message
+        assert PRIVATE_NAMES.search(message) is None, message
+        called += 1
+
+    assert called > 100
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: cs.Device(3), r"because 'device' takes str \| Device, not int; allowed is Device\("),
+        (lambda: cs.Device(), "because 'device' is missing"),
+        (lambda: cs.Event(5), "because it takes no arguments without a name"),
+        (lambda: cs.copy_batch(1, 2), "because it takes at most 1 without a name"),
+        (lambda: cs.host_work("x"), "because 'seconds' takes float, not str"),
+        (lambda: cs.Stream().wait(external=True), "because 'what' is missing"),
+        (lambda: cs.current_device().can_access_peer(cs.Stream()), "'other' takes Device, not Stream"),
+    ],
+)
+def test_a_message_names_the_wrong_argument(device, call, text):
+    with pytest.raises(TypeError, match=text):
+        call()
 
 
 # The stub

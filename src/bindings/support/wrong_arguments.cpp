@@ -1,6 +1,7 @@
 // The message for arguments of wrong types. It replaces pybind11's own message, which shows the names of
 // private types and the values in full.
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,6 +59,95 @@ std::string given(PyObject* const* arguments, std::size_t first, std::size_t cou
     return text.empty() ? "no arguments" : "(" + text + ")";
 }
 
+bool is_instance_of(PyObject* value, std::string_view type) {
+    for (PyTypeObject* each = Py_TYPE(value); each != nullptr; each = each->tp_base) {
+        if (short_name(each->tp_name) == type) return true;
+    }
+    return false;
+}
+
+// Can `value` be an argument of this one type, such as "str"? True if the name of the type does not tell.
+bool may_be(PyObject* value, std::string_view type) {
+    if (type == "None") return value == Py_None;
+    if (type == "str") return PyUnicode_Check(value) != 0;
+    if (type == "bool")
+        return PyBool_Check(value) != 0 || short_name(Py_TYPE(value)->tp_name).starts_with("bool");
+    if (type == "int") return PyIndex_Check(value) != 0;
+    if (type == "float") return PyNumber_Check(value) != 0 && PyComplex_Check(value) == 0;
+    const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+    const bool plain = std::all_of(type.begin(), type.end(),
+                                   [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; });
+    const py::object module = py::module_::import("cuscope._core");
+    const std::string name(type);
+    if (!plain || type.empty() || !upper(type.front()) || !py::hasattr(module, name.c_str())) return true;
+    return is_instance_of(value, type);
+}
+
+bool fits(PyObject* value, std::string_view types) {
+    if (types.empty()) return true;
+    for (std::size_t at = 0; at <= types.size();) {
+        const std::size_t end = std::min(types.find(" | ", at), types.size());
+        if (may_be(value, types.substr(at, end - at))) return true;
+        at = end + 3;
+    }
+    return false;
+}
+
+std::string wrong_type(const SignatureParameter& parameter, PyObject* value) {
+    return fits(value, parameter.type)
+               ? ""
+               : "'" + parameter.name + "' takes " + parameter.type + ", not " + kind_of(value);
+}
+
+// Which argument is wrong, for a function with one signature; empty if the signature does not tell.
+std::string reason(const std::vector<SignatureParameter>& parameters, PyObject* const* arguments,
+                   std::size_t count, PyObject* names) {
+    std::size_t position = 0;
+    bool by_name_only = false, all_positions = false, all_names = false;
+    std::vector<std::string> missing;
+    std::vector<std::pair<const SignatureParameter*, PyObject*>> passed;
+    const auto named = static_cast<std::size_t>(names == nullptr ? 0 : PyTuple_GET_SIZE(names));
+    const auto name_at = [&](std::size_t i) {
+        return py::str(PyTuple_GET_ITEM(names, static_cast<Py_ssize_t>(i))).cast<std::string>();
+    };
+    const auto value_of = [&](const std::string& name) -> PyObject* {
+        for (std::size_t i = 0; i < named; ++i) {
+            if (name_at(i) == name) return arguments[count + i];
+        }
+        return nullptr;
+    };
+    for (const SignatureParameter& one : parameters) {
+        if (one.name == "/") continue;
+        if (one.name.starts_with("**")) {
+            all_names = true;
+        } else if (one.name.starts_with('*')) {
+            by_name_only = true;
+            all_positions = one.name.size() > 1;
+        } else if (!by_name_only && position < count) {
+            passed.emplace_back(&one, arguments[position++]);
+        } else if (PyObject* const value = value_of(one.name)) {
+            passed.emplace_back(&one, value);
+        } else if (one.default_value.empty()) {
+            missing.push_back(one.name);
+        }
+    }
+    for (std::size_t i = 0; i < named && !all_names; ++i) {
+        const std::string name = name_at(i);
+        if (std::none_of(parameters.begin(), parameters.end(),
+                         [&](const auto& one) { return one.name == name; }))
+            return "it has no argument '" + name + "'";
+    }
+    if (position < count && !all_positions) {
+        return position == 0 ? "it takes no arguments without a name"
+                             : "it takes at most " + std::to_string(position) + " without a name";
+    }
+    if (!missing.empty()) return "'" + missing.front() + "' is missing";
+    for (const auto& [parameter, value] : passed) {
+        if (std::string text = wrong_type(*parameter, value); !text.empty()) return text;
+    }
+    return {};
+}
+
 // Replaces the error that is set if it is pybind11's.
 void explain(PyObject* const* arguments, std::size_t count, PyObject* names) {
     py::error_already_set error;
@@ -76,9 +166,12 @@ void explain(PyObject* const* arguments, std::size_t count, PyObject* names) {
     }
     const std::size_t first = method && count > 0 ? 1 : 0;
     const std::vector<std::string> signatures = listed(message);
+    std::string why;
+    if (signatures.size() == 1)
+        why = reason(parameters_of(signatures.front()), arguments + first, count - first, names);
     const std::string text = name + "(): takes no such arguments as " +
-                             given(arguments, first, count, names) + "; allowed is " +
-                             joined(signatures, name);
+                             given(arguments, first, count, names) + (why.empty() ? "" : ", because " + why) +
+                             "; allowed is " + joined(signatures, name);
     PyErr_SetString(PyExc_TypeError, text.c_str());
 }
 
