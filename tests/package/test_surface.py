@@ -166,6 +166,13 @@ def test_a_message_names_the_wrong_argument(device, call, text):
         call()
 
 
+def test_a_wrong_value_of_a_property_names_the_property(device):
+    kernel = instances(device)["Kernel"]
+
+    with pytest.raises(TypeError, match=r"^non_portable_cluster_size_allowed: takes bool, not object$"):
+        kernel.non_portable_cluster_size_allowed = object()
+
+
 # The stub
 
 STUB = Path(importlib.util.find_spec("cuscope").origin).with_name("_core.pyi")

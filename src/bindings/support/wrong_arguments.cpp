@@ -4,6 +4,7 @@
 #include <cctype>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,8 @@ namespace {
 
 using Dispatcher = PyObject* (*)(PyObject*, PyObject* const*, std::size_t, PyObject*);
 Dispatcher dispatch = nullptr;  // pybind11's function, which all bound functions share
+// The names of properties by the `self` of their setters, because pybind11 gives setters no names.
+std::unordered_map<const PyObject*, std::string> setters;
 
 constexpr std::string_view mark = "(): incompatible ";
 
@@ -149,12 +152,20 @@ std::string reason(const std::vector<SignatureParameter>& parameters, PyObject* 
 }
 
 // Replaces the error that is set if it is pybind11's.
-void explain(PyObject* const* arguments, std::size_t count, PyObject* names) {
+void explain(const PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* names) {
     py::error_already_set error;
     const auto message = py::str(error.value()).cast<std::string>();
     const std::size_t end = message.find(mark);
     if (end == std::string::npos || message.find("argument types are supported") == std::string::npos) {
         error.restore();
+        return;
+    }
+    const auto setter = setters.find(self);
+    if (setter != setters.end() && count == 2) {
+        const auto parameters = parameters_of(listed(message).front());
+        const std::string text =
+            setter->second + ": takes " + parameters.back().type + ", not " + kind_of(arguments[1]);
+        PyErr_SetString(PyExc_TypeError, text.c_str());
         return;
     }
     std::string name = message.substr(0, end);
@@ -180,7 +191,7 @@ PyObject* dispatch_and_explain(PyObject* self, PyObject* const* arguments, std::
     PyObject* const result = dispatch(self, arguments, count, names);
     if (result == nullptr && PyErr_ExceptionMatches(PyExc_TypeError) != 0) {
         try {
-            explain(arguments, static_cast<std::size_t>(PyVectorcall_NARGS(count)), names);
+            explain(self, arguments, static_cast<std::size_t>(PyVectorcall_NARGS(count)), names);
         } catch (py::error_already_set& error) {
             error.restore();
         }
@@ -188,7 +199,7 @@ PyObject* dispatch_and_explain(PyObject* self, PyObject* const* arguments, std::
     return result;
 }
 
-void adopt_function(py::handle value) {
+void adopt_function(py::handle value, const std::string& name) {
     PyObject* raw = value.ptr();
     if (PyInstanceMethod_Check(raw)) raw = PyInstanceMethod_GET_FUNCTION(raw);
     py::object held;
@@ -201,6 +212,7 @@ void adopt_function(py::handle value) {
     }
     if (PyInstanceMethod_Check(raw)) raw = PyInstanceMethod_GET_FUNCTION(raw);
     if (PyCFunction_Check(raw) == 0) return;
+    if (PyObject_TypeCheck(value.ptr(), &PyProperty_Type) != 0) setters[PyCFunction_GET_SELF(raw)] = name;
     PyMethodDef* const definition = reinterpret_cast<PyCFunctionObject*>(raw)->m_ml;
     if (definition->ml_flags != (METH_FASTCALL | METH_KEYWORDS)) return;
     const auto method = reinterpret_cast<Dispatcher>(reinterpret_cast<void*>(definition->ml_meth));
@@ -214,11 +226,12 @@ void explain_wrong_arguments(const py::module_& m) {
     const py::cpp_function any([] {});
     dispatch = reinterpret_cast<Dispatcher>(
         reinterpret_cast<void*>(reinterpret_cast<PyCFunctionObject*>(any.ptr())->m_ml->ml_meth));
-    for (const auto& [name, value] : py::dict(m.attr("__dict__"))) adopt_function(value);
-    for (PyObject* const function : slow_functions) adopt_function(function);
-    for (const py::type& type : own_types(m)) {
-        for (const auto& [name, value] : py::dict(type.attr("__dict__"))) adopt_function(value);
-    }
+    const auto adopt_all = [](const py::object& names) {
+        for (const auto& [name, value] : py::dict(names)) adopt_function(value, name.cast<std::string>());
+    };
+    adopt_all(m.attr("__dict__"));
+    for (PyObject* const function : slow_functions) adopt_function(function, "");
+    for (const py::type& type : own_types(m)) adopt_all(type.attr("__dict__"));
 }
 
 }  // namespace cuscope::bindings
