@@ -89,10 +89,6 @@ from ._reduce import Reduce, all, any, argmax, argmin, dot, max, mean, min, prod
 if TYPE_CHECKING:
     from ._info import Info
 
-for _error in (CudaError, OutOfMemoryError, CaptureError, CompileError, PendingWarning):
-    _error.__module__ = __name__  # the name in tracebacks
-del _error
-
 __version__: str = build_config["version"]
 
 __all__ = [
@@ -141,3 +137,11 @@ def info() -> Info:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+# The names that tracebacks, help() and pickle show. The extension sets those of its classes itself.
+for _name in __all__:
+    _public = globals()[_name]
+    if getattr(_public, "__module__", __name__) != __name__:
+        _public.__module__ = __name__
+del _name, _public

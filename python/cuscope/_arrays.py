@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._core import DeviceArray, Stream, asarray, empty, zeros
-from ._protocols import CudaArray, CudaStream, DLPackArray
+from ._protocols import CudaArrayInterface, CudaStream, DLPackArray
 
 __all__ = ["empty_like", "zeros_like"]
 
@@ -26,7 +26,9 @@ def _pattern(array: object) -> DeviceArray | npt.NDArray[Any]:
 
 
 def empty_like(
-    array: DeviceArray | npt.ArrayLike | CudaArray | DLPackArray, *, stream: Stream | CudaStream | None = None
+    array: DeviceArray | npt.ArrayLike | CudaArrayInterface | DLPackArray,
+    *,
+    stream: Stream | CudaStream | None = None,
 ) -> DeviceArray:
     """A new array with the shape and dtype of another (a DeviceArray or NumPy array). Its elements are not initialised.
 
@@ -41,7 +43,9 @@ def empty_like(
 
 
 def zeros_like(
-    array: DeviceArray | npt.ArrayLike | CudaArray | DLPackArray, *, stream: Stream | CudaStream | None = None
+    array: DeviceArray | npt.ArrayLike | CudaArrayInterface | DLPackArray,
+    *,
+    stream: Stream | CudaStream | None = None,
 ) -> DeviceArray:
     """A new array of zeros with the shape and dtype of another (a DeviceArray or NumPy array).
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from . import _core
 from ._core import DeviceArray, Stream, as_stream, asarray, current_stream, empty, to_device
-from ._protocols import CudaArray, CudaStream, DLPackArray
+from ._protocols import CudaArrayInterface, CudaStream, DLPackArray
 
-Operand = DeviceArray | CudaArray | DLPackArray | npt.ArrayLike
+Operand = DeviceArray | CudaArrayInterface | DLPackArray | npt.ArrayLike
 HostArray = npt.NDArray[Any]
 
 DTYPES = "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 or complex128"

@@ -11,7 +11,7 @@ class CudaStream(Protocol):
     def __cuda_stream__(self) -> tuple[int, int]: ...
 
 
-class CudaArray(Protocol):
+class CudaArrayInterface(Protocol):
     """An array of another library in a device's memory."""
 
     @property

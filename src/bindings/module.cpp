@@ -1,5 +1,6 @@
 // The extension module: declares the types, then binds each concept.
 #include "bindings/support/fast_calls.hpp"
+#include "bindings/support/signatures.hpp"
 #include "build_config.hpp"
 
 namespace cuscope::bindings {
@@ -43,10 +44,12 @@ PYBIND11_MODULE(_core, m) {
     bind_graph_execs(m);
     bind_captures(m, classes);
     bind_operations(m);
+    bind_pending(m);
+    publish_types(m);  // not the types below, which are for tests
     bind_contract(m);
     bind_faults(m);
-    bind_pending(m);
     define_copying(m);
     refuse_uninitialised_objects(m);
     explain_wrong_arguments(m);
+    publish_signatures(m);
 }

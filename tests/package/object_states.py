@@ -148,10 +148,12 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
 SIMULATED_ONLY = {"counts", "global counts", "semaphore", "pending work", "pending reason"}
 
 
+EXTENSION_TYPES = {value for value in vars(_core).values() if isinstance(value, type)}
+
+
 def public_types() -> set[type]:
     """The classes whose objects a program can get."""
-    found = {value for value in vars(_core).values() if isinstance(value, type)}
-    found |= {value for name in cs.__all__ if isinstance(value := getattr(cs, name), type)}
+    found = EXTENSION_TYPES | {value for name in cs.__all__ if isinstance(value := getattr(cs, name), type)}
     return {type_ for type_ in found if type_.__name__ not in PRIVATE}
 
 
@@ -208,7 +210,7 @@ def referred_to_weakly(name: str, thing: Any) -> None:
     try:
         reference = weakref.ref(thing)
     except TypeError as error:
-        assert not type(thing).__module__.startswith("cuscope._core"), error  # tuples have none
+        assert type(thing) not in EXTENSION_TYPES, error  # tuples have none
     else:
         assert reference() is thing
 
@@ -216,7 +218,7 @@ def referred_to_weakly(name: str, thing: Any) -> None:
 def shown(name: str, thing: Any) -> None:
     for text in (repr(thing), str(thing), f"{thing}", f"{thing!r}"):
         assert isinstance(text, str)
-    assert " object at 0x" not in repr(thing) or type(thing).__module__ != "cuscope._core", repr(thing)
+    assert " object at 0x" not in repr(thing) or type(thing) not in EXTENSION_TYPES, repr(thing)
 
 
 def hashed(name: str, thing: Any) -> None:

@@ -36,9 +36,7 @@ def unchanged(device, contract, settled):
 
 
 TYPES = [
-    value
-    for value in vars(_core).values()
-    if isinstance(value, type) and value.__module__ == _core.__name__ and not issubclass(value, Exception)
+    value for value in vars(_core).values() if isinstance(value, type) and not issubclass(value, Exception)
 ]
 
 

@@ -18,11 +18,12 @@ MODULES = [
 def test_examples_of_a_docstring_run(name: str) -> None:
     module = importlib.import_module(name)
     names = {"cs": cs, "np": importlib.import_module("numpy")}
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     with cs.Device("host:0"):
-        result = doctest.testmod(
-            module, extraglobs=names, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        )
-    assert result.failed == 0
+        for test in doctest.DocTestFinder().find(module, extraglobs=names):
+            cs.synchronize()  # an example may show the commands in flight, so those of other examples have to end
+            runner.run(test)
+    assert runner.failures == 0
 
 
 def test_docstrings_have_examples() -> None:

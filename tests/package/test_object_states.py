@@ -13,7 +13,16 @@ import pickle
 import pytest
 
 import cuscope as cs
-from package.object_states import CONSTANT, OBJECTS, OPERATIONS, SIMULATED_ONLY, World, close, public_types
+from package.object_states import (
+    CONSTANT,
+    EXTENSION_TYPES,
+    OBJECTS,
+    OPERATIONS,
+    SIMULATED_ONLY,
+    World,
+    close,
+    public_types,
+)
 from support import TESTS, forks_with_threads
 
 PRELUDE = f"""
@@ -264,7 +273,7 @@ class Restored(cs.Stream):
     "type_", sorted(public_types() - CONSTANT, key=lambda t: t.__name__), ids=lambda t: t.__name__
 )
 def test_an_object_whose_init_never_ran_is_refused(type_):
-    if not type_.__module__.startswith("cuscope._core"):
+    if type_ not in EXTENSION_TYPES:
         pytest.skip("a class of Python")
     kept = []
 

@@ -248,8 +248,7 @@ bool is_integer(py::handle value) {
 
 std::string kind_of(py::handle value) {
     std::string text = type_name(value);
-    if (constexpr std::string_view ours = "cuscope._core."; text.starts_with(ours))
-        text.erase(0, ours.size());
+    if (text.starts_with("cuscope.")) text.erase(0, text.rfind('.') + 1);
     if (!py::isinstance<py::array>(value)) return text;
     const auto array = py::reinterpret_borrow<py::array>(value);
     return text + " of shape " + describe(shape_of(array)) + " and dtype " + describe(array.dtype());

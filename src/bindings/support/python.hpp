@@ -243,9 +243,10 @@ CUSCOPE_SPELLED(Pairs, "collections.abc.Iterable[tuple[typing.Any, typing.Any]]"
 CUSCOPE_SPELLED(DType, "numpy.dtype[typing.Any]")
 CUSCOPE_SPELLED(ArrayLike, "numpy.typing.ArrayLike")
 CUSCOPE_SPELLED(NDArray, "numpy.typing.NDArray[typing.Any]")
-CUSCOPE_SPELLED(HostOrDeviceArray,
-                "cuscope._core.DeviceArray | numpy.typing.ArrayLike | cuscope._protocols.CudaArray | "
-                "cuscope._protocols.DLPackArray")
+CUSCOPE_SPELLED(
+    HostOrDeviceArray,
+    "cuscope._core.DeviceArray | numpy.typing.ArrayLike | cuscope._protocols.CudaArrayInterface | "
+    "cuscope._protocols.DLPackArray")
 CUSCOPE_SPELLED(EventOrStream, "cuscope._core.Event | cuscope._core.Stream | cuscope._protocols.CudaStream")
 CUSCOPE_SPELLED(Index,
                 "typing.SupportsIndex | slice | types.EllipsisType | None | "

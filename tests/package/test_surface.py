@@ -1,0 +1,199 @@
+"""The public surface as help(), inspect.signature, tracebacks and type checkers show it."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import pickle
+import pydoc
+import re
+from pathlib import Path
+
+import pytest
+
+import cuscope as cs
+from cuscope import _core
+from package.object_states import OBJECTS, SIMULATED_ONLY, World
+
+PUBLIC = {name: getattr(cs, name) for name in cs.__all__ if name != "__version__"}
+CLASSES = {name: value for name, value in PUBLIC.items() if isinstance(value, type)}
+FUNCTIONS = {name: value for name, value in PUBLIC.items() if inspect.isroutine(value)}
+# Names that only the implementation of pybind11, or a user of its types, could read.
+PRIVATE_NAMES = re.compile(r"typing\.|_core|_protocols|collections\.abc|Supports(Int|Index|Float)")
+METHODS = {
+    f"{kind}.{name}": getattr(type_, name)
+    for kind, type_ in CLASSES.items()
+    if type_ in vars(_core).values()
+    for name in vars(type_)
+    if not name.startswith("_") and callable(getattr(type_, name))
+}
+EXTENSION_FUNCTIONS = {
+    name: value for name, value in FUNCTIONS.items() if vars(_core).get(name) is value
+} | METHODS
+CONSTRUCTED = {
+    name: type_
+    for name, type_ in CLASSES.items()
+    if type_ in vars(_core).values() and type(vars(type_)["__init__"]).__name__ == "instancemethod"
+}
+
+
+CALLABLES = {**EXTENSION_FUNCTIONS, **CONSTRUCTED}
+
+
+def first_line(function: object) -> str:
+    return (function.__doc__ or "").partition("\n")[0]
+
+
+def is_static(name: str) -> bool:
+    kind, _, method = name.partition(".")
+    return isinstance(inspect.getattr_static(CLASSES[kind], method), staticmethod)
+
+
+def test_public_classes_and_functions_are_in_module_cuscope():
+    assert {name: value.__module__ for name, value in {**CLASSES, **FUNCTIONS}.items()} == dict.fromkeys(
+        [*CLASSES, *FUNCTIONS], "cuscope"
+    )
+
+
+def test_classes_show_their_public_names():
+    for name, type_ in CLASSES.items():
+        assert repr(type_) == f"<class 'cuscope.{name}'>"
+        assert pickle.loads(pickle.dumps(type_)) is type_
+
+
+def test_messages_of_python_show_the_public_name():
+    with pytest.raises(TypeError, match=r"'cuscope\.Stream' and 'int'"):
+        cs.Stream() + 1
+
+
+def test_the_first_line_of_a_docstring_has_the_types():
+    for function in EXTENSION_FUNCTIONS.values():
+        line = first_line(function)
+        assert line.startswith(function.__name__ + "(")
+        assert ") -> " in line
+        assert PRIVATE_NAMES.search(line) is None, line
+
+
+def test_inspect_knows_the_parameters_of_functions_and_methods():
+    for name, function in EXTENSION_FUNCTIONS.items():
+        documented = ast.parse(f"def {first_line(function)}: ...").body[0].args
+        named = {one.arg for one in (*documented.posonlyargs, *documented.args, *documented.kwonlyargs)}
+        named |= {one.arg for one in (documented.vararg, documented.kwarg) if one is not None}
+        if name in METHODS and not is_static(name):
+            named.add("self")
+        assert set(inspect.signature(function).parameters) == named, name
+
+
+def test_every_public_function_has_a_signature():
+    assert [name for name, function in FUNCTIONS.items() if not inspect.signature(function)] == []
+
+
+def test_inspect_knows_the_parameters_of_constructors():
+    for name, type_ in CONSTRUCTED.items():
+        signature = str(inspect.signature(type_))
+        assert "self" not in signature
+        assert name + signature in pydoc.plain(pydoc.render_doc(type_))
+
+
+def test_signatures_have_the_defaults(device):
+    assert str(inspect.signature(cs.Stream)) == "(*, priority=0, non_blocking=False, device=None)"
+    assert str(inspect.signature(cs.zeros)) == "(shape, dtype='float32', *, stream=None)"
+    stream = cs.Stream()
+    # The first is a method of pybind11, the second has a fast path with a type of its own.
+    assert str(inspect.signature(stream.synchronize)) == str(inspect.signature(stream.query)) == "()"
+    assert str(inspect.signature(stream.wait)) == "(what, *, external=False)"
+    assert str(inspect.signature(cs.Stream.wait)) == "(self, /, what, *, external=False)"
+
+
+def test_a_docstring_line_has_the_names_that_a_program_writes():
+    assert first_line(cs.Device.attribute) == "attribute(name: int | str) -> int"
+    assert first_line(cs.host_work) == "host_work(seconds: float) -> None"
+    assert first_line(cs.Stream.record) == "record(event: Event | None = None) -> Event"
+
+
+# Wrong arguments
+
+# Their keywords are for the function that they call later.
+TAKES_ANY_KEYWORD = {"Stream.host_function", "Graph.add_host", "GraphExec.set_host"}
+
+
+def instances(device: cs.Device) -> dict[str, object]:
+    world, made = World(), {}
+    for name, make in OBJECTS.items():
+        if device.simulated or name not in SIMULATED_ONLY:
+            thing = make(world)
+            made.setdefault(type(thing).__name__, thing)
+    return made
+
+
+def test_a_wrong_keyword_is_named_with_the_allowed_ones(device):
+    own, called = instances(device), 0
+    for name, call in CALLABLES.items():
+        if name in TAKES_ANY_KEYWORD:
+            continue
+        if name in METHODS and not is_static(name):
+            kind, _, method = name.partition(".")
+            if kind not in own:
+                assert not device.simulated, name
+                continue
+            call = getattr(own[kind], method)
+        with pytest.raises(TypeError) as caught:
+            call(nonsense=1)
+        message = str(caught.value)
+        assert f"{call.__name__}(): takes no such arguments as (nonsense=int)" in message
+        assert "because it has no argument 'nonsense'; allowed is " in message, message
+        assert PRIVATE_NAMES.search(message) is None, message
+        called += 1
+
+    assert called > 100
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: cs.Device(3), r"because 'device' takes str \| Device, not int; allowed is Device\("),
+        (lambda: cs.Device(), "because 'device' is missing"),
+        (lambda: cs.Event(5), "because it takes no arguments without a name"),
+        (lambda: cs.copy_batch(1, 2), "because it takes at most 1 without a name"),
+        (lambda: cs.host_work("x"), "because 'seconds' takes float, not str"),
+        (lambda: cs.Stream().wait(external=True), "because 'what' is missing"),
+        (lambda: cs.current_device().can_access_peer(cs.Stream()), "'other' takes Device, not Stream"),
+    ],
+)
+def test_a_message_names_the_wrong_argument(device, call, text):
+    with pytest.raises(TypeError, match=text):
+        call()
+
+
+def test_a_wrong_value_of_a_property_names_the_property(device):
+    kernel = instances(device)["Kernel"]
+
+    with pytest.raises(TypeError, match=r"^non_portable_cluster_size_allowed: takes bool, not object$"):
+        kernel.non_portable_cluster_size_allowed = object()
+
+
+# The stub
+
+STUB = Path(importlib.util.find_spec("cuscope").origin).with_name("_core.pyi")
+
+
+def test_the_stub_reads_as_a_person_writes_types():
+    text = STUB.read_text()
+
+    assert not re.search(r"SupportsI|typing\.|cuscope\.|_core\.", text)
+    assert not [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ClassDef) and ast.get_docstring(node)
+    ]
+    assert "class Contract" not in text
+
+
+def test_the_stub_has_every_member_of_every_class():
+    classes = {node.name: node for node in ast.parse(STUB.read_text()).body if isinstance(node, ast.ClassDef)}
+    for name, type_ in CLASSES.items():
+        if type_ not in vars(_core).values():
+            continue
+        declared = {node.name for node in classes[name].body if isinstance(node, ast.FunctionDef)}
+        assert {member for member in vars(type_) if not member.startswith("_")} <= declared
