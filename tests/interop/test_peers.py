@@ -37,6 +37,7 @@ def check(name: str, device: cs.Device) -> None:
         "CUSCOPE_PEER": name,
         "CUSCOPE_DEVICE": device.name,
         "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+        "PYTHONPATH": os.pathsep.join([str(PEERS.parent), os.environ.get("PYTHONPATH", "")]),
     }
     environment.pop("PYTEST_ADDOPTS", None)
     options = ["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-W", "ignore", "-k"]
