@@ -31,6 +31,8 @@ constexpr const char* used_by_operations[] = {"gather/gather",
                                               "matmul/08_warp_tiles",
                                               "matmul/09_tensor_cores"};
 
+constexpr const char* warm_up_file = "gather/gather";
+
 // True if the package has machine code for the GPU: code of the same major and no greater minor compute
 // capability.
 bool has_machine_code(const core::Device& device) {
@@ -107,14 +109,17 @@ void KernelLibrary::load_ahead(core::Device& device) noexcept {
             library.forget_after_reset();
             if (std::exchange(library.loaded_ahead_, true)) return;
         }
-        for (const char* file : used_by_operations) library.module(file, "");
+        for (const char* file : used_by_operations) {
+            if (!compiled_ahead(device, file).empty()) library.module(file, "");
+        }
+        if (compiled_ahead(device, warm_up_file).empty()) return;
         // Launches a kernel that copies nothing, in case the first launch on a device waits as well as the
         // loading. The effect of this launch alone was not measured.
         const core::StreamPtr stream =
             core::Stream::create(device.shared_from_this(), flags::stream_non_blocking, 0);
         const auto* const in = static_cast<const std::byte*>(nullptr);
-        run(*library.kernel("gather/gather", "gather<unsigned char>"), {{1, 1, 1}, {32, 1, 1}}, stream, {},
-            in, static_cast<std::byte*>(nullptr), kernels::Layout{}, 0LL);
+        run(*library.kernel(warm_up_file, "gather<unsigned char>"), {{1, 1, 1}, {32, 1, 1}}, stream, {}, in,
+            static_cast<std::byte*>(nullptr), kernels::Layout{}, 0LL);
         stream->synchronize();
     } catch (...) {  // the operation that needs a kernel reports the error
     }

@@ -235,6 +235,7 @@ def test_ctrl_c_ends_the_wait_of_an_allocation(run_python, device):
     assert process.stdout.split() == ["interrupted", "0", "True"], process.stderr
 
 
+@pytest.mark.no_initcheck("it waits for every kernel")
 def test_a_pool_that_is_full_orders_streams_before_it_waits(device):
     size = 32 << 20
     pool = cs.MemoryPool(limit=size)
@@ -259,6 +260,7 @@ def test_a_pool_that_is_full_orders_streams_before_it_waits(device):
 # ---- streams that share memory
 
 
+@pytest.mark.no_initcheck("it waits for every kernel")
 def test_dropping_does_not_hold_up_its_own_stream_behind_others(device):
     a = cs.Stream(non_blocking=True)
     x, out = cs.full(1000, 3, np.int32, stream=a), cs.empty(1000, np.int32)

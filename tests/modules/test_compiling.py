@@ -488,7 +488,8 @@ def test_compilation_in_a_child_after_fork_is_an_error_not_a_wait(place):
     assert python.wait(WAIT_S) == 0, python.stderr.read()
 
 
-@pytest.mark.gpu_only("NVRTC compiles in this process, and nobody can stop it")
+@pytest.mark.gpu_only("NVRTC compiles in this process, and cannot be stopped")
+@pytest.mark.no_sanitizer("it asks how long something takes")
 def test_interrupt_while_nvrtc_compiles(device, place):
     python = place.start(ENDLESS, CUSCOPE_DEVICE=device.name)
     python.stdout.readline()

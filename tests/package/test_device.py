@@ -88,6 +88,7 @@ def test_memory_info_follows_an_allocation(device, settled):
 
 
 @pytest.mark.counts_memory
+@pytest.mark.no_initcheck("it keeps records of its own")
 def test_memory_is_returned_when_an_array_goes(device, settled):
     before = device.memory_info().free
     array = cs.empty(1 << 26, "uint8")

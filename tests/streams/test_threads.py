@@ -13,6 +13,10 @@ import pytest
 import cuscope as cs
 from support import in_threads
 
+pytestmark = pytest.mark.no_sanitizer(
+    "it runs one kernel at a time, so threads that wait for each other may wait for ever"
+)
+
 
 def run_threads(*functions):
     """Runs the functions in a thread each; raises the first exception, and fails if a thread does not end."""
