@@ -243,11 +243,12 @@ void Recorder::count_shared(const Request& request, unsigned lanes, Kind kind) {
         each_lane(phase, [&](unsigned lane) {
             const std::uintptr_t begin = request.address[lane] / bank_bytes;
             const std::uintptr_t end = (request.address[lane] + request.bytes - 1) / bank_bytes;
-            for (std::uintptr_t word = begin; word <= end; ++word) {
-                auto& known = in_bank_[word % banks];
-                unsigned& size = count[word % banks];
-                if (std::find(known.begin(), known.begin() + size, word) != known.begin() + size) continue;
-                known[size++] = word;
+            for (std::uintptr_t bank_word = begin; bank_word <= end; ++bank_word) {
+                auto& known = in_bank_[bank_word % banks];
+                unsigned& size = count[bank_word % banks];
+                if (std::find(known.begin(), known.begin() + size, bank_word) != known.begin() + size)
+                    continue;
+                known[size++] = bank_word;
                 most = std::max(most, size);
             }
         });
