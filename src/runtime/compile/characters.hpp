@@ -1,4 +1,5 @@
-// Which characters C++'s words are made of, as GCC and nvcc take them: "$" and the bytes of UTF-8 are letters.
+// Which characters C++'s words are made of, as GCC and nvcc take them: "$" and the bytes of UTF-8 are
+// letters.
 #pragma once
 
 namespace cuscope {
