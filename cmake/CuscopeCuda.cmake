@@ -54,8 +54,8 @@ if(cuscope_cuda_wish STREQUAL "ON" AND NOT CUSCOPE_HAVE_CUDA)
 endif()
 
 # The compute capabilities that the package's kernels are compiled for: CMAKE_CUDA_ARCHITECTURES or $CUDAARCHS, "80;90"
-# or "native"; else those of the GPUs of this machine, or those of a wheel. For other GPUs kernels are compiled at their
-# first use, by NVRTC.
+# or "native". By default: the GPUs of this machine, or 75, 80 and 90 for a wheel (CUSCOPE_PRECOMPILE). For other GPUs
+# NVRTC compiles kernels at their first use.
 set(CUSCOPE_KERNEL_ARCHITECTURES "")
 if(CUSCOPE_HAVE_CUDA)
   set(cuscope_architectures native)

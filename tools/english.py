@@ -77,7 +77,7 @@ def count(text: str) -> tuple[int, int]:
 
 
 def files(folder: str, endings: tuple[str, ...]) -> list[str]:
-    """The tracked files of the folder: with those of its subfolders, but for the top folder."""
+    """The tracked files of the folder and its subfolders; of the top folder only its own files."""
     listed = subprocess.check_output(["git", "ls-files", "--", folder], cwd=ROOT, text=True).splitlines()
     here = [name for name in listed if name.endswith(endings) and name not in GENERATED]
     return [name for name in here if "/" not in name] if folder == "." else here

@@ -139,7 +139,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-# The names that tracebacks, help() and pickle show. The extension sets those of its classes itself.
+# The names that tracebacks, help() and pickle show. The extension sets the names of its classes itself.
 for _name in __all__:
     _public = globals()[_name]
     if getattr(_public, "__module__", __name__) != __name__:
