@@ -74,7 +74,7 @@ Status HostRuntime::check_array(const ChannelFormat& format, const Extent& exten
 
 Status HostRuntime::allocate_array(Lock& lock, std::size_t bytes, std::byte** base) {
     const int device = thread().device;
-    if (Status status = allocate(lock, device, bytes, base); status != Status::success) return status;
+    TRY(allocate(lock, device, bytes, base));
     Allocation allocation{*base, bytes, MemoryType::device, device};
     allocation.fixed = true;
     memory_.add(allocation);
@@ -85,7 +85,7 @@ Status HostRuntime::make_array(Lock& lock, ArrayHandle* array, const ChannelForm
                                const Extent& extent, unsigned flags) {
     if (array == nullptr || format == nullptr) return fail(Status::invalid_value);
     *array = nullptr;
-    if (Status status = check_array(*format, extent, flags); status != Status::success) return status;
+    TRY(check_array(*format, extent, flags));
     auto made = std::make_unique<Array>();
     made->format = *format;
     made->extent = extent;
@@ -93,7 +93,7 @@ Status HostRuntime::make_array(Lock& lock, ArrayHandle* array, const ChannelForm
     made->device = thread().device;
     made->element = element_bytes(*format);
     const std::size_t bytes = made->element * element_count(extent);
-    if (Status status = allocate_array(lock, bytes, &made->base); status != Status::success) return status;
+    TRY(allocate_array(lock, bytes, &made->base));
     live_.insert(made.get());
     *array = reinterpret_cast<ArrayHandle>(made.get());
     arrays_.emplace(made.get(), std::move(made));
@@ -102,17 +102,15 @@ Status HostRuntime::make_array(Lock& lock, ArrayHandle* array, const ChannelForm
 
 Status HostRuntime::malloc_array(ArrayHandle* array, const ChannelFormat* format, std::size_t width,
                                  std::size_t height, unsigned flags) {
-    Call call(*this, &CallCosts::malloc);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(malloc);
+    TRY(forbidden());
     return make_array(call.lock(), array, format, {width, height, 0}, flags);
 }
 
 Status HostRuntime::malloc_3d_array(ArrayHandle* array, const ChannelFormat* format, Extent extent,
                                     unsigned flags) {
-    Call call(*this, &CallCosts::malloc);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(malloc);
+    TRY(forbidden());
     return make_array(call.lock(), array, format, extent, flags);
 }
 
@@ -126,7 +124,7 @@ Status HostRuntime::free_array_memory(Lock& lock, const char* what,
     if (memory == nullptr) return invalid_handle(what);
     const int index = memory->device;
     const std::uint64_t serial = memory->serial;
-    if (Status status = wait_to_free(lock, index); status != Status::success) return status;
+    TRY(wait_to_free(lock, index));
     memory = memory_of();
     if (memory == nullptr || memory->serial != serial) return invalid_handle(what);
     std::byte* const base = memory->base;
@@ -137,9 +135,8 @@ Status HostRuntime::free_array_memory(Lock& lock, const char* what,
 }
 
 Status HostRuntime::free_array(ArrayHandle array) {
-    Call call(*this, &CallCosts::free);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(free);
+    TRY(forbidden());
     if (array == nullptr) return Status::success;
     // A level is freed together with its mipmapped array. Freeing it alone does nothing and is no error, as
     // on a GPU.
@@ -157,8 +154,7 @@ Status HostRuntime::free_array(ArrayHandle array) {
 
 Status HostRuntime::array_get_info(ChannelFormat* format, Extent* extent, unsigned* flags,
                                    ArrayHandle array) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Array> found = find_array(array);
     if (found == nullptr) return invalid_handle("array");
     if (format != nullptr) *format = found->format;

@@ -137,12 +137,11 @@ void HostRuntime::record_beside(Event* event, Stream& stream, Command* kernel, T
 
 Status HostRuntime::stream_set_attribute(StreamHandle stream, LaunchAttributeId id,
                                          const LaunchAttribute* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (value == nullptr) return fail(Status::invalid_value);
-    if (Status status = check_attribute(*value, id); status != Status::success) return status;
+    TRY(check_attribute(*value, id));
     switch (id) {
         case LaunchAttributeId::access_policy_window:
             found->window = value->window;
@@ -167,12 +166,11 @@ Status HostRuntime::stream_set_attribute(StreamHandle stream, LaunchAttributeId 
 }
 
 Status HostRuntime::stream_get_attribute(StreamHandle stream, LaunchAttributeId id, LaunchAttribute* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (value == nullptr) return fail(Status::invalid_value);
-    if (Status status = admit(*found); status != Status::success) return status;
+    TRY(admit(*found));
     LaunchAttribute answer;
     answer.id = id;
     switch (id) {
@@ -200,8 +198,7 @@ Status HostRuntime::stream_get_attribute(StreamHandle stream, LaunchAttributeId 
 }
 
 Status HostRuntime::stream_copy_attributes(StreamHandle destination, StreamHandle source) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<Stream> to = find_stream(destination);
     const Found<const Stream> from = find_stream(source);
     if (to == nullptr || from == nullptr) return invalid_handle("stream");
@@ -216,8 +213,7 @@ Status HostRuntime::stream_copy_attributes(StreamHandle destination, StreamHandl
 
 // Cache lines are not simulated, so none persist.
 Status HostRuntime::ctx_reset_persisting_l2_cache() {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     return Status::success;
 }
 

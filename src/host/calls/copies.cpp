@@ -51,9 +51,8 @@ Status HostRuntime::check_copy(const Box& destination, const Box& source, const 
                                MemcpyKind kind, const Allocation** to, const Allocation** from) {
     if (bytes_of(extent) == 0) return Status::success;
     if (!is_kind(kind)) return fail(Status::invalid_memcpy_direction);
-    if (Status status = check_box(destination, extent, "destination", to); status != Status::success)
-        return status;
-    if (Status status = check_box(source, extent, "source", from); status != Status::success) return status;
+    TRY(check_box(destination, extent, "destination", to));
+    TRY(check_box(source, extent, "source", from));
     // With unified addressing a known address itself tells where its memory is, so the kind does not matter.
     // Pageable memory is refused where the kind says that it is device memory.
     const bool to_device = kind == MemcpyKind::host_to_device || kind == MemcpyKind::device_to_device;
@@ -83,12 +82,11 @@ Status HostRuntime::make_copy(const Box& destination, const Box& source, const E
                               MemcpyKind kind, Stream& stream, const CopyRequest& request, Command** made,
                               bool* wait) {
     const Allocation *to = nullptr, *from = nullptr;
-    if (Status status = check_copy(destination, source, extent, kind, &to, &from); status != Status::success)
-        return status;
+    TRY(check_copy(destination, source, extent, kind, &to, &from));
     const std::size_t bytes = bytes_of(extent);
     if (bytes == 0) return Status::success;
     if (!request.peer) {
-        if (Status status = check_access(stream.device, to, from); status != Status::success) return status;
+        TRY(check_access(stream.device, to, from));
     }
     const bool to_device = on_device(to), from_device = on_device(from);
     const DeviceModel& model = *devices_[stream.device]->model;
@@ -147,33 +145,27 @@ Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, 
                          MemcpyKind kind, Found<Stream> stream, const CopyRequest& given) {
     if (bytes_of(extent) == 0) return Status::success;  // nothing is checked, not even a capture
     if (!is_kind(kind)) return fail(Status::invalid_memcpy_direction);
-    if (Status status = admit(*stream); status != Status::success) return status;
+    TRY(admit(*stream));
     CopyRequest request = given;
     request.node = stream->capture != nullptr;
     if (request.synchronous && !request.node) {
         // A small pageable source is staged, but not before the stream's earlier work is done.
         const Allocation *to = nullptr, *from = nullptr;
-        if (Status status = check_copy(destination, source, extent, kind, &to, &from);
-            status != Status::success) {
-            return status;
-        }
+        TRY(check_copy(destination, source, extent, kind, &to, &from));
         const std::size_t bytes = bytes_of(extent);
         if (bytes > 0 && bytes <= most_staged && from == nullptr && on_device(to)) {
             Device& owner = *devices_[stream->device];
             for (const CommandRef& last : last_of_stream(*stream)) {
-                if (Status status = wait_for(lock, last.get()); status != Status::success) return status;
+                TRY(wait_for(lock, last.get()));
             }
             if (owner.lost != Status::success) return fail(owner.lost, owner.lost_detail);
             stream = owner.legacy;  // synchronous copies use the legacy stream, looked up after the wait
-            if (Status status = admit(*stream); status != Status::success) return status;
+            TRY(admit(*stream));
         }
     }
     Command* command = nullptr;
     bool wait = false;
-    if (Status status = make_copy(destination, source, extent, kind, *stream, request, &command, &wait);
-        status != Status::success) {
-        return status;
-    }
+    TRY(make_copy(destination, source, extent, kind, *stream, request, &command, &wait));
     if (command == nullptr) return Status::success;
     if (stream->capture != nullptr)
         return capture_copy(*stream, destination, source, extent, kind, request.parameters, command);
@@ -184,23 +176,21 @@ Status HostRuntime::copy(Lock& lock, const Box& destination, const Box& source, 
         relieve(lock);
         return Status::success;
     }
-    if (Status status = wait_for(lock, command); status != Status::success) return status;
+    TRY(wait_for(lock, command));
     if (devices_[index]->lost != Status::success)
         return fail(devices_[index]->lost, devices_[index]->lost_detail);
     return Status::success;
 }
 
 Status HostRuntime::memcpy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
+    ENTER(memcpy_async);
     return copy(call.lock(), box_of(destination), box_of(source), {bytes, 1, 1}, kind, device().legacy,
                 {.synchronous = true});
 }
 
 Status HostRuntime::memcpy_async(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
                                  StreamHandle stream) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
+    ENTER(memcpy_async);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     return copy(call.lock(), box_of(destination), box_of(source), {bytes, 1, 1}, kind, found, {});
@@ -223,8 +213,7 @@ Status HostRuntime::copy_2d(Lock& lock, void* destination, std::size_t destinati
 Status HostRuntime::memcpy_2d(void* destination, std::size_t destination_pitch, const void* source,
                               std::size_t source_pitch, std::size_t width, std::size_t height,
                               MemcpyKind kind) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
+    ENTER(memcpy_async);
     return copy_2d(call.lock(), destination, destination_pitch, source, source_pitch, width, height, kind,
                    device().legacy, true);
 }
@@ -232,8 +221,7 @@ Status HostRuntime::memcpy_2d(void* destination, std::size_t destination_pitch, 
 Status HostRuntime::memcpy_2d_async(void* destination, std::size_t destination_pitch, const void* source,
                                     std::size_t source_pitch, std::size_t width, std::size_t height,
                                     MemcpyKind kind, StreamHandle stream) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
+    ENTER(memcpy_async);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     return copy_2d(call.lock(), destination, destination_pitch, source, source_pitch, width, height, kind,
@@ -307,21 +295,18 @@ Status HostRuntime::copy_3d(Lock& lock, const Memcpy3DParameters* parameters, Fo
                             bool synchronous) {
     Box destination, source;
     Extent extent;
-    if (Status status = boxes_of(parameters, &destination, &source, &extent); status != Status::success)
-        return status;
+    TRY(boxes_of(parameters, &destination, &source, &extent));
     return copy(lock, destination, source, extent, parameters->kind, stream,
                 {.synchronous = synchronous, .parameters = parameters});
 }
 
 Status HostRuntime::memcpy_3d(const Memcpy3DParameters* parameters) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
+    ENTER(memcpy_async);
     return copy_3d(call.lock(), parameters, device().legacy, true);
 }
 
 Status HostRuntime::memcpy_3d_async(const Memcpy3DParameters* parameters, StreamHandle stream) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
+    ENTER(memcpy_async);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     return copy_3d(call.lock(), parameters, found, false);
@@ -343,16 +328,14 @@ Status HostRuntime::copy_peer(Lock& lock, void* destination, int destination_dev
 
 Status HostRuntime::memcpy_peer(void* destination, int destination_device, const void* source,
                                 int source_device, std::size_t bytes) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
+    ENTER(memcpy_async);
     return copy_peer(call.lock(), destination, destination_device, source, source_device, bytes,
                      device().legacy, true);
 }
 
 Status HostRuntime::memcpy_peer_async(void* destination, int destination_device, const void* source,
                                       int source_device, std::size_t bytes, StreamHandle stream) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
+    ENTER(memcpy_async);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     return copy_peer(call.lock(), destination, destination_device, source, source_device, bytes, found,
@@ -364,8 +347,7 @@ Status HostRuntime::memcpy_batch_async(void* const* destinations, const void* co
                                        const MemcpyAttributes* attributes,
                                        const std::size_t* attribute_indices, std::size_t attribute_count,
                                        StreamHandle stream) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
+    ENTER(memcpy_async);
     if (destinations == nullptr || sources == nullptr || sizes == nullptr || count == 0 ||
         attributes == nullptr || attribute_indices == nullptr || attribute_count == 0 ||
         attribute_count > count || attribute_indices[0] != 0) {
@@ -384,11 +366,8 @@ Status HostRuntime::memcpy_batch_async(void* const* destinations, const void* co
     for (std::size_t i = 0; i < count; ++i) {
         const Allocation *to = nullptr, *from = nullptr;
         if (sizes[i] == 0) return fail(Status::invalid_value, "a copy of no bytes");
-        if (Status status = check_copy(box_of(destinations[i]), box_of(sources[i]), {sizes[i], 1, 1},
-                                       MemcpyKind::by_address, &to, &from);
-            status != Status::success) {
-            return status;
-        }
+        TRY(check_copy(box_of(destinations[i]), box_of(sources[i]), {sizes[i], 1, 1}, MemcpyKind::by_address,
+                       &to, &from));
     }
     std::size_t group = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -397,11 +376,8 @@ Status HostRuntime::memcpy_batch_async(void* const* destinations, const void* co
         // The previous copy may have waited. Another thread may have destroyed the stream meanwhile.
         const Found<Stream> still = find_stream(stream);
         if (still == nullptr) return invalid_handle("stream");
-        if (Status status = copy(call.lock(), box_of(destinations[i]), box_of(sources[i]), {sizes[i], 1, 1},
-                                 MemcpyKind::by_address, still, {.stage = stage});
-            status != Status::success) {
-            return status;
-        }
+        TRY(copy(call.lock(), box_of(destinations[i]), box_of(sources[i]), {sizes[i], 1, 1},
+                 MemcpyKind::by_address, still, {.stage = stage}));
     }
     return Status::success;
 }
@@ -434,7 +410,7 @@ Status HostRuntime::make_set(const Box& box, std::uint32_t value, std::size_t el
 Status HostRuntime::set(Lock& lock, const Box& box, std::uint32_t value, std::size_t element,
                         const Extent& extent, Found<Stream> stream, bool synchronous) {
     if (bytes_of(extent) == 0) return Status::success;  // nothing is checked, not even a capture
-    if (Status status = admit(*stream); status != Status::success) return status;
+    TRY(admit(*stream));
     const Allocation* const found = memory_.find(box.base);
     if (stream->capture == nullptr && found != nullptr && !reaches(stream->device, *found)) {
         return fail(Status::invalid_value,
@@ -444,8 +420,7 @@ Status HostRuntime::set(Lock& lock, const Box& box, std::uint32_t value, std::si
                         "mem_pool_set_access): use a stream of the memory's device");
     }
     Command* command = nullptr;
-    if (Status status = make_set(box, value, element, extent, *stream, &command); status != Status::success)
-        return status;
+    TRY(make_set(box, value, element, extent, *stream, &command));
     if (command == nullptr) return Status::success;
     if (stream->capture != nullptr) return capture_set(*stream, box, value, element, extent, command);
     const bool wait = synchronous && found != nullptr && found->type == MemoryType::host;
@@ -457,15 +432,13 @@ Status HostRuntime::set(Lock& lock, const Box& box, std::uint32_t value, std::si
 }
 
 Status HostRuntime::memset(void* pointer, int value, std::size_t bytes) {
-    Call call(*this, &CallCosts::memset_async);
-    if (call.refused()) return call.status();
+    ENTER(memset_async);
     return set(call.lock(), box_of(pointer), static_cast<std::uint8_t>(value), 1, {bytes, 1, 1},
                device().legacy, true);
 }
 
 Status HostRuntime::memset_async(void* pointer, int value, std::size_t bytes, StreamHandle stream) {
-    Call call(*this, &CallCosts::memset_async);
-    if (call.refused()) return call.status();
+    ENTER(memset_async);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     return set(call.lock(), box_of(pointer), static_cast<std::uint8_t>(value), 1, {bytes, 1, 1}, found);
@@ -488,23 +461,20 @@ Status HostRuntime::check_set_2d(const void* pointer, std::size_t pitch, std::si
 Status HostRuntime::set_2d(Lock& lock, void* pointer, std::size_t pitch, std::uint32_t value,
                            std::size_t element, std::size_t width, std::size_t height, Found<Stream> stream,
                            bool synchronous) {
-    if (Status status = check_set_2d(pointer, pitch, element, width, height); status != Status::success)
-        return status;
+    TRY(check_set_2d(pointer, pitch, element, width, height));
     return set(lock, box_of(pointer, pitch), value, element, {width, height, 1}, stream, synchronous);
 }
 
 Status HostRuntime::memset_2d(void* pointer, std::size_t pitch, int value, std::size_t width,
                               std::size_t height) {
-    Call call(*this, &CallCosts::memset_async);
-    if (call.refused()) return call.status();
+    ENTER(memset_async);
     return set_2d(call.lock(), pointer, pitch, static_cast<std::uint8_t>(value), 1, width, height,
                   device().legacy, true);
 }
 
 Status HostRuntime::memset_2d_async(void* pointer, std::size_t pitch, int value, std::size_t width,
                                     std::size_t height, StreamHandle stream) {
-    Call call(*this, &CallCosts::memset_async);
-    if (call.refused()) return call.status();
+    ENTER(memset_async);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     return set_2d(call.lock(), pointer, pitch, static_cast<std::uint8_t>(value), 1, width, height, found);
@@ -512,8 +482,7 @@ Status HostRuntime::memset_2d_async(void* pointer, std::size_t pitch, int value,
 
 Status HostRuntime::memset_d2d16_async(void* pointer, std::size_t pitch, unsigned short value,
                                        std::size_t width, std::size_t height, StreamHandle stream) {
-    Call call(*this, &CallCosts::memset_async);
-    if (call.refused()) return call.status();
+    ENTER(memset_async);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     return set_2d(call.lock(), pointer, pitch, value, sizeof(value), width * sizeof(value), height, found);
@@ -521,8 +490,7 @@ Status HostRuntime::memset_d2d16_async(void* pointer, std::size_t pitch, unsigne
 
 Status HostRuntime::memset_d2d32_async(void* pointer, std::size_t pitch, unsigned value, std::size_t width,
                                        std::size_t height, StreamHandle stream) {
-    Call call(*this, &CallCosts::memset_async);
-    if (call.refused()) return call.status();
+    ENTER(memset_async);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     return set_2d(call.lock(), pointer, pitch, value, sizeof(value), width * sizeof(value), height, found);
@@ -539,14 +507,12 @@ Status HostRuntime::set_3d(Lock& lock, const PitchedPointer& pitched, int value,
 }
 
 Status HostRuntime::memset_3d(PitchedPointer pitched, int value, Extent extent) {
-    Call call(*this, &CallCosts::memset_async);
-    if (call.refused()) return call.status();
+    ENTER(memset_async);
     return set_3d(call.lock(), pitched, value, extent, device().legacy, true);
 }
 
 Status HostRuntime::memset_3d_async(PitchedPointer pitched, int value, Extent extent, StreamHandle stream) {
-    Call call(*this, &CallCosts::memset_async);
-    if (call.refused()) return call.status();
+    ENTER(memset_async);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     return set_3d(call.lock(), pitched, value, extent, found, false);

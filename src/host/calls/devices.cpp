@@ -48,8 +48,7 @@ Status HostRuntime::add_model(const DeviceModel& model, int* ordinal) {
 }
 
 Status HostRuntime::add_device(int* device, const char* model) {
-    Call call(*this, &CallCosts::other, Call::On::host);
-    if (call.refused()) return call.status();
+    ENTER(other, Call::On::host);
     const DeviceModel* found = model == nullptr ? nullptr : find_device_model(model);
     if (found == nullptr) {
         std::string known;
@@ -60,8 +59,7 @@ Status HostRuntime::add_device(int* device, const char* model) {
 }
 
 Status HostRuntime::get_device_count(int* count) {
-    Call call(*this, &CallCosts::other, Call::On::host);
-    if (call.refused()) return call.status();
+    ENTER(other, Call::On::host);
     if (count == nullptr) return fail(Status::invalid_value);
     *count = static_cast<int>(devices_.size());
     return Status::success;
@@ -83,8 +81,7 @@ Status HostRuntime::get_device(int* device) {
 }
 
 Status HostRuntime::get_device_properties(DeviceProperties* properties, int device) {
-    Call call(*this, &CallCosts::other, Call::On::host);
-    if (call.refused()) return call.status();
+    ENTER(other, Call::On::host);
     if (device < 0 || device >= static_cast<int>(devices_.size())) return fail(Status::invalid_device);
     if (properties == nullptr) return fail(Status::invalid_value);
     *properties = devices_[device]->model->properties;
@@ -93,8 +90,7 @@ Status HostRuntime::get_device_properties(DeviceProperties* properties, int devi
 }
 
 Status HostRuntime::device_get_attribute(int* value, DeviceAttribute attribute, int device) {
-    Call call(*this, &CallCosts::other, Call::On::host);
-    if (call.refused()) return call.status();
+    ENTER(other, Call::On::host);
     if (device < 0 || device >= static_cast<int>(devices_.size())) return fail(Status::invalid_device);
     const Device& asked = *devices_[device];
     if (value == nullptr || !device_attribute(*asked.model, attribute, asked.memory, value)) {
@@ -104,12 +100,11 @@ Status HostRuntime::device_get_attribute(int* value, DeviceAttribute attribute, 
 }
 
 Status HostRuntime::device_synchronize() {
-    Call call(*this, &CallCosts::synchronize);
-    if (call.refused()) return call.status();
+    ENTER(synchronize);
     const int index = thread().device;
-    if (Status status = graphs_->spoil_device(*this, index); status != Status::success) return status;
+    TRY(graphs_->spoil_device(*this, index));
     // Like other calls that may be unsafe during a capture, a wait invalidates captures on other devices.
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(forbidden());
     const Status status = wait_for_device(call.lock(), index);
     flush_printed(call.lock());
     if (status != Status::success) return status;
@@ -121,11 +116,10 @@ Status HostRuntime::device_synchronize() {
 // Destroys the device's streams, memory and libraries. A lost device stays lost: within this process it
 // cannot be recovered.
 Status HostRuntime::device_reset() {
-    Call call(*this, &CallCosts::other, Call::On::host);
-    if (call.refused()) return call.status();
+    ENTER(other, Call::On::host);
     const int index = thread().device;
     Device& reset = *devices_[index];
-    if (Status status = graphs_->spoil_device(*this, index); status != Status::success) return status;
+    TRY(graphs_->spoil_device(*this, index));
     abort_kernels(index);
     {
         const auto ended = [](Device* device) { --device->resets; };
@@ -133,7 +127,7 @@ Status HostRuntime::device_reset() {
         ++reset.resets;
         // Repeats while other threads have issued more work to the device: its streams are destroyed next.
         do {
-            if (Status status = wait_for_device(call.lock(), index); status != Status::success) return status;
+            TRY(wait_for_device(call.lock(), index));
         } while (!is_idle(index));
     }
     if (reset.lost != Status::success) {
@@ -196,8 +190,7 @@ Status HostRuntime::device_reset() {
 }
 
 Status HostRuntime::set_device_flags(unsigned flags) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     constexpr unsigned schedules =
         flags::device_schedule_spin | flags::device_schedule_yield | flags::device_schedule_blocking_sync;
     const unsigned schedule = flags & schedules;
@@ -210,16 +203,14 @@ Status HostRuntime::set_device_flags(unsigned flags) {
 }
 
 Status HostRuntime::get_device_flags(unsigned* flags) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (flags == nullptr) return fail(Status::invalid_value);
     *flags = device().flags;
     return Status::success;
 }
 
 Status HostRuntime::device_can_access_peer(int* can_access, int device, int peer) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const int count = static_cast<int>(devices_.size());
     if (device < 0 || device >= count || peer < 0 || peer >= count) return fail(Status::invalid_device);
     if (can_access == nullptr) return fail(Status::invalid_value);
@@ -228,13 +219,12 @@ Status HostRuntime::device_can_access_peer(int* can_access, int device, int peer
 }
 
 Status HostRuntime::device_enable_peer_access(int peer, unsigned flags) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (peer < 0 || peer >= static_cast<int>(devices_.size())) return fail(Status::invalid_device);
     if (flags != 0) return fail(Status::invalid_value);
     if (peer == thread().device)
         return fail(Status::peer_access_unsupported, "a device is no peer of itself");
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(forbidden());
     auto& peers = device().peers;
     if (std::find(peers.begin(), peers.end(), peer) != peers.end())
         return fail(Status::peer_access_already_enabled);
@@ -243,16 +233,14 @@ Status HostRuntime::device_enable_peer_access(int peer, unsigned flags) {
 }
 
 Status HostRuntime::device_disable_peer_access(int peer) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (peer < 0 || peer >= static_cast<int>(devices_.size())) return fail(Status::invalid_device);
     if (std::erase(device().peers, peer) == 0) return fail(Status::peer_access_not_enabled);
     return Status::success;
 }
 
 Status HostRuntime::device_get_stream_priority_range(int* least, int* greatest) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (least != nullptr) *least = device().model->least_priority;
     if (greatest != nullptr) *greatest = device().model->greatest_priority;
     return Status::success;

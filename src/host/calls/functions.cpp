@@ -42,8 +42,7 @@ int HostRuntime::max_cluster_blocks(const Kernel& kernel) const {
 }
 
 Status HostRuntime::func_get_name(const char** name, KernelHandle kernel) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Kernel> found = find_kernel(kernel);
     if (found == nullptr) return invalid_handle("kernel");
     if (name == nullptr) return fail(Status::invalid_value);
@@ -53,12 +52,11 @@ Status HostRuntime::func_get_name(const char** name, KernelHandle kernel) {
 
 Status HostRuntime::func_get_param_info(KernelHandle kernel, std::size_t index, std::size_t* offset,
                                         std::size_t* size) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     Kernel* found = nullptr;
     std::shared_ptr<simt::Image> image;
     const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    TRY(find_entry(kernel, &found, &image, &entry));
     if (offset == nullptr || index >= entry->parameter_count) return fail(Status::invalid_value);
     *offset = entry->parameters[index].offset;
     if (size != nullptr) *size = entry->parameters[index].size;
@@ -66,12 +64,11 @@ Status HostRuntime::func_get_param_info(KernelHandle kernel, std::size_t index, 
 }
 
 Status HostRuntime::func_get_attributes(FunctionAttributes* attributes, KernelHandle kernel) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     Kernel* found = nullptr;
     std::shared_ptr<simt::Image> image;
     const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    TRY(find_entry(kernel, &found, &image, &entry));
     if (attributes == nullptr) return fail(Status::invalid_value);
     const DeviceProperties& properties = device().model->properties;
     const FunctionSettings settings = settings_of(*found);
@@ -101,8 +98,7 @@ Status HostRuntime::func_get_attributes(FunctionAttributes* attributes, KernelHa
 }
 
 Status HostRuntime::func_set_attribute(KernelHandle kernel, FunctionAttribute attribute, int value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     Kernel* found = nullptr;
     std::shared_ptr<simt::Image> image;
     const cuscope_simt::KernelEntry* entry = nullptr;
@@ -162,8 +158,7 @@ Status HostRuntime::func_set_attribute(KernelHandle kernel, FunctionAttribute at
 
 // Accepted and ignored: the preference has no effect on simulated devices.
 Status HostRuntime::func_set_cache_config(KernelHandle kernel, FunctionCache config) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (find_kernel(kernel) == nullptr) return invalid_handle("kernel");
     if (config < FunctionCache::prefer_none || config > FunctionCache::prefer_equal)
         return fail(Status::invalid_value);
@@ -181,12 +176,11 @@ Status HostRuntime::occupancy_max_active_blocks_per_multiprocessor(int* blocks, 
 
 Status HostRuntime::occupancy_max_active_blocks_per_multiprocessor_with_flags(
     int* blocks, KernelHandle kernel, int block_size, std::size_t dynamic_shared_bytes, unsigned flags) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     Kernel* found = nullptr;
     std::shared_ptr<simt::Image> image;
     const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    TRY(find_entry(kernel, &found, &image, &entry));
     if (blocks == nullptr || block_size <= 0 || (flags & ~flags::occupancy_disable_caching_override) != 0)
         return fail(Status::invalid_value);
     *blocks = blocks_per_multiprocessor(*device().model, static_cast<unsigned>(block_size),
@@ -200,12 +194,11 @@ Status HostRuntime::occupancy_max_active_blocks_per_multiprocessor_with_flags(
 Status HostRuntime::occupancy_max_potential_block_size(int* min_grid_size, int* block_size,
                                                        KernelHandle kernel, std::size_t dynamic_shared_bytes,
                                                        int block_size_limit) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     Kernel* found = nullptr;
     std::shared_ptr<simt::Image> image;
     const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    TRY(find_entry(kernel, &found, &image, &entry));
     if (min_grid_size == nullptr || block_size == nullptr) return fail(Status::invalid_value);
     const DeviceModel& model = *device().model;
     int limit = model.properties.max_threads_per_block;
@@ -230,12 +223,11 @@ Status HostRuntime::occupancy_max_potential_block_size(int* min_grid_size, int* 
 
 Status HostRuntime::occupancy_available_dynamic_smem_per_block(std::size_t* bytes, KernelHandle kernel,
                                                                int blocks, int block_size) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     Kernel* found = nullptr;
     std::shared_ptr<simt::Image> image;
     const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    TRY(find_entry(kernel, &found, &image, &entry));
     if (bytes == nullptr || blocks <= 0 || block_size <= 0) return fail(Status::invalid_value);
     const DeviceModel& model = *device().model;
     const int most = blocks_per_multiprocessor(model, static_cast<unsigned>(block_size),
@@ -253,14 +245,13 @@ Status HostRuntime::occupancy_available_dynamic_smem_per_block(std::size_t* byte
 
 Status HostRuntime::occupancy_max_potential_cluster_size(int* blocks, KernelHandle kernel,
                                                          const LaunchConfig* config) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     Kernel* found = nullptr;
     std::shared_ptr<simt::Image> image;
     const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    TRY(find_entry(kernel, &found, &image, &entry));
     if (blocks == nullptr || config == nullptr) return fail(Status::invalid_value);
-    if (Status status = check_launch(*config, *found, *entry); status != Status::success) return status;
+    TRY(check_launch(*config, *found, *entry));
     const DeviceModel& model = *device().model;
     int size = max_cluster_blocks(*found);
     const int held = blocks_per_multiprocessor(model, config->block.x * config->block.y * config->block.z,
@@ -273,19 +264,17 @@ Status HostRuntime::occupancy_max_potential_cluster_size(int* blocks, KernelHand
 
 Status HostRuntime::occupancy_max_active_clusters(int* clusters, KernelHandle kernel,
                                                   const LaunchConfig* config) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     Kernel* found = nullptr;
     std::shared_ptr<simt::Image> image;
     const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    TRY(find_entry(kernel, &found, &image, &entry));
     if (clusters == nullptr || config == nullptr) return fail(Status::invalid_value);
     LaunchRequest request;
-    if (Status status = read_attributes(*config, &request); status != Status::success) return status;
+    TRY(read_attributes(*config, &request));
     *clusters = 0;
     Dim3 cluster;
-    if (Status status = cluster_of(*config, request, *found, *entry, &cluster); status != Status::success)
-        return status;
+    TRY(cluster_of(*config, request, *found, *entry, &cluster));
     const bool in_clusters =
         request.cluster.x != 0 || entry->cluster_dim.x != 0 || settings_of(*found).cluster.x != 0;
     if (!in_clusters ||

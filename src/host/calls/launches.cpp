@@ -109,8 +109,7 @@ Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel,
     const Found<Kernel> found = find_kernel(kernel);
     if (found == nullptr) return invalid_handle("kernel");
     std::shared_ptr<simt::Image> image;
-    if (Status status = instance(*found->library, thread().device, &image); status != Status::success)
-        return status;
+    TRY(instance(*found->library, thread().device, &image));
     const auto& entry = *image->kernel(found->lowered);
     LaunchRequest& request = *made_request;
     std::shared_ptr<simt::Image> counting_image;
@@ -122,17 +121,16 @@ Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel,
             request.counted->lowered != found->lowered)
             return fail(Status::invalid_value, "the image does not count what this kernel does");
     }
-    if (Status status = read_attributes(config, &request); status != Status::success) return status;
+    TRY(read_attributes(config, &request));
     if (entry.launches_graphs && !request.node) {
         return fail(
             Status::not_supported,
             "the kernel launches graphs, as only a graph's kernels can: capture the launch, or add the "
             "kernel to a graph");
     }
-    if (Status status = check_launch(config, *found, entry); status != Status::success) return status;
+    TRY(check_launch(config, *found, entry));
     Dim3 cluster;
-    if (Status status = cluster_of(config, request, *found, entry, &cluster); status != Status::success)
-        return status;
+    TRY(cluster_of(config, request, *found, entry, &cluster));
     if (entry.parameter_count > 0 && arguments == nullptr) return fail(Status::invalid_value);
 
     Device& owner = device();
@@ -226,15 +224,13 @@ Status HostRuntime::make_kernel(const LaunchConfig& config, KernelHandle kernel,
 }
 
 Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
-    Call call(*this, &CallCosts::launch);
-    if (call.refused()) return call.status();
+    ENTER(launch);
     return launch(call.lock(), config, kernel, arguments, {});
 }
 
 Status HostRuntime::launch_counted(const LaunchConfig& config, KernelHandle kernel, void** arguments,
                                    KernelHandle counting, LaunchCounts* counts) {
-    Call call(*this, &CallCosts::launch);
-    if (call.refused()) return call.status();
+    ENTER(launch);
     LaunchRequest request;
     request.counted = find_kernel(counting).get();
     if (request.counted == nullptr) return invalid_handle("kernel");
@@ -259,7 +255,7 @@ Status HostRuntime::launch(Lock& lock, const LaunchConfig& config, KernelHandle 
     const Found<Stream> stream = find_stream(config.stream);
     if (stream == nullptr) return invalid_handle("stream");
     const OnDevice on(stream->device);  // the stream's device, not the current one
-    if (Status status = admit(*stream); status != Status::success) return status;
+    TRY(admit(*stream));
     if (request.counting && stream->capture != nullptr)
         return fail(Status::stream_capture_unsupported,
                     "a launch that counts is waited for: it is not captured");

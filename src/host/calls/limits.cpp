@@ -33,8 +33,7 @@ std::map<int, std::size_t> HostRuntime::first_limits(const DeviceModel& model) {
 }
 
 Status HostRuntime::device_get_limit(std::size_t* value, Limit limit) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const auto found = device().limits.find(static_cast<int>(limit));
     if (found == device().limits.end()) return unknown_limit(limit);
     if (value == nullptr) return fail(Status::invalid_value);
@@ -50,12 +49,11 @@ Status HostRuntime::unknown_limit(Limit limit) {
 }
 
 Status HostRuntime::device_set_limit(Limit limit, std::size_t value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     Device& owner = device();
     const auto found = owner.limits.find(static_cast<int>(limit));
     if (found == owner.limits.end()) return unknown_limit(limit);
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(forbidden());
     const auto refuse = [&](const std::string& allowed) {
         return fail(Status::invalid_value, std::to_string(value) + "; allowed is " + allowed);
     };

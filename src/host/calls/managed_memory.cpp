@@ -22,15 +22,14 @@ bool same(const PageState& a, const PageState& b, MemRangeAttribute attribute) {
 }  // namespace
 
 Status HostRuntime::malloc_managed(void** pointer, std::size_t bytes, unsigned flags) {
-    Call call(*this, &CallCosts::malloc);
-    if (call.refused()) return call.status();
+    ENTER(malloc);
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
     if (bytes == 0) return Status::success;  // whatever the flags are
     if (flags != flags::mem_attach_global && flags != flags::mem_attach_host) {
         return fail(Status::invalid_value, "managed memory is attached globally (1) or to the host (2)");
     }
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(forbidden());
     std::byte* base = allocate_host(bytes);
     if (base == nullptr) {
         return fail(Status::memory_allocation,
@@ -43,9 +42,8 @@ Status HostRuntime::malloc_managed(void** pointer, std::size_t bytes, unsigned f
 }
 
 Status HostRuntime::host_register(void* pointer, std::size_t bytes, unsigned flags) {
-    Call call(*this, &CallCosts::host_alloc);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(host_alloc);
+    TRY(forbidden());
     constexpr unsigned known = flags::host_register_portable | flags::host_register_mapped |
                                flags::host_register_io_memory | flags::host_register_read_only;
     if (pointer == nullptr || bytes == 0 || (flags & ~known) != 0) return fail(Status::invalid_value);
@@ -72,9 +70,8 @@ Status HostRuntime::host_register(void* pointer, std::size_t bytes, unsigned fla
 }
 
 Status HostRuntime::host_unregister(void* pointer) {
-    Call call(*this, &CallCosts::free_host);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(free_host);
+    TRY(forbidden());
     if (pointer == nullptr) return fail(Status::invalid_value);
     const auto registration = [&]() -> std::uint64_t {  // 0: none begins there
         const Allocation* allocation = memory_.find_base(pointer);
@@ -86,7 +83,7 @@ Status HostRuntime::host_unregister(void* pointer) {
             memory_.find(pointer) == nullptr ? Status::host_memory_not_registered : Status::invalid_value,
             "no memory that host_register locked begins at the address");
     }
-    if (Status status = wait_to_free(call.lock(), -1); status != Status::success) return status;
+    TRY(wait_to_free(call.lock(), -1));
     if (registration() != serial) return fail(Status::host_memory_not_registered);
     memory_.remove(pointer);
     return Status::success;
@@ -118,16 +115,14 @@ bool place_of(const MemLocation& location, int devices, int* place) {
 // durations depend on it.
 Status HostRuntime::mem_prefetch_async(const void* pointer, std::size_t bytes, MemLocation location,
                                        unsigned flags, StreamHandle stream) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
+    ENTER(memcpy_async);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     int place = 0;
     const bool known = place_of(location, device_count_, &place);
     if (!known && location.type == MemLocationType::device) return fail(Status::invalid_device);
     if (!known || flags != 0 || bytes == 0) return fail(Status::invalid_value);
-    if (Status status = admit_uncaptured(*found, "a prefetch is not captured"); status != Status::success)
-        return status;
+    TRY(admit_uncaptured(*found, "a prefetch is not captured"));
     const Allocation* allocation = memory_.find_range(pointer, bytes);
     if (allocation == nullptr || allocation->type != MemoryType::managed) {
         return fail(Status::invalid_value, "the range is no managed memory");
@@ -151,8 +146,7 @@ Status HostRuntime::mem_prefetch_async(const void* pointer, std::size_t bytes, M
 
 Status HostRuntime::mem_advise(const void* pointer, std::size_t bytes, MemoryAdvice advice,
                                MemLocation location) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Allocation* allocation = memory_.find_range(pointer, bytes);
     if (bytes == 0 || allocation == nullptr || allocation->type != MemoryType::managed) {
         return fail(Status::invalid_value, "the range is no managed memory");
@@ -193,8 +187,7 @@ Status HostRuntime::mem_advise(const void* pointer, std::size_t bytes, MemoryAdv
 // Reports a value only if all pages of the range share it; otherwise none.
 Status HostRuntime::mem_range_get_attribute(int* data, std::size_t data_bytes, MemRangeAttribute attribute,
                                             const void* pointer, std::size_t bytes) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Allocation* allocation = memory_.find_range(pointer, bytes);
     if (bytes == 0 || allocation == nullptr || allocation->type != MemoryType::managed) {
         return fail(Status::invalid_value, "the range is no managed memory");

@@ -30,15 +30,14 @@ std::byte* HostRuntime::allocate(Device& device, std::size_t bytes) {
 }
 
 Status HostRuntime::malloc(void** pointer, std::size_t bytes) {
-    Call call(*this, &CallCosts::malloc);
-    if (call.refused()) return call.status();
+    ENTER(malloc);
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
     if (bytes == 0) return Status::success;
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(forbidden());
     const int index = thread().device;
     std::byte* base = nullptr;
-    if (Status status = allocate(call.lock(), index, bytes, &base); status != Status::success) return status;
+    TRY(allocate(call.lock(), index, bytes, &base));
     memory_.add({base, bytes, MemoryType::device, index});
     *pointer = base;
     return Status::success;
@@ -46,9 +45,8 @@ Status HostRuntime::malloc(void** pointer, std::size_t bytes) {
 
 // Waits for the device, as cudaFree does: running work may still use the memory.
 Status HostRuntime::free(void* pointer) {
-    Call call(*this, &CallCosts::free);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(free);
+    TRY(forbidden());
     if (pointer == nullptr) return Status::success;
     const Allocation* found = memory_.find_base(pointer);
     if (found == nullptr || found->type == MemoryType::host || found->fixed) {
@@ -57,7 +55,7 @@ Status HostRuntime::free(void* pointer) {
     }
     const int index = found->device;
     const std::uint64_t serial = found->serial;
-    if (Status status = wait_to_free(call.lock(), index); status != Status::success) return status;
+    TRY(wait_to_free(call.lock(), index));
     found = memory_.find_base(pointer);
     if (found == nullptr || found->serial != serial)
         return fail(Status::invalid_value, "the address was freed by another thread");
@@ -88,12 +86,11 @@ Status HostRuntime::malloc_pitch(void** pointer, std::size_t* pitch, std::size_t
 }
 
 Status HostRuntime::malloc_3d(PitchedPointer* pitched, Extent extent) {
-    Call call(*this, &CallCosts::malloc);
-    if (call.refused()) return call.status();
+    ENTER(malloc);
     if (pitched == nullptr) return fail(Status::invalid_value);
     *pitched = {};
     if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return Status::success;
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(forbidden());
     std::size_t pitch = 0, slice = 0, bytes = 0;
     if (__builtin_add_overflow(extent.width, pitch_alignment - 1, &pitch) ||
         !multiply(pitch = pitch / pitch_alignment * pitch_alignment, extent.height, &slice) ||
@@ -102,19 +99,18 @@ Status HostRuntime::malloc_3d(PitchedPointer* pitched, Extent extent) {
     }
     const int index = thread().device;
     std::byte* base = nullptr;
-    if (Status status = allocate(call.lock(), index, bytes, &base); status != Status::success) return status;
+    TRY(allocate(call.lock(), index, bytes, &base));
     memory_.add({base, bytes, MemoryType::device, index});
     *pitched = {base, pitch, extent.width, extent.height};
     return Status::success;
 }
 
 Status HostRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags) {
-    Call call(*this, &CallCosts::host_alloc);
-    if (call.refused()) return call.status();
+    ENTER(host_alloc);
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
     if (bytes == 0) return Status::success;  // whatever the flags are
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(forbidden());
     constexpr unsigned known =
         flags::host_alloc_portable | flags::host_alloc_mapped | flags::host_alloc_write_combined;
     if ((flags & ~known) != 0) return fail(Status::invalid_value);
@@ -131,9 +127,8 @@ Status HostRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags
 }
 
 Status HostRuntime::free_host(void* pointer) {
-    Call call(*this, &CallCosts::free_host);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(free_host);
+    TRY(forbidden());
     if (pointer == nullptr) return Status::success;
     const Allocation* found = memory_.find_base(pointer);
     if (found == nullptr || found->type != MemoryType::host || found->registered) {
@@ -141,7 +136,7 @@ Status HostRuntime::free_host(void* pointer) {
                     "the address is not one that host_alloc returned, or it was freed before");
     }
     const std::uint64_t serial = found->serial;
-    if (Status status = wait_to_free(call.lock(), -1); status != Status::success) return status;
+    TRY(wait_to_free(call.lock(), -1));
     found = memory_.find_base(pointer);
     if (found == nullptr || found->serial != serial)
         return fail(Status::invalid_value, "the address was freed by another thread");
@@ -153,8 +148,7 @@ Status HostRuntime::free_host(void* pointer) {
 }
 
 Status HostRuntime::host_get_flags(unsigned* flags, void* pointer) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Allocation* found = memory_.find(pointer);
     if (flags == nullptr || found == nullptr || found->type == MemoryType::device)
         return fail(Status::invalid_value);
@@ -163,8 +157,7 @@ Status HostRuntime::host_get_flags(unsigned* flags, void* pointer) {
 }
 
 Status HostRuntime::host_get_device_pointer(void** device_pointer, void* host_pointer, unsigned flags) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Allocation* found = memory_.find(host_pointer);
     if (device_pointer == nullptr || flags != 0 || found == nullptr || found->type != MemoryType::host) {
         return fail(Status::invalid_value);
@@ -184,8 +177,7 @@ bool HostRuntime::reaches(int device, const Allocation& allocation) const {
 }
 
 Status HostRuntime::pointer_get_attributes(PointerAttributes* attributes, const void* pointer) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (attributes == nullptr) return fail(Status::invalid_value);
     *attributes = {};
     void* address = const_cast<void*>(pointer);
@@ -201,8 +193,7 @@ Status HostRuntime::pointer_get_attributes(PointerAttributes* attributes, const 
 }
 
 Status HostRuntime::mem_get_info(std::size_t* free, std::size_t* total) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (free == nullptr || total == nullptr) return fail(Status::invalid_value);
     *total = device().memory;
     *free = device().memory - std::min(device().memory, device().arena->used());

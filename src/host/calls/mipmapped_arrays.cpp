@@ -38,12 +38,11 @@ Found<HostRuntime::MipmappedArray> HostRuntime::find_mipmapped_array(MipmappedAr
 
 Status HostRuntime::malloc_mipmapped_array(MipmappedArrayHandle* array, const ChannelFormat* format,
                                            Extent extent, unsigned levels, unsigned flags) {
-    Call call(*this, &CallCosts::malloc);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(malloc);
+    TRY(forbidden());
     if (array == nullptr || format == nullptr) return fail(Status::invalid_value);
     *array = nullptr;
-    if (Status status = check_array(*format, extent, flags); status != Status::success) return status;
+    TRY(check_array(*format, extent, flags));
     const bool volume = extent.depth > 0 && !is_layered(flags);
     if (!volume && std::max(extent.width, extent.height) > most_mipmapped) {
         return fail(Status::invalid_value, "a mipmapped array of " + describe(extent, flags) +
@@ -63,8 +62,7 @@ Status HostRuntime::malloc_mipmapped_array(MipmappedArrayHandle* array, const Ch
     }
     auto made = std::make_unique<MipmappedArray>();
     made->device = thread().device;
-    if (Status status = allocate_array(call.lock(), bytes, &made->base); status != Status::success)
-        return status;
+    TRY(allocate_array(call.lock(), bytes, &made->base));
     for (unsigned i = 0; i < levels; ++i) {
         auto level = std::make_unique<Array>();
         level->format = *format;
@@ -84,9 +82,8 @@ Status HostRuntime::malloc_mipmapped_array(MipmappedArrayHandle* array, const Ch
 }
 
 Status HostRuntime::free_mipmapped_array(MipmappedArrayHandle array) {
-    Call call(*this, &CallCosts::free);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(free);
+    TRY(forbidden());
     if (array == nullptr) return Status::success;
     const Status status = free_array_memory(call.lock(), "mipmapped array", [&]() -> std::byte* {
         const Found<MipmappedArray> found = find_mipmapped_array(array);
@@ -103,8 +100,7 @@ Status HostRuntime::free_mipmapped_array(MipmappedArrayHandle array) {
 
 Status HostRuntime::get_mipmapped_array_level(ArrayHandle* level, MipmappedArrayHandle array,
                                               unsigned index) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (level == nullptr) return fail(Status::invalid_value);
     *level = nullptr;
     const Found<const MipmappedArray> found = find_mipmapped_array(array);

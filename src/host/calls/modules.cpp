@@ -23,8 +23,7 @@ Found<HostRuntime::Library> HostRuntime::find_library(LibraryHandle handle) {
 Status HostRuntime::compile(const CompileRequest& request, CompileResult* result) {
     simt::Target target;
     {
-        Call call(*this, &CallCosts::other, Call::On::host);
-        if (call.refused()) return call.status();
+        ENTER(other, Call::On::host);
         if (result == nullptr) return fail(Status::invalid_value);
         target.compute_capability_major = device().model->properties.compute_capability_major;
         target.compute_capability_minor = device().model->properties.compute_capability_minor;
@@ -121,16 +120,14 @@ Status HostRuntime::instance(Library& library, int index, std::shared_ptr<simt::
 }
 
 Status HostRuntime::library_load_data(LibraryHandle* library, const void* image, std::size_t bytes) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (library == nullptr || image == nullptr) return fail(Status::invalid_value);
     release_unloaded();
     auto made = std::make_unique<Library>();
     made->image.assign(static_cast<const char*>(image), bytes);
     std::shared_ptr<simt::Image> first;
     // No other thread knows this library yet, so it stays valid while instance() releases the lock.
-    if (Status status = instance(*made, thread().device, &first, &call.lock()); status != Status::success)
-        return status;
+    TRY(instance(*made, thread().device, &first, &call.lock()));
     for (const auto& entry : first->kernels()) {
         auto kernel = std::make_unique<Kernel>(Kernel{made.get(), entry.lowered, {}});
         live_.insert(kernel.get());
@@ -144,8 +141,7 @@ Status HostRuntime::library_load_data(LibraryHandle* library, const void* image,
 
 // Running kernels of the library go on. Its code and variables are released when they have ended.
 Status HostRuntime::library_unload(LibraryHandle library) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<Library> found = find_library(library);
     if (found == nullptr) return invalid_handle("library");
     Unloaded unloaded;
@@ -174,8 +170,7 @@ void HostRuntime::release_unloaded() {
 
 Status HostRuntime::library_get_kernel(KernelHandle* kernel, LibraryHandle library,
                                        const char* lowered_name) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<Library> found = find_library(library);
     if (found == nullptr) return invalid_handle("library");
     if (kernel == nullptr || lowered_name == nullptr) return fail(Status::invalid_value);
@@ -190,8 +185,7 @@ Status HostRuntime::library_get_kernel(KernelHandle* kernel, LibraryHandle libra
 }
 
 Status HostRuntime::library_get_kernel_count(unsigned* count, LibraryHandle library) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Library> found = find_library(library);
     if (found == nullptr) return invalid_handle("library");
     if (count == nullptr) return fail(Status::invalid_value);
@@ -200,8 +194,7 @@ Status HostRuntime::library_get_kernel_count(unsigned* count, LibraryHandle libr
 }
 
 Status HostRuntime::library_enumerate_kernels(KernelHandle* kernels, unsigned count, LibraryHandle library) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Library> found = find_library(library);
     if (found == nullptr) return invalid_handle("library");
     if (kernels == nullptr) return fail(Status::invalid_value);
@@ -213,13 +206,12 @@ Status HostRuntime::library_enumerate_kernels(KernelHandle* kernels, unsigned co
 
 Status HostRuntime::library_get_global(void** pointer, std::size_t* bytes, LibraryHandle library,
                                        const char* name) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<Library> found = find_library(library);
     if (found == nullptr) return invalid_handle("library");
     if (name == nullptr) return fail(Status::invalid_value);
     std::shared_ptr<simt::Image> image;
-    if (Status status = instance(*found, thread().device, &image); status != Status::success) return status;
+    TRY(instance(*found, thread().device, &image));
     const auto* global = image->global(name);
     if (global == nullptr) {
         return fail(Status::symbol_not_found, std::string("the library has no variable '") + name + "'");

@@ -62,7 +62,7 @@ Status HostRuntime::allocate(Lock& lock, int device, std::size_t bytes, std::byt
     const bool pooled = std::any_of(owner.pools.begin(), owner.pools.end(),
                                     [](const auto& pool) { return !pool->free.empty(); });
     if (pooled) {
-        if (Status status = wait_for_device(lock, device); status != Status::success) return status;
+        TRY(wait_for_device(lock, device));
         for (auto& pool : owner.pools) {
             pool->trim(0, [&](std::byte* freed, std::size_t size) { owner.arena->release(freed, size); });
         }
@@ -87,7 +87,7 @@ Status HostRuntime::malloc_from(Lock& lock, void** pointer, std::size_t bytes, F
         if (pool.max_size != 0 && pool.reserved + size > pool.max_size) {
             // Waiting helps only if the pool holds freed memory.
             if (!pool.free.empty()) {
-                if (Status status = wait_for_device(lock, index); status != Status::success) return status;
+                TRY(wait_for_device(lock, index));
             }
             const std::uint64_t room = pool.max_size > size ? pool.max_size - size : 0;
             pool.trim(room, [&](std::byte* freed, std::size_t n) { owner.arena->release(freed, n); });
@@ -99,7 +99,7 @@ Status HostRuntime::malloc_from(Lock& lock, void** pointer, std::size_t bytes, F
             }
         }
         if (!pool.destroyed) {
-            if (Status status = allocate(lock, index, size, &base); status != Status::success) return status;
+            TRY(allocate(lock, index, size, &base));
         }
         if (pool.destroyed) {
             if (base != nullptr) owner.arena->release(base, size);
@@ -119,13 +119,12 @@ Status HostRuntime::admit_pooled(const Stream& stream) {
 }
 
 Status HostRuntime::malloc_async(void** pointer, std::size_t bytes, StreamHandle stream) {
-    Call call(*this, &CallCosts::malloc_async);
-    if (call.refused()) return call.status();
+    ENTER(malloc_async);
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    if (Status status = admit_pooled(*found); status != Status::success) return status;
+    TRY(admit_pooled(*found));
     if (bytes == 0) return Status::success;
     if (found->capture != nullptr) return capture_alloc(*found, pointer, bytes, found->device);
     return malloc_from(call.lock(), pointer, bytes, devices_[found->device]->pool, found);
@@ -133,13 +132,12 @@ Status HostRuntime::malloc_async(void** pointer, std::size_t bytes, StreamHandle
 
 Status HostRuntime::malloc_from_pool_async(void** pointer, std::size_t bytes, MemPoolHandle pool,
                                            StreamHandle stream) {
-    Call call(*this, &CallCosts::malloc_async);
-    if (call.refused()) return call.status();
+    ENTER(malloc_async);
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    if (Status status = admit_pooled(*found); status != Status::success) return status;
+    TRY(admit_pooled(*found));
     const Found<Pool> from = find_pool(pool);
     if (from == nullptr) return fail(Status::invalid_value, "the pool does not exist, or was destroyed");
     if (bytes == 0) return Status::success;
@@ -148,11 +146,10 @@ Status HostRuntime::malloc_from_pool_async(void** pointer, std::size_t bytes, Me
 }
 
 Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
-    Call call(*this, &CallCosts::free_async);
-    if (call.refused()) return call.status();
+    ENTER(free_async);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    if (Status status = admit_pooled(*found); status != Status::success) return status;
+    TRY(admit_pooled(*found));
     if (pointer == nullptr) return Status::success;
     if (found->capture != nullptr) return capture_free(*found, pointer);
     const Allocation* allocation = memory_.find_base(pointer);
@@ -181,8 +178,7 @@ Status HostRuntime::free_async(void* pointer, StreamHandle stream) {
 // ---- pools
 
 Status HostRuntime::device_get_default_mem_pool(MemPoolHandle* pool, int device) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (pool == nullptr) return fail(Status::invalid_value);
     if (device < 0 || device >= device_count_) return fail(Status::invalid_device);
     *pool = reinterpret_cast<MemPoolHandle>(devices_[device]->pools.front().get());
@@ -190,8 +186,7 @@ Status HostRuntime::device_get_default_mem_pool(MemPoolHandle* pool, int device)
 }
 
 Status HostRuntime::device_get_mem_pool(MemPoolHandle* pool, int device) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (pool == nullptr || device < 0 || device >= device_count_)
         return fail(Status::invalid_value, no_device(device));
     *pool = reinterpret_cast<MemPoolHandle>(devices_[device]->pool);
@@ -199,8 +194,7 @@ Status HostRuntime::device_get_mem_pool(MemPoolHandle* pool, int device) {
 }
 
 Status HostRuntime::device_set_mem_pool(int device, MemPoolHandle pool) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (device < 0 || device >= device_count_) return fail(Status::invalid_device);
     const Found<Pool> found = find_pool(pool);
     if (found == nullptr || found->device != device) {
@@ -211,14 +205,13 @@ Status HostRuntime::device_set_mem_pool(int device, MemPoolHandle pool) {
 }
 
 Status HostRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties* properties) {
-    Call call(*this, &CallCosts::malloc);
-    if (call.refused()) return call.status();
+    ENTER(malloc);
     if (pool == nullptr || properties == nullptr) return fail(Status::invalid_value);
     *pool = nullptr;
     if (properties->location.type != MemLocationType::device) {
         return fail(Status::invalid_value, "a pool is of a device's memory");
     }
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(forbidden());
     const int device = properties->location.id;
     if (device < 0 || device >= device_count_) return fail(Status::invalid_value, no_device(device));
     auto made = std::make_unique<Pool>();
@@ -231,9 +224,8 @@ Status HostRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
 }
 
 Status HostRuntime::mem_pool_destroy(MemPoolHandle pool) {
-    Call call(*this, &CallCosts::free);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(free);
+    TRY(forbidden());
     const Found<Pool> found = find_pool(pool);
     if (found == nullptr || found->is_default) {
         return fail(Status::invalid_value, "the pool does not exist, or is a device's default one");
@@ -248,9 +240,8 @@ Status HostRuntime::mem_pool_destroy(MemPoolHandle pool) {
 
 Status HostRuntime::mem_pool_get_attribute(MemPoolHandle pool, MemPoolAttribute attribute,
                                            std::uint64_t* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(other);
+    TRY(forbidden());
     const Found<const Pool> found = find_pool(pool);
     if (found == nullptr || value == nullptr) return fail(Status::invalid_value);
     switch (attribute) {
@@ -278,9 +269,8 @@ Status HostRuntime::mem_pool_get_attribute(MemPoolHandle pool, MemPoolAttribute 
 
 Status HostRuntime::mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute attribute,
                                            std::uint64_t value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(other);
+    TRY(forbidden());
     const Found<Pool> found = find_pool(pool);
     if (found == nullptr) return fail(Status::invalid_value);
     switch (attribute) {
@@ -306,9 +296,8 @@ Status HostRuntime::mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute 
 }
 
 Status HostRuntime::mem_pool_trim_to(MemPoolHandle pool, std::size_t bytes) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(other);
+    TRY(forbidden());
     const Found<Pool> found = find_pool(pool);
     if (found == nullptr) return fail(Status::invalid_value);
     Device& owner = *devices_[found->device];
@@ -318,9 +307,8 @@ Status HostRuntime::mem_pool_trim_to(MemPoolHandle pool, std::size_t bytes) {
 
 Status HostRuntime::mem_pool_set_access(MemPoolHandle pool, const MemAccessDescription* descriptions,
                                         std::size_t count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(other);
+    TRY(forbidden());
     const Found<Pool> found = find_pool(pool);
     if (found == nullptr || (descriptions == nullptr && count > 0)) return fail(Status::invalid_value);
     for (std::size_t i = 0; i < count; ++i) {
@@ -340,9 +328,8 @@ Status HostRuntime::mem_pool_set_access(MemPoolHandle pool, const MemAccessDescr
 }
 
 Status HostRuntime::mem_pool_get_access(MemAccess* flags, MemPoolHandle pool, MemLocation* location) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(other);
+    TRY(forbidden());
     const Found<const Pool> found = find_pool(pool);
     if (found == nullptr || flags == nullptr || location == nullptr ||
         location->type != MemLocationType::device) {

@@ -92,8 +92,7 @@ Effect::Progress HostRuntime::SemaphoresEffect::look() {
 
 Status HostRuntime::import_external_semaphore(ExternalSemaphoreHandle* semaphore,
                                               const ExternalSemaphoreDescription* description) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (semaphore == nullptr || description == nullptr) return fail(Status::invalid_value);
     *semaphore = nullptr;
     const int type = static_cast<int>(description->type), fd = description->fd;
@@ -126,8 +125,7 @@ Status HostRuntime::import_external_semaphore(ExternalSemaphoreHandle* semaphore
 
 // Work in flight that uses the semaphore goes on.
 Status HostRuntime::destroy_external_semaphore(ExternalSemaphoreHandle semaphore) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (semaphores_.erase(semaphore) == 0)
         return fail(Status::invalid_value, "the semaphore does not exist, or was destroyed");
     return Status::success;
@@ -162,11 +160,10 @@ Status HostRuntime::enqueue_semaphores(Lock& lock, const ExternalSemaphoreNodePa
                                        bool wait, StreamHandle handle) {
     const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
-    if (Status status = admit(*stream); status != Status::success) return status;
+    TRY(admit(*stream));
     if (parameters.count == 0) return fail(Status::invalid_value, "no semaphores");
     Command* command = nullptr;
-    if (Status status = make_semaphores(parameters, wait, *stream, &command); status != Status::success)
-        return status;
+    TRY(make_semaphores(parameters, wait, *stream, &command));
     if (stream->capture == nullptr) {
         commit(command);
         relieve(lock);
@@ -178,16 +175,14 @@ Status HostRuntime::enqueue_semaphores(Lock& lock, const ExternalSemaphoreNodePa
 Status HostRuntime::signal_external_semaphores_async(const ExternalSemaphoreHandle* semaphores,
                                                      const ExternalSemaphoreParameters* parameters,
                                                      unsigned count, StreamHandle stream) {
-    Call call(*this, &CallCosts::memory_operations);
-    if (call.refused()) return call.status();
+    ENTER(memory_operations);
     return enqueue_semaphores(call.lock(), {semaphores, parameters, count}, false, stream);
 }
 
 Status HostRuntime::wait_external_semaphores_async(const ExternalSemaphoreHandle* semaphores,
                                                    const ExternalSemaphoreParameters* parameters,
                                                    unsigned count, StreamHandle stream) {
-    Call call(*this, &CallCosts::memory_operations);
-    if (call.refused()) return call.status();
+    ENTER(memory_operations);
     return enqueue_semaphores(call.lock(), {semaphores, parameters, count}, true, stream);
 }
 

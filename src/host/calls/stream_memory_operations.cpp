@@ -158,8 +158,7 @@ Status HostRuntime::make_memory_operations(const BatchMemOpNodeParameters& param
     Time duration = model.memory_operations_ns;
     bool waits = false;
     for (const MemoryOperation& operation : operations) {
-        if (Status status = check_memory_operation(operation, of_node); status != Status::success)
-            return status;
+        TRY(check_memory_operation(operation, of_node));
         waits |= operation.waits();
         duration += operation.waits()    ? model.wait_value_ns
                     : operation.writes() ? model.write_value_ns
@@ -178,14 +177,11 @@ Status HostRuntime::enqueue_memory_operations(Lock& lock, StreamHandle handle,
     const LastErrorKept kept;  // these are driver functions
     const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
-    if (Status status = admit(*stream); status != Status::success) return status;
+    TRY(admit(*stream));
     timeline_.spend(device().model->costs.memory_operation * static_cast<Time>(parameters.count));
     const bool captured = stream->capture != nullptr;
     Command* command = nullptr;
-    if (Status status = make_memory_operations(parameters, *stream, captured, &command);
-        status != Status::success) {
-        return status;
-    }
+    TRY(make_memory_operations(parameters, *stream, captured, &command));
     if (captured) return capture_batch(*stream, parameters, command);
     if (command == nullptr) return Status::success;
     commit(command);
@@ -195,40 +191,35 @@ Status HostRuntime::enqueue_memory_operations(Lock& lock, StreamHandle handle,
 
 Status HostRuntime::stream_write_value_32(StreamHandle stream, void* address, std::uint32_t value,
                                           unsigned flags) {
-    Call call(*this, &CallCosts::memory_operations);
-    if (call.refused()) return call.status();
+    ENTER(memory_operations);
     const MemoryOperation operation{MemoryOperationType::write_value_32, address, value, flags};
     return enqueue_memory_operations(call.lock(), stream, {&operation, 1, 0});
 }
 
 Status HostRuntime::stream_write_value_64(StreamHandle stream, void* address, std::uint64_t value,
                                           unsigned flags) {
-    Call call(*this, &CallCosts::memory_operations);
-    if (call.refused()) return call.status();
+    ENTER(memory_operations);
     const MemoryOperation operation{MemoryOperationType::write_value_64, address, value, flags};
     return enqueue_memory_operations(call.lock(), stream, {&operation, 1, 0});
 }
 
 Status HostRuntime::stream_wait_value_32(StreamHandle stream, void* address, std::uint32_t value,
                                          unsigned flags) {
-    Call call(*this, &CallCosts::memory_operations);
-    if (call.refused()) return call.status();
+    ENTER(memory_operations);
     const MemoryOperation operation{MemoryOperationType::wait_value_32, address, value, flags};
     return enqueue_memory_operations(call.lock(), stream, {&operation, 1, 0});
 }
 
 Status HostRuntime::stream_wait_value_64(StreamHandle stream, void* address, std::uint64_t value,
                                          unsigned flags) {
-    Call call(*this, &CallCosts::memory_operations);
-    if (call.refused()) return call.status();
+    ENTER(memory_operations);
     const MemoryOperation operation{MemoryOperationType::wait_value_64, address, value, flags};
     return enqueue_memory_operations(call.lock(), stream, {&operation, 1, 0});
 }
 
 Status HostRuntime::stream_batch_mem_op(StreamHandle stream, unsigned count,
                                         const MemoryOperation* operations, unsigned flags) {
-    Call call(*this, &CallCosts::memory_operations);
-    if (call.refused()) return call.status();
+    ENTER(memory_operations);
     return enqueue_memory_operations(call.lock(), stream, {operations, count, flags});
 }
 

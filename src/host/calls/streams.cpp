@@ -30,8 +30,7 @@ Found<HostRuntime::Event> HostRuntime::find_event(EventHandle handle) {
 }
 
 Status HostRuntime::stream_create_with_priority(StreamHandle* stream, unsigned flags, int priority) {
-    Call call(*this, &CallCosts::stream_create);
-    if (call.refused()) return call.status();
+    ENTER(stream_create);
     if (stream == nullptr || (flags & ~flags::stream_non_blocking) != 0) return fail(Status::invalid_value);
     Device& owner = device();
     sweep(owner);
@@ -50,11 +49,10 @@ Status HostRuntime::stream_create_with_priority(StreamHandle* stream, unsigned f
 
 // The stream's work goes on. The object is released when the work has ended.
 Status HostRuntime::stream_destroy(StreamHandle stream) {
-    Call call(*this, &CallCosts::stream_destroy);
-    if (call.refused()) return call.status();
+    ENTER(stream_destroy);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    if (Status status = admit_legacy(*found); status != Status::success) return status;
+    TRY(admit_legacy(*found));
     if (!live_.contains(stream)) return invalid_handle("stream");
     if (found->capture != nullptr) {
         Capture& capture = *found->capture;
@@ -101,8 +99,7 @@ std::vector<CommandRef> HostRuntime::last_of_stream(const Stream& stream) {
 }
 
 Status HostRuntime::stream_synchronize(StreamHandle stream) {
-    Call call(*this, &CallCosts::synchronize);
-    if (call.refused()) return call.status();
+    ENTER(synchronize);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     const int index = found->device;
@@ -120,14 +117,13 @@ Status HostRuntime::stream_synchronize(StreamHandle stream) {
 }
 
 Status HostRuntime::stream_query(StreamHandle stream) {
-    Call call(*this, &CallCosts::stream_query);
-    if (call.refused()) return call.status();
+    ENTER(stream_query);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) {
         if (!reset_streams_.contains(stream)) return invalid_handle("stream");
         return fail(Status::context_is_destroyed, "the stream went with device_reset");
     }
-    if (Status status = inquire(*found); status != Status::success) return status;
+    TRY(inquire(*found));
     const int index = found->device;
     bool done = true;
     for (const CommandRef& last : last_of_stream(*found)) {
@@ -139,15 +135,13 @@ Status HostRuntime::stream_query(StreamHandle stream) {
 }
 
 Status HostRuntime::stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags) {
-    Call call(*this, &CallCosts::stream_wait);
-    if (call.refused()) return call.status();
+    ENTER(stream_wait);
     const Found<Stream> found = find_stream(stream);
     const Found<Event> awaited = find_event(event);
     if (found == nullptr) return invalid_handle("stream");
-    if (Status status = admit(*found); status != Status::success) return status;
+    TRY(admit(*found));
     if ((flags & ~flags::event_wait_external) != 0) return fail(Status::invalid_value);
-    if (Status status = admit_awaited(*found, awaited.get(), flags != 0); status != Status::success)
-        return status;
+    TRY(admit_awaited(*found, awaited.get(), flags != 0));
     // Outside a capture an external event has no meaning.
     const bool ended = awaited->capture != 0 && graphs_->active(awaited->capture) == nullptr;
     if (flags != 0 && found->capture == nullptr && !ended) return fail(Status::illegal_state);
@@ -167,59 +161,53 @@ const char* const asked_detail =
 }  // namespace
 
 Status HostRuntime::stream_get_flags(StreamHandle stream, unsigned* flags) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    if (Status status = admit_uncaptured(*found, asked_detail); status != Status::success) return status;
+    TRY(admit_uncaptured(*found, asked_detail));
     if (flags == nullptr) return fail(Status::invalid_value);
     *flags = found->flags;
     return Status::success;
 }
 
 Status HostRuntime::stream_get_priority(StreamHandle stream, int* priority) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    if (Status status = admit(*found); status != Status::success) return status;
+    TRY(admit(*found));
     if (priority == nullptr) return fail(Status::invalid_value);
     *priority = found->priority;
     return Status::success;
 }
 
 Status HostRuntime::stream_get_id(StreamHandle stream, unsigned long long* id) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    if (Status status = admit_uncaptured(*found, asked_detail); status != Status::success) return status;
+    TRY(admit_uncaptured(*found, asked_detail));
     if (id == nullptr) return fail(Status::invalid_value);
     *id = found->id;
     return Status::success;
 }
 
 Status HostRuntime::stream_get_device(StreamHandle stream, int* device) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    if (Status status = admit_uncaptured(*found, asked_detail); status != Status::success) return status;
+    TRY(admit_uncaptured(*found, asked_detail));
     if (device == nullptr) return fail(Status::invalid_value);
     *device = found->device;
     return Status::success;
 }
 
 Status HostRuntime::launch_host_func(StreamHandle stream, HostFunction function, void* data) {
-    Call call(*this, &CallCosts::host_function);
-    if (call.refused()) return call.status();
+    ENTER(host_function);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (function == nullptr) return fail(Status::invalid_value, "the function is null");
-    if (Status status = admit(*found); status != Status::success) return status;
+    TRY(admit(*found));
     Command* command = nullptr;
-    if (Status status = make_host_command({function, data}, *found, &command); status != Status::success)
-        return status;
+    TRY(make_host_command({function, data}, *found, &command));
     if (found->capture != nullptr) return capture_host(*found, function, data, command);
     commit(command);
     relieve(call.lock());
@@ -256,22 +244,14 @@ void call_back(void* data) {
 // Callbacks cannot be captured.
 Status HostRuntime::stream_add_callback(StreamHandle stream, StreamCallback callback, void* data,
                                         unsigned flags) {
-    Call call(*this, &CallCosts::host_function);
-    if (call.refused()) return call.status();
+    ENTER(host_function);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (callback == nullptr || flags != 0) return fail(Status::invalid_value);
-    if (Status status =
-            admit_uncaptured(*found, "a callback of this kind is not captured: launch a host function");
-        status != Status::success) {
-        return status;
-    }
+    TRY(admit_uncaptured(*found, "a callback of this kind is not captured: launch a host function"));
     Command* command = nullptr;
     auto packed = std::make_unique<Callback>(Callback{stream, callback, data});
-    if (Status status = make_host_command({call_back, packed.get()}, *found, &command);
-        status != Status::success) {
-        return status;
-    }
+    TRY(make_host_command({call_back, packed.get()}, *found, &command));
     packed.release();
     commit(command);
     relieve(call.lock());
@@ -281,8 +261,7 @@ Status HostRuntime::stream_add_callback(StreamHandle stream, StreamCallback call
 // ---- events
 
 Status HostRuntime::event_create_with_flags(EventHandle* event, unsigned flags) {
-    Call call(*this, &CallCosts::event_create);
-    if (call.refused()) return call.status();
+    ENTER(event_create);
     constexpr unsigned known =
         flags::event_blocking_sync | flags::event_disable_timing | flags::event_interprocess;
     const bool interprocess_with_timing =
@@ -299,20 +278,18 @@ Status HostRuntime::event_create_with_flags(EventHandle* event, unsigned flags) 
 }
 
 Status HostRuntime::event_destroy(EventHandle event) {
-    Call call(*this, &CallCosts::event_destroy);
-    if (call.refused()) return call.status();
+    ENTER(event_destroy);
     if (events_.erase(event) == 0) return invalid_handle("event");
     live_.erase(event);
     return Status::success;
 }
 
 Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) {
-    Call call(*this, &CallCosts::event_record);
-    if (call.refused()) return call.status();
+    ENTER(event_record);
     const Found<Event> recorded = find_event(event);
     const Found<Stream> found = find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
-    if (Status status = admit(*found); status != Status::success) return status;
+    TRY(admit(*found));
     if (recorded == nullptr) return invalid_handle("event");  // invalidates no capture, unlike a wait
     if ((flags & ~flags::event_record_external) != 0) return fail(Status::invalid_value);
     // Outside a capture an external record has no meaning.
@@ -336,12 +313,11 @@ Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
 }
 
 Status HostRuntime::event_query(EventHandle event) {
-    Call call(*this, &CallCosts::event_query);
-    if (call.refused()) return call.status();
+    ENTER(event_query);
     const Found<Event> asked = find_event(event);
     if (asked == nullptr) return invalid_handle("event");
     if (asked->reset) return fail(Status::device_uninitialized, "the event was made before device_reset");
-    if (Status status = inquire(*asked); status != Status::success) return status;
+    TRY(inquire(*asked));
     const CommandRef record = asked->record;
     const bool done = is_done(call.lock(), record.get());
     if (device().lost != Status::success) return fail(device().lost, device().lost_detail);
@@ -349,11 +325,10 @@ Status HostRuntime::event_query(EventHandle event) {
 }
 
 Status HostRuntime::event_synchronize(EventHandle event) {
-    Call call(*this, &CallCosts::synchronize);
-    if (call.refused()) return call.status();
+    ENTER(synchronize);
     const Found<Event> awaited = find_event(event);
     if (awaited == nullptr) return invalid_handle("event");
-    if (Status status = inquire(*awaited); status != Status::success) return status;
+    TRY(inquire(*awaited));
     const CommandRef record = awaited->record;
     const Status status = wait_for(call.lock(), record.get());
     flush_printed(call.lock());
@@ -364,8 +339,7 @@ Status HostRuntime::event_synchronize(EventHandle event) {
 }
 
 Status HostRuntime::event_elapsed_time(float* milliseconds, EventHandle start, EventHandle end) {
-    Call call(*this, &CallCosts::elapsed_time);
-    if (call.refused()) return call.status();
+    ENTER(elapsed_time);
     const Found<Event> first = find_event(start);
     const Found<Event> second = find_event(end);
     if (milliseconds == nullptr) return fail(Status::invalid_value);

@@ -95,14 +95,13 @@ void set_format(cuscope_simt::Texture& texture, const ChannelFormat& format) {
 
 Status HostRuntime::create_texture_object(TextureHandle* texture, const ResourceDescription* resource,
                                           const TextureDescription* description) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (texture == nullptr || resource == nullptr || description == nullptr)
         return fail(Status::invalid_value);
     *texture = 0;
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(forbidden());
     ChannelFormat format;
-    if (Status status = check_resource(*resource, &format); status != Status::success) return status;
+    TRY(check_resource(*resource, &format));
     const bool integer = format.kind != ChannelKind::floating;
     const bool normalized = description->read_mode == TextureReadMode::normalized_float;
     // Linear memory has neither filtering nor normalised coordinates; such settings are ignored.
@@ -161,8 +160,7 @@ Status HostRuntime::create_texture_object(TextureHandle* texture, const Resource
 }
 
 Status HostRuntime::destroy_texture_object(TextureHandle texture) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const auto found = textures_.find(texture);
     if (found == textures_.end() || found->second->surface) return fail(Status::invalid_value);
     textures_.erase(found);
@@ -170,11 +168,10 @@ Status HostRuntime::destroy_texture_object(TextureHandle texture) {
 }
 
 Status HostRuntime::create_surface_object(SurfaceHandle* surface, const ResourceDescription* resource) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (surface == nullptr || resource == nullptr) return fail(Status::invalid_value);
     *surface = 0;
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(forbidden());
     if (resource->type != ResourceType::array) {
         return fail(Status::invalid_value, "a surface is of an array");
     }
@@ -191,8 +188,7 @@ Status HostRuntime::create_surface_object(SurfaceHandle* surface, const Resource
 }
 
 Status HostRuntime::destroy_surface_object(SurfaceHandle surface) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const auto found = textures_.find(surface);
     if (found == textures_.end() || !found->second->surface) return fail(Status::invalid_value);
     textures_.erase(found);

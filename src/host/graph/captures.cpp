@@ -131,7 +131,7 @@ Status HostRuntime::begin_capture(StreamHandle handle, CaptureMode mode, Graph* 
     }
     const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
-    if (Status status = admit_legacy(*stream); status != Status::success) return status;
+    TRY(admit_legacy(*stream));
     if (stream->legacy) {
         return fail(Status::stream_capture_unsupported, "the legacy default stream is never captured");
     }
@@ -170,8 +170,7 @@ Status HostRuntime::begin_capture(StreamHandle handle, CaptureMode mode, Graph* 
 }
 
 Status HostRuntime::stream_begin_capture(StreamHandle stream, CaptureMode mode) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     return begin_capture(stream, mode, nullptr, nullptr, nullptr, 0);
 }
 
@@ -179,8 +178,7 @@ Status HostRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHand
                                                   const GraphNodeHandle* dependencies,
                                                   const GraphEdgeData* edge_data, std::size_t count,
                                                   CaptureMode mode) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<Graph> into = find_graph(graph);
     if (into == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
     return begin_capture(stream, mode, into.get(), dependencies, edge_data, count);
@@ -207,13 +205,12 @@ void HostRuntime::leave_capture(Capture& capture) {
 }
 
 Status HostRuntime::stream_end_capture(StreamHandle handle, GraphHandle* graph) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
     if (graph == nullptr) return fail(Status::invalid_value);
     *graph = nullptr;
-    if (Status status = admit_legacy(*stream); status != Status::success) return status;
+    TRY(admit_legacy(*stream));
     if (stream->capture == nullptr) return fail(Status::illegal_state, "the stream is not being captured");
     Capture& capture = *stream->capture;
     if (stream != capture.origin) {
@@ -268,8 +265,7 @@ Status HostRuntime::stream_get_capture_info(StreamHandle handle, CaptureStatus* 
                                             unsigned long long* id, GraphHandle* graph,
                                             const GraphNodeHandle** dependencies,
                                             const GraphEdgeData** edge_data, std::size_t* count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
     if (status == nullptr) return fail(Status::invalid_value);
@@ -306,11 +302,10 @@ Status HostRuntime::stream_update_capture_dependencies(StreamHandle handle,
                                                        const GraphNodeHandle* dependencies,
                                                        const GraphEdgeData* edge_data, std::size_t count,
                                                        unsigned flags) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
-    if (Status status = admit(*stream); status != Status::success) return status;
+    TRY(admit(*stream));
     if (stream->capture == nullptr) return fail(Status::illegal_state, "the stream is not being captured");
     if (flags > flags::capture_set_dependencies || (dependencies == nullptr && count > 0))
         return fail(Status::invalid_value);

@@ -42,7 +42,7 @@ Status HostRuntime::check_executable(const Graph& graph, bool by_device, bool de
         return refuse(node, GraphInstantiateResult::invalid_structure, "the graph's edges close a cycle");
     }
     for (const auto& node : graph.nodes) {
-        if (Status status = node->check_instantiation(*this); status != Status::success) return status;
+        TRY(node->check_instantiation(*this));
         if (by_device) {
             const GraphInstantiateResult result = node->check_device_start(*this, device_launch);
             if (result != GraphInstantiateResult::success && node->launches_graphs()) {
@@ -61,10 +61,7 @@ Status HostRuntime::check_executable(const Graph& graph, bool by_device, bool de
         }
         for (const auto& body : node->bodies) {
             const bool decided = by_device || node->chooses_bodies();
-            if (Status status = check_executable(*body, decided, device_launch, out);
-                status != Status::success) {
-                return status;
-            }
+            TRY(check_executable(*body, decided, device_launch, out));
         }
     }
     return Status::success;

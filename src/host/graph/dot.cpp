@@ -8,8 +8,7 @@
 namespace cuscope::host {
 
 Status HostRuntime::graph_debug_dot_print(GraphHandle handle, const char* path, unsigned) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Graph> graph = find_graph(handle);
     if (graph == nullptr || path == nullptr) return fail(Status::invalid_value);
     std::ofstream file(path);

@@ -76,11 +76,10 @@ void HostRuntime::enqueue_steps(const GraphRun& run, const GraphSteps& steps, Co
 }
 
 Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
-    Call call(*this, &CallCosts::graph_launch);
-    if (call.refused()) return call.status();
+    ENTER(graph_launch);
     const Found<Stream> stream = find_stream(handle);
     if (stream == nullptr) return invalid_handle("stream");
-    if (Status status = admit_uncaptured(*stream, launched_detail); status != Status::success) return status;
+    TRY(admit_uncaptured(*stream, launched_detail));
     const Found<GraphExec> found = find_exec(exec);
     if (found == nullptr)
         return fail(Status::invalid_value, "the executable does not exist, or was destroyed");

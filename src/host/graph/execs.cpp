@@ -124,8 +124,7 @@ Status HostRuntime::check_unique(const Graph& graph, const GraphExec* exec) {
 
 Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
                                       GraphInstantiateParameters* parameters) {
-    Call call(*this, &CallCosts::graph_instantiate);
-    if (call.refused()) return call.status();
+    ENTER(graph_instantiate);
     constexpr unsigned long long known = flags::graph_auto_free_on_launch | flags::graph_upload |
                                          flags::graph_device_launch | flags::graph_use_node_priority;
     if (exec == nullptr || parameters == nullptr) return fail(Status::invalid_value);
@@ -142,8 +141,7 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     if ((flags & flags::graph_upload) != 0) {
         upload_stream = find_stream(parameters->upload_stream).get();
         if (upload_stream == nullptr) return invalid_handle("stream");
-        if (Status status = admit_uncaptured(*upload_stream, launched_detail); status != Status::success)
-            return status;
+        TRY(admit_uncaptured(*upload_stream, launched_detail));
     } else if (Status status = forbidden(); status != Status::success) {
         return status;
     }
@@ -154,16 +152,13 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
         return fail(Status::invalid_value, "what kernels launch frees nothing at a launch: take one flag");
     if (device_launch && from->nodes.empty())
         return fail(Status::invalid_value, "what kernels launch has one node or more");
-    if (Status status = check_executable(*from, device_launch, device_launch, parameters);
-        status != Status::success) {
-        return status;
-    }
+    TRY(check_executable(*from, device_launch, device_launch, parameters));
     for (const auto& condition : from->conditions) {
         if (condition->used) continue;
         parameters->result = GraphInstantiateResult::conditional_handle_unused;
         return fail(Status::invalid_value, "a condition of the graph that no conditional node has");
     }
-    if (Status status = check_unique(*from, nullptr); status != Status::success) return status;
+    TRY(check_unique(*from, nullptr));
     auto made = std::make_unique<GraphExec>();
     made->plan = plan_of(*from);
     made->flags = flags;
@@ -185,19 +180,17 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
 
 // The launches under way go on.
 Status HostRuntime::graph_exec_destroy(GraphExecHandle exec) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (find_exec(exec) == nullptr)
         return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(forbidden());
     graphs_->execs.erase(exec);
     sweep_graph_memory();
     return Status::success;
 }
 
 Status HostRuntime::graph_exec_get_flags(GraphExecHandle exec, unsigned long long* flags) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const GraphExec> found = find_exec(exec);
     if (found == nullptr || flags == nullptr) return fail(Status::invalid_value);
     // As on a GPU, flags of uploads and priorities are not in the answer.
@@ -206,11 +199,10 @@ Status HostRuntime::graph_exec_get_flags(GraphExecHandle exec, unsigned long lon
 }
 
 Status HostRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
-    Call call(*this, &CallCosts::graph_launch);
-    if (call.refused()) return call.status();
+    ENTER(graph_launch);
     const Found<Stream> in = find_stream(stream);
     if (in == nullptr) return invalid_handle("stream");
-    if (Status status = admit_uncaptured(*in, launched_detail); status != Status::success) return status;
+    TRY(admit_uncaptured(*in, launched_detail));
     const Found<GraphExec> found = find_exec(exec);
     if (found == nullptr)
         return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
@@ -290,14 +282,13 @@ void HostRuntime::take_parameters(Graph& have, const Graph& want) {
 }
 
 Status HostRuntime::graph_exec_update(GraphExecHandle exec, GraphHandle graph, GraphExecUpdateInfo* info) {
-    Call call(*this, &CallCosts::graph_instantiate);
-    if (call.refused()) return call.status();
+    ENTER(graph_instantiate);
     const Found<GraphExec> found = find_exec(exec);
     const Found<const Graph> from = find_graph(graph);
     if (info == nullptr) return fail(Status::invalid_value);
     *info = {GraphExecUpdateResult::error, nullptr, nullptr};
     if (found == nullptr || from == nullptr) return fail(Status::invalid_value);
-    if (Status status = check_unique(*from, found.get()); status != Status::success) return status;
+    TRY(check_unique(*from, found.get()));
     *info = difference(*found->plan->graph, *from);
     if (info->result != GraphExecUpdateResult::success) {
         return fail(Status::graph_exec_update_failure, "the graphs differ in what an update cannot change");
@@ -314,8 +305,7 @@ Status HostRuntime::graph_exec_update(GraphExecHandle exec, GraphHandle graph, G
 
 Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHandle node,
                                                GraphNodeParameters* parameters) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<GraphExec> found = find_exec(exec);
     const Found<const GraphNode> original = find_node(node);
     if (found == nullptr || original == nullptr || parameters == nullptr) return fail(Status::invalid_value);
@@ -326,8 +316,8 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
     GraphNode& own = *plan.by_origin.at(original->serial);
     if (own.type() != GraphNodeType::graph && std::holds_alternative<ChildGraphNodeParameters>(*parameters))
         return fail(Status::invalid_value, "the child graph is built in another way than the node's");
-    if (Status status = check_settable(own, *parameters); status != Status::success) return status;
-    if (Status status = own.change(*this, *parameters); status != Status::success) return status;
+    TRY(check_settable(own, *parameters));
+    TRY(own.change(*this, *parameters));
     if (own.bodies.empty()) {
         plan.may_launch_graphs |= own.may_launch_graphs();
     } else {
@@ -337,8 +327,7 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
 }
 
 Status HostRuntime::graph_node_set_enabled(GraphExecHandle exec, GraphNodeHandle node, unsigned enabled) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<GraphExec> found = find_exec(exec);
     const Found<const GraphNode> original = find_node(node);
     if (found == nullptr || original == nullptr) return fail(Status::invalid_value);
@@ -351,8 +340,7 @@ Status HostRuntime::graph_node_set_enabled(GraphExecHandle exec, GraphNodeHandle
 }
 
 Status HostRuntime::graph_node_get_enabled(GraphExecHandle exec, GraphNodeHandle node, unsigned* enabled) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const GraphExec> found = find_exec(exec);
     const Found<const GraphNode> original = find_node(node);
     if (found == nullptr || original == nullptr || enabled == nullptr) return fail(Status::invalid_value);

@@ -70,8 +70,7 @@ void HostRuntime::Graphs::forget_device(HostRuntime& runtime, int device) {
 // ---- graphs
 
 Status HostRuntime::graph_create(GraphHandle* graph, unsigned flags) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (graph == nullptr || flags != 0) return fail(Status::invalid_value, "flags of a graph are 0");
     auto made = new_graph();
     *graph = reinterpret_cast<GraphHandle>(made.get());
@@ -81,8 +80,7 @@ Status HostRuntime::graph_create(GraphHandle* graph, unsigned flags) {
 }
 
 Status HostRuntime::graph_destroy(GraphHandle graph) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const auto owned = graphs_->graphs.find(graph);
     if (owned == graphs_->graphs.end()) {
         return fail(Status::invalid_value, find_graph(graph) == nullptr
@@ -144,8 +142,7 @@ std::unique_ptr<HostRuntime::Graph> HostRuntime::copy_graph(const Graph& graph, 
 }
 
 Status HostRuntime::graph_clone(GraphHandle* clone, GraphHandle original) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Graph> graph = find_graph(original);
     if (graph == nullptr || clone == nullptr)
         return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
@@ -162,8 +159,7 @@ Status HostRuntime::graph_clone(GraphHandle* clone, GraphHandle original) {
 
 Status HostRuntime::graph_node_find_in_clone(GraphNodeHandle* node, GraphNodeHandle original,
                                              GraphHandle clone) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const GraphNode> wanted = find_node(original);
     const Found<const Graph> graph = find_graph(clone);
     if (node == nullptr || wanted == nullptr || graph == nullptr) return fail(Status::invalid_value);
@@ -208,8 +204,7 @@ Status HostRuntime::check_edge(const GraphNode& from, const GraphNode& to, const
 Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
                                    const GraphNodeHandle* dependencies, const GraphEdgeData* edge_data,
                                    std::size_t count, GraphNodeParameters* parameters) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (node == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     *node = nullptr;
     // A GPU makes these checks before it looks at the graph and the dependencies.
@@ -219,7 +214,7 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
         thread().detail = "a node of type " + std::to_string(static_cast<int>(type_of(*parameters)));
         return Status::not_supported;
     }
-    if (Status status = made->check(*this, *parameters); status != Status::success) return status;
+    TRY(made->check(*this, *parameters));
     const Found<Graph> into = find_graph(graph);
     if (into == nullptr || (dependencies == nullptr && count > 0)) return fail(Status::invalid_value);
     made->graph = into.get();
@@ -233,10 +228,10 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
         if (!seen.insert(from.get()).second)
             return fail(Status::invalid_value, "a dependency that is given twice");
         if (edge_data == nullptr) continue;
-        if (Status status = check_edge(*from, *made, edge_data[i]); status != Status::success) return status;
+        TRY(check_edge(*from, *made, edge_data[i]));
     }
     if (made->manages_memory()) into->asked_for_memory = true;
-    if (Status status = made->set(*this, *parameters); status != Status::success) return status;
+    TRY(made->set(*this, *parameters));
     GraphNode& added = append(*into, std::move(made));
     for (std::size_t i = 0; i < count; ++i) {
         connect(*find_node(dependencies[i]), added, edge_data == nullptr ? GraphEdgeData{} : edge_data[i]);
@@ -247,8 +242,7 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
 }
 
 Status HostRuntime::graph_destroy_node(GraphNodeHandle handle) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<GraphNode> node = find_node(handle);
     if (node == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
     if (node->graph->allocates())
@@ -300,11 +294,9 @@ Status HostRuntime::read_edges(GraphHandle graph, const GraphNodeHandle* from, c
 Status HostRuntime::graph_add_dependencies(GraphHandle graph, const GraphNodeHandle* from,
                                            const GraphNodeHandle* to, const GraphEdgeData* edge_data,
                                            std::size_t count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     std::vector<NewEdge> edges;
-    if (Status status = read_edges(graph, from, to, edge_data, count, &edges); status != Status::success)
-        return status;
+    TRY(read_edges(graph, from, to, edge_data, count, &edges));
     std::size_t added = 0;
     const auto refuse = [&](Status status) {
         for (std::size_t i = 0; i < added; ++i) {
@@ -334,14 +326,12 @@ Status HostRuntime::graph_add_dependencies(GraphHandle graph, const GraphNodeHan
 Status HostRuntime::graph_remove_dependencies(GraphHandle graph, const GraphNodeHandle* from,
                                               const GraphNodeHandle* to, const GraphEdgeData* edge_data,
                                               std::size_t count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     std::vector<NewEdge> edges;
     const Found<const Graph> of = find_graph(graph);
     if (of != nullptr && of->allocates())
         return fail(Status::not_supported, "of a graph that allocates memory nothing is taken away");
-    if (Status status = read_edges(graph, from, to, edge_data, count, &edges); status != Status::success)
-        return status;
+    TRY(read_edges(graph, from, to, edge_data, count, &edges));
     for (std::size_t i = 0; i < edges.size(); ++i) {
         const NewEdge& edge = edges[i];
         const bool there = std::any_of(

@@ -28,8 +28,7 @@ Status HostRuntime::check_settable(const GraphNode& node, const GraphNodeParamet
 }
 
 Status HostRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* type) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const LastErrorKept kept;  // the driver is asked: the library does not know all types
     const Found<const GraphNode> found = find_node(node);
     if (found == nullptr || type == nullptr) return fail(Status::invalid_value);
@@ -38,8 +37,7 @@ Status HostRuntime::graph_node_get_type(GraphNodeHandle node, GraphNodeType* typ
 }
 
 Status HostRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const GraphNode> found = find_node(node);
     if (found == nullptr || parameters == nullptr) return fail(Status::invalid_value);
     *parameters = found->parameters();
@@ -47,11 +45,10 @@ Status HostRuntime::graph_node_get_params(GraphNodeHandle node, GraphNodeParamet
 }
 
 Status HostRuntime::graph_node_set_params(GraphNodeHandle node, GraphNodeParameters* parameters) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<GraphNode> found = find_node(node);
     if (found == nullptr || parameters == nullptr) return fail(Status::invalid_value);
-    if (Status status = check_settable(*found, *parameters); status != Status::success) return status;
+    TRY(check_settable(*found, *parameters));
     return found->set(*this, *parameters);
 }
 

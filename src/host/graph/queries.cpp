@@ -49,8 +49,7 @@ Status HostRuntime::give_edges(const std::vector<NewEdge>& edges, bool from_side
 }
 
 Status HostRuntime::graph_get_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Graph> of = find_graph(graph);
     if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
     std::vector<GraphNode*> found;
@@ -59,8 +58,7 @@ Status HostRuntime::graph_get_nodes(GraphHandle graph, GraphNodeHandle* nodes, s
 }
 
 Status HostRuntime::graph_get_root_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Graph> of = find_graph(graph);
     if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
     std::vector<GraphNode*> found;
@@ -72,8 +70,7 @@ Status HostRuntime::graph_get_root_nodes(GraphHandle graph, GraphNodeHandle* nod
 
 Status HostRuntime::graph_get_edges(GraphHandle graph, GraphNodeHandle* from, GraphNodeHandle* to,
                                     GraphEdgeData* edge_data, std::size_t* count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const Graph> of = find_graph(graph);
     if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
     std::vector<NewEdge> found;
@@ -86,8 +83,7 @@ Status HostRuntime::graph_get_edges(GraphHandle graph, GraphNodeHandle* from, Gr
 
 Status HostRuntime::graph_node_get_dependencies(GraphNodeHandle node, GraphNodeHandle* dependencies,
                                                 GraphEdgeData* edge_data, std::size_t* count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<GraphNode> of = find_node(node);
     if (of == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
     std::vector<NewEdge> found;
@@ -97,8 +93,7 @@ Status HostRuntime::graph_node_get_dependencies(GraphNodeHandle node, GraphNodeH
 
 Status HostRuntime::graph_node_get_dependent_nodes(GraphNodeHandle node, GraphNodeHandle* dependents,
                                                    GraphEdgeData* edge_data, std::size_t* count) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<GraphNode> of = find_node(node);
     if (of == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
     std::vector<NewEdge> found;

@@ -44,6 +44,12 @@ class HostRuntime::Call {
     Status refused_ = Status::success;
 };
 
+// Begins a method of the contract: ENTER(field of CallCosts), or ENTER(field, Call::On::host). Makes `call`,
+// and returns from the method if the call is refused.
+#define ENTER(cost, ...)                                           \
+    Call call(*this, &CallCosts::cost __VA_OPT__(, ) __VA_ARGS__); \
+    if (call.refused()) return call.status()
+
 // Restores the last error. cudaGetLastError belongs to the runtime library: a failing driver function (cu...)
 // does not set it.
 class HostRuntime::LastErrorKept {

@@ -301,7 +301,7 @@ Status HostRuntime::wait_for_device(Lock& lock, int device) {
 Status HostRuntime::wait_to_free(Lock& lock, int device) {
     const int first = device < 0 ? 0 : device, end = device < 0 ? device_count_.load() : device + 1;
     for (int i = first; i < end; ++i) {
-        if (Status status = wait_for_device(lock, i); status != Status::success) return status;
+        TRY(wait_for_device(lock, i));
     }
     return Status::success;
 }

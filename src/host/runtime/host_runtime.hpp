@@ -30,6 +30,7 @@
 #include "host/runtime/lock.hpp"
 #include "host/sim/timeline.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/try.hpp"
 
 namespace cuscope::host {
 

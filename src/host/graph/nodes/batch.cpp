@@ -32,9 +32,7 @@ class HostRuntime::GraphNode::BatchNode final : public Of<BatchMemOpNodeParamete
     }
     Status check_launch(HostRuntime& runtime, bool) const override {
         for (unsigned i = 0; i < given_.count; ++i) {
-            if (Status status = runtime.check_memory_operation(given_.operations[i], false);
-                status != Status::success)
-                return status;
+            TRY(runtime.check_memory_operation(given_.operations[i], false));
         }
         return Status::success;
     }

@@ -26,7 +26,7 @@ class HostRuntime::GraphNode::ChildGraphNode final : public Of<ChildGraphNodePar
         if (child == nullptr)
             return runtime.fail(Status::invalid_value, "the child graph does not exist, or was destroyed");
         if (child == graph) return runtime.fail(Status::invalid_value, "a graph within itself");
-        if (Status status = check_given(runtime, given); status != Status::success) return status;
+        TRY(check_given(runtime, given));
         auto body = runtime.copy_graph(*child, false);
         body->parent = this;
         for (const auto& old : bodies) {

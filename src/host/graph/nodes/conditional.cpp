@@ -117,8 +117,7 @@ HostRuntime::GraphNode::Made HostRuntime::GraphNode::make(const ConditionalNodeP
 
 Status HostRuntime::graph_conditional_handle_create(ConditionalHandle* handle, GraphHandle graph,
                                                     unsigned default_value, unsigned flags) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     Graph* of = find_graph(graph).get();
     if (handle == nullptr || of == nullptr || (flags & ~flags::condition_assign_default) != 0)
         return fail(Status::invalid_value);

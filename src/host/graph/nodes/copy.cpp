@@ -50,13 +50,13 @@ class HostRuntime::GraphNode::CopyNode final : public Of<MemcpyNodeParameters> {
     }
     Status set_given(HostRuntime& runtime, MemcpyNodeParameters& given) override {
         Command* made = nullptr;
-        if (Status status = make_command(runtime, given, &made); status != Status::success) return status;
+        TRY(make_command(runtime, given, &made));
         assign(runtime, given, made);
         return Status::success;
     }
     Status change_given(HostRuntime& runtime, MemcpyNodeParameters& given) override {
         Command* made = nullptr;
-        if (Status status = make_command(runtime, given, &made); status != Status::success) return status;
+        TRY(make_command(runtime, given, &made));
         if (command && made != nullptr && command->engine != made->engine) {
             runtime.timeline_.pool().release(made);
             return runtime.fail(Status::invalid_value,
@@ -78,9 +78,7 @@ class HostRuntime::GraphNode::CopyNode final : public Of<MemcpyNodeParameters> {
         Box destination, source;
         Extent extent;
         bool wait = false;
-        if (Status status = runtime.boxes_of(&given, &destination, &source, &extent);
-            status != Status::success)
-            return status;
+        TRY(runtime.boxes_of(&given, &destination, &source, &extent));
         return runtime.make_copy(destination, source, extent, given.kind, *runtime.device().legacy,
                                  {.node = true}, made, &wait);
     }

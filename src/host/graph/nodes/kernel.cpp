@@ -148,8 +148,7 @@ Status HostRuntime::capture_kernel(Stream& stream, const LaunchConfig& config, K
 
 Status HostRuntime::graph_kernel_node_set_attribute(GraphNodeHandle node, LaunchAttributeId id,
                                                     const LaunchAttribute* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<GraphNode::KernelNode> found = GraphNode::KernelNode::find(*this, node);
     if (found == nullptr || value == nullptr) return fail(Status::invalid_value);
     std::vector<LaunchAttribute> attributes = found->attributes();
@@ -161,8 +160,7 @@ Status HostRuntime::graph_kernel_node_set_attribute(GraphNodeHandle node, Launch
 
 Status HostRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, LaunchAttributeId id,
                                                     LaunchAttribute* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<const GraphNode::KernelNode> found = GraphNode::KernelNode::find(*this, node);
     if (found == nullptr || value == nullptr) return fail(Status::invalid_value);
     *value = {};
@@ -174,8 +172,7 @@ Status HostRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, Launch
 }
 
 Status HostRuntime::graph_kernel_node_copy_attributes(GraphNodeHandle destination, GraphNodeHandle source) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     const Found<GraphNode::KernelNode> to = GraphNode::KernelNode::find(*this, destination);
     const Found<const GraphNode::KernelNode> from = GraphNode::KernelNode::find(*this, source);
     if (to == nullptr || from == nullptr) return fail(Status::invalid_value);

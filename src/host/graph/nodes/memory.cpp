@@ -40,8 +40,7 @@ class HostRuntime::GraphNode::AllocNode final : public MemoryNode<AllocNodeParam
 
     // Also writes the address to `given`.
     Status allocate(HostRuntime& runtime, AllocNodeParameters& given) {
-        if (Status status = runtime.make_graph_memory(given, &memory_); status != Status::success)
-            return status;
+        TRY(runtime.make_graph_memory(given, &memory_));
         given_ = given;
         given_.access = nullptr;
         given_.access_count = 0;
@@ -99,7 +98,7 @@ Status HostRuntime::capture_alloc(Stream& stream, void** pointer, std::size_t by
     parameters.bytes = bytes;
     parameters.pool.location.id = device;
     auto made = std::make_unique<GraphNode::AllocNode>();
-    if (Status status = made->allocate(*this, parameters); status != Status::success) return status;
+    TRY(made->allocate(*this, parameters));
     add_captured(stream, std::move(made));
     *pointer = parameters.pointer;
     return Status::success;

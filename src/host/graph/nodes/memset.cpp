@@ -39,10 +39,7 @@ class HostRuntime::GraphNode::MemsetNode final : public Of<MemsetNodeParameters>
         }
         const std::size_t width = given.width * element;
         const std::size_t pitch = given.height > 1 ? given.pitch : width;
-        if (Status status = runtime.check_set_2d(given.pointer, pitch, element, width, given.height);
-            status != Status::success) {
-            return status;
-        }
+        TRY(runtime.check_set_2d(given.pointer, pitch, element, width, given.height));
         Command* made = nullptr;
         const Status status =
             runtime.make_set({static_cast<std::byte*>(given.pointer), pitch, 0}, given.value, element,
