@@ -2,16 +2,18 @@
 #include "host/effects/kernel.hpp"
 
 #include "host/graph/device_launch.hpp"
+#include "host/graph/nodes/captured.hpp"
 #include "host/graph/nodes/node_of.hpp"
 #include "host/runtime/call.hpp"
+#include "host/runtime/host_runtime.hpp"
 
 namespace cuscope::host {
 
-class HostRuntime::GraphNode::KernelNode final : public Of<KernelNodeParameters> {
+class KernelNode final : public NodeOf<KernelNodeParameters> {
   public:
     // Null for a node of another type, too.
-    static Found<KernelNode> find(HostRuntime& runtime, GraphNodeHandle handle) {
-        return dynamic_cast<KernelNode*>(runtime.find_node(handle).get());
+    static Found<KernelNode> find(Machine& machine, GraphNodeHandle handle) {
+        return dynamic_cast<KernelNode*>(machine.graphs.find_node(handle).get());
     }
 
     // The arguments are the bytes that the command's effect keeps.
@@ -28,41 +30,41 @@ class HostRuntime::GraphNode::KernelNode final : public Of<KernelNodeParameters>
         answer.arguments = arguments_.data();
         return answer;
     }
-    void imitate(HostRuntime& runtime, const GraphNode& from) override {
-        Of::imitate(runtime, from);
+    void imitate(Machine& machine, const GraphNode& from) override {
+        NodeOf::imitate(machine, from);
         const auto& kernel = static_cast<const KernelNode&>(from);
         attributes_ = kernel.attributes_;
         name_ = kernel.name_;
     }
-    void assign(HostRuntime& runtime, const KernelNodeParameters& given, Command* made) override {
-        Of::assign(runtime, given, made);
-        name_ = runtime.find_kernel(given.kernel)->lowered;
+    void assign(Machine& machine, const KernelNodeParameters& given, Command* made) override {
+        NodeOf::assign(machine, given, made);
+        name_ = machine.libraries.find_kernel(given.kernel)->lowered;
     }
 
     const std::vector<LaunchAttribute>& attributes() const { return attributes_; }
     // For a capture: the launch has checked the attributes.
     void keep_attributes(std::vector<LaunchAttribute> attributes) { attributes_ = std::move(attributes); }
     // Refused, the node stays as it was.
-    Status set_attributes(HostRuntime& runtime, std::vector<LaunchAttribute> attributes) {
+    Status set_attributes(Machine& machine, std::vector<LaunchAttribute> attributes) {
         std::swap(attributes_, attributes);
         GraphNodeParameters same = parameters();
-        const Status status = set(runtime, same);
+        const Status status = set(machine, same);
         if (status != Status::success) std::swap(attributes_, attributes);
         return status;
     }
 
-    GraphInstantiateResult check_device_start(HostRuntime&, bool whole_graph) const override {
+    GraphInstantiateResult check_device_start(Machine&, bool whole_graph) const override {
         return whole_graph || !launches_graphs() ? GraphInstantiateResult::success
                                                  : GraphInstantiateResult::node_operation_not_supported;
     }
     // The local memory of the device stays at its largest from then on, and the flags of the device say so.
-    void note_instantiation(HostRuntime& runtime) const override {
-        runtime.devices_[device]->flags |= lmem_resize_to_max;
+    void note_instantiation(Machine& machine) const override {
+        machine.devices[device].flags |= lmem_resize_to_max;
     }
-    void enqueue(HostRuntime& runtime, const Launch& launch, Command* made) const override {
-        GraphNode::enqueue(runtime, launch, made);
+    void enqueue(Machine& machine, const Launch& launch, Command* made) const override {
+        GraphNode::enqueue(machine, launch, made);
         if (enabled && launch.run.environment && may_launch_graphs())
-            runtime.let_launch(launch.run.environment, made, *work<KernelEffect>());
+            let_launch(machine, launch.run.environment, made, *work<KernelEffect>());
     }
     bool launches_graphs() const override {
         return command && work<KernelEffect>()->launch.kernel->launches_graphs;
@@ -72,9 +74,9 @@ class HostRuntime::GraphNode::KernelNode final : public Of<KernelNodeParameters>
     Look look() const override { return {"bold", "octagon", name_}; }
 
   protected:
-    Status set_given(HostRuntime& runtime, KernelNodeParameters& given) override {
+    Status set_given(Machine& machine, KernelNodeParameters& given) override {
         if (given.kernel == nullptr)
-            return runtime.fail(Status::invalid_device_function, "the node's kernel is null");
+            return fail(Status::invalid_device_function, "the node's kernel is null");
         LaunchConfig config;
         config.grid = given.grid;
         config.block = given.block;
@@ -85,25 +87,25 @@ class HostRuntime::GraphNode::KernelNode final : public Of<KernelNodeParameters>
         LaunchRequest request;
         request.node = true;
         Command* made = nullptr;
-        const Status status = runtime.make_kernel(config, given.kernel, given.arguments,
-                                                  *runtime.device().legacy, &request, &made);
-        if (status == Status::success) assign(runtime, given, made);
+        const Found<Kernel> kernel = machine.libraries.find_kernel(given.kernel);
+        if (kernel == nullptr) return invalid_handle("kernel");
+        const Status status = make_kernel(machine, config, *kernel, given.arguments,
+                                          *machine.devices.current().legacy, &request, &made);
+        if (status == Status::success) assign(machine, given, made);
         return status;
     }
-    Status change_given(HostRuntime& runtime, KernelNodeParameters& given) override {
+    Status change_given(Machine& machine, KernelNodeParameters& given) override {
         if (!launches_graphs()) {
-            HostRuntime::Kernel* kernel = nullptr;
-            std::shared_ptr<simt::Image> image;
-            const cuscope_simt::KernelEntry* entry = nullptr;
-            if (runtime.find_entry(given.kernel, &kernel, &image, &entry) == Status::success &&
-                entry->launches_graphs) {
-                return runtime.fail(Status::invalid_value,
-                                    "a kernel that launches no graphs does not become one that does");
+            LoadedKernel kernel;
+            if (machine.libraries.load_kernel(given.kernel, &kernel) == Status::success &&
+                kernel.entry->launches_graphs) {
+                return fail(Status::invalid_value,
+                            "a kernel that launches no graphs does not become one that does");
             }
         }
-        return set_given(runtime, given);
+        return set_given(machine, given);
     }
-    GraphExecUpdateResult difference_to(const Of& want) const override {
+    GraphExecUpdateResult difference_to(const NodeOf& want) const override {
         return want.launches_graphs() && !launches_graphs()
                    ? GraphExecUpdateResult::unsupported_function_change
                    : GraphExecUpdateResult::success;
@@ -115,14 +117,12 @@ class HostRuntime::GraphNode::KernelNode final : public Of<KernelNodeParameters>
     mutable std::vector<void*> arguments_;  // where parameters() found them
 };
 
-HostRuntime::GraphNode::Made HostRuntime::GraphNode::make(const KernelNodeParameters&) {
-    return std::make_unique<KernelNode>();
-}
+GraphNode::Made GraphNode::make(const KernelNodeParameters&) { return std::make_unique<KernelNode>(); }
 
-Status HostRuntime::capture_kernel(Stream& stream, const LaunchConfig& config, KernelHandle kernel,
-                                   const LaunchRequest& request, Command* command) {
-    if (request.overlaps && stream.tips.size() == 1 && stream.tips.front()->is_kernel())
-        stream.tip_edges.front() = {ports::kernel_programmatic, 0, DependencyType::programmatic};
+Status capture_kernel(Machine& machine, Stream& stream, const LaunchConfig& config, KernelHandle kernel,
+                      const LaunchRequest& request, Command* command) {
+    if (request.overlaps && stream.tips.nodes.size() == 1 && stream.tips.nodes.front()->is_kernel())
+        stream.tips.edges.front() = {ports::kernel_programmatic, 0, DependencyType::programmatic};
     std::vector<LaunchAttribute> attributes(config.attributes.begin(), config.attributes.end());
     if (config.cooperative) {
         LaunchAttribute& attribute = attributes.emplace_back();
@@ -134,13 +134,13 @@ Status HostRuntime::capture_kernel(Stream& stream, const LaunchConfig& config, K
         attribute.id = LaunchAttributeId::cluster_dimension;
         attribute.cluster = config.cluster;
     }
-    auto made = std::make_unique<GraphNode::KernelNode>();
-    made->assign(*this,
+    auto made = std::make_unique<KernelNode>();
+    made->assign(machine,
                  {kernel, config.grid, config.block, config.dynamic_shared_bytes, nullptr, config.duration_ns,
                   config.array_bytes},
                  command);
     made->keep_attributes(std::move(attributes));
-    add_captured(stream, std::move(made));
+    machine.captures.add(stream, std::move(made));
     return Status::success;
 }
 
@@ -149,19 +149,19 @@ Status HostRuntime::capture_kernel(Stream& stream, const LaunchConfig& config, K
 Status HostRuntime::graph_kernel_node_set_attribute(GraphNodeHandle node, LaunchAttributeId id,
                                                     const LaunchAttribute* value) {
     ENTER(other);
-    const Found<GraphNode::KernelNode> found = GraphNode::KernelNode::find(*this, node);
+    const Found<KernelNode> found = KernelNode::find(machine_, node);
     if (found == nullptr || value == nullptr) return fail(Status::invalid_value);
     std::vector<LaunchAttribute> attributes = found->attributes();
     std::erase_if(attributes, [&](const LaunchAttribute& other) { return other.id == id; });
     attributes.push_back(*value);
     attributes.back().id = id;
-    return found->set_attributes(*this, std::move(attributes));
+    return found->set_attributes(machine_, std::move(attributes));
 }
 
 Status HostRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, LaunchAttributeId id,
                                                     LaunchAttribute* value) {
     ENTER(other);
-    const Found<const GraphNode::KernelNode> found = GraphNode::KernelNode::find(*this, node);
+    const Found<const KernelNode> found = KernelNode::find(machine_, node);
     if (found == nullptr || value == nullptr) return fail(Status::invalid_value);
     *value = {};
     value->id = id;
@@ -173,10 +173,10 @@ Status HostRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, Launch
 
 Status HostRuntime::graph_kernel_node_copy_attributes(GraphNodeHandle destination, GraphNodeHandle source) {
     ENTER(other);
-    const Found<GraphNode::KernelNode> to = GraphNode::KernelNode::find(*this, destination);
-    const Found<const GraphNode::KernelNode> from = GraphNode::KernelNode::find(*this, source);
+    const Found<KernelNode> to = KernelNode::find(machine_, destination);
+    const Found<const KernelNode> from = KernelNode::find(machine_, source);
     if (to == nullptr || from == nullptr) return fail(Status::invalid_value);
-    return to->set_attributes(*this, from->attributes());
+    return to->set_attributes(machine_, from->attributes());
 }
 
 }  // namespace cuscope::host
