@@ -64,8 +64,7 @@ Status HostRuntime::launch_counted(const LaunchConfig& config, KernelHandle kern
     const Found<const Stream> stream = machine_.find_stream(config.stream);
     if (stream == nullptr) return invalid_handle("stream");
     const int index = stream->device;
-    const Status status = launch(machine_, call.lock(), config, kernel, arguments, std::move(request));
-    if (status != Status::success) return status;
+    TRY(launch(machine_, call.lock(), config, kernel, arguments, std::move(request)));
     machine_.running.flush_printed(call.lock());
     TRY(machine_.devices[index].check());
     *counts = sums->counts();

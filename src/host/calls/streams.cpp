@@ -199,12 +199,7 @@ Status HostRuntime::event_record_with_flags(EventHandle event, StreamHandle stre
     if ((flags & ~flags::event_record_external) != 0) return fail(Status::invalid_value);
     // Outside a capture an external record has no meaning.
     if (flags != 0 && !found->captured()) return fail(Status::illegal_state);
-    // The current device does not matter. A wait, unlike a record, accepts an event of another device.
-    if (recorded->device != found->device) {
-        return fail(Status::invalid_resource_handle,
-                    "an event of device " + std::to_string(recorded->device) +
-                        " is not recorded in a stream of device " + std::to_string(found->device));
-    }
+    TRY(recorded->check_record(found->device));
     if (found->captured() && flags == 0 && recorded->interprocess())
         return fail(Status::stream_capture_unsupported,  // invalidates no capture either
                     "a captured record of an event that other processes may know is an external one");
@@ -253,10 +248,7 @@ Status HostRuntime::event_elapsed_time(float* milliseconds, EventHandle start, E
     for (Event* event : {first.get(), second.get()}) {
         if (event == nullptr) return invalid_handle("event");
         if (event->capture != 0) return machine_.captures.captured_event(*event);
-        if ((event->flags & flags::event_disable_timing) != 0)
-            return fail(Status::invalid_resource_handle, "an event made without timing has no time");
-        if (!event->record)
-            return fail(Status::invalid_resource_handle, "an event that was never recorded has no time");
+        TRY(event->check_timed());
     }
     if (first->device != second->device) {
         return fail(Status::invalid_resource_handle,

@@ -196,12 +196,11 @@ Status make_set(Machine& machine, const Box& box, std::uint32_t value, std::size
     const std::size_t bytes = bytes_of(extent);
     if (bytes == 0) return Status::success;
     const Allocation* found = nullptr;
-    if (stream.capture != nullptr) {
+    if (stream.captured()) {
         found = machine.memory.find(box.base);  // a captured memset is checked when its graph is launched
-    } else if (Status status = check_box(machine, box, extent, "memory", &found); status != Status::success) {
-        return status;
-    } else if (found == nullptr) {
-        return fail(Status::invalid_value, "the address is no device memory");
+    } else {
+        TRY(check_box(machine, box, extent, "memory", &found));
+        if (found == nullptr) return fail(Status::invalid_value, "the address is no device memory");
     }
     const DeviceModel& model = *machine.devices[stream.device].model;
     Command* command = machine.begin(stream, Engine::copy_on_device);

@@ -12,6 +12,21 @@ bool Event::allows(unsigned flags) {
     return (flags & ~known) == 0 && !interprocess_with_timing;
 }
 
+// The current device does not matter. A wait, unlike a record, accepts an event of another device.
+Status Event::check_record(int stream_device) const {
+    if (device == stream_device) return Status::success;
+    return fail(Status::invalid_resource_handle, "an event of device " + std::to_string(device) +
+                                                     " is not recorded in a stream of device " +
+                                                     std::to_string(stream_device));
+}
+
+Status Event::check_timed() const {
+    if ((flags & flags::event_disable_timing) != 0)
+        return fail(Status::invalid_resource_handle, "an event made without timing has no time");
+    if (!record) return fail(Status::invalid_resource_handle, "an event that was never recorded has no time");
+    return Status::success;
+}
+
 // Events with timing are refused: such a record has no time of its own.
 Status Event::check_beside(unsigned record_flags) const {
     if ((flags & flags::event_disable_timing) == 0) {

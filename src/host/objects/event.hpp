@@ -17,6 +17,10 @@ struct Event {
         record = std::move(command);
         capture = 0;
     }
+    // Refuses a record in a stream of another device.
+    Status check_record(int stream_device) const;
+    // Refuses an event that has no time. It is not of a capture.
+    Status check_timed() const;
     // Refuses an event that no launch records beside its kernel.
     Status check_beside(unsigned record_flags) const;
     bool interprocess() const { return (flags & flags::event_interprocess) != 0; }
