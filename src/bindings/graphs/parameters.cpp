@@ -98,6 +98,7 @@ GraphNodeParameters parse_memset(const DeviceArray& array, py::handle value, cor
         throw std::invalid_argument("array: is on " + array.device->name() + ", the graph on " +
                                     device.name());
     }
+    check_value(value);
     const py::object element =
         py::module_::import("numpy").attr("full")(py::make_tuple(), value, array.dtype);
     const auto one = py::array(element);
