@@ -8,6 +8,7 @@ import inspect
 import pickle
 import pydoc
 import re
+import typing
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,6 @@ CONSTRUCTED = {
 CALLABLES = {**EXTENSION_FUNCTIONS, **CONSTRUCTED}
 
 
-def first_line(function: object) -> str:
-    return (function.__doc__ or "").partition("\n")[0]
-
-
 def is_static(name: str) -> bool:
     kind, _, method = name.partition(".")
     return isinstance(inspect.getattr_static(CLASSES[kind], method), staticmethod)
@@ -67,49 +64,114 @@ def test_messages_of_python_show_the_public_name():
         cs.Stream() + 1
 
 
-def test_the_first_line_of_a_docstring_has_the_types():
-    for function in EXTENSION_FUNCTIONS.values():
-        line = first_line(function)
-        assert line.startswith(function.__name__ + "(")
-        assert ") -> " in line
-        assert PRIVATE_NAMES.search(line) is None, line
-
-
-def test_inspect_knows_the_parameters_of_functions_and_methods():
+def test_signatures_have_types_with_the_names_that_a_program_writes():
     for name, function in EXTENSION_FUNCTIONS.items():
-        documented = ast.parse(f"def {first_line(function)}: ...").body[0].args
-        named = {one.arg for one in (*documented.posonlyargs, *documented.args, *documented.kwonlyargs)}
-        named |= {one.arg for one in (documented.vararg, documented.kwarg) if one is not None}
-        if name in METHODS and not is_static(name):
-            named.add("self")
-        assert set(inspect.signature(function).parameters) == named, name
+        signature = inspect.signature(function)
+        assert PRIVATE_NAMES.search(str(signature)) is None, str(signature)
+        assert not re.search(r": '|-> '", str(signature)), str(signature)  # types have no quotes
+        assert signature.return_annotation is not inspect.Signature.empty, name
+        untyped = [
+            one.name
+            for one in signature.parameters.values()
+            if one.annotation is inspect.Parameter.empty and one.name != "self"
+        ]
+        assert untyped == [], name
+
+
+def test_signatures_read_as_a_person_writes_them(device):
+    assert str(inspect.signature(cs.Stream)) == (
+        "(*, priority: int = 0, non_blocking: bool = False, device: Device | None = None) -> None"
+    )
+    assert str(inspect.signature(cs.zeros)) == (
+        "(shape: int | Sequence[int], dtype: DTypeLike = 'float32', *, stream: Stream | CudaStream | None = None) "
+        "-> DeviceArray"
+    )
+    assert str(inspect.signature(cs.Device.attribute)) == "(self, /, name: int | str) -> int"
+    stream = cs.Stream()
+    # The first is a method of pybind11, the second has a fast path with a type of its own.
+    assert str(inspect.signature(stream.synchronize)) == "() -> None"
+    assert str(inspect.signature(stream.query)) == "() -> bool"
+    wait = "what: Event | Stream | CudaStream, *, external: bool = False) -> None"
+    assert str(inspect.signature(stream.wait)) == f"({wait}"
+    assert str(inspect.signature(cs.Stream.wait)) == f"(self, /, {wait}"
+    assert str(inspect.signature(cs.Device.name.fget)) == "(self, /) -> str"
 
 
 def test_every_public_function_has_a_signature():
     assert [name for name, function in FUNCTIONS.items() if not inspect.signature(function)] == []
 
 
-def test_inspect_knows_the_parameters_of_constructors():
+def test_help_shows_the_types():
     for name, type_ in CONSTRUCTED.items():
-        signature = str(inspect.signature(type_))
-        assert "self" not in signature
-        assert name + signature in pydoc.plain(pydoc.render_doc(type_))
+        shown = str(inspect.signature(type_)).removesuffix(" -> None")
+        assert "self" not in shown
+        assert name + shown in pydoc.plain(pydoc.render_doc(type_))
+    assert "query(self, /) -> bool" in pydoc.plain(pydoc.render_doc(cs.Stream))
 
 
-def test_signatures_have_the_defaults(device):
-    assert str(inspect.signature(cs.Stream)) == "(*, priority=0, non_blocking=False, device=None)"
-    assert str(inspect.signature(cs.zeros)) == "(shape, dtype='float32', *, stream=None)"
-    stream = cs.Stream()
-    # The first is a method of pybind11, the second has a fast path with a type of its own.
-    assert str(inspect.signature(stream.synchronize)) == str(inspect.signature(stream.query)) == "()"
-    assert str(inspect.signature(stream.wait)) == "(what, *, external=False)"
-    assert str(inspect.signature(cs.Stream.wait)) == "(self, /, what, *, external=False)"
+def test_a_docstring_does_not_repeat_the_signature():
+    for name, function in EXTENSION_FUNCTIONS.items():
+        assert function.__doc__
+        assert not function.__doc__.startswith(function.__name__ + "("), name
 
 
-def test_a_docstring_line_has_the_names_that_a_program_writes():
-    assert first_line(cs.Device.attribute) == "attribute(name: int | str) -> int"
-    assert first_line(cs.host_work) == "host_work(seconds: float) -> None"
-    assert first_line(cs.Stream.record) == "record(event: Event | None = None) -> Event"
+def test_annotations_can_be_evaluated():
+    for name, function in CALLABLES.items():
+        if isinstance(function, type):
+            function = function.__init__
+        known = set(inspect.signature(function).parameters) - {"self"}
+        assert known | {"return"} == set(function.__annotations__), name
+        assert known | {"return"} == set(typing.get_type_hints(function)), name
+    hints = typing.get_type_hints(cs.Event.record)
+    assert hints["external"] is bool
+    assert hints["return"] is cs.Event
+    assert cs.Stream in typing.get_args(hints["stream"])
+
+
+def test_a_derived_class_shows_its_own_constructor():
+    class Named(cs.Stream):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+    class Plain(cs.Stream):
+        pass
+
+    assert str(inspect.signature(Named)) == "(name: 'str') -> 'None'"
+    assert inspect.signature(Plain) == inspect.signature(cs.Stream)
+    assert not hasattr(Named("x"), "__signature__")  # it would be shown for objects that can be called
+
+
+def test_functions_have_the_names_by_which_they_are_found_and_pickled(device):
+    for name, function in EXTENSION_FUNCTIONS.items():
+        assert function.__qualname__ == name
+    for function in FUNCTIONS.values():
+        assert pickle.loads(pickle.dumps(function)) is function
+    # A bound method is pickled with its object, if that can be pickled.
+    assert pickle.loads(pickle.dumps(device.memory_info))().total == device.memory_info().total
+    with pytest.raises(TypeError, match="Stream cannot be copied or pickled"):
+        pickle.dumps(cs.Stream().query)
+
+
+def test_functions_written_in_python_have_their_source():
+    for name, function in FUNCTIONS.items():
+        if name in EXTENSION_FUNCTIONS:
+            continue
+        assert inspect.getsource(function).startswith(f"def {name}(")
+        assert Path(inspect.getsourcefile(function)).parent == Path(cs.__file__).parent
+
+
+def test_classes_written_in_python_show_no_wrong_source():
+    # inspect looks for a class in the file of its module, which is cuscope/__init__.py for the public ones.
+    for type_ in CLASSES.values():
+        if type_ not in vars(_core).values():
+            with pytest.raises(OSError, match=r"class definition|source code"):
+                inspect.getsource(type_)
+
+
+def test_pydoc_shows_the_package():
+    text = pydoc.plain(pydoc.render_doc(cs))
+    assert all(name in text for name in cs.__all__)
 
 
 # Wrong arguments
