@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import importlib.util
 import inspect
 import pickle
@@ -15,6 +16,7 @@ import pytest
 
 import cuscope as cs
 from cuscope import _core
+from package import surface
 from package.object_states import OBJECTS, SIMULATED_ONLY, World
 
 PUBLIC = {name: getattr(cs, name) for name in cs.__all__ if name != "__version__"}
@@ -172,6 +174,17 @@ def test_classes_written_in_python_show_no_wrong_source():
 def test_pydoc_shows_the_package():
     text = pydoc.plain(pydoc.render_doc(cs))
     assert all(name in text for name in cs.__all__)
+
+
+# The record of the surface
+
+
+def test_the_surface_is_the_recorded_one():
+    recorded, now = surface.RECORD.read_text().splitlines(), surface.text().splitlines()
+
+    changes = list(difflib.unified_diff(recorded, now, "recorded", "now", lineterm="", n=2))
+
+    assert changes == [], f"the public surface has changed; if you mean it: {surface.RENEW}"
 
 
 # Wrong arguments
