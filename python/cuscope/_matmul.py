@@ -118,7 +118,7 @@ class Matmul:
     ) -> Any:
         (left, right), on, on_host = _operands.operands(stream, a=a, b=b)
         plan = _plan(left, right)
-        if plan.dtype.name == "bfloat16":
+        if not _operands.is_of_numpy(plan.dtype):
             plan = plan._replace(dtype=_operands.wider(plan.dtype, out))
         if out is not None:
             _operands.check_out(out, plan.result, plan.dtype, on_host)

@@ -14,12 +14,26 @@ from ._protocols import CudaArrayInterface, CudaStream, DLPackArray
 Operand = DeviceArray | CudaArrayInterface | DLPackArray | npt.ArrayLike
 HostArray = npt.NDArray[Any]
 
-DTYPES = "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 or complex128"
-_NAMES = {
-    "bool",
-    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
-}
+# The kind of each dtype that kernels have, as in NumPy; another character if NumPy itself lacks the dtype.
+_KINDS = dict(_core.element_types())
+
+
+def _list_of_dtypes() -> str:
+    def some(wanted: str) -> list[str]:
+        return [name for name, kind in _KINDS.items() if (kind if kind in "biuc" else "f") == wanted]
+
+    signed, unsigned = some("i"), some("u")
+    parts = [
+        *some("b"),
+        f"{signed[0]} to {signed[-1]}",
+        f"{unsigned[0]} to {unsigned[-1]}",
+        *some("f"),
+        *some("c"),
+    ]
+    return ", ".join(parts[:-1]) + " or " + parts[-1]
+
+
+DTYPES = _list_of_dtypes()
 CPU = 1  # the number of the CPU in DLPack
 
 
@@ -96,13 +110,18 @@ def _in_native_order(array: HostArray) -> HostArray:
 
 
 def check_dtype(dtype: np.dtype[Any], operation: str) -> None:
-    if dtype.name not in _NAMES:
+    if dtype.name not in _KINDS:
         raise TypeError(f"{operation}: dtype {dtype} is none that kernels have; allowed are {DTYPES}")
     if not dtype.isnative:
         raise TypeError(
             f"{operation}: dtype {dtype} has its bytes in the other order; allowed is the processor's: "
             f"convert it with array.astype(array.dtype.newbyteorder('=')) before it goes to the device"
         )
+
+
+def is_of_numpy(dtype: np.dtype[Any]) -> bool:
+    """Does NumPy itself have the dtype? It does not have bfloat16, for example."""
+    return _KINDS[dtype.name] in "biufc"
 
 
 def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
@@ -115,9 +134,9 @@ def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 def wider(dtype: np.dtype[Any], out: DeviceArray | HostArray | None) -> np.dtype[Any]:
     """The dtype to compute in: a wider float dtype of `out`, so that nothing is rounded on the way, else `dtype`."""
-    if out is None or (dtype.kind not in "fc" and dtype.name != "bfloat16"):
+    if out is None or _KINDS[dtype.name] in "biu":
         return dtype
-    floating = out.dtype.kind in "fc" and out.dtype.name in _NAMES
+    floating = out.dtype.kind in "fc" and out.dtype.name in _KINDS
     return native(out.dtype) if floating and np.can_cast(dtype, out.dtype, "safe") else dtype
 
 

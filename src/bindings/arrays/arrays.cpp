@@ -5,6 +5,7 @@
 
 #include "bindings/interop/import.hpp"
 #include "core/graph/capture.hpp"
+#include "core/number.hpp"
 #include "ops/kernel_library.hpp"
 
 namespace cuscope::bindings {
@@ -106,12 +107,14 @@ py::array one_element(const py::object& value, const py::dtype& dtype) {
     check_value(value);
     const bool exact = (PyLong_Check(value.ptr()) || PyBool_Check(value.ptr())) && dtype.kind() != 'b';
     if (exact && (dtype.kind() == 'i' || dtype.kind() == 'u')) {
-        const py::object limits = np.attr("iinfo")(dtype);
-        if (value < limits.attr("min") || value > limits.attr("max")) {
+        const core::ElementType type{dtype.kind(), static_cast<std::size_t>(dtype.itemsize())};
+        const core::Argument number = to_argument(value, nullptr);
+        std::uint64_t stored = 0;
+        if (number.too_big || !core::store_integer(type, number.integer, number.negative, &stored)) {
+            const core::IntegerLimits limits = core::integer_limits(type);
             throw std::overflow_error("value: " + py::str(value).cast<std::string>() + " does not fit " +
-                                      describe(dtype) + ", which holds " +
-                                      py::str(limits.attr("min")).cast<std::string>() + " to " +
-                                      py::str(limits.attr("max")).cast<std::string>());
+                                      describe(dtype) + ", which holds " + std::to_string(limits.least) +
+                                      " to " + std::to_string(limits.most));
         }
         return py::array(np.attr("array")(value, dtype));
     }

@@ -52,7 +52,7 @@ void set_raw(core::Argument& argument, const void* bytes, std::size_t count) {
 // Sets a scalar of a type that NumPy does not have, such as bfloat16 from ml_dtypes.
 void set_foreign_scalar(core::Argument& argument, py::handle object, const py::dtype& dtype) {
     const auto name = py::str(dtype.attr("name")).cast<std::string>();
-    if (name == "bfloat16") argument.element = core::bfloat16;
+    if (const core::ElementType type = core::element_type(name); type.known()) argument.element = type;
     if (name.starts_with("int") || name.starts_with("uint"))
         return set_integer(argument, py::int_(py::reinterpret_borrow<py::object>(object)));
     argument.kind = core::Argument::Kind::real;
