@@ -27,6 +27,10 @@ class Variant(NamedTuple):
     does: str
 
 
+# Without this, inspect.signature shows ForwardRef('str').
+Variant.__new__.__annotations__ = Variant.__annotations__ = dict.fromkeys(Variant._fields, str)
+
+
 class _Plan(NamedTuple):
     """A product for the kernels: the shapes and the dtype of the operands and of the result."""
 

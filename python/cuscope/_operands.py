@@ -70,7 +70,7 @@ def operands(stream: Stream | CudaStream | None, **named: Operand) -> Operands:
     """The operands, by the names of their arguments. Raises TypeError if only some of them are on the host."""
     where = {name: _is_on_device(array) for name, array in named.items()}
     if not any(where.values()):
-        hosts = tuple(_in_native_order(np.asarray(array)) for array in named.values())
+        hosts = tuple(_in_native_order(host_array(array, name)) for name, array in named.items())
         return Operands(hosts, _stream(stream, ()), True)
     if not all(where.values()):
         here = next(name for name, on_device in where.items() if not on_device)
@@ -88,6 +88,16 @@ def operands(stream: Stream | CudaStream | None, **named: Operand) -> Operands:
                 f"stream's device: copy it there, or pass stream= of its own"
             )
     return Operands(arrays, on, False)
+
+
+def host_array(array: object, name: str) -> HostArray:
+    """The operand `name` as a NumPy array. Raises TypeError for an object that NumPy does not know."""
+    made = np.asarray(array)
+    if made.dtype == object and not isinstance(array, np.ndarray | list | tuple):
+        raise TypeError(
+            f"{name}: takes an array, or numbers that NumPy makes one of, not {type(array).__name__}"
+        )
+    return made
 
 
 def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
