@@ -1,6 +1,7 @@
 // Attributes of launches and streams: which values they allow, and how a launch applies them.
 #include <algorithm>
 
+#include "host/effects/kernel.hpp"
 #include "host/runtime/call.hpp"
 #include "host/runtime/host_runtime.hpp"
 
@@ -9,37 +10,27 @@ namespace {
 
 std::string number(int value) { return std::to_string(value); }
 
-}  // namespace
-
-// Checks an event that a launch attribute records. Events with timing are refused: such a record has no time
-// of its own.
-Status HostRuntime::check_event(const LaunchAttribute& attribute, Event** event) {
-    *event = find_event(attribute.event).get();
-    if (*event == nullptr) return invalid_handle("event");
-    if (((*event)->flags & flags::event_disable_timing) == 0) {
-        return fail(Status::not_supported, "an event with timing: a launch records one made without only");
-    }
-    if (((*event)->flags & flags::event_interprocess) != 0)
-        return fail(Status::not_supported, "an event that processes share, which no launch records");
-    if ((attribute.event_flags & flags::event_record_external) != 0)
-        return fail(Status::illegal_state, "an external record, outside of a capture");
-    if (attribute.event_flags != 0) return fail(Status::invalid_value, "record flags that are none");
-    return Status::success;
+// Checks an event that a launch attribute records.
+Status find_event(const Machine& machine, const LaunchAttribute& attribute, Event** event) {
+    *event = machine.events.find(attribute.event).get();
+    return *event == nullptr ? invalid_handle("event") : (*event)->check_beside(attribute.event_flags);
 }
 
+}  // namespace
+
 // Checks attributes of both streams and launches.
-Status HostRuntime::check_attribute(const LaunchAttribute& attribute, LaunchAttributeId id) {
+Status check_attribute(const Device& device, const LaunchAttribute& attribute, LaunchAttributeId id) {
     const auto within = [&](const char* what, int least, int most) {
         if (attribute.value >= least && attribute.value <= most) return Status::success;
         return fail(Status::invalid_value, std::string(what) + " " + number(attribute.value) +
                                                "; allowed is " + number(least) + " to " + number(most));
     };
-    const DeviceModel& model = *device().model;
+    const DeviceModel& model = *device.model;
     switch (id) {
         case LaunchAttributeId::access_policy_window: {
             const AccessPolicyWindow& window = attribute.window;
             int most = 0;
-            device_attribute(model, static_cast<DeviceAttribute>(109), device().memory, &most);
+            device_attribute(model, static_cast<DeviceAttribute>(109), device.memory, &most);
             if (window.bytes > static_cast<std::size_t>(most)) {
                 return fail(Status::invalid_value, "an access policy window of " +
                                                        std::to_string(window.bytes) +
@@ -59,7 +50,7 @@ Status HostRuntime::check_attribute(const LaunchAttribute& attribute, LaunchAttr
             return within("a memory synchronization domain of", 0, 1);
         case LaunchAttributeId::mem_sync_domain_map: {
             int domains = 1;
-            device_attribute(model, static_cast<DeviceAttribute>(126), device().memory, &domains);
+            device_attribute(model, static_cast<DeviceAttribute>(126), device.memory, &domains);
             if (attribute.default_domain < domains && attribute.remote_domain < domains)
                 return Status::success;
             return fail(Status::invalid_value, "a map to the memory synchronization domains " +
@@ -79,7 +70,7 @@ Status HostRuntime::check_attribute(const LaunchAttribute& attribute, LaunchAttr
     }
 }
 
-Status HostRuntime::read_attributes(const LaunchConfig& config, LaunchRequest* request) {
+Status read_attributes(Machine& machine, const LaunchConfig& config, LaunchRequest* request) {
     request->cooperative = config.cooperative;
     if (config.cluster.x != 0) request->cluster = config.cluster;
     for (const LaunchAttribute& attribute : config.attributes) {
@@ -102,15 +93,16 @@ Status HostRuntime::read_attributes(const LaunchConfig& config, LaunchRequest* r
                 request->overlaps = attribute.value != 0;
                 break;
             case LaunchAttributeId::programmatic_event:
-                status = check_event(attribute, &request->programmatic_event);
+                status = find_event(machine, attribute, &request->programmatic_event);
                 request->trigger_at_block_start = attribute.trigger_at_block_start;
                 break;
             case LaunchAttributeId::launch_completion_event:
-                status = check_event(attribute, &request->completion_event);
+                status = find_event(machine, attribute, &request->completion_event);
                 break;
             case LaunchAttributeId::priority:
-                request->priority = std::clamp(attribute.value, device().model->greatest_priority,
-                                               device().model->least_priority);
+                request->priority =
+                    std::clamp(attribute.value, machine.devices.current().model->greatest_priority,
+                               machine.devices.current().model->least_priority);
                 break;
             case LaunchAttributeId::synchronization_policy:
                 status = fail(Status::invalid_value, "a synchronization policy, which only streams have");
@@ -120,29 +112,22 @@ Status HostRuntime::read_attributes(const LaunchConfig& config, LaunchRequest* r
                               "a kernel node that the device updates, outside of a capture");
                 break;
             default:
-                status = check_attribute(attribute, attribute.id);
+                status = check_attribute(machine.devices.current(), attribute, attribute.id);
         }
         if (status != Status::success) return status;
     }
     return Status::success;
 }
 
-void HostRuntime::record_beside(Event* event, Stream& stream, Command* kernel, Timeline::Moment moment) {
-    Command* record = begin(stream, Engine::none, Role::event_record);
-    event->record = CommandRef(timeline_.pool(), record);
-    timeline_.enqueue_beside(record, kernel, moment);
-}
-
 // ---- streams
 
 Status HostRuntime::stream_set_attribute(StreamHandle stream, LaunchAttributeId id,
                                          const LaunchAttribute* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Found<Stream> found = find_stream(stream);
+    ENTER(other);
+    const Found<Stream> found = machine_.find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (value == nullptr) return fail(Status::invalid_value);
-    if (Status status = check_attribute(*value, id); status != Status::success) return status;
+    TRY(check_attribute(machine_.devices.current(), *value, id));
     switch (id) {
         case LaunchAttributeId::access_policy_window:
             found->window = value->window;
@@ -151,8 +136,8 @@ Status HostRuntime::stream_set_attribute(StreamHandle stream, LaunchAttributeId 
             found->synchronization_policy = value->value;
             return Status::success;
         case LaunchAttributeId::priority:
-            found->priority =
-                std::clamp(value->value, device().model->greatest_priority, device().model->least_priority);
+            found->priority = std::clamp(value->value, machine_.devices.current().model->greatest_priority,
+                                         machine_.devices.current().model->least_priority);
             return Status::success;
         case LaunchAttributeId::mem_sync_domain:
             found->domain = value->value;
@@ -167,12 +152,11 @@ Status HostRuntime::stream_set_attribute(StreamHandle stream, LaunchAttributeId 
 }
 
 Status HostRuntime::stream_get_attribute(StreamHandle stream, LaunchAttributeId id, LaunchAttribute* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Found<const Stream> found = find_stream(stream);
+    ENTER(other);
+    const Found<const Stream> found = machine_.find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (value == nullptr) return fail(Status::invalid_value);
-    if (Status status = admit(*found); status != Status::success) return status;
+    TRY(machine_.captures.admit(*found));
     LaunchAttribute answer;
     answer.id = id;
     switch (id) {
@@ -200,10 +184,9 @@ Status HostRuntime::stream_get_attribute(StreamHandle stream, LaunchAttributeId 
 }
 
 Status HostRuntime::stream_copy_attributes(StreamHandle destination, StreamHandle source) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Found<Stream> to = find_stream(destination);
-    const Found<const Stream> from = find_stream(source);
+    ENTER(other);
+    const Found<Stream> to = machine_.find_stream(destination);
+    const Found<const Stream> from = machine_.find_stream(source);
     if (to == nullptr || from == nullptr) return invalid_handle("stream");
     to->window = from->window;
     to->synchronization_policy = from->synchronization_policy;
@@ -216,8 +199,7 @@ Status HostRuntime::stream_copy_attributes(StreamHandle destination, StreamHandl
 
 // Cache lines are not simulated, so none persist.
 Status HostRuntime::ctx_reset_persisting_l2_cache() {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     return Status::success;
 }
 

@@ -1,50 +1,20 @@
 // The host runtime's functions: names, parameters, attributes and occupancy.
 #include <algorithm>
 
+#include "host/effects/kernel.hpp"
 #include "host/runtime/call.hpp"
 #include "host/runtime/host_runtime.hpp"
 
 namespace cuscope::host {
 namespace {
 
-// The cluster size that every device with clusters supports, and the largest size that a kernel can opt in
-// to.
-constexpr int portable_cluster_blocks = 8, largest_cluster_blocks = 16;
-
 constexpr int warp = 32;
 
 }  // namespace
 
-Status HostRuntime::find_entry(KernelHandle handle, Kernel** kernel, std::shared_ptr<simt::Image>* image,
-                               const cuscope_simt::KernelEntry** entry) {
-    *kernel = find_kernel(handle).get();
-    if (*kernel == nullptr) return invalid_handle("kernel");
-    const Status status = instance(*(*kernel)->library, thread().device, image);
-    if (status == Status::success) *entry = (*image)->kernel((*kernel)->lowered);
-    return status;
-}
-
-HostRuntime::FunctionSettings HostRuntime::settings_of(const Kernel& kernel) const {
-    const auto set = kernel.settings.find(thread().device);
-    return set != kernel.settings.end() ? set->second : FunctionSettings{};
-}
-
-int HostRuntime::max_dynamic_shared(const Kernel& kernel, const cuscope_simt::KernelEntry& entry) const {
-    const int set = settings_of(kernel).max_dynamic_shared;
-    if (set >= 0) return set;
-    const auto whole = static_cast<int>(devices_[thread().device]->model->properties.shared_memory_per_block);
-    return std::max(0, whole - static_cast<int>(entry.static_shared_bytes));
-}
-
-int HostRuntime::max_cluster_blocks(const Kernel& kernel) const {
-    if (devices_[thread().device]->model->properties.compute_capability_major < 9) return 1;
-    return settings_of(kernel).non_portable_cluster ? largest_cluster_blocks : portable_cluster_blocks;
-}
-
 Status HostRuntime::func_get_name(const char** name, KernelHandle kernel) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Found<const Kernel> found = find_kernel(kernel);
+    ENTER(other);
+    const Found<const Kernel> found = machine_.libraries.find_kernel(kernel);
     if (found == nullptr) return invalid_handle("kernel");
     if (name == nullptr) return fail(Status::invalid_value);
     *name = found->lowered.c_str();
@@ -53,118 +23,35 @@ Status HostRuntime::func_get_name(const char** name, KernelHandle kernel) {
 
 Status HostRuntime::func_get_param_info(KernelHandle kernel, std::size_t index, std::size_t* offset,
                                         std::size_t* size) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    Kernel* found = nullptr;
-    std::shared_ptr<simt::Image> image;
-    const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
-    if (offset == nullptr || index >= entry->parameter_count) return fail(Status::invalid_value);
-    *offset = entry->parameters[index].offset;
-    if (size != nullptr) *size = entry->parameters[index].size;
+    ENTER(other);
+    LoadedKernel found;
+    TRY(machine_.libraries.load_kernel(kernel, &found));
+    if (offset == nullptr || index >= found.entry->parameter_count) return fail(Status::invalid_value);
+    *offset = found.entry->parameters[index].offset;
+    if (size != nullptr) *size = found.entry->parameters[index].size;
     return Status::success;
 }
 
 Status HostRuntime::func_get_attributes(FunctionAttributes* attributes, KernelHandle kernel) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    Kernel* found = nullptr;
-    std::shared_ptr<simt::Image> image;
-    const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    ENTER(other);
+    LoadedKernel found;
+    TRY(machine_.libraries.load_kernel(kernel, &found));
     if (attributes == nullptr) return fail(Status::invalid_value);
-    const DeviceProperties& properties = device().model->properties;
-    const FunctionSettings settings = settings_of(*found);
-    *attributes = {};
-    attributes->shared_size = entry->static_shared_bytes;
-    for (const auto& global : image->globals()) {
-        if (global.constant) attributes->const_size += global.bytes;
-    }
-    attributes->max_threads_per_block = entry->max_threads_per_block != 0
-                                            ? static_cast<int>(entry->max_threads_per_block)
-                                            : properties.max_threads_per_block;
-    attributes->binary_version =
-        10 * properties.compute_capability_major + properties.compute_capability_minor;
-    attributes->ptx_version = attributes->binary_version;
-    attributes->max_dynamic_shared_size = max_dynamic_shared(*found, *entry);
-    attributes->preferred_shared_memory_carveout = settings.carveout;
-    const bool compiled = entry->cluster_dim.x != 0;
-    const Dim3 cluster =
-        compiled ? Dim3{entry->cluster_dim.x, entry->cluster_dim.y, entry->cluster_dim.z} : settings.cluster;
-    attributes->cluster_dim_must_be_set = compiled ? 1 : 0;
-    attributes->required_cluster_width = static_cast<int>(cluster.x);
-    attributes->required_cluster_height = static_cast<int>(cluster.y);
-    attributes->required_cluster_depth = static_cast<int>(cluster.z);
-    attributes->cluster_scheduling_policy_preference = settings.cluster_scheduling_policy;
-    attributes->non_portable_cluster_size_allowed = settings.non_portable_cluster ? 1 : 0;
+    *attributes = found.attributes();
     return Status::success;
 }
 
 Status HostRuntime::func_set_attribute(KernelHandle kernel, FunctionAttribute attribute, int value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    Kernel* found = nullptr;
-    std::shared_ptr<simt::Image> image;
-    const cuscope_simt::KernelEntry* entry = nullptr;
-    Status status = find_entry(kernel, &found, &image, &entry);
-    if (status != Status::success) return status;
-    const auto within = [&](const char* what, int least, int most) {
-        if (value >= least && value <= most) return Status::success;
-        return fail(Status::invalid_value, std::string(what) + " " + std::to_string(value) + "; allowed is " +
-                                               std::to_string(least) + " to " + std::to_string(most));
-    };
-    FunctionSettings changed = settings_of(*found);
-    switch (attribute) {
-        case FunctionAttribute::max_dynamic_shared_size: {
-            const auto most = static_cast<int>(device().model->properties.shared_memory_per_block_optin) -
-                              static_cast<int>(entry->static_shared_bytes);
-            if (value < 0 || value > most) {
-                return fail(Status::invalid_value, "a block of this kernel may have at most " +
-                                                       std::to_string(most) +
-                                                       " bytes of dynamic shared memory; " +
-                                                       std::to_string(value) + " were asked for");
-            }
-            changed.max_dynamic_shared = value;
-            break;
-        }
-        case FunctionAttribute::preferred_shared_memory_carveout:
-            status = within("a shared memory carveout of", -1, 100);
-            changed.carveout = value;
-            break;
-        case FunctionAttribute::required_cluster_width:
-        case FunctionAttribute::required_cluster_height:
-        case FunctionAttribute::required_cluster_depth:
-            if (entry->cluster_dim.x != 0) {
-                return fail(Status::invalid_value, "the kernel's __cluster_dims__ fixes its clusters");
-            }
-            if (value < 0) return fail(Status::invalid_value, "a cluster of negative size");
-            (attribute == FunctionAttribute::required_cluster_width    ? changed.cluster.x
-             : attribute == FunctionAttribute::required_cluster_height ? changed.cluster.y
-                                                                       : changed.cluster.z) =
-                static_cast<unsigned>(value);
-            break;
-        case FunctionAttribute::non_portable_cluster_size_allowed:
-            changed.non_portable_cluster = value != 0;
-            break;
-        case FunctionAttribute::cluster_scheduling_policy_preference:
-            status = within("the cluster scheduling policy", 0, 2);
-            changed.cluster_scheduling_policy = value;
-            break;
-        case FunctionAttribute::cluster_dim_must_be_set:
-            return fail(Status::invalid_value, "whether a cluster size must be given is how it was compiled");
-        default:
-            return fail(Status::invalid_value);
-    }
-    if (status != Status::success) return status;
-    found->settings[thread().device] = changed;
-    return Status::success;
+    ENTER(other);
+    LoadedKernel found;
+    TRY(machine_.libraries.load_kernel(kernel, &found));
+    return found.set_attribute(attribute, value);
 }
 
 // Accepted and ignored: the preference has no effect on simulated devices.
 Status HostRuntime::func_set_cache_config(KernelHandle kernel, FunctionCache config) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    if (find_kernel(kernel) == nullptr) return invalid_handle("kernel");
+    ENTER(other);
+    if (machine_.libraries.find_kernel(kernel) == nullptr) return invalid_handle("kernel");
     if (config < FunctionCache::prefer_none || config > FunctionCache::prefer_equal)
         return fail(Status::invalid_value);
     return Status::success;
@@ -181,44 +68,35 @@ Status HostRuntime::occupancy_max_active_blocks_per_multiprocessor(int* blocks, 
 
 Status HostRuntime::occupancy_max_active_blocks_per_multiprocessor_with_flags(
     int* blocks, KernelHandle kernel, int block_size, std::size_t dynamic_shared_bytes, unsigned flags) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    Kernel* found = nullptr;
-    std::shared_ptr<simt::Image> image;
-    const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    ENTER(other);
+    LoadedKernel found;
+    TRY(machine_.libraries.load_kernel(kernel, &found));
     if (blocks == nullptr || block_size <= 0 || (flags & ~flags::occupancy_disable_caching_override) != 0)
         return fail(Status::invalid_value);
-    *blocks = blocks_per_multiprocessor(*device().model, static_cast<unsigned>(block_size),
-                                        entry->static_shared_bytes + dynamic_shared_bytes,
-                                        DeviceModel::assumed_registers);
+    *blocks = found.blocks_per_multiprocessor(static_cast<unsigned>(block_size), dynamic_shared_bytes);
     // A launch with this much shared memory would fail, because the kernel has not opted in to it.
-    if (dynamic_shared_bytes > static_cast<std::size_t>(max_dynamic_shared(*found, *entry))) *blocks = 0;
+    if (dynamic_shared_bytes > static_cast<std::size_t>(found.max_dynamic_shared())) *blocks = 0;
     return Status::success;
 }
 
 Status HostRuntime::occupancy_max_potential_block_size(int* min_grid_size, int* block_size,
                                                        KernelHandle kernel, std::size_t dynamic_shared_bytes,
                                                        int block_size_limit) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    Kernel* found = nullptr;
-    std::shared_ptr<simt::Image> image;
-    const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    ENTER(other);
+    LoadedKernel found;
+    TRY(machine_.libraries.load_kernel(kernel, &found));
     if (min_grid_size == nullptr || block_size == nullptr) return fail(Status::invalid_value);
-    const DeviceModel& model = *device().model;
+    const DeviceModel& model = *machine_.devices.current().model;
     int limit = model.properties.max_threads_per_block;
-    if (entry->max_threads_per_block != 0)
-        limit = std::min(limit, static_cast<int>(entry->max_threads_per_block));
+    if (found.entry->max_threads_per_block != 0)
+        limit = std::min(limit, static_cast<int>(found.entry->max_threads_per_block));
     if (block_size_limit > 0) limit = std::min(limit, block_size_limit);
     int best_threads = 0;
     *min_grid_size = *block_size = 0;
     for (int size = (limit + warp - 1) / warp * warp; size > 0; size -= warp) {
         const int threads = std::min(size, limit);
-        const int blocks = blocks_per_multiprocessor(model, static_cast<unsigned>(threads),
-                                                     entry->static_shared_bytes + dynamic_shared_bytes,
-                                                     DeviceModel::assumed_registers);
+        const int blocks =
+            found.blocks_per_multiprocessor(static_cast<unsigned>(threads), dynamic_shared_bytes);
         if (blocks * threads <= best_threads) continue;
         best_threads = blocks * threads;
         *min_grid_size = blocks * model.properties.multiprocessor_count;
@@ -230,42 +108,34 @@ Status HostRuntime::occupancy_max_potential_block_size(int* min_grid_size, int* 
 
 Status HostRuntime::occupancy_available_dynamic_smem_per_block(std::size_t* bytes, KernelHandle kernel,
                                                                int blocks, int block_size) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    Kernel* found = nullptr;
-    std::shared_ptr<simt::Image> image;
-    const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    ENTER(other);
+    LoadedKernel found;
+    TRY(machine_.libraries.load_kernel(kernel, &found));
     if (bytes == nullptr || blocks <= 0 || block_size <= 0) return fail(Status::invalid_value);
-    const DeviceModel& model = *device().model;
-    const int most = blocks_per_multiprocessor(model, static_cast<unsigned>(block_size),
-                                               entry->static_shared_bytes, DeviceModel::assumed_registers);
+    const DeviceModel& model = *machine_.devices.current().model;
+    const int most = found.blocks_per_multiprocessor(static_cast<unsigned>(block_size), 0);
     if (blocks > most) {
         return fail(Status::invalid_value, std::to_string(blocks) + " blocks of " +
                                                std::to_string(block_size) +
                                                " threads; a multiprocessor holds " + std::to_string(most));
     }
     const std::size_t whole = shared_bytes_for_each(model, blocks);
-    const std::size_t own = whole > entry->static_shared_bytes ? whole - entry->static_shared_bytes : 0;
-    *bytes = std::min(own, static_cast<std::size_t>(max_dynamic_shared(*found, *entry)));
+    const std::size_t own =
+        whole > found.entry->static_shared_bytes ? whole - found.entry->static_shared_bytes : 0;
+    *bytes = std::min(own, static_cast<std::size_t>(found.max_dynamic_shared()));
     return Status::success;
 }
 
 Status HostRuntime::occupancy_max_potential_cluster_size(int* blocks, KernelHandle kernel,
                                                          const LaunchConfig* config) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    Kernel* found = nullptr;
-    std::shared_ptr<simt::Image> image;
-    const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    ENTER(other);
+    LoadedKernel found;
+    TRY(machine_.libraries.load_kernel(kernel, &found));
     if (blocks == nullptr || config == nullptr) return fail(Status::invalid_value);
-    if (Status status = check_launch(*config, *found, *entry); status != Status::success) return status;
-    const DeviceModel& model = *device().model;
-    int size = max_cluster_blocks(*found);
-    const int held = blocks_per_multiprocessor(model, config->block.x * config->block.y * config->block.z,
-                                               entry->static_shared_bytes + config->dynamic_shared_bytes,
-                                               DeviceModel::assumed_registers);
+    TRY(found.check_launch(*config));
+    const DeviceModel& model = *machine_.devices.current().model;
+    int size = found.max_cluster_blocks();
+    const int held = found.blocks_per_multiprocessor(*config);
     while (size > 1 && clusters_on_device(model, held, size) == 0) size /= 2;
     *blocks = size;
     return Status::success;
@@ -273,29 +143,21 @@ Status HostRuntime::occupancy_max_potential_cluster_size(int* blocks, KernelHand
 
 Status HostRuntime::occupancy_max_active_clusters(int* clusters, KernelHandle kernel,
                                                   const LaunchConfig* config) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    Kernel* found = nullptr;
-    std::shared_ptr<simt::Image> image;
-    const cuscope_simt::KernelEntry* entry = nullptr;
-    if (Status status = find_entry(kernel, &found, &image, &entry); status != Status::success) return status;
+    ENTER(other);
+    LoadedKernel found;
+    TRY(machine_.libraries.load_kernel(kernel, &found));
     if (clusters == nullptr || config == nullptr) return fail(Status::invalid_value);
     LaunchRequest request;
-    if (Status status = read_attributes(*config, &request); status != Status::success) return status;
+    TRY(read_attributes(machine_, *config, &request));
     *clusters = 0;
     Dim3 cluster;
-    if (Status status = cluster_of(*config, request, *found, *entry, &cluster); status != Status::success)
-        return status;
-    const bool in_clusters =
-        request.cluster.x != 0 || entry->cluster_dim.x != 0 || settings_of(*found).cluster.x != 0;
-    if (!in_clusters ||
-        config->dynamic_shared_bytes > static_cast<std::size_t>(max_dynamic_shared(*found, *entry)))
+    TRY(found.cluster_of(*config, request, &cluster));
+    if (!found.has_clusters(request) ||
+        config->dynamic_shared_bytes > static_cast<std::size_t>(found.max_dynamic_shared()))
         return Status::success;
-    const int held = blocks_per_multiprocessor(
-        *device().model, config->block.x * config->block.y * config->block.z,
-        entry->static_shared_bytes + config->dynamic_shared_bytes, DeviceModel::assumed_registers);
-    *clusters =
-        clusters_on_device(*device().model, held, static_cast<int>(cluster.x * cluster.y * cluster.z));
+    const int held = found.blocks_per_multiprocessor(*config);
+    *clusters = clusters_on_device(*machine_.devices.current().model, held,
+                                   static_cast<int>(cluster.x * cluster.y * cluster.z));
     return Status::success;
 }
 

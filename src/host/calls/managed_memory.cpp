@@ -1,7 +1,6 @@
 // The host runtime's managed memory, and host memory that the program registers.
 #include <algorithm>
 
-#include "host/graph/graph.hpp"
 #include "host/runtime/call.hpp"
 #include "host/runtime/host_runtime.hpp"
 
@@ -22,35 +21,33 @@ bool same(const PageState& a, const PageState& b, MemRangeAttribute attribute) {
 }  // namespace
 
 Status HostRuntime::malloc_managed(void** pointer, std::size_t bytes, unsigned flags) {
-    Call call(*this, &CallCosts::malloc);
-    if (call.refused()) return call.status();
+    ENTER(malloc);
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
     if (bytes == 0) return Status::success;  // whatever the flags are
     if (flags != flags::mem_attach_global && flags != flags::mem_attach_host) {
         return fail(Status::invalid_value, "managed memory is attached globally (1) or to the host (2)");
     }
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(machine_.captures.forbidden());
     std::byte* base = allocate_host(bytes);
     if (base == nullptr) {
         return fail(Status::memory_allocation,
                     std::to_string(bytes) + " bytes of managed memory are more than the machine has");
     }
-    memory_.add({base, bytes, MemoryType::managed, thread().device, flags});
-    managed_[base];
+    machine_.memory.add({base, bytes, MemoryType::managed, thread().device, flags});
+    machine_.managed[base];
     *pointer = base;
     return Status::success;
 }
 
 Status HostRuntime::host_register(void* pointer, std::size_t bytes, unsigned flags) {
-    Call call(*this, &CallCosts::host_alloc);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(host_alloc);
+    TRY(machine_.captures.forbidden());
     constexpr unsigned known = flags::host_register_portable | flags::host_register_mapped |
                                flags::host_register_io_memory | flags::host_register_read_only;
     if (pointer == nullptr || bytes == 0 || (flags & ~known) != 0) return fail(Status::invalid_value);
-    const Allocation* const found = memory_.find(pointer);
-    const Allocation* const before = found == nullptr ? memory_.in_last_page(pointer) : nullptr;
+    const Allocation* const found = machine_.memory.find(pointer);
+    const Allocation* const before = found == nullptr ? machine_.memory.in_last_page(pointer) : nullptr;
     if (const Allocation* there = found != nullptr ? found : before;
         there != nullptr && there->type != MemoryType::host) {
         return fail(Status::invalid_value, "the address is memory of a device, not of the host");
@@ -64,7 +61,7 @@ Status HostRuntime::host_register(void* pointer, std::size_t bytes, unsigned fla
     Allocation allocation{static_cast<std::byte*>(pointer), bytes, MemoryType::host, thread().device,
                           flags | flags::host_alloc_mapped};
     allocation.registered = true;
-    if (!memory_.add(allocation)) {
+    if (!machine_.memory.add(allocation)) {
         return fail(Status::host_memory_already_registered,
                     "a part of the " + std::to_string(bytes) + " bytes is page-locked already");
     }
@@ -72,23 +69,22 @@ Status HostRuntime::host_register(void* pointer, std::size_t bytes, unsigned fla
 }
 
 Status HostRuntime::host_unregister(void* pointer) {
-    Call call(*this, &CallCosts::free_host);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(free_host);
+    TRY(machine_.captures.forbidden());
     if (pointer == nullptr) return fail(Status::invalid_value);
     const auto registration = [&]() -> std::uint64_t {  // 0: none begins there
-        const Allocation* allocation = memory_.find_base(pointer);
+        const Allocation* allocation = machine_.memory.find_base(pointer);
         return allocation != nullptr && allocation->registered ? allocation->serial : 0;
     };
     const std::uint64_t serial = registration();
     if (serial == 0) {
-        return fail(
-            memory_.find(pointer) == nullptr ? Status::host_memory_not_registered : Status::invalid_value,
-            "no memory that host_register locked begins at the address");
+        return fail(machine_.memory.find(pointer) == nullptr ? Status::host_memory_not_registered
+                                                             : Status::invalid_value,
+                    "no memory that host_register locked begins at the address");
     }
-    if (Status status = wait_to_free(call.lock(), -1); status != Status::success) return status;
+    TRY(machine_.wait_to_free(call.lock(), -1));
     if (registration() != serial) return fail(Status::host_memory_not_registered);
-    memory_.remove(pointer);
+    machine_.memory.remove(pointer);
     return Status::success;
 }
 
@@ -118,42 +114,40 @@ bool place_of(const MemLocation& location, int devices, int* place) {
 // durations depend on it.
 Status HostRuntime::mem_prefetch_async(const void* pointer, std::size_t bytes, MemLocation location,
                                        unsigned flags, StreamHandle stream) {
-    Call call(*this, &CallCosts::memcpy_async);
-    if (call.refused()) return call.status();
-    const Found<Stream> found = find_stream(stream);
+    ENTER(memcpy_async);
+    const Found<Stream> found = machine_.find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     int place = 0;
-    const bool known = place_of(location, device_count_, &place);
+    const bool known = place_of(location, machine_.devices.count(), &place);
     if (!known && location.type == MemLocationType::device) return fail(Status::invalid_device);
     if (!known || flags != 0 || bytes == 0) return fail(Status::invalid_value);
-    if (Status status = admit_uncaptured(*found, "a prefetch is not captured"); status != Status::success)
-        return status;
-    const Allocation* allocation = memory_.find_range(pointer, bytes);
+    TRY(machine_.captures.admit_uncaptured(*found, "a prefetch is not captured"));
+    const Allocation* allocation = machine_.memory.find_range(pointer, bytes);
     if (allocation == nullptr || allocation->type != MemoryType::managed) {
         return fail(Status::invalid_value, "the range is no managed memory");
     }
-    ManagedRanges& ranges = managed_[allocation->base];
+    ManagedRanges& ranges = machine_.managed[allocation->base];
     const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - allocation->base);
     std::size_t pages = 0;
     ranges.visit(offset, bytes, [&](const PageState& state, std::size_t count) {
         if (state.location != place) pages += count;
     });
     ranges.change(offset, bytes, [&](PageState& state) { state.location = state.last_prefetch = place; });
-    const DeviceModel& model = *devices_[found->device]->model;
-    Command* command = begin(*found, place == cpu_device_id ? Engine::copy_to_host : Engine::copy_to_device);
+    const DeviceModel& model = *machine_.devices[found->device].model;
+    Command* command =
+        machine_.begin(*found, place == cpu_device_id ? Engine::copy_to_host : Engine::copy_to_device);
     const double rate = place == cpu_device_id ? model.device_to_host_rate : model.host_to_device_rate;
     command->duration =
         model.copy_latency_ns + static_cast<Time>(static_cast<double>(pages * ManagedRanges::page) / rate);
-    commit(command);
-    relieve(call.lock());
+    machine_.commit(command);
+    machine_.waits.relieve(call.lock());
     return Status::success;
 }
 
 Status HostRuntime::mem_advise(const void* pointer, std::size_t bytes, MemoryAdvice advice,
                                MemLocation location) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Allocation* allocation = memory_.find_range(pointer, bytes);
+    ENTER(other);
+    const Allocation* allocation = machine_.memory.find_range(pointer, bytes);
     if (bytes == 0 || allocation == nullptr || allocation->type != MemoryType::managed) {
         return fail(Status::invalid_value, "the range is no managed memory");
     }
@@ -161,13 +155,13 @@ Status HostRuntime::mem_advise(const void* pointer, std::size_t bytes, MemoryAdv
     const bool about_place = advice == MemoryAdvice::set_preferred_location ||
                              advice == MemoryAdvice::set_accessed_by ||
                              advice == MemoryAdvice::unset_accessed_by;
-    if (about_place && !place_of(location, device_count_, &place)) {
+    if (about_place && !place_of(location, machine_.devices.count(), &place)) {
         return fail(location.type == MemLocationType::device ? Status::invalid_device
                                                              : Status::invalid_value);
     }
     if (static_cast<int>(advice) < 1 || static_cast<int>(advice) > 6) return fail(Status::invalid_value);
     const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - allocation->base);
-    managed_[allocation->base].change(offset, bytes, [&](PageState& state) {
+    machine_.managed[allocation->base].change(offset, bytes, [&](PageState& state) {
         switch (advice) {
             case MemoryAdvice::set_read_mostly:
             case MemoryAdvice::unset_read_mostly:
@@ -193,9 +187,8 @@ Status HostRuntime::mem_advise(const void* pointer, std::size_t bytes, MemoryAdv
 // Reports a value only if all pages of the range share it; otherwise none.
 Status HostRuntime::mem_range_get_attribute(int* data, std::size_t data_bytes, MemRangeAttribute attribute,
                                             const void* pointer, std::size_t bytes) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Allocation* allocation = memory_.find_range(pointer, bytes);
+    ENTER(other);
+    const Allocation* allocation = machine_.memory.find_range(pointer, bytes);
     if (bytes == 0 || allocation == nullptr || allocation->type != MemoryType::managed) {
         return fail(Status::invalid_value, "the range is no managed memory");
     }
@@ -206,8 +199,8 @@ Status HostRuntime::mem_range_get_attribute(int* data, std::size_t data_bytes, M
     }
     std::vector<PageState> states;
     const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - allocation->base);
-    managed_[allocation->base].visit(offset, bytes,
-                                     [&](const PageState& state, std::size_t) { states.push_back(state); });
+    machine_.managed[allocation->base].visit(
+        offset, bytes, [&](const PageState& state, std::size_t) { states.push_back(state); });
     const bool agreed = std::all_of(states.begin(), states.end(), [&](const PageState& state) {
         return same(state, states.front(), attribute);
     });

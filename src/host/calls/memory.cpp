@@ -17,63 +17,43 @@ bool multiply(std::size_t a, std::size_t b, std::size_t* product) {
 
 }  // namespace
 
-Status HostRuntime::out_of_memory(std::size_t bytes) {
-    const Device& full = device();
-    return fail(Status::memory_allocation, std::to_string(bytes) + " bytes were asked for; " +
-                                               std::to_string(full.memory - full.arena->used()) + " of " +
-                                               std::to_string(full.memory) + " are free");
-}
-
-std::byte* HostRuntime::allocate(Device& device, std::size_t bytes) {
-    if (bytes > device.memory) return nullptr;
-    return device.arena->allocate(bytes);
-}
-
 Status HostRuntime::malloc(void** pointer, std::size_t bytes) {
-    Call call(*this, &CallCosts::malloc);
-    if (call.refused()) return call.status();
+    ENTER(malloc);
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
     if (bytes == 0) return Status::success;
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(machine_.captures.forbidden());
     const int index = thread().device;
     std::byte* base = nullptr;
-    if (Status status = allocate(call.lock(), index, bytes, &base); status != Status::success) return status;
-    memory_.add({base, bytes, MemoryType::device, index});
+    TRY(machine_.allocate(call.lock(), index, bytes, &base));
+    machine_.memory.add({base, bytes, MemoryType::device, index});
     *pointer = base;
     return Status::success;
 }
 
 // Waits for the device, as cudaFree does: running work may still use the memory.
 Status HostRuntime::free(void* pointer) {
-    Call call(*this, &CallCosts::free);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(free);
+    TRY(machine_.captures.forbidden());
     if (pointer == nullptr) return Status::success;
-    const Allocation* found = memory_.find_base(pointer);
+    const Allocation* found = machine_.memory.find_base(pointer);
     if (found == nullptr || found->type == MemoryType::host || found->fixed) {
         return fail(Status::invalid_value,
                     "the address is not one that malloc returned, or it was freed before");
     }
     const int index = found->device;
     const std::uint64_t serial = found->serial;
-    if (Status status = wait_to_free(call.lock(), index); status != Status::success) return status;
-    found = memory_.find_base(pointer);
+    TRY(machine_.wait_to_free(call.lock(), index));
+    found = machine_.memory.find_base(pointer);
     if (found == nullptr || found->serial != serial)
         return fail(Status::invalid_value, "the address was freed by another thread");
-    const std::size_t bytes = held(*found);
-    const bool managed = found->type == MemoryType::managed;
-    if (found->pool != nullptr) {
-        --found->pool->allocations;  // `used` keeps it, as on a GPU: only free_async subtracts it
-        found->pool->reserved -= bytes;
+    const Allocation freed = *found;
+    if (freed.pool != nullptr) {
+        --freed.pool->allocations;  // `used` keeps it, as on a GPU: only free_async subtracts it
+        freed.pool->reserved -= bytes_held(freed);
     }
-    memory_.remove(pointer);
-    if (managed) {
-        managed_.erase(pointer);
-        release_host(static_cast<std::byte*>(pointer), bytes);
-    } else {
-        devices_[index]->arena->release(static_cast<std::byte*>(pointer), bytes);
-    }
+    machine_.memory.remove(pointer);
+    machine_.release(freed);
     return Status::success;
 }
 
@@ -88,12 +68,11 @@ Status HostRuntime::malloc_pitch(void** pointer, std::size_t* pitch, std::size_t
 }
 
 Status HostRuntime::malloc_3d(PitchedPointer* pitched, Extent extent) {
-    Call call(*this, &CallCosts::malloc);
-    if (call.refused()) return call.status();
+    ENTER(malloc);
     if (pitched == nullptr) return fail(Status::invalid_value);
     *pitched = {};
     if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return Status::success;
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(machine_.captures.forbidden());
     std::size_t pitch = 0, slice = 0, bytes = 0;
     if (__builtin_add_overflow(extent.width, pitch_alignment - 1, &pitch) ||
         !multiply(pitch = pitch / pitch_alignment * pitch_alignment, extent.height, &slice) ||
@@ -102,19 +81,18 @@ Status HostRuntime::malloc_3d(PitchedPointer* pitched, Extent extent) {
     }
     const int index = thread().device;
     std::byte* base = nullptr;
-    if (Status status = allocate(call.lock(), index, bytes, &base); status != Status::success) return status;
-    memory_.add({base, bytes, MemoryType::device, index});
+    TRY(machine_.allocate(call.lock(), index, bytes, &base));
+    machine_.memory.add({base, bytes, MemoryType::device, index});
     *pitched = {base, pitch, extent.width, extent.height};
     return Status::success;
 }
 
 Status HostRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags) {
-    Call call(*this, &CallCosts::host_alloc);
-    if (call.refused()) return call.status();
+    ENTER(host_alloc);
     if (pointer == nullptr) return fail(Status::invalid_value);
     *pointer = nullptr;
     if (bytes == 0) return Status::success;  // whatever the flags are
-    if (Status status = forbidden(); status != Status::success) return status;
+    TRY(machine_.captures.forbidden());
     constexpr unsigned known =
         flags::host_alloc_portable | flags::host_alloc_mapped | flags::host_alloc_write_combined;
     if ((flags & ~known) != 0) return fail(Status::invalid_value);
@@ -124,38 +102,36 @@ Status HostRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags
                     std::to_string(bytes) + " bytes of page-locked memory are more than the machine has");
     }
     // With unified addressing all page-locked memory is mapped.
-    const unsigned shown = page_locked_.place(base, bytes, thread().device, flags | flags::host_alloc_mapped);
-    memory_.add({base, bytes, MemoryType::host, thread().device, shown});
+    const unsigned shown =
+        machine_.page_locked.place(base, bytes, thread().device, flags | flags::host_alloc_mapped);
+    machine_.memory.add({base, bytes, MemoryType::host, thread().device, shown});
     *pointer = base;
     return Status::success;
 }
 
 Status HostRuntime::free_host(void* pointer) {
-    Call call(*this, &CallCosts::free_host);
-    if (call.refused()) return call.status();
-    if (Status status = forbidden(); status != Status::success) return status;
+    ENTER(free_host);
+    TRY(machine_.captures.forbidden());
     if (pointer == nullptr) return Status::success;
-    const Allocation* found = memory_.find_base(pointer);
+    const Allocation* found = machine_.memory.find_base(pointer);
     if (found == nullptr || found->type != MemoryType::host || found->registered) {
         return fail(Status::invalid_value,
                     "the address is not one that host_alloc returned, or it was freed before");
     }
     const std::uint64_t serial = found->serial;
-    if (Status status = wait_to_free(call.lock(), -1); status != Status::success) return status;
-    found = memory_.find_base(pointer);
+    TRY(machine_.wait_to_free(call.lock(), -1));
+    found = machine_.memory.find_base(pointer);
     if (found == nullptr || found->serial != serial)
         return fail(Status::invalid_value, "the address was freed by another thread");
-    const std::size_t bytes = found->bytes;
-    memory_.remove(pointer);
-    page_locked_.remove(pointer);
-    release_host(static_cast<std::byte*>(pointer), bytes);
+    const Allocation freed = *found;
+    machine_.memory.remove(pointer);
+    machine_.release(freed);
     return Status::success;
 }
 
 Status HostRuntime::host_get_flags(unsigned* flags, void* pointer) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Allocation* found = memory_.find(pointer);
+    ENTER(other);
+    const Allocation* found = machine_.memory.find(pointer);
     if (flags == nullptr || found == nullptr || found->type == MemoryType::device)
         return fail(Status::invalid_value);
     *flags = found->type == MemoryType::managed ? flags::host_alloc_mapped : found->flags;
@@ -163,9 +139,8 @@ Status HostRuntime::host_get_flags(unsigned* flags, void* pointer) {
 }
 
 Status HostRuntime::host_get_device_pointer(void** device_pointer, void* host_pointer, unsigned flags) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Allocation* found = memory_.find(host_pointer);
+    ENTER(other);
+    const Allocation* found = machine_.memory.find(host_pointer);
     if (device_pointer == nullptr || flags != 0 || found == nullptr || found->type != MemoryType::host) {
         return fail(Status::invalid_value);
     }
@@ -173,26 +148,15 @@ Status HostRuntime::host_get_device_pointer(void** device_pointer, void* host_po
     return Status::success;
 }
 
-bool HostRuntime::reaches(int device, const Allocation& allocation) const {
-    if (allocation.type != MemoryType::device || allocation.device == device) return true;
-    if (allocation.pool != nullptr) {  // enabling peer access does not cover the peer's pools
-        const auto given = allocation.pool->access.find(device);
-        return given != allocation.pool->access.end() && given->second != static_cast<int>(MemAccess::none);
-    }
-    const auto& peers = devices_[device]->peers;
-    return std::find(peers.begin(), peers.end(), allocation.device) != peers.end();
-}
-
 Status HostRuntime::pointer_get_attributes(PointerAttributes* attributes, const void* pointer) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (attributes == nullptr) return fail(Status::invalid_value);
     *attributes = {};
     void* address = const_cast<void*>(pointer);
-    if (const Allocation* found = memory_.find(pointer)) {
+    if (const Allocation* found = machine_.memory.find(pointer)) {
         attributes->type = found->type;
         attributes->device = found->device;
-        if (reaches(thread().device, *found)) attributes->device_pointer = address;
+        if (machine_.devices.current().reaches(*found)) attributes->device_pointer = address;
         if (found->type != MemoryType::device) attributes->host_pointer = address;
     } else {
         attributes->host_pointer = address;
@@ -201,11 +165,11 @@ Status HostRuntime::pointer_get_attributes(PointerAttributes* attributes, const 
 }
 
 Status HostRuntime::mem_get_info(std::size_t* free, std::size_t* total) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (free == nullptr || total == nullptr) return fail(Status::invalid_value);
-    *total = device().memory;
-    *free = device().memory - std::min(device().memory, device().arena->used());
+    *total = machine_.devices.current().memory;
+    *free = machine_.devices.current().memory -
+            std::min(machine_.devices.current().memory, machine_.devices.current().arena->used());
     return Status::success;
 }
 

@@ -1,201 +1,46 @@
 // The host runtime's texture objects and surface objects.
-#include <algorithm>
-
-#include "host/memory/array_format.hpp"
 #include "host/runtime/call.hpp"
 #include "host/runtime/host_runtime.hpp"
 
 namespace cuscope::host {
-namespace {
-
-// Limits of every device of compute capability 5 and later.
-constexpr std::size_t most_linear_texels = std::size_t{1} << 28;
-constexpr std::size_t most_pitched_width = 131072, most_pitched_height = 65000, most_pitch = 2097120;
-
-}  // namespace
-
-Status HostRuntime::check_resource(const ResourceDescription& resource, ChannelFormat* format) {
-    const DeviceProperties& properties = device().model->properties;
-    if (resource.type == ResourceType::array) {
-        const Found<const Array> array = find_array(resource.array);
-        if (array == nullptr) return invalid_handle("array");
-        *format = array->format;
-        return Status::success;
-    }
-    if (resource.type == ResourceType::mipmapped_array) {
-        const Found<const MipmappedArray> array = find_mipmapped_array(resource.mipmapped_array);
-        if (array == nullptr) return invalid_handle("mipmapped array");
-        *format = find_array(array->levels.front())->format;
-        return Status::success;
-    }
-    *format = resource.format;
-    const std::size_t element = element_bytes(resource.format);
-    if (element == 0) return fail(Status::invalid_channel_descriptor);
-    std::size_t bytes = resource.bytes;
-    if (resource.type == ResourceType::pitch_2d) {
-        if (resource.width == 0 || resource.height == 0 || resource.pitch < resource.width * element ||
-            resource.pitch % properties.texture_pitch_alignment != 0) {
-            return fail(Status::invalid_value,
-                        "the pitch of a 2-D texture holds a row and is a multiple of " +
-                            std::to_string(properties.texture_pitch_alignment) + " bytes");
-        }
-        if (resource.width > most_pitched_width || resource.height > most_pitched_height ||
-            resource.pitch > most_pitch) {
-            return fail(Status::invalid_value,
-                        "a 2-D texture of pitched memory has at most " + std::to_string(most_pitched_width) +
-                            " x " + std::to_string(most_pitched_height) + " elements and a pitch of " +
-                            std::to_string(most_pitch) + " bytes");
-        }
-        bytes = resource.pitch * (resource.height - 1) + resource.width * element;
-    } else if (resource.type != ResourceType::linear) {
-        return fail(Status::invalid_value);
-    } else if (bytes < element || bytes / element > most_linear_texels) {
-        return fail(Status::invalid_value, "linear memory of a texture has from 1 to " +
-                                               std::to_string(most_linear_texels) + " elements");
-    }
-    if (reinterpret_cast<std::uintptr_t>(resource.pointer) % properties.texture_alignment != 0) {
-        return fail(Status::invalid_value, "the address of a texture is a multiple of " +
-                                               std::to_string(properties.texture_alignment) + " bytes");
-    }
-    if (memory_.find_range(resource.pointer, bytes) == nullptr) {
-        return fail(Status::invalid_value, "the address is no memory that holds the texture");
-    }
-    return Status::success;
-}
-
-namespace {
-
-cuscope_simt::Level level_of(std::byte* base, const Extent& extent, std::size_t element) {
-    cuscope_simt::Level level{};
-    level.data = reinterpret_cast<char*>(base);
-    level.width = extent.width;
-    level.height = std::max<std::size_t>(1, extent.height);
-    level.depth = std::max<std::size_t>(1, extent.depth);
-    level.pitch = level.width * element;
-    level.slice = level.pitch * level.height;
-    return level;
-}
-
-void show(cuscope_simt::Texture& texture, const cuscope_simt::Level& level) {
-    texture.data = level.data;
-    texture.pitch = level.pitch;
-    texture.slice = level.slice;
-    texture.width = level.width;
-    texture.height = level.height;
-    texture.depth = level.depth;
-}
-
-void set_format(cuscope_simt::Texture& texture, const ChannelFormat& format) {
-    texture.channels = 1 + (format.y != 0) + (format.z != 0) + (format.w != 0);
-    texture.bits = format.x;
-    texture.kind = static_cast<cuscope_simt::Texture::Kind>(format.kind);
-}
-
-}  // namespace
 
 Status HostRuntime::create_texture_object(TextureHandle* texture, const ResourceDescription* resource,
                                           const TextureDescription* description) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (texture == nullptr || resource == nullptr || description == nullptr)
         return fail(Status::invalid_value);
     *texture = 0;
-    if (Status status = forbidden(); status != Status::success) return status;
-    ChannelFormat format;
-    if (Status status = check_resource(*resource, &format); status != Status::success) return status;
-    const bool integer = format.kind != ChannelKind::floating;
-    const bool normalized = description->read_mode == TextureReadMode::normalized_float;
-    // Linear memory has neither filtering nor normalised coordinates; such settings are ignored.
-    const bool linear_memory = resource->type == ResourceType::linear;
-    if (normalized && integer && format.x == 32) {
-        return fail(Status::invalid_value, "integers of 32 bits are not read as normalised floats");
-    }
-    const bool filtered = description->filter_mode == TextureFilterMode::linear && !linear_memory;
-    if (filtered && integer && !normalized) {
-        return fail(Status::invalid_value, "linear filtering is for floats, or for normalised reads");
-    }
-    auto made = std::make_unique<TextureObject>();
-    set_format(*made, format);
-    made->device = thread().device;
-    const std::size_t element = element_bytes(format);
-    if (resource->type == ResourceType::array) {
-        const Array& array = *find_array(resource->array);
-        show(*made, level_of(array.base, array.extent, element));
-    } else if (resource->type == ResourceType::mipmapped_array) {
-        for (const ArrayHandle handle : find_mipmapped_array(resource->mipmapped_array)->levels) {
-            const Array& level = *find_array(handle);
-            made->own_levels.push_back(level_of(level.base, level.extent, element));
-        }
-        show(*made, made->own_levels.front());
-        made->levels = made->own_levels.data();
-        made->level_count = static_cast<unsigned>(made->own_levels.size());
-        made->linear_levels = description->mipmap_filter_mode == TextureFilterMode::linear;
-        made->level_bias = description->mipmap_level_bias;
-        made->min_level = description->min_mipmap_level_clamp;
-        made->max_level = description->max_mipmap_level_clamp;
-    } else {
-        made->data = static_cast<char*>(resource->pointer);
-        made->width = linear_memory ? resource->bytes / element : resource->width;
-        made->height = linear_memory ? 1 : resource->height;
-        made->depth = 1;
-        made->pitch = linear_memory ? 0 : resource->pitch;
-        made->slice = made->pitch * made->height;
-    }
-    for (int i = 0; i < 3; ++i) {
-        auto mode = static_cast<cuscope_simt::Texture::AddressMode>(description->address_mode[i]);
-        if (mode < cuscope_simt::Texture::wrap || mode > cuscope_simt::Texture::border)
-            return fail(Status::invalid_value);
-        // Repeating modes (wrap, mirror) need normalised coordinates; without them they become clamp.
-        if (!description->normalized_coordinates && mode != cuscope_simt::Texture::border)
-            mode = cuscope_simt::Texture::clamp;
-        made->address_mode[i] = mode;
-    }
-    made->linear_filter = filtered;
-    made->normalized_float = normalized && integer;
-    made->normalized_coordinates = description->normalized_coordinates;
-    made->srgb = description->srgb;
-    std::copy(description->border_color.begin(), description->border_color.end(), made->border_color);
-    *texture = reinterpret_cast<TextureHandle>(made.get());
-    textures_.emplace(*texture, std::move(made));
+    TRY(machine_.captures.forbidden());
+    std::unique_ptr<TextureObject> made;
+    TRY(TextureObject::make_texture(machine_, *resource, *description, &made));
+    *texture = machine_.textures.add(std::move(made));
     return Status::success;
 }
 
 Status HostRuntime::destroy_texture_object(TextureHandle texture) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const auto found = textures_.find(texture);
-    if (found == textures_.end() || found->second->surface) return fail(Status::invalid_value);
-    textures_.erase(found);
+    ENTER(other);
+    const Found<const TextureObject> found = machine_.textures.find(texture);
+    if (found == nullptr || found->surface) return fail(Status::invalid_value);
+    machine_.textures.remove(texture);
     return Status::success;
 }
 
 Status HostRuntime::create_surface_object(SurfaceHandle* surface, const ResourceDescription* resource) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
+    ENTER(other);
     if (surface == nullptr || resource == nullptr) return fail(Status::invalid_value);
     *surface = 0;
-    if (Status status = forbidden(); status != Status::success) return status;
-    if (resource->type != ResourceType::array) {
-        return fail(Status::invalid_value, "a surface is of an array");
-    }
-    const Found<const Array> array = find_array(resource->array);
-    if (array == nullptr) return invalid_handle("array");
-    auto made = std::make_unique<TextureObject>();
-    set_format(*made, array->format);
-    made->device = thread().device;
-    made->surface = true;
-    show(*made, level_of(array->base, array->extent, array->element));
-    *surface = reinterpret_cast<SurfaceHandle>(made.get());
-    textures_.emplace(*surface, std::move(made));
+    TRY(machine_.captures.forbidden());
+    std::unique_ptr<TextureObject> made;
+    TRY(TextureObject::make_surface(machine_, *resource, &made));
+    *surface = machine_.textures.add(std::move(made));
     return Status::success;
 }
 
 Status HostRuntime::destroy_surface_object(SurfaceHandle surface) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const auto found = textures_.find(surface);
-    if (found == textures_.end() || !found->second->surface) return fail(Status::invalid_value);
-    textures_.erase(found);
+    ENTER(other);
+    const Found<const TextureObject> found = machine_.textures.find(surface);
+    if (found == nullptr || !found->surface) return fail(Status::invalid_value);
+    machine_.textures.remove(surface);
     return Status::success;
 }
 

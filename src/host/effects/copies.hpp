@@ -1,30 +1,24 @@
-// The work of copies and memsets, on boxes of rows. Private to src/host.
+// The work of copies and memsets, on boxes of rows: their checks and their commands. Private to src/host.
 #pragma once
 
 #include <cstring>
 #include <vector>
 
-#include "host/runtime/host_runtime.hpp"
+#include "host/effects/box.hpp"
+#include "host/sim/command.hpp"
+#include "runtime/status.hpp"
+#include "runtime/types.hpp"
 
 namespace cuscope::host {
 
-// Rows of `width` bytes, `pitch` bytes apart, in slices.
-struct Box {
-    std::byte* base = nullptr;
-    std::size_t pitch = 0, slice = 0;
-
-    std::byte* row(std::size_t y, std::size_t z) const { return base + z * slice + y * pitch; }
-    // The distance from the first byte to the end of the last.
-    std::size_t reach(const Extent& extent) const {
-        return (extent.depth - 1) * slice + (extent.height - 1) * pitch + extent.width;
-    }
-};
+struct Allocation;
+struct Device;
+struct Machine;
+struct Stream;
 
 constexpr std::size_t most_quick_bytes = 16384;
 
-inline std::size_t bytes_of(const Extent& extent) { return extent.width * extent.height * extent.depth; }
-
-class HostRuntime::CopyEffect final : public Effect {
+class CopyEffect final : public Effect {
   public:
     CopyEffect(const Box& destination, const Box& source, const Extent& extent)
         : destination_(destination), source_(source), extent_(extent) {}
@@ -60,7 +54,7 @@ class HostRuntime::CopyEffect final : public Effect {
 };
 
 // Elements of one, two or four bytes; the extent's width is in bytes.
-class HostRuntime::SetEffect final : public Effect {
+class SetEffect final : public Effect {
   public:
     SetEffect(const Box& destination, std::uint32_t value, std::size_t element, const Extent& extent)
         : destination_(destination), value_(value), element_(element), extent_(extent) {}
@@ -90,5 +84,38 @@ class HostRuntime::SetEffect final : public Effect {
     std::size_t element_;
     Extent extent_;
 };
+
+// Finds the allocation that the box lies in, if any, and checks that it holds the whole box.
+Status check_box(const Machine& machine, const Box& box, const Extent& extent, const char* what,
+                 const Allocation** allocation);
+// Is all of the box memory that the runtime knows?
+bool is_there(const Machine& machine, const Box& box, const Extent& extent);
+
+bool is_kind(MemcpyKind kind);
+bool on_device(const Allocation* allocation);
+Status check_copy(const Machine& machine, const Box& destination, const Box& source, const Extent& extent,
+                  MemcpyKind kind, const Allocation** to, const Allocation** from);
+// Options for make_copy(). `parameters` describe a copy that becomes a graph node; if null, they are derived
+// from the boxes.
+struct CopyRequest {
+    bool synchronous = false, stage = false, node = false;
+    bool peer = false;  // the call names both devices
+    const Memcpy3DParameters* parameters = nullptr;
+};
+// The call itself copies a pageable source of up to this size to a staging buffer and returns at once.
+constexpr std::size_t most_staged = std::size_t{64} << 10;
+// Makes the command of a copy in a stream or of a copy node; none for zero bytes. `wait`: the call waits for
+// it.
+Status make_copy(Machine& machine, const Box& destination, const Box& source, const Extent& extent,
+                 MemcpyKind kind, Stream& stream, const CopyRequest& request, Command** made, bool* wait);
+// Translates the parameters of a three-dimensional copy to boxes. An extent of zero bytes has no boxes.
+Status boxes_of(const Machine& machine, const Memcpy3DParameters* parameters, Box* destination, Box* source,
+                Extent* extent);
+
+Status check_set_2d(const void* pointer, std::size_t pitch, std::size_t element, std::size_t width,
+                    std::size_t height);
+// Makes the command of a memset in a stream or of a memset node; none for zero bytes.
+Status make_set(Machine& machine, const Box& box, std::uint32_t value, std::size_t element,
+                const Extent& extent, Stream& stream, Command** made);
 
 }  // namespace cuscope::host

@@ -3,11 +3,17 @@
 
 #include <memory>
 
-#include "host/runtime/host_runtime.hpp"
+#include "host/runtime/thread_state.hpp"
+#include "host/sim/command.hpp"
+#include "runtime/status.hpp"
+#include "runtime/types.hpp"
 
 namespace cuscope::host {
 
-class HostRuntime::HostFunctionEffect final : public Effect {
+struct Machine;
+struct Stream;
+
+class HostFunctionEffect final : public Effect {
   public:
     HostFunctionEffect(HostFunction function, void* data, Time overhead)
         : function_(function), data_(data), overhead_(overhead) {}
@@ -33,5 +39,9 @@ class HostRuntime::HostFunctionEffect final : public Effect {
     void* data_;
     Time overhead_, started_ = 0, elapsed_ = 0;
 };
+
+// Makes the command of a host function in a stream or of a node.
+Status make_host_command(Machine& machine, const HostNodeParameters& parameters, Stream& stream,
+                         Command** made);
 
 }  // namespace cuscope::host

@@ -1,14 +1,48 @@
-// The work of kernels. Private to src/host.
+// The work of kernels: the settings that a launch requests, and the command that it becomes. Private to
+// src/host.
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "host/counting/counting.hpp"
 #include "host/executor/executor.hpp"
-#include "host/runtime/host_runtime.hpp"
+#include "host/sim/command.hpp"
+#include "runtime/status.hpp"
+#include "runtime/types.hpp"
 
 namespace cuscope::host {
 
-class HostRuntime::KernelEffect final : public Effect {
+struct Device;
+struct Event;
+struct Kernel;
+struct Machine;
+struct Stream;
+
+// The settings that the attributes of a launch request.
+struct LaunchRequest {
+    bool cooperative = false;
+    Dim3 cluster{0, 0, 0}, preferred_cluster{0, 0, 0};  // all zero: not given
+    std::optional<int> priority;
+    bool overlaps = false;  // programmatic stream serialization
+    Event* programmatic_event = nullptr;
+    bool trigger_at_block_start = false;
+    bool node = false;  // the launch is a graph node
+    Event* completion_event = nullptr;
+    Kernel* counted = nullptr;  // the kernel in the counting image; used with `counting`
+    std::shared_ptr<simt::Counting> counting;
+};
+
+// Checks an attribute of both streams and launches.
+Status check_attribute(const Device& device, const LaunchAttribute& attribute, LaunchAttributeId id);
+Status read_attributes(Machine& machine, const LaunchConfig& config, LaunchRequest* request);
+
+// Makes the command of a launch in a stream or of a kernel node. It runs the counting image if
+// `request->counting` is set.
+Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel, void** arguments,
+                   Stream& stream, LaunchRequest* request, Command** made);
+
+class KernelEffect final : public Effect {
   public:
     simt::Launch launch;
     simt::RunControl control;

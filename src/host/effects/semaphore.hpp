@@ -7,16 +7,24 @@
 #include <utility>
 #include <vector>
 
-#include "host/runtime/host_runtime.hpp"
+#include "host/sim/command.hpp"
+#include "runtime/status.hpp"
+#include "runtime/types.hpp"
 
 namespace cuscope::host {
+
+struct Machine;
+struct Stream;
 
 // A binary semaphore is an eventfd: a signal adds one, and a wait sets it back to 0. A timeline semaphore is
 // a file in memory. Its first 8 bytes are the counter: a signal stores a value, and a wait ends once the
 // counter is that value or more. The file is read and written, not mapped, because another process may
 // truncate it. Owns the file descriptor.
-class HostRuntime::ExternalSemaphore {
+class ExternalSemaphore {
   public:
+    // Takes over the file descriptor that the description names. Refused, the caller keeps it.
+    static Status import_fd(const ExternalSemaphoreDescription& description,
+                            std::shared_ptr<ExternalSemaphore>* made);
     ExternalSemaphore(int fd, int of, bool timeline) : device(of), fd_(fd), timeline_(timeline) {}
     ExternalSemaphore(const ExternalSemaphore&) = delete;
     ExternalSemaphore& operator=(const ExternalSemaphore&) = delete;
@@ -35,7 +43,7 @@ class HostRuntime::ExternalSemaphore {
     bool timeline_;
 };
 
-class HostRuntime::SemaphoresEffect final : public Effect {
+class SemaphoresEffect final : public Effect {
   public:
     using SemaphorePtr = std::shared_ptr<ExternalSemaphore>;
     struct One {
@@ -57,5 +65,9 @@ class HostRuntime::SemaphoresEffect final : public Effect {
     std::vector<One> semaphores_;
     std::size_t next_ = 0;  // the first that is yet to be taken
 };
+
+// Makes the command of signals or waits in a stream or of a node.
+Status make_semaphores(Machine& machine, const ExternalSemaphoreNodeParameters& parameters, bool wait,
+                       Stream& stream, Command** made);
 
 }  // namespace cuscope::host

@@ -1,18 +1,16 @@
 // The checks of a graph before it becomes an executable.
 #include <unordered_map>
 
-#include "host/graph/graph.hpp"
-#include "host/runtime/call.hpp"
+#include "host/graph/exec.hpp"
+#include "host/runtime/machine.hpp"
 
 namespace cuscope::host {
 namespace {
 
 // A node that a cycle keeps from ever being ready; null if there is no cycle.
-template <class Graph>
-auto* stuck(const Graph& graph) {
-    using Node = std::remove_reference_t<decltype(*graph.nodes.front())>;
-    std::unordered_map<const Node*, std::size_t> waits;
-    std::vector<const Node*> ready;
+const GraphNode* stuck(const Graph& graph) {
+    std::unordered_map<const GraphNode*, std::size_t> waits;
+    std::vector<const GraphNode*> ready;
     for (const auto& node : graph.nodes) {
         waits[node.get()] = node->dependencies.size();
         if (node->dependencies.empty()) ready.push_back(node.get());
@@ -25,26 +23,25 @@ auto* stuck(const Graph& graph) {
     for (const auto& node : graph.nodes) {
         if (waits[node.get()] > 0) return node.get();
     }
-    return static_cast<Node*>(nullptr);
+    return nullptr;
 }
 
 }  // namespace
 
-// `by_device`: the device itself starts the graph, as the body of a conditional or in a launch from a kernel.
-Status HostRuntime::check_executable(const Graph& graph, bool by_device, bool device_launch,
-                                     GraphInstantiateParameters* out) {
+Status check_executable(Machine& machine, const Graph& graph, bool by_device, bool device_launch,
+                        GraphInstantiateParameters* out) {
     const auto refuse = [&](const GraphNode* node, GraphInstantiateResult result, const std::string& detail) {
         out->result = result;
-        out->error_node = reinterpret_cast<GraphNodeHandle>(const_cast<GraphNode*>(node));
+        out->error_node = node->handle();
         return fail(Status::invalid_value, detail);
     };
     if (const GraphNode* node = stuck(graph)) {
         return refuse(node, GraphInstantiateResult::invalid_structure, "the graph's edges close a cycle");
     }
     for (const auto& node : graph.nodes) {
-        if (Status status = node->check_instantiation(*this); status != Status::success) return status;
+        TRY(node->check_instantiation(machine));
         if (by_device) {
-            const GraphInstantiateResult result = node->check_device_start(*this, device_launch);
+            const GraphInstantiateResult result = node->check_device_start(machine, device_launch);
             if (result != GraphInstantiateResult::success && node->launches_graphs()) {
                 return refuse(
                     node.get(), result,
@@ -61,10 +58,7 @@ Status HostRuntime::check_executable(const Graph& graph, bool by_device, bool de
         }
         for (const auto& body : node->bodies) {
             const bool decided = by_device || node->chooses_bodies();
-            if (Status status = check_executable(*body, decided, device_launch, out);
-                status != Status::success) {
-                return status;
-            }
+            TRY(check_executable(machine, *body, decided, device_launch, out));
         }
     }
     return Status::success;

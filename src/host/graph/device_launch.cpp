@@ -1,11 +1,10 @@
 // Launches of graphs from kernels in the host runtime: which launches are refused, and when each graph runs.
 #include "host/graph/device_launch.hpp"
 
-#include <span>
 #include <utility>
 
 #include "host/effects/kernel.hpp"
-#include "host/runtime/call.hpp"
+#include "host/runtime/machine.hpp"
 
 namespace cuscope::host {
 namespace {
@@ -19,17 +18,17 @@ constexpr std::size_t most_tails = 255;
 
 }  // namespace
 
-void* HostRuntime::KernelLauncher::current() const {
+void* KernelLauncher::current() const {
     return graph_->by_device() ? reinterpret_cast<void*>(graph_->handle) : nullptr;
 }
 
-Status HostRuntime::KernelLauncher::launch(void* exec, void* stream) {
-    Lock lock(runtime_.mutex_, std::defer_lock);
+Status KernelLauncher::launch(void* exec, void* stream) {
+    Lock lock(machine_.mutex, std::defer_lock);
     take(lock);
     const auto how = reinterpret_cast<std::uintptr_t>(stream);
     if (exec == nullptr || (how != tail && how != fire_and_forget && how != sibling))
         return Status::invalid_value;
-    const Found<const GraphExec> found = runtime_.find_exec(static_cast<GraphExecHandle>(exec));
+    const Found<const GraphExec> found = machine_.graphs.find_exec(static_cast<GraphExecHandle>(exec));
     // The device would read memory where there is no executable.
     if (found == nullptr || !found->on_device->by_device()) return Status::illegal_address;
     const std::shared_ptr<DeviceGraph>& graph = found->on_device;
@@ -49,20 +48,19 @@ Status HostRuntime::KernelLauncher::launch(void* exec, void* stream) {
     return Status::success;
 }
 
-void HostRuntime::KernelLauncher::begin_launched(Command* kernel) {
+void KernelLauncher::begin_launched(Command* kernel) {
     for (const Launched& launched : launched_) {
         const auto environment = std::make_shared<LaunchEnvironment>();
         environment->parent = launched.environment;
         environment->stream = environment_->stream;
         ++launched.environment->unended;
-        runtime_.begin_device_graph(environment, launched.graph, {&kernel, 1});
+        LaunchEnvironment::begin(machine_, environment, launched.graph, {&kernel, 1});
     }
     launched_.clear();
 }
 
-// The environment of a graph that the host launches, and whose kernels launch graphs.
-std::shared_ptr<HostRuntime::LaunchEnvironment> HostRuntime::outermost_environment(
-    Stream& stream, const std::shared_ptr<DeviceGraph>& graph) {
+LaunchEnvironment::Ref LaunchEnvironment::outermost(Stream& stream,
+                                                    const std::shared_ptr<DeviceGraph>& graph) {
     auto whole = std::make_shared<LaunchEnvironment>();
     whole->stream = &stream;
     whole->unended = 1;
@@ -74,12 +72,11 @@ std::shared_ptr<HostRuntime::LaunchEnvironment> HostRuntime::outermost_environme
     return environment;
 }
 
-// `command` is a kernel like `model`. Its effect becomes one of its own, which knows the launch.
-void HostRuntime::let_launch(const std::shared_ptr<LaunchEnvironment>& environment, Command* command,
-                             const KernelEffect& model) {
+void let_launch(Machine& machine, const LaunchEnvironment::Ref& environment, Command* command,
+                const KernelEffect& model) {
     const std::shared_ptr<KernelEffect> kernel = model.copy_kernel();
     command->effect = kernel;
-    auto launcher = std::make_shared<KernelLauncher>(*this, environment);
+    auto launcher = std::make_shared<KernelLauncher>(machine, environment);
     kernel->launch.graphs = launcher;
     // The graphs that it launches are known once it was run. So is its duration, if the kernel tells it.
     kernel->tells_time = command->duration_from_effect;
@@ -87,37 +84,36 @@ void HostRuntime::let_launch(const std::shared_ptr<LaunchEnvironment>& environme
     command->next = [launcher = std::move(launcher)](Command* ended) { launcher->begin_launched(ended); };
 }
 
-// The caller has counted `graph` as running.
-void HostRuntime::begin_device_graph(const std::shared_ptr<LaunchEnvironment>& environment,
-                                     std::shared_ptr<DeviceGraph> graph, std::span<Command* const> after) {
+void LaunchEnvironment::begin(Machine& machine, const Ref& environment, std::shared_ptr<DeviceGraph> graph,
+                              std::span<Command* const> after) {
     environment->current = std::move(graph);
     environment->unended = 1;
     environment->launched = 0;
     const std::shared_ptr<GraphPlan> plan = environment->current->plan;
     Stream& stream = *environment->stream;
-    const bool whole = check_plan(*plan, stream.device, false) == Status::success;
+    const bool whole = plan->check_launch(machine, stream.device, false) == Status::success;
 
-    Command* const begin = timeline_.make(stream);
+    Command* const begin = machine.timeline.make(stream);
     begin->role = Role::graph_begin;
-    begin->duration = devices_[stream.device]->model->graph_start_ns;
-    timeline_.enqueue_now(begin, after);
+    begin->duration = machine.devices[stream.device].model->graph_start_ns;
+    machine.timeline.enqueue_now(begin, after);
     std::vector<Command*> ends{begin};
     if (whole) {
         ends.clear();
         const bool node_priority = (environment->current->flags & flags::graph_use_node_priority) != 0;
-        enqueue_steps({plan, &stream, node_priority, environment}, plan->whole, begin, true, &ends);
+        const GraphRun run{plan, &stream, node_priority, environment};
+        run.enqueue(machine, plan->whole, begin, true, &ends);
     }
-    Command* const end = timeline_.make(stream);
+    Command* const end = machine.timeline.make(stream);
     end->role = Role::graph_end;
-    end->next = [this, environment](Command* ended) {
-        environment->ends.emplace_back(timeline_.pool(), ended);
-        leave(environment);
+    end->next = [&machine, environment](Command* ended) {
+        environment->ends.emplace_back(machine.timeline.pool(), ended);
+        leave(machine, environment);
     };
-    timeline_.enqueue_now(end, ends);
+    machine.timeline.enqueue_now(end, ends);
 }
 
-// Something has ended for which the next graph of the environment waits.
-void HostRuntime::leave(const std::shared_ptr<LaunchEnvironment>& environment) {
+void LaunchEnvironment::leave(Machine& machine, const Ref& environment) {
     if (--environment->unended > 0) return;
     if (environment->current) --environment->current->running;
     auto& next = environment->next;
@@ -131,13 +127,13 @@ void HostRuntime::leave(const std::shared_ptr<LaunchEnvironment>& environment) {
         next.pop_front();
         graph->queued = false;
         ++graph->running;
-        begin_device_graph(environment, std::move(graph), after);
+        begin(machine, environment, std::move(graph), after);
     } else if (environment->parent) {
         auto& outer = environment->parent->ends;
         outer.insert(outer.end(), ends.begin(), ends.end());
-        leave(environment->parent);
+        leave(machine, environment->parent);
     } else {
-        timeline_.release_hold(environment->join.get(), after);
+        machine.timeline.release_hold(environment->join.get(), after);
         environment->join = {};
     }
 }

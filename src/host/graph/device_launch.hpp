@@ -4,15 +4,18 @@
 
 #include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "host/executor/executor.hpp"
-#include "host/graph/graph.hpp"
+#include "host/graph/plan.hpp"
 
 namespace cuscope::host {
 
+class KernelEffect;
+
 // An executable as the device has it. The host may change or destroy its own meanwhile.
-struct HostRuntime::DeviceGraph {
+struct DeviceGraph {
     GraphExecHandle handle = nullptr;
     unsigned long long flags = 0;
     std::shared_ptr<GraphPlan> plan;  // the last one that was uploaded; null: none was
@@ -27,7 +30,16 @@ struct HostRuntime::DeviceGraph {
 // forgotten gets an environment of its own, which belongs to the environment of the launching graph. A graph
 // that is launched as a sibling gets an environment that belongs to the parent of the launching graph's
 // environment. The outermost environment is the launch by the host; no graph runs in it.
-struct HostRuntime::LaunchEnvironment {
+struct LaunchEnvironment {
+    using Ref = std::shared_ptr<LaunchEnvironment>;
+    // The environment of a graph that the host launches, and whose kernels launch graphs.
+    static Ref outermost(Stream& stream, const std::shared_ptr<DeviceGraph>& graph);
+    // The caller has counted `graph` as running.
+    static void begin(Machine& machine, const Ref& environment, std::shared_ptr<DeviceGraph> graph,
+                      std::span<Command* const> after);
+    // Something has ended for which the next graph of the environment waits.
+    static void leave(Machine& machine, const Ref& environment);
+
     std::shared_ptr<LaunchEnvironment> parent;  // to which it belongs; null: it is the host's launch
     Stream* stream = nullptr;
     std::shared_ptr<DeviceGraph> current;
@@ -41,10 +53,10 @@ struct HostRuntime::LaunchEnvironment {
 };
 
 // The launches of one kernel.
-class HostRuntime::KernelLauncher final : public simt::GraphLauncher {
+class KernelLauncher final : public simt::GraphLauncher {
   public:
-    KernelLauncher(HostRuntime& runtime, std::shared_ptr<LaunchEnvironment> environment)
-        : runtime_(runtime), environment_(std::move(environment)) {}
+    KernelLauncher(Machine& machine, std::shared_ptr<LaunchEnvironment> environment)
+        : machine_(machine), environment_(std::move(environment)) {}
 
     Status launch(void* exec, void* stream) override;
     void* current() const override;
@@ -57,10 +69,15 @@ class HostRuntime::KernelLauncher final : public simt::GraphLauncher {
         std::shared_ptr<LaunchEnvironment> environment;  // to which it belongs
     };
 
-    HostRuntime& runtime_;
+    Machine& machine_;
     std::shared_ptr<LaunchEnvironment> environment_;
     std::shared_ptr<DeviceGraph> graph_ = environment_->current;
     std::vector<Launched> launched_;
 };
+
+// Gives a kernel the environment in which it launches graphs. `command` is a kernel like `model`. Its effect
+// becomes one of its own, which knows the launch.
+void let_launch(Machine& machine, const LaunchEnvironment::Ref& environment, Command* command,
+                const KernelEffect& model);
 
 }  // namespace cuscope::host

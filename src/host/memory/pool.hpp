@@ -9,7 +9,10 @@
 #include <map>
 #include <vector>
 
+#include "host/memory/allocations.hpp"
 #include "host/sim/command.hpp"
+#include "runtime/memory_types.hpp"
+#include "runtime/status.hpp"
 
 namespace cuscope::host {
 
@@ -30,6 +33,21 @@ struct Pool {
     std::size_t allocations = 0;
     int waiting = 0;                                // calls that wait for room; they keep the pool alive
     std::map<std::size_t, std::vector<Free>> free;  // by size, oldest first
+
+    // The share of a pool that an allocation takes.
+    static std::size_t rounded(std::size_t bytes) {
+        constexpr std::size_t granularity = 512;
+        return (bytes + granularity - 1) / granularity * granularity;
+    }
+
+    std::uint64_t setting(MemPoolAttribute attribute) const;
+    Status get_attribute(MemPoolAttribute attribute, std::uint64_t* value) const;
+    Status set_attribute(MemPoolAttribute attribute, std::uint64_t value);
+    MemAccess access_of(int other_device) const {
+        if (other_device == device) return MemAccess::read_write;
+        const auto given = access.find(other_device);
+        return given == access.end() ? MemAccess::none : static_cast<MemAccess>(given->second);
+    }
 
     // Null if the pool has no free block of that size that the stream may use.
     std::byte* take(std::size_t size, const SimStream* stream) {
@@ -71,6 +89,12 @@ struct Pool {
         used -= bytes;
         --allocations;
     }
+    // For a reset of the device. The default pool stays, as it was at first.
+    void reset() {
+        reserved = reserved_high = used = used_high = allocations = 0;
+        settings.clear();
+        destroyed = !is_default;
+    }
     void forget(const SimStream* stream) {
         for (auto& [size, blocks] : free) {
             for (Free& block : blocks) {
@@ -79,5 +103,10 @@ struct Pool {
         }
     }
 };
+
+// The bytes that the allocation takes from its device's memory.
+inline std::size_t bytes_held(const Allocation& allocation) {
+    return allocation.pool != nullptr ? Pool::rounded(allocation.bytes) : allocation.bytes;
+}
 
 }  // namespace cuscope::host

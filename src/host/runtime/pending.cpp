@@ -13,19 +13,22 @@
 #include "host/effects/kernel.hpp"
 #include "host/effects/semaphore.hpp"
 #include "host/effects/stream_memory_operations.hpp"
-#include "host/runtime/call.hpp"
+#include "host/runtime/host_runtime.hpp"
 #include "runtime/pending_text.hpp"
+#include "runtime/process.hpp"
 
 namespace cuscope::host {
-class HostRuntime::PendingWalk {
+namespace {
+
+class PendingWalk {
   public:
-    explicit PendingWalk(HostRuntime& runtime) : runtime_(runtime) {
-        for (std::size_t i = 0; i < runtime_.devices_.size(); ++i) {
-            for (const SimStream* stream : runtime_.timeline_.streams(static_cast<int>(i)))
+    explicit PendingWalk(Machine& machine) : machine_(machine) {
+        for (const auto& device : machine_.devices) {
+            for (const SimStream* stream : machine_.timeline.streams(device->ordinal))
                 streams_.insert(stream);
-            for (const auto& stream : runtime_.devices_[i]->destroyed) closed_.insert(stream.get());
+            for (const auto& stream : device->destroyed) closed_.insert(stream.get());
         }
-        runtime_.timeline_.pool().for_each([&](const Command* command) {
+        machine_.timeline.pool().for_each([&](const Command* command) {
             if (command->line != Line::nowhere && !command->functional) commands_.push_back(command);
         });
         std::sort(commands_.begin(), commands_.end(),
@@ -83,7 +86,7 @@ class HostRuntime::PendingWalk {
     }
     // For example "page-locked memory".
     std::string memory_at(const void* address) const {
-        const Allocation* const found = runtime_.memory_.find(address);
+        const Allocation* const found = machine_.memory.find(address);
         if (found == nullptr) return "pageable memory";
         switch (found->type) {
             case MemoryType::host:
@@ -95,7 +98,7 @@ class HostRuntime::PendingWalk {
         }
     }
     std::string side(const void* address) const {
-        const Allocation* const found = runtime_.memory_.find(address);
+        const Allocation* const found = machine_.memory.find(address);
         if (found == nullptr || found->type == MemoryType::host) return "host";
         return found->type == MemoryType::managed ? "managed memory" : "device";
     }
@@ -193,7 +196,7 @@ class HostRuntime::PendingWalk {
             if (command->ended >= 0) return;
         }
         using Cause = Timeline::Cause;
-        for (const Timeline::Wait& wait : runtime_.timeline_.waits_of(command)) {
+        for (const Timeline::Wait& wait : machine_.timeline.waits_of(command)) {
             const Command* const first = wait.blockers.empty() ? nullptr : wait.blockers.front();
             switch (wait.cause) {
                 case Cause::order:
@@ -262,7 +265,7 @@ class HostRuntime::PendingWalk {
             work->state = PendingState::running;
             return;
         }
-        if (command == runtime_.running_callback_) {
+        if (command == machine_.running.callback()) {
             work->state = PendingState::running;
             add(work, PendingKind::host_function,
                 "it has begun and not returned; it may wait for something that the program has yet to do",
@@ -285,12 +288,12 @@ class HostRuntime::PendingWalk {
             if (!is_done(on)) add_order(command, on, work);
         }
         if (work->reasons.empty() && !command->effect_done) {
-            if (command->engine == Engine::host && runtime_.running_callback_ != nullptr) {
+            if (command->engine == Engine::host && machine_.running.callback() != nullptr) {
                 add(work, PendingKind::host_function,
                     "for the thread that runs host functions, which is busy with {}",
-                    {runtime_.running_callback_});
+                    {machine_.running.callback()});
             } else if (command->engine != Engine::host) {
-                for (const Command* other : runtime_.effects_.queue()) {
+                for (const Command* other : machine_.effects.queue()) {
                     if (other == command || !other->running || other->passed) continue;
                     add(work, PendingKind::simulation, "the simulation does work one after the other, now {}",
                         {other});
@@ -308,7 +311,7 @@ class HostRuntime::PendingWalk {
         for (std::size_t at = 0; at + sizeof(void*) <= arguments.size(); at += sizeof(void*)) {
             void* argument = nullptr;
             std::memcpy(&argument, arguments.data() + at, sizeof argument);
-            const Allocation* const found = runtime_.memory_.find(argument);
+            const Allocation* const found = machine_.memory.find(argument);
             if (found != nullptr && found->type != MemoryType::device)
                 return "; an argument points to " + memory_at(argument) + " at " + address(argument) +
                        ", which the host can write";
@@ -354,7 +357,7 @@ class HostRuntime::PendingWalk {
     }
 
     void explain_value(const Command* command, const MemoryOperation& wait, PendingWork* work) const {
-        if (runtime_.memory_.find_range(wait.address, wait.bytes()) == nullptr) return;
+        if (machine_.memory.find_range(wait.address, wait.bytes()) == nullptr) return;
         const std::uint64_t value = number_at(wait);
         const std::string number = "the number at " + address(wait.address) + " in " +
                                    memory_at(wait.address) + " is " + std::to_string(value) + ", waits for " +
@@ -373,7 +376,7 @@ class HostRuntime::PendingWalk {
                     break;
                 case Writes::maybe:
                     // A command that depends on the wait is hardly meant to end it.
-                    if (!runtime_.effects_.depends_on(other, command)) perhaps.push_back(other);
+                    if (!machine_.effects.depends_on(other, command)) perhaps.push_back(other);
                     break;
                 default:
                     break;
@@ -384,7 +387,7 @@ class HostRuntime::PendingWalk {
         } else if (!perhaps.empty()) {
             add(work, PendingKind::value, number + "; may be written by {}", perhaps);
         } else {
-            const Allocation* const found = runtime_.memory_.find(wait.address);
+            const Allocation* const found = machine_.memory.find(wait.address);
             add(work, PendingKind::value,
                 number + (found->type == MemoryType::device
                               ? "; no work in flight writes it: only work that is yet to be enqueued can"
@@ -411,31 +414,33 @@ class HostRuntime::PendingWalk {
             return covers(copy->destination(), copy->extent()) ? Writes::yes : Writes::no;
         if (const auto* set = effect_of<SetEffect>(command))
             return covers(set->destination(), set->extent()) ? Writes::yes : Writes::no;
-        const Allocation* const memory = runtime_.memory_.find(wait.address);
+        const Allocation* const memory = machine_.memory.find(wait.address);
         const auto* const kernel = effect_of<KernelEffect>(command);
         if (kernel == nullptr) return Writes::no;
         const auto& arguments = kernel->launch.arguments;
         for (std::size_t at = 0; at + sizeof(void*) <= arguments.size(); at += sizeof(void*)) {
             void* argument = nullptr;
             std::memcpy(&argument, arguments.data() + at, sizeof argument);
-            if (runtime_.memory_.find(argument) == memory) return Writes::maybe;
+            if (machine_.memory.find(argument) == memory) return Writes::maybe;
         }
         return Writes::no;
     }
 
-    HostRuntime& runtime_;
+    Machine& machine_;
     std::vector<const Command*> commands_;
     std::set<const Command*> done_;
     std::map<const Command*, int> places_;
     std::set<const SimStream*> streams_, closed_;
 };
 
+}  // namespace
+
 // This does not count as a call: it costs no simulated time, and the devices still advance in the background.
 PendingList HostRuntime::pending() {
     if (forked_after_use()) return {};
-    Lock lock(mutex_, std::defer_lock);
+    Lock lock(machine_.mutex, std::defer_lock);
     take(lock);
-    return PendingWalk(*this).list();
+    return PendingWalk(machine_).list();
 }
 
 }  // namespace cuscope::host

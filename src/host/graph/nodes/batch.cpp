@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "host/effects/stream_memory_operations.hpp"
+#include "host/graph/nodes/captured.hpp"
 #include "host/graph/nodes/node_of.hpp"
-#include "host/runtime/call.hpp"
 
 namespace cuscope::host {
 namespace {
@@ -20,39 +20,38 @@ bool alike(const BatchMemOpNodeParameters& one, const BatchMemOpNodeParameters& 
 
 }  // namespace
 
-class HostRuntime::GraphNode::BatchNode final : public Of<BatchMemOpNodeParameters> {
+class BatchNode final : public NodeOf<BatchMemOpNodeParameters> {
   public:
-    void imitate(HostRuntime& runtime, const GraphNode& from) override {
-        Of::imitate(runtime, from);
+    void imitate(Machine& machine, const GraphNode& from) override {
+        NodeOf::imitate(machine, from);
         use_own_operations();
     }
-    void assign(HostRuntime& runtime, const BatchMemOpNodeParameters& given, Command* made) override {
-        Of::assign(runtime, given, made);
+    void assign(Machine& machine, const BatchMemOpNodeParameters& given, Command* made) override {
+        NodeOf::assign(machine, given, made);
         use_own_operations();
     }
-    Status check_launch(HostRuntime& runtime, bool) const override {
+    Status check_launch(Machine& machine, bool) const override {
         for (unsigned i = 0; i < given_.count; ++i) {
-            if (Status status = runtime.check_memory_operation(given_.operations[i], false);
-                status != Status::success)
-                return status;
+            TRY(check_memory_operation(machine, given_.operations[i], false));
         }
         return Status::success;
     }
 
   protected:
-    Status set_given(HostRuntime& runtime, BatchMemOpNodeParameters& given) override {
+    Status set_given(Machine& machine, BatchMemOpNodeParameters& given) override {
         Command* made = nullptr;
-        const Status status = runtime.make_memory_operations(given, *runtime.device().legacy, true, &made);
-        if (status == Status::success) assign(runtime, given, made);
+        const Status status =
+            make_memory_operations(machine, given, *machine.devices.current().legacy, true, &made);
+        if (status == Status::success) assign(machine, given, made);
         return status;
     }
-    Status change_given(HostRuntime& runtime, BatchMemOpNodeParameters& given) override {
-        if (given.operations != nullptr && alike(given, given_)) return set_given(runtime, given);
-        return runtime.fail(Status::invalid_value,
-                            "of a batch in an executable only addresses, values and conditions are changed, "
-                            "not the count and the types of its operations");
+    Status change_given(Machine& machine, BatchMemOpNodeParameters& given) override {
+        if (given.operations != nullptr && alike(given, given_)) return set_given(machine, given);
+        return fail(Status::invalid_value,
+                    "of a batch in an executable only addresses, values and conditions are changed, "
+                    "not the count and the types of its operations");
     }
-    GraphExecUpdateResult difference_to(const Of& want) const override {
+    GraphExecUpdateResult difference_to(const NodeOf& want) const override {
         return alike(given_, want.given()) ? GraphExecUpdateResult::success
                                            : GraphExecUpdateResult::parameters_changed;
     }
@@ -65,14 +64,13 @@ class HostRuntime::GraphNode::BatchNode final : public Of<BatchMemOpNodeParamete
     }
 };
 
-HostRuntime::GraphNode::Made HostRuntime::GraphNode::make(const BatchMemOpNodeParameters&) {
-    return std::make_unique<BatchNode>();
-}
+GraphNode::Made GraphNode::make(const BatchMemOpNodeParameters&) { return std::make_unique<BatchNode>(); }
 
-Status HostRuntime::capture_batch(Stream& stream, const BatchMemOpNodeParameters& batch, Command* command) {
-    auto made = std::make_unique<GraphNode::BatchNode>();
-    made->assign(*this, batch, command);
-    add_captured(stream, std::move(made));
+Status capture_batch(Machine& machine, Stream& stream, const BatchMemOpNodeParameters& batch,
+                     Command* command) {
+    auto made = std::make_unique<BatchNode>();
+    made->assign(machine, batch, command);
+    machine.captures.add(stream, std::move(made));
     return Status::success;
 }
 

@@ -1,58 +1,50 @@
 // Nodes that are whole graphs.
 #include "host/graph/nodes/node_of.hpp"
-#include "host/runtime/call.hpp"
 
 namespace cuscope::host {
 
-class HostRuntime::GraphNode::ChildGraphNode final : public Of<ChildGraphNodeParameters> {
+class ChildGraphNode final : public NodeOf<ChildGraphNodeParameters> {
   public:
     GraphNodeParameters parameters() const override {
         return ChildGraphNodeParameters{body_handles.empty() ? nullptr : body_handles.front()};
     }
-    GraphInstantiateResult check_device_start(HostRuntime&, bool) const override {
+    GraphInstantiateResult check_device_start(Machine&, bool) const override {
         return GraphInstantiateResult::success;
     }
     bool is_laid_out() const override { return true; }
 
   protected:
-    Status check_given(HostRuntime& runtime, const ChildGraphNodeParameters& given) const override {
-        const Found<const Graph> child = runtime.find_graph(given.graph);
+    Status check_given(Machine& machine, const ChildGraphNodeParameters& given) const override {
+        const Found<const Graph> child = machine.graphs.find(given.graph);
         if (child == nullptr || !child->unique()) return Status::success;
-        return runtime.fail(Status::not_supported,
-                            "a child graph has no conditional nodes and allocates no memory");
+        return fail(Status::not_supported, "a child graph has no conditional nodes and allocates no memory");
     }
-    Status set_given(HostRuntime& runtime, ChildGraphNodeParameters& given) override {
-        const Found<const Graph> child = runtime.find_graph(given.graph);
+    Status set_given(Machine& machine, ChildGraphNodeParameters& given) override {
+        const Found<const Graph> child = machine.graphs.find(given.graph);
         if (child == nullptr)
-            return runtime.fail(Status::invalid_value, "the child graph does not exist, or was destroyed");
-        if (child == graph) return runtime.fail(Status::invalid_value, "a graph within itself");
-        if (Status status = check_given(runtime, given); status != Status::success) return status;
-        auto body = runtime.copy_graph(*child, false);
+            return fail(Status::invalid_value, "the child graph does not exist, or was destroyed");
+        if (child == graph) return fail(Status::invalid_value, "a graph within itself");
+        TRY(check_given(machine, given));
+        auto body = machine.graphs.copy(*child, false);
         body->parent = this;
-        for (const auto& old : bodies) {
-            runtime.graphs_->alive.erase(old.get());
-            runtime.forget_nodes(*old);
-        }
-        runtime.graphs_->alive.insert(body.get());
-        body_handles = {reinterpret_cast<GraphHandle>(body.get())};
+        for (const auto& old : bodies) machine.graphs.hide(*old);
+        body_handles = {machine.graphs.show(*body)};
         bodies.clear();
         bodies.push_back(std::move(body));
         return Status::success;
     }
     // The body of an executable keeps its nodes, and takes the parameters of theirs.
-    Status change_given(HostRuntime& runtime, ChildGraphNodeParameters& given) override {
-        const Found<const Graph> child = runtime.find_graph(given.graph);
-        if (child == nullptr ||
-            runtime.difference(*bodies.front(), *child).result != GraphExecUpdateResult::success) {
-            return runtime.fail(Status::invalid_value,
-                                "the child graph is built in another way than the node's");
+    Status change_given(Machine& machine, ChildGraphNodeParameters& given) override {
+        const Found<const Graph> child = machine.graphs.find(given.graph);
+        if (child == nullptr || bodies.front()->difference(*child).result != GraphExecUpdateResult::success) {
+            return fail(Status::invalid_value, "the child graph is built in another way than the node's");
         }
-        runtime.take_parameters(*bodies.front(), *child);
+        bodies.front()->take_parameters(machine, *child);
         return Status::success;
     }
 };
 
-HostRuntime::GraphNode::Made HostRuntime::GraphNode::make(const ChildGraphNodeParameters&) {
+GraphNode::Made GraphNode::make(const ChildGraphNodeParameters&) {
     return std::make_unique<ChildGraphNode>();
 }
 

@@ -1,41 +1,41 @@
 // Nodes that copy memory.
 #include "host/effects/copies.hpp"
+#include "host/graph/nodes/captured.hpp"
 #include "host/graph/nodes/node_of.hpp"
-#include "host/runtime/call.hpp"
 
 namespace cuscope::host {
 
-class HostRuntime::GraphNode::CopyNode final : public Of<MemcpyNodeParameters> {
+class CopyNode final : public NodeOf<MemcpyNodeParameters> {
   public:
-    void imitate(HostRuntime& runtime, const GraphNode& from) override {
-        Of::imitate(runtime, from);
+    void imitate(Machine& machine, const GraphNode& from) override {
+        NodeOf::imitate(machine, from);
         const auto& copy = static_cast<const CopyNode&>(from);
         known_destination_ = copy.known_destination_;
         known_source_ = copy.known_source_;
     }
-    void assign(HostRuntime& runtime, const MemcpyNodeParameters& given, Command* made) override {
-        Of::assign(runtime, given, made);
+    void assign(Machine& machine, const MemcpyNodeParameters& given, Command* made) override {
+        NodeOf::assign(machine, given, made);
         const auto* const copy = work<CopyEffect>();
         if (copy == nullptr) return;
-        known_destination_ = runtime.memory_.find(copy->destination().base) != nullptr;
-        known_source_ = runtime.memory_.find(copy->source().base) != nullptr;
+        known_destination_ = machine.memory.find(copy->destination().base) != nullptr;
+        known_source_ = machine.memory.find(copy->source().base) != nullptr;
     }
 
     // Only memory that the device reaches by itself is copied. To a body, pageable memory counts as memory of
     // another device.
-    GraphInstantiateResult check_device_start(HostRuntime& runtime, bool whole_graph) const override {
+    GraphInstantiateResult check_device_start(Machine& machine, bool whole_graph) const override {
         const auto* const copy = work<CopyEffect>();
-        if (copy == nullptr || (runtime.memory_.find(copy->destination().base) != nullptr &&
-                                runtime.memory_.find(copy->source().base) != nullptr))
+        if (copy == nullptr || (machine.memory.find(copy->destination().base) != nullptr &&
+                                machine.memory.find(copy->source().base) != nullptr))
             return GraphInstantiateResult::success;
         return whole_graph ? GraphInstantiateResult::node_operation_not_supported
                            : GraphInstantiateResult::multiple_devices_not_supported;
     }
-    Status check_launch(HostRuntime& runtime, bool) const override {
+    Status check_launch(Machine& machine, bool) const override {
         const auto* const copy = work<CopyEffect>();
         if (copy == nullptr) return Status::success;
-        if ((known_destination_ && !runtime.is_there(copy->destination(), copy->extent())) ||
-            (known_source_ && !runtime.is_there(copy->source(), copy->extent())))
+        if ((known_destination_ && !is_there(machine, copy->destination(), copy->extent())) ||
+            (known_source_ && !is_there(machine, copy->source(), copy->extent())))
             return Status::illegal_address;
         return Status::success;
     }
@@ -43,30 +43,30 @@ class HostRuntime::GraphNode::CopyNode final : public Of<MemcpyNodeParameters> {
     Look look() const override { return {"solid", "invtrapezium", names_of(type()).drawn}; }
 
   protected:
-    Status check_given(HostRuntime& runtime, const MemcpyNodeParameters& given) const override {
+    Status check_given(Machine&, const MemcpyNodeParameters& given) const override {
         const int kind = static_cast<int>(given.kind);
         if (kind >= 0 && kind <= 4) return Status::success;
-        return runtime.fail(Status::invalid_memcpy_direction);
+        return fail(Status::invalid_memcpy_direction);
     }
-    Status set_given(HostRuntime& runtime, MemcpyNodeParameters& given) override {
+    Status set_given(Machine& machine, MemcpyNodeParameters& given) override {
         Command* made = nullptr;
-        if (Status status = make_command(runtime, given, &made); status != Status::success) return status;
-        assign(runtime, given, made);
+        TRY(make_command(machine, given, &made));
+        assign(machine, given, made);
         return Status::success;
     }
-    Status change_given(HostRuntime& runtime, MemcpyNodeParameters& given) override {
+    Status change_given(Machine& machine, MemcpyNodeParameters& given) override {
         Command* made = nullptr;
-        if (Status status = make_command(runtime, given, &made); status != Status::success) return status;
+        TRY(make_command(machine, given, &made));
         if (command && made != nullptr && command->engine != made->engine) {
-            runtime.timeline_.pool().release(made);
-            return runtime.fail(Status::invalid_value,
-                                "the copy's direction stays as it was when the graph was instantiated");
+            machine.timeline.pool().release(made);
+            return fail(Status::invalid_value,
+                        "the copy's direction stays as it was when the graph was instantiated");
         }
-        assign(runtime, given, made);
+        assign(machine, given, made);
         return Status::success;
     }
     // Copies stay on their engines.
-    GraphExecUpdateResult difference_to(const Of& want) const override {
+    GraphExecUpdateResult difference_to(const NodeOf& want) const override {
         return command && want.command && command->engine != want.command->engine
                    ? GraphExecUpdateResult::parameters_changed
                    : GraphExecUpdateResult::success;
@@ -74,28 +74,24 @@ class HostRuntime::GraphNode::CopyNode final : public Of<MemcpyNodeParameters> {
 
   private:
     // No bytes: no command.
-    static Status make_command(HostRuntime& runtime, const MemcpyNodeParameters& given, Command** made) {
+    static Status make_command(Machine& machine, const MemcpyNodeParameters& given, Command** made) {
         Box destination, source;
         Extent extent;
         bool wait = false;
-        if (Status status = runtime.boxes_of(&given, &destination, &source, &extent);
-            status != Status::success)
-            return status;
-        return runtime.make_copy(destination, source, extent, given.kind, *runtime.device().legacy,
-                                 {.node = true}, made, &wait);
+        TRY(boxes_of(machine, &given, &destination, &source, &extent));
+        return make_copy(machine, destination, source, extent, given.kind, *machine.devices.current().legacy,
+                         {.node = true}, made, &wait);
     }
 
     // The runtime knew the memory when the node was made, so it has to be there at a launch.
     bool known_destination_ = false, known_source_ = false;
 };
 
-HostRuntime::GraphNode::Made HostRuntime::GraphNode::make(const MemcpyNodeParameters&) {
-    return std::make_unique<CopyNode>();
-}
+GraphNode::Made GraphNode::make(const MemcpyNodeParameters&) { return std::make_unique<CopyNode>(); }
 
-Status HostRuntime::capture_copy(Stream& stream, const Box& destination, const Box& source,
-                                 const Extent& extent, MemcpyKind kind, const Memcpy3DParameters* given,
-                                 Command* command) {
+Status capture_copy(Machine& machine, Stream& stream, const Box& destination, const Box& source,
+                    const Extent& extent, MemcpyKind kind, const Memcpy3DParameters* given,
+                    Command* command) {
     MemcpyNodeParameters parameters;
     if (given != nullptr) {
         parameters = {*given};
@@ -109,9 +105,9 @@ Status HostRuntime::capture_copy(Stream& stream, const Box& destination, const B
         parameters.extent = extent;
         parameters.kind = kind;
     }
-    auto made = std::make_unique<GraphNode::CopyNode>();
-    made->assign(*this, parameters, command);
-    add_captured(stream, std::move(made));
+    auto made = std::make_unique<CopyNode>();
+    made->assign(machine, parameters, command);
+    machine.captures.add(stream, std::move(made));
     return Status::success;
 }
 

@@ -3,19 +3,17 @@
 
 namespace cuscope::host {
 
-class HostRuntime::GraphNode::EmptyNode final : public Of<EmptyNodeParameters> {
+class EmptyNode final : public NodeOf<EmptyNodeParameters> {
   public:
-    GraphInstantiateResult check_device_start(HostRuntime&, bool whole_graph) const override {
+    GraphInstantiateResult check_device_start(Machine&, bool whole_graph) const override {
         return whole_graph ? GraphInstantiateResult::node_operation_not_supported
                            : GraphInstantiateResult::success;
     }
 
   protected:
-    Status set_given(HostRuntime&, EmptyNodeParameters&) override { return Status::success; }
+    Status set_given(Machine&, EmptyNodeParameters&) override { return Status::success; }
 };
 
-HostRuntime::GraphNode::Made HostRuntime::GraphNode::make(const EmptyNodeParameters&) {
-    return std::make_unique<EmptyNode>();
-}
+GraphNode::Made GraphNode::make(const EmptyNodeParameters&) { return std::make_unique<EmptyNode>(); }
 
 }  // namespace cuscope::host

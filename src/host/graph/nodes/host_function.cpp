@@ -1,27 +1,27 @@
 // Nodes that call a function of the host.
+#include "host/effects/host_function.hpp"
+
+#include "host/graph/nodes/captured.hpp"
 #include "host/graph/nodes/node_of.hpp"
-#include "host/runtime/call.hpp"
 
 namespace cuscope::host {
 
-class HostRuntime::GraphNode::HostFunctionNode final : public Of<HostNodeParameters> {
+class HostFunctionNode final : public NodeOf<HostNodeParameters> {
   protected:
-    Status set_given(HostRuntime& runtime, HostNodeParameters& given) override {
+    Status set_given(Machine& machine, HostNodeParameters& given) override {
         Command* made = nullptr;
-        const Status status = runtime.make_host_command(given, *runtime.device().legacy, &made);
-        if (status == Status::success) assign(runtime, given, made);
+        const Status status = make_host_command(machine, given, *machine.devices.current().legacy, &made);
+        if (status == Status::success) assign(machine, given, made);
         return status;
     }
 };
 
-HostRuntime::GraphNode::Made HostRuntime::GraphNode::make(const HostNodeParameters&) {
-    return std::make_unique<HostFunctionNode>();
-}
+GraphNode::Made GraphNode::make(const HostNodeParameters&) { return std::make_unique<HostFunctionNode>(); }
 
-Status HostRuntime::capture_host(Stream& stream, HostFunction function, void* data, Command* command) {
-    auto made = std::make_unique<GraphNode::HostFunctionNode>();
-    made->assign(*this, {function, data}, command);
-    add_captured(stream, std::move(made));
+Status capture_host(Machine& machine, Stream& stream, HostFunction function, void* data, Command* command) {
+    auto made = std::make_unique<HostFunctionNode>();
+    made->assign(machine, {function, data}, command);
+    machine.captures.add(stream, std::move(made));
     return Status::success;
 }
 

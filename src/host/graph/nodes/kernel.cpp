@@ -1,128 +1,15 @@
-// Kernel nodes and their attributes.
-#include "host/effects/kernel.hpp"
+#include "host/graph/nodes/kernel.hpp"
 
-#include "host/graph/device_launch.hpp"
-#include "host/graph/nodes/node_of.hpp"
-#include "host/runtime/call.hpp"
+#include "host/graph/nodes/captured.hpp"
 
 namespace cuscope::host {
 
-class HostRuntime::GraphNode::KernelNode final : public Of<KernelNodeParameters> {
-  public:
-    // Null for a node of another type, too.
-    static Found<KernelNode> find(HostRuntime& runtime, GraphNodeHandle handle) {
-        return dynamic_cast<KernelNode*>(runtime.find_node(handle).get());
-    }
+GraphNode::Made GraphNode::make(const KernelNodeParameters&) { return std::make_unique<KernelNode>(); }
 
-    // The arguments are the bytes that the command's effect keeps.
-    GraphNodeParameters parameters() const override {
-        KernelNodeParameters answer = given_;
-        arguments_.clear();
-        if (const auto* const kernel = work<KernelEffect>()) {
-            const simt::Launch& launch = kernel->launch;
-            for (unsigned i = 0; i < launch.kernel->parameter_count; ++i) {
-                const std::byte* const value = launch.arguments.data() + launch.kernel->parameters[i].offset;
-                arguments_.push_back(const_cast<std::byte*>(value));
-            }
-        }
-        answer.arguments = arguments_.data();
-        return answer;
-    }
-    void imitate(HostRuntime& runtime, const GraphNode& from) override {
-        Of::imitate(runtime, from);
-        const auto& kernel = static_cast<const KernelNode&>(from);
-        attributes_ = kernel.attributes_;
-        name_ = kernel.name_;
-    }
-    void assign(HostRuntime& runtime, const KernelNodeParameters& given, Command* made) override {
-        Of::assign(runtime, given, made);
-        name_ = runtime.find_kernel(given.kernel)->lowered;
-    }
-
-    const std::vector<LaunchAttribute>& attributes() const { return attributes_; }
-    // For a capture: the launch has checked the attributes.
-    void keep_attributes(std::vector<LaunchAttribute> attributes) { attributes_ = std::move(attributes); }
-    // Refused, the node stays as it was.
-    Status set_attributes(HostRuntime& runtime, std::vector<LaunchAttribute> attributes) {
-        std::swap(attributes_, attributes);
-        GraphNodeParameters same = parameters();
-        const Status status = set(runtime, same);
-        if (status != Status::success) std::swap(attributes_, attributes);
-        return status;
-    }
-
-    GraphInstantiateResult check_device_start(HostRuntime&, bool whole_graph) const override {
-        return whole_graph || !launches_graphs() ? GraphInstantiateResult::success
-                                                 : GraphInstantiateResult::node_operation_not_supported;
-    }
-    // The local memory of the device stays at its largest from then on, and the flags of the device say so.
-    void note_instantiation(HostRuntime& runtime) const override {
-        runtime.devices_[device]->flags |= lmem_resize_to_max;
-    }
-    void enqueue(HostRuntime& runtime, const Launch& launch, Command* made) const override {
-        GraphNode::enqueue(runtime, launch, made);
-        if (enabled && launch.run.environment && may_launch_graphs())
-            runtime.let_launch(launch.run.environment, made, *work<KernelEffect>());
-    }
-    bool launches_graphs() const override {
-        return command && work<KernelEffect>()->launch.kernel->launches_graphs;
-    }
-    bool may_launch_graphs() const override { return command && work<KernelEffect>()->may_launch_graphs(); }
-    bool can_be_disabled() const override { return true; }
-    Look look() const override { return {"bold", "octagon", name_}; }
-
-  protected:
-    Status set_given(HostRuntime& runtime, KernelNodeParameters& given) override {
-        if (given.kernel == nullptr)
-            return runtime.fail(Status::invalid_device_function, "the node's kernel is null");
-        LaunchConfig config;
-        config.grid = given.grid;
-        config.block = given.block;
-        config.dynamic_shared_bytes = given.dynamic_shared_bytes;
-        config.duration_ns = given.duration_ns;
-        config.array_bytes = given.array_bytes;
-        config.attributes = attributes_;
-        LaunchRequest request;
-        request.node = true;
-        Command* made = nullptr;
-        const Status status = runtime.make_kernel(config, given.kernel, given.arguments,
-                                                  *runtime.device().legacy, &request, &made);
-        if (status == Status::success) assign(runtime, given, made);
-        return status;
-    }
-    Status change_given(HostRuntime& runtime, KernelNodeParameters& given) override {
-        if (!launches_graphs()) {
-            HostRuntime::Kernel* kernel = nullptr;
-            std::shared_ptr<simt::Image> image;
-            const cuscope_simt::KernelEntry* entry = nullptr;
-            if (runtime.find_entry(given.kernel, &kernel, &image, &entry) == Status::success &&
-                entry->launches_graphs) {
-                return runtime.fail(Status::invalid_value,
-                                    "a kernel that launches no graphs does not become one that does");
-            }
-        }
-        return set_given(runtime, given);
-    }
-    GraphExecUpdateResult difference_to(const Of& want) const override {
-        return want.launches_graphs() && !launches_graphs()
-                   ? GraphExecUpdateResult::unsupported_function_change
-                   : GraphExecUpdateResult::success;
-    }
-
-  private:
-    std::vector<LaunchAttribute> attributes_;
-    std::string name_;                      // in the image
-    mutable std::vector<void*> arguments_;  // where parameters() found them
-};
-
-HostRuntime::GraphNode::Made HostRuntime::GraphNode::make(const KernelNodeParameters&) {
-    return std::make_unique<KernelNode>();
-}
-
-Status HostRuntime::capture_kernel(Stream& stream, const LaunchConfig& config, KernelHandle kernel,
-                                   const LaunchRequest& request, Command* command) {
-    if (request.overlaps && stream.tips.size() == 1 && stream.tips.front()->is_kernel())
-        stream.tip_edges.front() = {ports::kernel_programmatic, 0, DependencyType::programmatic};
+Status capture_kernel(Machine& machine, Stream& stream, const LaunchConfig& config, KernelHandle kernel,
+                      const LaunchRequest& request, Command* command) {
+    if (request.overlaps && stream.tips.nodes.size() == 1 && stream.tips.nodes.front()->is_kernel())
+        stream.tips.edges.front() = {ports::kernel_programmatic, 0, DependencyType::programmatic};
     std::vector<LaunchAttribute> attributes(config.attributes.begin(), config.attributes.end());
     if (config.cooperative) {
         LaunchAttribute& attribute = attributes.emplace_back();
@@ -134,52 +21,14 @@ Status HostRuntime::capture_kernel(Stream& stream, const LaunchConfig& config, K
         attribute.id = LaunchAttributeId::cluster_dimension;
         attribute.cluster = config.cluster;
     }
-    auto made = std::make_unique<GraphNode::KernelNode>();
-    made->assign(*this,
+    auto made = std::make_unique<KernelNode>();
+    made->assign(machine,
                  {kernel, config.grid, config.block, config.dynamic_shared_bytes, nullptr, config.duration_ns,
                   config.array_bytes},
                  command);
     made->keep_attributes(std::move(attributes));
-    add_captured(stream, std::move(made));
+    machine.captures.add(stream, std::move(made));
     return Status::success;
-}
-
-// ---- attributes
-
-Status HostRuntime::graph_kernel_node_set_attribute(GraphNodeHandle node, LaunchAttributeId id,
-                                                    const LaunchAttribute* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Found<GraphNode::KernelNode> found = GraphNode::KernelNode::find(*this, node);
-    if (found == nullptr || value == nullptr) return fail(Status::invalid_value);
-    std::vector<LaunchAttribute> attributes = found->attributes();
-    std::erase_if(attributes, [&](const LaunchAttribute& other) { return other.id == id; });
-    attributes.push_back(*value);
-    attributes.back().id = id;
-    return found->set_attributes(*this, std::move(attributes));
-}
-
-Status HostRuntime::graph_kernel_node_get_attribute(GraphNodeHandle node, LaunchAttributeId id,
-                                                    LaunchAttribute* value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Found<const GraphNode::KernelNode> found = GraphNode::KernelNode::find(*this, node);
-    if (found == nullptr || value == nullptr) return fail(Status::invalid_value);
-    *value = {};
-    value->id = id;
-    for (const LaunchAttribute& attribute : found->attributes()) {
-        if (attribute.id == id) *value = attribute;
-    }
-    return Status::success;
-}
-
-Status HostRuntime::graph_kernel_node_copy_attributes(GraphNodeHandle destination, GraphNodeHandle source) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Found<GraphNode::KernelNode> to = GraphNode::KernelNode::find(*this, destination);
-    const Found<const GraphNode::KernelNode> from = GraphNode::KernelNode::find(*this, source);
-    if (to == nullptr || from == nullptr) return fail(Status::invalid_value);
-    return to->set_attributes(*this, from->attributes());
 }
 
 }  // namespace cuscope::host

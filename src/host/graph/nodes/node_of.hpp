@@ -2,44 +2,45 @@
 #pragma once
 
 #include "host/graph/graph.hpp"
+#include "host/runtime/machine.hpp"
 
 namespace cuscope::host {
 
 template <class Parameters>
-class HostRuntime::GraphNode::Of : public GraphNode {
+class NodeOf : public GraphNode {
   public:
     GraphNodeType type() const final { return Parameters::node_type; }
     GraphNodeParameters parameters() const override { return given_; }
 
-    Status check(HostRuntime& runtime, const GraphNodeParameters& given) const final {
-        return check_given(runtime, std::get<Parameters>(given));
+    Status check(Machine& machine, const GraphNodeParameters& given) const final {
+        return check_given(machine, std::get<Parameters>(given));
     }
-    Status set(HostRuntime& runtime, GraphNodeParameters& given) final {
-        return set_given(runtime, std::get<Parameters>(given));
+    Status set(Machine& machine, GraphNodeParameters& given) final {
+        return set_given(machine, std::get<Parameters>(given));
     }
-    Status change(HostRuntime& runtime, GraphNodeParameters& given) final {
-        return change_given(runtime, std::get<Parameters>(given));
+    Status change(Machine& machine, GraphNodeParameters& given) final {
+        return change_given(machine, std::get<Parameters>(given));
     }
-    void imitate(HostRuntime& runtime, const GraphNode& from) override {
-        given_ = static_cast<const Of&>(from).given_;
-        runtime.take_command(*this, from.command);
+    void imitate(Machine& machine, const GraphNode& from) override {
+        given_ = static_cast<const NodeOf&>(from).given_;
+        take_command(machine, from.command);
     }
     GraphExecUpdateResult difference(const GraphNode& want) const final {
-        return difference_to(static_cast<const Of&>(want));
+        return difference_to(static_cast<const NodeOf&>(want));
     }
 
     const Parameters& given() const { return given_; }
     // Takes over parameters, and the command that was made for them, if there is one.
-    virtual void assign(HostRuntime& runtime, const Parameters& given, Command* made = nullptr) {
-        command = made == nullptr ? CommandRef() : runtime.adopt(made);
+    virtual void assign(Machine& machine, const Parameters& given, Command* made = nullptr) {
+        command = made == nullptr ? CommandRef() : machine.adopt(made);
         given_ = given;
     }
 
   protected:
-    virtual Status check_given(HostRuntime&, const Parameters&) const { return Status::success; }
-    virtual Status set_given(HostRuntime& runtime, Parameters& given) = 0;
-    virtual Status change_given(HostRuntime& runtime, Parameters& given) { return set_given(runtime, given); }
-    virtual GraphExecUpdateResult difference_to(const Of& /*want*/) const {
+    virtual Status check_given(Machine&, const Parameters&) const { return Status::success; }
+    virtual Status set_given(Machine& machine, Parameters& given) = 0;
+    virtual Status change_given(Machine& machine, Parameters& given) { return set_given(machine, given); }
+    virtual GraphExecUpdateResult difference_to(const NodeOf& /*want*/) const {
         return GraphExecUpdateResult::success;
     }
 

@@ -1,8 +1,8 @@
-// The host runtime's limits of a device.
+// The limits of simulated devices.
 #include <algorithm>
 
-#include "host/runtime/call.hpp"
-#include "host/runtime/host_runtime.hpp"
+#include "host/objects/device.hpp"
+#include "runtime/try.hpp"
 
 namespace cuscope::host {
 namespace {
@@ -11,9 +11,7 @@ constexpr int shared_memory_limit = 7;
 
 std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
-}  // namespace
-
-std::map<int, std::size_t> HostRuntime::first_limits(const DeviceModel& model) {
+std::map<int, std::size_t> first_limits(const DeviceModel& model) {
     std::map<int, std::size_t> limits{{static_cast<int>(Limit::stack_size), 1024},
                                       {static_cast<int>(Limit::printf_fifo_size), 8650752},
                                       {static_cast<int>(Limit::malloc_heap_size), 8388608}};
@@ -32,30 +30,31 @@ std::map<int, std::size_t> HostRuntime::first_limits(const DeviceModel& model) {
     return limits;
 }
 
-Status HostRuntime::device_get_limit(std::size_t* value, Limit limit) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const auto found = device().limits.find(static_cast<int>(limit));
-    if (found == device().limits.end()) return unknown_limit(limit);
+}  // namespace
+
+void Device::reset_limits() {
+    limits = first_limits(*model);
+    heap = std::make_shared<simt::Heap>(limits[static_cast<int>(Limit::malloc_heap_size)]);
+    has_printed = has_allocated = false;
+}
+
+Status Device::get_limit(Limit limit, std::size_t* value) const {
+    TRY(check_limit(limit));
     if (value == nullptr) return fail(Status::invalid_value);
-    *value = found->second;
+    *value = limits.at(static_cast<int>(limit));
     return Status::success;
 }
 
-Status HostRuntime::unknown_limit(Limit limit) {
+Status Device::check_limit(Limit limit) const {
     const auto number = static_cast<int>(limit);
+    if (limits.contains(number)) return Status::success;
     const bool exists = number >= 0 && number <= static_cast<int>(Limit::persisting_l2_cache_size);
     return fail(exists ? Status::unsupported_limit : Status::invalid_value,
                 "this device has no limit " + std::to_string(number) + " of cudaLimit");
 }
 
-Status HostRuntime::device_set_limit(Limit limit, std::size_t value) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    Device& owner = device();
-    const auto found = owner.limits.find(static_cast<int>(limit));
-    if (found == owner.limits.end()) return unknown_limit(limit);
-    if (Status status = forbidden(); status != Status::success) return status;
+Status Device::set_limit(Limit limit, std::size_t value) {
+    TRY(check_limit(limit));
     const auto refuse = [&](const std::string& allowed) {
         return fail(Status::invalid_value, std::to_string(value) + "; allowed is " + allowed);
     };
@@ -68,14 +67,14 @@ Status HostRuntime::device_set_limit(Limit limit, std::size_t value) {
             value = round_up(value, 16);
             break;
         case Limit::printf_fifo_size:
-            if (owner.has_printed)
+            if (has_printed)
                 return fail(Status::invalid_value, "a kernel that prints was launched: it is fixed now");
             value = round_up(std::clamp(value, least_fifo, most_fifo), 256);
             break;
         case Limit::malloc_heap_size:
-            if (owner.has_allocated)
+            if (has_allocated)
                 return fail(Status::invalid_value, "a kernel that allocates was launched: it is fixed now");
-            value = round_up(std::clamp(value, least_heap, std::max(least_heap, owner.memory / 8)), 64 << 10);
+            value = round_up(std::clamp(value, least_heap, std::max(least_heap, memory / 8)), 64 << 10);
             break;
         case Limit::dev_runtime_sync_depth:
             break;
@@ -86,16 +85,16 @@ Status HostRuntime::device_set_limit(Limit limit, std::size_t value) {
             if (value > 128) return refuse("0 to 128 bytes");
             break;
         case Limit::persisting_l2_cache_size: {
-            const std::size_t most = persisting_l2_bytes(*owner.model);
+            const std::size_t most = persisting_l2_bytes(*model);
             if (value > most) return refuse("up to " + std::to_string(most) + " bytes");
-            value = round_up(value, persisting_l2_unit(*owner.model));
+            value = round_up(value, persisting_l2_unit(*model));
             break;
         }
         default:
             return fail(Status::not_permitted, "the shared memory of a block is the device's own");
     }
-    found->second = value;
-    if (limit == Limit::malloc_heap_size) owner.heap->set_limit(value);
+    limits[static_cast<int>(limit)] = value;
+    if (limit == Limit::malloc_heap_size) heap->set_limit(value);
     return Status::success;
 }
 

@@ -2,15 +2,14 @@
 #include <fstream>
 #include <sstream>
 
-#include "host/graph/graph.hpp"
 #include "host/runtime/call.hpp"
+#include "host/runtime/host_runtime.hpp"
 
 namespace cuscope::host {
 
 Status HostRuntime::graph_debug_dot_print(GraphHandle handle, const char* path, unsigned) {
-    Call call(*this, &CallCosts::other);
-    if (call.refused()) return call.status();
-    const Found<const Graph> graph = find_graph(handle);
+    ENTER(other);
+    const Found<const Graph> graph = machine_.graphs.find(handle);
     if (graph == nullptr || path == nullptr) return fail(Status::invalid_value);
     std::ofstream file(path);
     if (!file) return fail(Status::operating_system, std::string(path) + " cannot be written");

@@ -1,0 +1,141 @@
+#include "host/effects/kernel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "host/runtime/machine.hpp"
+
+namespace cuscope::host {
+namespace {
+
+// The smallest stack of a thread. Host code needs more stack than device code.
+constexpr std::size_t least_stack = std::size_t{64} << 10;
+constexpr std::size_t small_arguments = 1024, parameter_copies = 4;
+
+// Checks every aligned word of an argument, since a structure may hold addresses too.
+void point(const MemoryRegistry& memory, simt::Counting& counting, unsigned parameter, const void* value,
+           std::size_t bytes) {
+    for (std::size_t at = 0; at + sizeof(void*) <= bytes; at += sizeof(void*)) {
+        void* address = nullptr;
+        std::memcpy(&address, static_cast<const std::byte*>(value) + at, sizeof address);
+        if (const Allocation* allocation = memory.find(address))
+            counting.point(parameter, address, allocation->base, allocation->bytes);
+    }
+}
+
+}  // namespace
+
+Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel, void** arguments,
+                   Stream& stream, LaunchRequest* made_request, Command** made) {
+    LoadedKernel loaded;
+    TRY(machine.libraries.load_kernel(kernel, &loaded));
+    const auto& entry = *loaded.entry;
+    LaunchRequest& request = *made_request;
+    std::shared_ptr<simt::Image> counting_image;
+    const std::shared_ptr<simt::Counting>& counting = request.counting;
+    if (counting) {
+        TRY(machine.libraries.instance(*request.counted->library, thread().device, &counting_image));
+        if ((counting_image->table().flags & cuscope_simt::counts_accesses) == 0 ||
+            request.counted->lowered != kernel.lowered)
+            return fail(Status::invalid_value, "the image does not count what this kernel does");
+    }
+    TRY(read_attributes(machine, config, &request));
+    if (entry.launches_graphs && !request.node) {
+        return fail(
+            Status::not_supported,
+            "the kernel launches graphs, as only a graph's kernels can: capture the launch, or add the "
+            "kernel to a graph");
+    }
+    TRY(loaded.check_launch(config));
+    Dim3 cluster;
+    TRY(loaded.cluster_of(config, request, &cluster));
+    if (entry.parameter_count > 0 && arguments == nullptr) return fail(Status::invalid_value);
+
+    Device& owner = machine.devices.current();
+    const DeviceModel& model = *owner.model;
+    const std::int64_t per_multiprocessor = std::max(1, loaded.blocks_per_multiprocessor(config));
+    const std::int64_t resident = per_multiprocessor * model.properties.multiprocessor_count;
+    const std::int64_t blocks = static_cast<std::int64_t>(config.grid.x) * config.grid.y * config.grid.z;
+    if (request.cooperative && blocks > resident) {
+        return fail(Status::cooperative_launch_too_large,
+                    "a cooperative grid of " + std::to_string(blocks) + " blocks; the device holds " +
+                        std::to_string(resident) + " blocks of this kernel at once, " +
+                        std::to_string(per_multiprocessor) + " on each multiprocessor (kernel.occupancy)");
+    }
+    auto effect = std::make_shared<KernelEffect>();
+    simt::Launch& launch = effect->launch;
+    std::int64_t array_bytes = config.array_bytes;
+    std::int64_t counted = 0;
+    if (entry.parameter_count > 0) {
+        const auto& last = entry.parameters[entry.parameter_count - 1];
+        launch.arguments.resize(last.offset + last.size);
+    }
+    for (unsigned i = 0; i < entry.parameter_count; ++i) {
+        const auto& parameter = entry.parameters[i];
+        std::memcpy(launch.arguments.data() + parameter.offset, arguments[i], parameter.size);
+        if (counting) point(machine.memory, *counting, i, arguments[i], parameter.size);
+        if (array_bytes >= 0 || parameter.size != sizeof(void*)) continue;
+        void* address = nullptr;
+        std::memcpy(&address, arguments[i], sizeof(address));
+        if (const Allocation* allocation = machine.memory.find(address)) {
+            counted += static_cast<std::int64_t>(allocation->bytes);
+        }
+    }
+    if (array_bytes < 0) array_bytes = counted;
+    launch.cooperative = request.cooperative;
+    launch.heap = owner.heap;
+    launch.cluster = cluster;
+    launch.image = loaded.image;
+    launch.kernel = &entry;
+    if (counting) {
+        // Module variables and CUDA arrays are left out: kernels do not access them like other allocations.
+        machine.memory.for_each([&](const Allocation& allocation) {
+            if (!allocation.fixed) counting->allow(allocation.base, allocation.bytes);
+        });
+        counting->divide();
+        launch.counting = counting;
+        launch.plain = loaded.image;
+        launch.image = counting_image;
+        launch.kernel = counting_image->kernel(kernel.lowered);
+    }
+    launch.grid = config.grid;
+    launch.block = config.block;
+    launch.dynamic_shared_bytes = config.dynamic_shared_bytes;
+    launch.clock_khz = model.properties.clock_rate;
+    launch.multiprocessor_count = static_cast<unsigned>(model.properties.multiprocessor_count);
+    launch.resident_blocks = static_cast<unsigned>(resident);
+    launch.stack_bytes = std::max(least_stack, owner.limits[static_cast<int>(Limit::stack_size)]);
+    // On a GPU, parameters do not occupy the stack. Here every function that takes a large parameter by value
+    // has a copy of it on the stack.
+    if (launch.arguments.size() > small_arguments)
+        launch.stack_bytes += (parameter_copies * launch.arguments.size() / least_stack + 1) * least_stack;
+
+    const std::int64_t waves = (blocks + resident - 1) / resident;
+    const Time modelled = std::max(
+        model.minimum_kernel_ns,
+        model.kernel_latency_ns + static_cast<Time>(static_cast<double>(array_bytes) / model.kernel_rate));
+    const Time saved = request.node ? model.minimum_kernel_ns - model.graph_kernel_ns : 0;
+    const Time whole = config.duration_ns >= 0 ? config.duration_ns : modelled - saved;
+
+    const unsigned flags = loaded.image->table().flags;
+    owner.has_printed |= (flags & cuscope_simt::uses_print) != 0;
+    owner.has_allocated |= (flags & cuscope_simt::uses_heap) != 0;
+    Command* command = machine.begin(stream, Engine::compute);
+    if (request.priority) command->priority = *request.priority;
+    command->duration = std::max<Time>(1, whole / waves);
+    command->duration_from_effect = config.duration_ns < 0 && (flags & cuscope_simt::uses_clock) != 0;
+    command->overlaps = request.overlaps;
+    // A kernel's work before it waits for the previous kernel is assumed to be its start-up.
+    if (!command->duration_from_effect)
+        command->tail = std::max<Time>(0, command->duration - model.kernel_latency_ns);
+    command->triggers_at_once = request.programmatic_event != nullptr && request.trigger_at_block_start;
+    command->may_trigger = (flags & cuscope_simt::uses_trigger) != 0 || command->triggers_at_once;
+    command->blocks_waiting = command->blocks_left = blocks;
+    // Rounded down, so that exactly as many blocks fit on the device as the model says.
+    command->block_units = Timeline::units_per_multiprocessor / per_multiprocessor;
+    command->effect = std::move(effect);
+    *made = command;
+    return Status::success;
+}
+
+}  // namespace cuscope::host
