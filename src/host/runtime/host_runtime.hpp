@@ -76,11 +76,8 @@ class HostRuntime final : public Runtime {
         unsigned flags = 0;
         unsigned long long id = 0;
         unsigned long long thread = 0;  // this is that thread's per-thread default stream; 0: it is not one
-        // Attributes. The priority is a member of SimStream.
-        AccessPolicyWindow window;
-        int synchronization_policy = -1;  // -1: never set, automatic
-        int domain = 0;
-        unsigned char default_domain = 0, remote_domain = 1;
+        // The attributes that were set. The priority is a member of SimStream.
+        std::vector<LaunchAttribute> attributes;
         // While the stream is captured: the nodes that the next captured node depends on.
         Capture* capture = nullptr;
         std::vector<GraphNode*> tips;
