@@ -19,9 +19,7 @@ target_compile_options(
                            "$<$<NOT:$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wshadow>"
                            # GCC 12 and 13 see overlaps in std::string that are not there (GCC bug 105651).
                            "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>"
-                           "$<$<BOOL:${CUSCOPE_WERROR}>:-Werror>"
-                           # -O3 buys speed in src/ops alone, and a fifth of the compile time everywhere.
-                           "$<$<CONFIG:Release>:-O2>")
+                           "$<$<BOOL:${CUSCOPE_WERROR}>:-Werror>")
 
 if(CUSCOPE_SANITIZE STREQUAL "address")
   set(cuscope_sanitize_flags -fsanitize=address,undefined -fno-sanitize-recover=undefined)
@@ -37,9 +35,11 @@ if(CUSCOPE_SANITIZE)
   target_compile_definitions(cuscope_common INTERFACE CUSCOPE_SANITIZED CUSCOPE_CHECK_LOOKUPS)
 endif()
 
-# Sources of one folder are compiled together, at most eight at once: most of a source's time goes to headers that its
-# neighbours include, too. A batch never mixes folders, so that adding a file changes the batches of its folder alone.
-# A name in an unnamed namespace is therefore used once in a folder. -DCMAKE_UNITY_BUILD=OFF compiles each source alone.
+# Sources of one folder are compiled together: most of a source's time goes to headers that its neighbours include, too.
+# A name in an unnamed namespace is therefore used once in a batch. -DCMAKE_UNITY_BUILD=OFF compiles each source alone.
+#
+# cuscope_batches(target [folders...]): a batch takes at most eight sources of one folder, so that adding a file changes
+# the batches of its folder alone. Each further argument is one batch of whole folders, with commas between them.
 function(cuscope_batches target)
   get_target_property(sources ${target} SOURCES)
   list(SORT sources)
@@ -53,17 +53,30 @@ function(cuscope_batches target)
     math(EXPR batch "${number} / 8")
     math(EXPR number "${number} + 1")
     file(RELATIVE_PATH group "${PROJECT_SOURCE_DIR}/src" "${folder}")
-    string(REPLACE "/" "_" group "${group}")
-    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}_${batch}")
+    set(name "${group}_${batch}")
+    foreach(folders IN LISTS ARGN)
+      if(",${folders}," MATCHES ",${group},")
+        set(name "${folders}")
+      endif()
+    endforeach()
+    string(REGEX REPLACE "[/,]" "_" name "${name}")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${name}")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
-function(cuscope_layer name)
+# Optimises a target of a release build in place of CMake's -O3.
+function(cuscope_optimise target level)
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:${level}>")
+endfunction()
+
+# cuscope_layer(name level): the object library of src/name.
+function(cuscope_layer name level)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/host/include/")
   add_library(cuscope_${name} OBJECT ${sources})
   target_link_libraries(cuscope_${name} PUBLIC cuscope_common Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(cuscope_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  cuscope_optimise(cuscope_${name} ${level})
   cuscope_batches(cuscope_${name})
 endfunction()

@@ -27,13 +27,6 @@ std::vector<std::size_t> counts(const std::vector<py::ssize_t>& shape) {
 
 core::StridedSide side_of(const DeviceArray& array) { return {array.pointer(), strides_of(array)}; }
 
-core::KeepAlive keeping(const py::object& object) {
-    return [raw = object.ptr()] {
-        const PythonEntry entry;
-        return entry ? kept(py::reinterpret_borrow<py::object>(raw)) : nullptr;
-    };
-}
-
 // The range of memory that contains the elements of a host array.
 std::pair<const std::byte*, std::size_t> range_of(const py::array& array) {
     py::ssize_t low = 0, high = array.itemsize();
@@ -118,6 +111,13 @@ std::shared_ptr<void> kept(const py::object& object) {
     return {object.ptr(), [](void* held) {
                 if (const PythonEntry entry; entry) Py_DECREF(static_cast<PyObject*>(held));
             }};
+}
+
+core::KeepAlive keeping(const py::object& object) {
+    return [raw = object.ptr()] {
+        const PythonEntry entry;
+        return entry ? kept(py::reinterpret_borrow<py::object>(raw)) : nullptr;
+    };
 }
 
 void upload(const DeviceArray& array, const py::array& source, const core::StreamPtr& stream) {

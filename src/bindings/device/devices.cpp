@@ -82,7 +82,9 @@ struct MemoryInfo {
     std::size_t free, total;
 };
 
-std::string repr(const Device& device) { return "Device('" + device.name() + "', " + device.model() + ")"; }
+std::string device_text(const Device& device) {
+    return "Device('" + device.name() + "', " + device.model() + ")";
+}
 
 void bind_properties(py::module_& m) {
     py::class_<DeviceProperties> properties(m, "DeviceProperties",
@@ -441,7 +443,7 @@ Guide, "Default Stream".)")
                 return py::make_tuple(py::type::of<Device>(), py::make_tuple(self.attr("name")));
             },
             "Pickles the name. Loading it returns the device of this name.")
-        .def("__repr__", repr);
+        .def("__repr__", device_text);
 }
 
 }  // namespace

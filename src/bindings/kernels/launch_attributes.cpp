@@ -161,8 +161,8 @@ int parse_number(const OptionalInt& value, const char* what, LaunchAttributeId) 
 }
 
 int parse_number(const OptionalText& value, const char* what, LaunchAttributeId id) {
-    const auto* const known = std::find_if(std::begin(named_numbers), std::end(named_numbers),
-                                           [id](const NamedNumbers& row) { return row.id == id; });
+    const auto* const known = std::find_if(std::begin(number_attributes), std::end(number_attributes),
+                                           [id](const NumberAttribute& row) { return row.id == id; });
     return parse_word(value, what, known->words.data(), known->words.size(), known->first);
 }
 

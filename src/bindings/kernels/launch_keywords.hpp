@@ -24,16 +24,16 @@ inline constexpr Words<4> synchronization_policies{"auto", "spin", "yield", "blo
 inline constexpr Words<2> sync_domains{"default", "remote"};
 inline constexpr Words<3> access_properties{"normal", "streaming", "persisting"};
 
-// An attribute whose numbers have names in Python.
-struct NamedNumbers {
+// An attribute whose value is a number.
+struct NumberAttribute {
     LaunchAttributeId id;
-    std::span<const char* const> words;
-    int first;                    // the number of the first word
-    const char* stream_property;  // of Stream; null if streams do not have the attribute
-    const char* doc;              // of the property
+    std::span<const char* const> words;  // the names of its numbers in Python; empty: Python has the number
+    int first;                           // the number of the first word
+    const char* stream_property;         // of Stream; null if streams do not have the attribute
+    const char* doc;                     // of the property
 };
 
-inline constexpr NamedNumbers named_numbers[] = {
+inline constexpr NumberAttribute number_attributes[] = {
     {LaunchAttributeId::cluster_scheduling_policy_preference, scheduling_policies, 0, nullptr, nullptr},
     {LaunchAttributeId::synchronization_policy, synchronization_policies, 1, "synchronization_policy",
      "How the host waits for the stream: 'auto', 'spin', 'yield' or 'blocking_sync'. See "

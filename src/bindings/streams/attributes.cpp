@@ -32,8 +32,16 @@ void set_number(const StreamObject& self, LaunchAttributeId id, int number) {
     set_attribute(self, id, value);
 }
 
-// A property whose numbers have names.
-void bind_property(Classes& classes, const NamedNumbers& row) {
+void bind_property(Classes& classes, const NumberAttribute& row) {
+    if (row.words.empty()) {
+        classes.stream.def_property(
+            row.stream_property, [row](const StreamObject& self) { return attribute_of(self, row.id).value; },
+            [row](const StreamObject& self, const IntLike& number) {
+                set_number(self, row.id, parse_int(number, row.stream_property));
+            },
+            row.doc);
+        return;
+    }
     classes.stream.def_property(
         row.stream_property,
         [row](const StreamObject& self) {
@@ -59,7 +67,7 @@ void bind_stream_attributes(Classes& classes) {
         "The priority: smaller numbers go first. A new value applies to launches from now on, and is "
         "clamped to "
         "device.stream_priority_range. See cudaStreamSetAttribute.");
-    for (const NamedNumbers& row : named_numbers)
+    for (const NumberAttribute& row : number_attributes)
         if (row.stream_property != nullptr) bind_property(classes, row);
     classes.stream
         .def_property(

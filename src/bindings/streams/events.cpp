@@ -6,7 +6,7 @@
 namespace cuscope::bindings {
 namespace {
 
-std::string repr(const EventObject& self) {
+std::string event_text(const EventObject& self) {
     std::string text = "<Event of " + self.device->name();
     if ((self.flags & flags::event_disable_timing) != 0) text += ", no timing";
     if ((self.flags & flags::event_blocking_sync) != 0) text += ", blocking sync";
@@ -160,7 +160,7 @@ Programming Guide, "Elapsed Time".
 >>> event.closed
 True
 )")
-        .def("__repr__", repr);
+        .def("__repr__", event_text);
     FastMethod<fast_record>::put_before(classes.event, "record");
     FastMethod<fast_event_query>::put_before(classes.event, "query");
 }

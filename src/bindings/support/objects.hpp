@@ -130,6 +130,9 @@ DeviceArray array_over(std::shared_ptr<core::DeviceMemory> memory, std::vector<p
 void check_writeable(const DeviceArray& array, const char* what);
 // Keeps a Python object alive. The owner may be dropped on threads without the GIL.
 std::shared_ptr<void> kept(const py::object& object);
+// The same, for copies that keep the object only if they have to. The object must live until the copy's call
+// returns.
+core::KeepAlive keeping(const py::object& object);
 
 // A new array with uninitialised elements. Checks the shape and the dtype.
 DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> shape, const py::dtype& dtype,

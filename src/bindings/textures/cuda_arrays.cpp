@@ -139,13 +139,6 @@ PitchedPointer packed(const CudaArray& self, void* data) {
     return {data, row, row, std::max<std::size_t>(1, memory.extent().height)};
 }
 
-core::KeepAlive keeping(const py::object& object) {
-    return [raw = object.ptr()] {
-        const PythonEntry entry;
-        return entry ? kept(py::reinterpret_borrow<py::object>(raw)) : nullptr;
-    };
-}
-
 void copy_device(const CudaArray& self, bool from_array, const DeviceArray& other,
                  const core::StreamPtr& stream) {
     const auto array = self.open();
