@@ -1,6 +1,6 @@
 """Writes python/cuscope/_core.pyi from the installed extension; with --check, tells whether it is up to date.
 
-The types come from the docstrings: each function's first line is its signature, see src/bindings/support/signatures.hpp.
+The types are those of inspect.signature, see src/bindings/support/typed_functions.hpp.
 The stub has no docstrings of its own, and the classes that are only for tests are Any in it.
 """
 
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import inspect
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -31,31 +33,30 @@ FOR_TESTS = {one.__name__ for one in CLASSES if one.__module__ == "cuscope._core
 PRIVATE = {"_pybind11_conduit_v1_"}
 
 
-def signature(function: Any) -> str:
-    """'(n: int, *, stream: Stream | None = None) -> None', without `self`."""
-    line = (function.__doc__ or "").partition("\n")[0]
-    if " -> " not in line:
-        raise SystemExit(f"{function!r}: the docstring does not begin with a signature: {line!r}")
-    return re.sub(rf"\b({'|'.join(FOR_TESTS)})\b", "Any", line[line.index("(") :])
-
-
-def with_self(text: str) -> str:
-    return text.replace("(", "(self" if text.startswith("()") else "(self, ", 1)
+def signature(function: Any, self: bool = False) -> str:
+    """'(self, n: int, *, stream: Stream | None = None) -> None'; without `self` if there is none."""
+    known = inspect.signature(function)
+    parameters = list(known.parameters.values())
+    if parameters and parameters[0].kind is inspect.Parameter.POSITIONAL_ONLY:  # a method's own object
+        parameters = parameters[1:]
+    text = str(known.replace(parameters=parameters))
+    if self:
+        text = text.replace("(", "(self" if text.startswith("()") else "(self, ", 1)
+    return re.sub(rf"\b({'|'.join(FOR_TESTS)})\b", "Any", text)
 
 
 def member(name: str, value: Any) -> list[str]:
-    kind = type(value).__name__
     if isinstance(value, property):
-        lines = ["@property", f"def {name}(self) -> {signature(value.fget).partition(') -> ')[2]}: ..."]
+        returned = inspect.signature(value.fget).return_annotation
+        lines = ["@property", f"def {name}(self) -> {returned}: ..."]
         if value.fset is not None:
-            taken = re.fullmatch(r"\(\w+: .*?, \w+: (.*)\) -> None", signature(value.fset))
-            assert taken is not None, name
-            lines += [f"@{name}.setter", f"def {name}(self, value: {taken[1]}) -> None: ..."]
+            *_, taken = inspect.signature(value.fset).parameters.values()
+            lines += [f"@{name}.setter", f"def {name}(self, value: {taken.annotation}) -> None: ..."]
         return lines
     if isinstance(value, staticmethod):
         return ["@staticmethod", f"def {name}{signature(value.__func__)}: ..."]
-    if kind in ("instancemethod", "method_descriptor"):
-        return [f"def {name}{with_self(signature(value))}: ..."]
+    if isinstance(value, types.MethodDescriptorType) or type(value).__name__ == "instancemethod":
+        return [f"def {name}{signature(value, self=True)}: ..."]
     if name == "__hash__" and value is None:
         return ["__hash__: ClassVar[None]  # type: ignore[assignment]"]
     return []
@@ -70,7 +71,9 @@ def generate() -> str:
         names = {name: value for name, value in vars(one).items() if name not in PRIVATE}
         lines = [line for name, value in names.items() for line in member(name, value)]
         body += ["", f"class {one.__name__}:", *(f"    {line}" for line in lines or ["..."])]
-    functions = {name: value for name, value in vars(_core).items() if type(value) is type(len)}
+    functions = {
+        name: value for name, value in vars(_core).items() if isinstance(value, types.BuiltinFunctionType)
+    }
     body += ["", *(f"def {name}{signature(function)}: ..." for name, function in sorted(functions.items()))]
     code = "\n".join(body)
 

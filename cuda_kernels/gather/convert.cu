@@ -1,9 +1,6 @@
 // Copies elements with any strides and any type to a contiguous array of another type, converted like NumPy's
 // astype() does.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
-#include "../common/types.hpp"
+#include "../common/small_floats.cuh"
 #include "place.cuh"
 
 using cuscope::kernels::Layout;
@@ -23,11 +20,17 @@ template <class To>
 struct Convert {
     template <class From>
     static __device__ To from(From value) {
-        return static_cast<To>(value);
+        if constexpr (is_small_float<To>) {
+            To to;
+            round_to(to, static_cast<double>(value));  // double holds every float: there is only one rounding
+            return to;
+        } else {
+            return static_cast<To>(value);
+        }
     }
     template <class Real>
     static __device__ To from(Complex<Real> value) {
-        return static_cast<To>(value.real);
+        return from(value.real);
     }
 };
 template <>
@@ -39,29 +42,6 @@ struct Convert<Bool> {
     template <class Real>
     static __device__ Bool from(Complex<Real> value) {
         return {static_cast<unsigned char>(value.real != 0 || value.imaginary != 0)};
-    }
-};
-// Through double, which holds every float exactly. So there is only one rounding.
-template <>
-struct Convert<__half> {
-    template <class From>
-    static __device__ __half from(From value) {
-        return __double2half(static_cast<double>(value));
-    }
-    template <class Real>
-    static __device__ __half from(Complex<Real> value) {
-        return __double2half(static_cast<double>(value.real));
-    }
-};
-template <>
-struct Convert<__nv_bfloat16> {
-    template <class From>
-    static __device__ __nv_bfloat16 from(From value) {
-        return __double2bfloat16(static_cast<double>(value));
-    }
-    template <class Real>
-    static __device__ __nv_bfloat16 from(Complex<Real> value) {
-        return __double2bfloat16(static_cast<double>(value.real));
     }
 };
 template <class Part>
@@ -84,31 +64,17 @@ __device__ T read(const char* address) {
 template <class To>
 __device__ To converted(const char* address, Type from) {
     switch (from) {
+#define CUSCOPE_READ(id, name, bytes, kind, cuda, exponent, fraction, dlpack) \
+    case Type::id:                                                            \
+        return Convert<To>::from(read<cuda>(address));
+#define CUSCOPE_READ_SMALL(id, name, bytes, kind, cuda, exponent, fraction, dlpack) \
+    case Type::id:                                                                  \
+        return Convert<To>::from(widened(read<cuda>(address)));
+        CUSCOPE_SMALL_FLOATS(CUSCOPE_READ_SMALL)
+        CUSCOPE_WIDE_FLOATS(CUSCOPE_READ)
+        CUSCOPE_SIGNED_INTEGERS(CUSCOPE_READ)
         case Type::boolean:
-        case Type::uint8:
-            return Convert<To>::from(read<unsigned char>(address));
-        case Type::int8:
-            return Convert<To>::from(read<signed char>(address));
-        case Type::int16:
-            return Convert<To>::from(read<short>(address));
-        case Type::uint16:
-            return Convert<To>::from(read<unsigned short>(address));
-        case Type::int32:
-            return Convert<To>::from(read<int>(address));
-        case Type::uint32:
-            return Convert<To>::from(read<unsigned>(address));
-        case Type::int64:
-            return Convert<To>::from(read<long long>(address));
-        case Type::uint64:
-            return Convert<To>::from(read<unsigned long long>(address));
-        case Type::float16:
-            return Convert<To>::from(__half2float(read<__half>(address)));
-        case Type::bfloat16:
-            return Convert<To>::from(__bfloat162float(read<__nv_bfloat16>(address)));
-        case Type::float32:
-            return Convert<To>::from(read<float>(address));
-        case Type::float64:
-            return Convert<To>::from(read<double>(address));
+            CUSCOPE_UNSIGNED_INTEGERS(CUSCOPE_READ)
         case Type::complex64:
             return Convert<To>::from(read<Complex<float>>(address));
         case Type::complex128:
@@ -124,19 +90,6 @@ __global__ void convert(const char* in, Type from, To* out, Layout layout, long 
         out[i] = converted<To>(in + offset_of(layout, i), from);
 }
 
-template __global__ void convert<Bool>(const char*, Type, Bool*, Layout, long long);
-template __global__ void convert<signed char>(const char*, Type, signed char*, Layout, long long);
-template __global__ void convert<short>(const char*, Type, short*, Layout, long long);
-template __global__ void convert<int>(const char*, Type, int*, Layout, long long);
-template __global__ void convert<long long>(const char*, Type, long long*, Layout, long long);
-template __global__ void convert<unsigned char>(const char*, Type, unsigned char*, Layout, long long);
-template __global__ void convert<unsigned short>(const char*, Type, unsigned short*, Layout, long long);
-template __global__ void convert<unsigned>(const char*, Type, unsigned*, Layout, long long);
-template __global__ void convert<unsigned long long>(const char*, Type, unsigned long long*, Layout,
-                                                     long long);
-template __global__ void convert<__half>(const char*, Type, __half*, Layout, long long);
-template __global__ void convert<__nv_bfloat16>(const char*, Type, __nv_bfloat16*, Layout, long long);
-template __global__ void convert<float>(const char*, Type, float*, Layout, long long);
-template __global__ void convert<double>(const char*, Type, double*, Layout, long long);
-template __global__ void convert<Complex<float>>(const char*, Type, Complex<float>*, Layout, long long);
-template __global__ void convert<Complex<double>>(const char*, Type, Complex<double>*, Layout, long long);
+#define CUSCOPE_INSTANCE(id, name, bytes, kind, cuda, exponent, fraction, dlpack) \
+    template __global__ void convert<cuda>(const char*, Type, cuda*, Layout, long long);
+CUSCOPE_ELEMENT_TYPES(CUSCOPE_INSTANCE)

@@ -20,4 +20,4 @@ __global__ void coalesced(const T* a, const T* b, T* c, Problem p) {
 }
 
 #define INSTANCE(T) template __global__ void coalesced<T>(const T*, const T*, T*, Problem);
-FOR_EVERY_ELEMENT_TYPE(INSTANCE)
+FOR_EVERY_ELEMENT_TYPE

@@ -28,4 +28,4 @@ __global__ void shared_tiles(const T* a, const T* b, T* c, Problem p) {
 }
 
 #define INSTANCE(T) template __global__ void shared_tiles<T>(const T*, const T*, T*, Problem);
-FOR_EVERY_ELEMENT_TYPE(INSTANCE)
+FOR_EVERY_ELEMENT_TYPE

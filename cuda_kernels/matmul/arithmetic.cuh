@@ -1,8 +1,7 @@
 // The sum of products for each element type.
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include "../common/small_floats.cuh"
 
 template <class R>
 struct Complex {
@@ -15,14 +14,13 @@ template <class T>
 struct AccumulatorOf {
     using type = T;
 };
-template <>
-struct AccumulatorOf<__half> {
-    using type = float;
-};
-template <>
-struct AccumulatorOf<__nv_bfloat16> {
-    using type = float;
-};
+#define CUSCOPE_IN_FLOAT(id, name, bytes, kind, cuda, exponent, fraction, dlpack) \
+    template <>                                                                   \
+    struct AccumulatorOf<cuda> {                                                  \
+        using type = float;                                                       \
+    };
+CUSCOPE_SMALL_FLOATS(CUSCOPE_IN_FLOAT)
+#undef CUSCOPE_IN_FLOAT
 template <>
 struct AccumulatorOf<signed char> {
     using type = unsigned;
@@ -44,15 +42,11 @@ using Accumulator = typename AccumulatorOf<T>::type;
 
 template <class T>
 __device__ __forceinline__ void multiply_add(Accumulator<T>& sum, T a, T b) {
-    sum += static_cast<Accumulator<T>>(a) * static_cast<Accumulator<T>>(b);
-}
-template <>
-__device__ __forceinline__ void multiply_add<__half>(float& sum, __half a, __half b) {
-    sum += __half2float(a) * __half2float(b);
-}
-template <>
-__device__ __forceinline__ void multiply_add<__nv_bfloat16>(float& sum, __nv_bfloat16 a, __nv_bfloat16 b) {
-    sum += __bfloat162float(a) * __bfloat162float(b);
+    if constexpr (is_small_float<T>) {
+        sum += widened(a) * widened(b);
+    } else {
+        sum += static_cast<Accumulator<T>>(a) * static_cast<Accumulator<T>>(b);
+    }
 }
 template <>
 __device__ __forceinline__ void multiply_add<bool>(bool& sum, bool a, bool b) {
@@ -68,28 +62,20 @@ __device__ __forceinline__ void multiply_add(Complex<R>& sum, Complex<R> a, Comp
 
 template <class T>
 __device__ __forceinline__ T rounded(Accumulator<T> sum) {
-    return static_cast<T>(sum);
-}
-template <>
-__device__ __forceinline__ __half rounded<__half>(float sum) {
-    return __float2half_rn(sum);
-}
-template <>
-__device__ __forceinline__ __nv_bfloat16 rounded<__nv_bfloat16>(float sum) {
-    return __float2bfloat16_rn(sum);
+    if constexpr (is_small_float<T>) {
+        T to;
+        round_to(to, sum);
+        return to;
+    } else {
+        return static_cast<T>(sum);
+    }
 }
 
-// Instantiates a kernel for each element type of the simple rungs. Signed integers also serve unsigned ones,
-// because the bits are the same.
-#define FOR_EVERY_ELEMENT_TYPE(INSTANCE) \
-    INSTANCE(float)                      \
-    INSTANCE(double)                     \
-    INSTANCE(__half)                     \
-    INSTANCE(__nv_bfloat16)              \
-    INSTANCE(signed char)                \
-    INSTANCE(short)                      \
-    INSTANCE(int)                        \
-    INSTANCE(long long)                  \
-    INSTANCE(bool)                       \
-    INSTANCE(Complex<float>)             \
-    INSTANCE(Complex<double>)
+// Instantiates a kernel, by a macro INSTANCE(type), for each element type of the simple rungs. Signed
+// integers also serve unsigned ones, because the bits are the same.
+#define INSTANCE_OF_ROW(id, name, bytes, kind, cuda, exponent, fraction, dlpack) INSTANCE(cuda)
+#define FOR_EVERY_ELEMENT_TYPE               \
+    CUSCOPE_FLOATS(INSTANCE_OF_ROW)          \
+    CUSCOPE_SIGNED_INTEGERS(INSTANCE_OF_ROW) \
+    INSTANCE(bool)                           \
+    CUSCOPE_COMPLEX_NUMBERS(INSTANCE_OF_ROW)

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "../common/types.hpp"
+
 namespace cuscope::matmul {
 
 // A kernel. Launch it with a grid of (blocks(...), 1, batch), a block of (block_x, block_y, 1), the arguments
@@ -42,22 +44,14 @@ struct ElementName {
     std::string_view numpy, cpp;
     int size;
 };
-inline constexpr std::array<ElementName, 15> element_names{{{"float32", "float", 4},
-                                                            {"float64", "double", 8},
-                                                            {"float16", "__half", 2},
-                                                            {"bfloat16", "__nv_bfloat16", 2},
-                                                            {"int8", "signed char", 1},
-                                                            {"int16", "short", 2},
-                                                            {"int32", "int", 4},
-                                                            {"int64", "long long", 8},
-                                                            {"bool", "bool", 1},
-                                                            {"complex64", "Complex<float>", 8},
-                                                            {"complex128", "Complex<double>", 16},
-                                                            {"uint8", "signed char", 1},
-                                                            {"uint16", "short", 2},
-                                                            {"uint32", "int", 4},
-                                                            {"uint64", "long long", 8}}};
-inline constexpr std::size_t distinct_elements = 11;  // the first entries, which differ in cpp
+#define CUSCOPE_NAME(id, name, bytes, kind, cuda, exponent, fraction, dlpack) ElementName{name, #cuda, bytes},
+inline constexpr std::array element_names{
+    CUSCOPE_FLOATS(CUSCOPE_NAME) CUSCOPE_SIGNED_INTEGERS(CUSCOPE_NAME) ElementName{"bool", "bool", 1},
+    CUSCOPE_COMPLEX_NUMBERS(CUSCOPE_NAME) ElementName{"uint8", "signed char", 1},
+    ElementName{"uint16", "short", 2}, ElementName{"uint32", "int", 4},
+    ElementName{"uint64", "long long", 8}};
+#undef CUSCOPE_NAME
+inline constexpr std::size_t distinct_elements = element_names.size() - 4;  // the first, which differ in cpp
 
 // Finds a type by either name; nullptr for a type that no rung supports.
 inline const ElementName* element(std::string_view name) {

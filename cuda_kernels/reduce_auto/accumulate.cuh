@@ -6,10 +6,7 @@
 // added up beside the sum.
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
-#include "../common/types.hpp"
+#include "../common/small_floats.cuh"
 
 template <class R>
 struct alignas(2 * sizeof(R)) Complex {
@@ -90,8 +87,10 @@ __device__ inline void add_product(Twofold<double>& sum, double a, double b) {
     if (error - error == 0) sum.low += error;  // not for an infinite product
 }
 
-__device__ inline float real(__half x) { return __half2float(x); }
-__device__ inline float real(__nv_bfloat16 x) { return __bfloat162float(x); }
+template <class E>
+__device__ float real(E x) {
+    return widened(x);
+}
 __device__ inline float real(float x) { return x; }
 __device__ inline double real(double x) { return x; }
 
@@ -115,12 +114,12 @@ __device__ inline double divided(double sum, double divisor) { return divisor ==
 __device__ inline void store_real(void* out, long long i, double value, int type) {
     using cuscope::kernels::Type;
     switch (static_cast<Type>(type)) {
-        case Type::float16:
-            static_cast<__half*>(out)[i] = __double2half(value);
-            break;
-        case Type::bfloat16:
-            static_cast<__nv_bfloat16*>(out)[i] = __double2bfloat16(value);
-            break;
+#define CUSCOPE_STORE(id, name, bytes, kind, cuda, exponent, fraction, dlpack) \
+    case Type::id:                                                             \
+        round_to(static_cast<cuda*>(out)[i], value);                           \
+        break;
+        CUSCOPE_SMALL_FLOATS(CUSCOPE_STORE)
+#undef CUSCOPE_STORE
         case Type::float32:
             static_cast<float*>(out)[i] = static_cast<float>(value);
             break;

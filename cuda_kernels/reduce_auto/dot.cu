@@ -30,11 +30,13 @@ struct DotOf {  // halves
     }
     __device__ Value combine(Value a, Value b) const { return merged(a, b); }
     __device__ void add(Value& value, E a, E b) const { ::add(value, real(a) * real(b)); }
-    __device__ void absorb(Value& value, const E (&a)[8], const E (&b)[8]) const {
+    __device__ void absorb(Value& value, const E (&a)[16 / sizeof(E)], const E (&b)[16 / sizeof(E)]) const {
         const auto pair = [&](int i) {
             return fmaf(real(a[i]), real(b[i]), real(a[i + 1]) * real(b[i + 1]));
         };
-        ::add(value, pair(0), pair(2), pair(4), pair(6));
+#pragma unroll
+        for (int i = 0; i < static_cast<int>(16 / sizeof(E)); i += 8)
+            ::add(value, pair(i), pair(i + 2), pair(i + 4), pair(i + 6));
     }
     __device__ void store(void* out, Value value) const { store_real(out, 0, total(value), kind); }
 };
@@ -219,14 +221,8 @@ __global__ void __launch_bounds__(dot_threads, 2)
 #define OFFER_DOT(...)                                                                    \
     template __global__ void dot<__VA_ARGS__>(const void*, const void*, void*, long long, \
                                               unsigned long long, int, void*);
-OFFER_DOT(DotOf<__half>)
-OFFER_DOT(DotOf<__nv_bfloat16>)
-OFFER_DOT(DotOf<float>)
-OFFER_DOT(DotOf<double>)
-OFFER_DOT(DotOf<signed char>)
-OFFER_DOT(DotOf<short>)
-OFFER_DOT(DotOf<int>)
-OFFER_DOT(DotOf<long long>)
-OFFER_DOT(DotOf<Complex<float>>)
-OFFER_DOT(DotOf<Complex<double>>)
+#define CUSCOPE_OFFER(id, name, bytes, kind, cuda, exponent, fraction, dlpack) OFFER_DOT(DotOf<cuda>)
+CUSCOPE_FLOATS(CUSCOPE_OFFER)
+CUSCOPE_SIGNED_INTEGERS(CUSCOPE_OFFER)
+CUSCOPE_COMPLEX_NUMBERS(CUSCOPE_OFFER)
 #endif

@@ -29,12 +29,7 @@ struct ExtremeOf {
 };
 
 #ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
-OFFER_SHAPES(ExtremeOf<unsigned char>)
-OFFER_SHAPES(ExtremeOf<unsigned short>)
-OFFER_SHAPES(ExtremeOf<unsigned int>)
-OFFER_SHAPES(ExtremeOf<unsigned long long>)
-OFFER_SHAPES(ExtremeOf<__half>)
-OFFER_SHAPES(ExtremeOf<__nv_bfloat16>)
-OFFER_SHAPES(ExtremeOf<float>)
-OFFER_SHAPES(ExtremeOf<double>)
+#define CUSCOPE_OFFER(id, name, bytes, kind, cuda, exponent, fraction, dlpack) OFFER_SHAPES(ExtremeOf<cuda>)
+CUSCOPE_UNSIGNED_INTEGERS(CUSCOPE_OFFER)
+CUSCOPE_FLOATS(CUSCOPE_OFFER)
 #endif

@@ -108,12 +108,8 @@ template <class E>
 constexpr bool has_faster_ways<FirstExtremeOf<E>> = true;
 
 #ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
-OFFER_SHAPES(FirstExtremeOf<unsigned char>)
-OFFER_SHAPES(FirstExtremeOf<unsigned short>)
-OFFER_SHAPES(FirstExtremeOf<unsigned int>)
-OFFER_SHAPES(FirstExtremeOf<unsigned long long>)
-OFFER_SHAPES(FirstExtremeOf<__half>)
-OFFER_SHAPES(FirstExtremeOf<__nv_bfloat16>)
-OFFER_SHAPES(FirstExtremeOf<float>)
-OFFER_SHAPES(FirstExtremeOf<double>)
+#define CUSCOPE_OFFER(id, name, bytes, kind, cuda, exponent, fraction, dlpack) \
+    OFFER_SHAPES(FirstExtremeOf<cuda>)
+CUSCOPE_UNSIGNED_INTEGERS(CUSCOPE_OFFER)
+CUSCOPE_FLOATS(CUSCOPE_OFFER)
 #endif

@@ -11,7 +11,7 @@
 
 #include "accumulate.cuh"
 
-// E: unsigned char, unsigned short, unsigned, unsigned long long, __half, __nv_bfloat16, float or double.
+// E: an unsigned integer or a float of the table of element types.
 // `Packed` is the running maximum over vectors. It has as many lanes as one instruction compares at once.
 // bottom() is its initial value.
 template <class E>
@@ -58,6 +58,38 @@ struct SingleKeys {
     }
     __device__ Packed bottom() const { return static_cast<const Keys<E>*>(this)->lowest(); }
     __device__ Key best_of(Packed best) const { return best; }
+};
+
+// Of a small float, compared as a float, which holds it exactly.
+template <class E>
+struct FloatKeys {
+    using Key = float;
+    unsigned bits;
+
+    __device__ explicit FloatKeys(unsigned long long bits) : bits(static_cast<unsigned>(bits)) {}
+    __device__ float flipped(float x) const {
+        return __int_as_float(__float_as_int(x) ^ static_cast<int>(bits & 0x80000000));
+    }
+    __device__ float lowest() const { return __int_as_float(0xff800000); }
+    __device__ float key(E x) const { return flipped(real(x)); }
+    __device__ E element(float key) const {
+        E x;
+        round_to(x, flipped(key));
+        return x;
+    }
+};
+template <class E>
+struct Keys : FloatKeys<E> {
+    using Packed = float;
+    using FloatKeys<E>::FloatKeys;
+
+    __device__ void keep(Packed& best, const uint4& vector) const {
+        const E* x = reinterpret_cast<const E*>(&vector);
+#pragma unroll
+        for (int i = 0; i < static_cast<int>(16 / sizeof(E)); ++i) best = larger(best, this->key(x[i]));
+    }
+    __device__ Packed bottom() const { return this->lowest(); }
+    __device__ float best_of(Packed best) const { return best; }
 };
 
 template <>
@@ -137,24 +169,17 @@ struct Keys<unsigned short> {
     __device__ Key best_of(Packed best) const { return max(best & 0xffff, best >> 16); }
 };
 
-// Pairs of halves. A single half is compared as a float, which holds it exactly. Infinities: the bits of a
-// pair of -inf.
+// Pairs of halves, because there is an instruction for such pairs. Infinities: the bits of a pair of -inf.
 template <class E, class E2, unsigned Infinities>
-struct HalfKeys {
-    using Key = float;
+struct HalfKeys : FloatKeys<E> {
     using Packed = E2;
-    unsigned bits;
+    using FloatKeys<E>::FloatKeys;
 
-    __device__ explicit HalfKeys(unsigned long long bits) : bits(static_cast<unsigned>(bits)) {}
-    __device__ float lowest() const { return __int_as_float(0xff800000); }
-    __device__ float key(E x) const {
-        return __int_as_float(__float_as_int(real(x)) ^ static_cast<int>(bits & 0x80000000));
-    }
     __device__ void keep(Packed& best, const uint4& vector) const {
         const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
 #pragma unroll
         for (const unsigned word : words) {
-            const unsigned flipped = word ^ bits;
+            const unsigned flipped = word ^ this->bits;
             E2 pair;
             memcpy(&pair, &flipped, sizeof pair);
             best = __hmax2_nan(best, pair);
@@ -166,19 +191,13 @@ struct HalfKeys {
         memcpy(&pair, &infinities, sizeof pair);
         return pair;
     }
-    __device__ Key best_of(Packed best) const { return larger(real(best.x), real(best.y)); }
+    __device__ float best_of(Packed best) const { return larger(real(best.x), real(best.y)); }
 };
 template <>
 struct Keys<__half> : HalfKeys<__half, __half2, 0xfc00fc00> {
     using HalfKeys::HalfKeys;
-    __device__ __half element(float x) const {
-        return __float2half(__int_as_float(__float_as_int(x) ^ static_cast<int>(bits & 0x80000000)));
-    }
 };
 template <>
 struct Keys<__nv_bfloat16> : HalfKeys<__nv_bfloat16, __nv_bfloat162, 0xff80ff80> {
     using HalfKeys::HalfKeys;
-    __device__ __nv_bfloat16 element(float x) const {
-        return __float2bfloat16(__int_as_float(__float_as_int(x) ^ static_cast<int>(bits & 0x80000000)));
-    }
 };

@@ -37,26 +37,11 @@ struct Launch {
 
 constexpr int bytes_of(Type type) {
     switch (type) {
-        case Type::int8:
-        case Type::uint8:
-        case Type::boolean:
-            return 1;
-        case Type::float16:
-        case Type::bfloat16:
-        case Type::int16:
-        case Type::uint16:
-            return 2;
-        case Type::float32:
-        case Type::int32:
-        case Type::uint32:
-            return 4;
-        case Type::float64:
-        case Type::int64:
-        case Type::uint64:
-        case Type::complex64:
-            return 8;
-        case Type::complex128:
-            return 16;
+#define CUSCOPE_BYTES(id, name, bytes, kind, cuda, exponent, fraction, dlpack) \
+    case Type::id:                                                             \
+        return bytes;
+        CUSCOPE_ELEMENT_TYPES(CUSCOPE_BYTES)
+#undef CUSCOPE_BYTES
     }
     return 0;
 }
@@ -68,34 +53,35 @@ constexpr bool is_signed_integer(Type type) { return type >= Type::int8 && type 
 // The policy P for an operation on elements of a type; empty if there is none (minima and maxima of complex
 // numbers). `mean` also serves the sum of 64-bit integers in a floating type.
 constexpr std::string_view policy_of(Operation operation, Type type) {
-    constexpr std::string_view sums[] = {
-        "SumOf<__half>",         "SumOf<__nv_bfloat16>",  "SumOf<float>", "SumOf<double>",
-        "SumOf<signed char>",    "SumOf<short>",          "SumOf<int>",   "SumOf<long long>",
-        "SumOf<Complex<float>>", "SumOf<Complex<double>>"};
-    constexpr std::string_view products[] = {
-        "ProductOf<__half>",         "ProductOf<__nv_bfloat16>",  "ProductOf<float>", "ProductOf<double>",
-        "ProductOf<signed char>",    "ProductOf<short>",          "ProductOf<int>",   "ProductOf<long long>",
-        "ProductOf<Complex<float>>", "ProductOf<Complex<double>>"};
-    constexpr std::string_view dots[] = {
-        "DotOf<__half>",         "DotOf<__nv_bfloat16>",  "DotOf<float>", "DotOf<double>",
-        "DotOf<signed char>",    "DotOf<short>",          "DotOf<int>",   "DotOf<long long>",
-        "DotOf<Complex<float>>", "DotOf<Complex<double>>"};
-    constexpr std::string_view extremes[] = {"ExtremeOf<__half>",        "ExtremeOf<__nv_bfloat16>",
-                                             "ExtremeOf<float>",         "ExtremeOf<double>",
-                                             "ExtremeOf<unsigned char>", "ExtremeOf<unsigned short>",
-                                             "ExtremeOf<unsigned int>",  "ExtremeOf<unsigned long long>"};
-    constexpr std::string_view firsts[] = {
-        "FirstExtremeOf<__half>",       "FirstExtremeOf<__nv_bfloat16>",     "FirstExtremeOf<float>",
-        "FirstExtremeOf<double>",       "FirstExtremeOf<unsigned char>",     "FirstExtremeOf<unsigned short>",
-        "FirstExtremeOf<unsigned int>", "FirstExtremeOf<unsigned long long>"};
+#define CUSCOPE_SUM(id, name, bytes, kind, cuda, exponent, fraction, dlpack) "SumOf<" #cuda ">",
+#define CUSCOPE_PRODUCT(id, name, bytes, kind, cuda, exponent, fraction, dlpack) "ProductOf<" #cuda ">",
+#define CUSCOPE_DOT(id, name, bytes, kind, cuda, exponent, fraction, dlpack) "DotOf<" #cuda ">",
+#define CUSCOPE_EXTREME(id, name, bytes, kind, cuda, exponent, fraction, dlpack) "ExtremeOf<" #cuda ">",
+#define CUSCOPE_FIRST(id, name, bytes, kind, cuda, exponent, fraction, dlpack) "FirstExtremeOf<" #cuda ">",
+#define CUSCOPE_NUMBERS(X) CUSCOPE_FLOATS(X) CUSCOPE_SIGNED_INTEGERS(X) CUSCOPE_COMPLEX_NUMBERS(X)
+#define CUSCOPE_KEYS(X) CUSCOPE_FLOATS(X) CUSCOPE_UNSIGNED_INTEGERS(X)
+    constexpr std::string_view sums[] = {CUSCOPE_NUMBERS(CUSCOPE_SUM)};
+    constexpr std::string_view products[] = {CUSCOPE_NUMBERS(CUSCOPE_PRODUCT)};
+    constexpr std::string_view dots[] = {CUSCOPE_NUMBERS(CUSCOPE_DOT)};
+    constexpr std::string_view extremes[] = {CUSCOPE_KEYS(CUSCOPE_EXTREME)};
+    constexpr std::string_view firsts[] = {CUSCOPE_KEYS(CUSCOPE_FIRST)};
+#undef CUSCOPE_SUM
+#undef CUSCOPE_PRODUCT
+#undef CUSCOPE_DOT
+#undef CUSCOPE_EXTREME
+#undef CUSCOPE_FIRST
+#undef CUSCOPE_NUMBERS
+#undef CUSCOPE_KEYS
     constexpr std::string_view truths[] = {"TruthOf<unsigned char>", "TruthOf<unsigned short>",
                                            "TruthOf<unsigned int>", "TruthOf<unsigned long long>",
                                            "TruthOf<TwoWords>"};
     const int width =
         std::countr_zero(static_cast<unsigned>(bytes_of(type)));  // 0 for bytes, 1 for halves, ...
-    const int index = is_floating(type)  ? static_cast<int>(type)
-                      : is_complex(type) ? static_cast<int>(type) - static_cast<int>(Type::complex64) + 8
-                                         : 4 + width;
+    constexpr int floats = static_cast<int>(Type::float64) + 1, integers = 4;  // of one sign
+    const int index = is_floating(type) ? static_cast<int>(type)
+                      : is_complex(type)
+                          ? floats + integers + static_cast<int>(type) - static_cast<int>(Type::complex64)
+                          : floats + width;
     switch (operation) {
         case Operation::mean:
             if (type == Type::int64) return "MeanOf<long long>";

@@ -89,14 +89,8 @@ struct ProductOf<Complex<R>> : Multiplied<ProductOf<Complex<R>>, Complex<R>, Com
 };
 
 #ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
-OFFER_SHAPES(ProductOf<__half>)
-OFFER_SHAPES(ProductOf<__nv_bfloat16>)
-OFFER_SHAPES(ProductOf<float>)
-OFFER_SHAPES(ProductOf<double>)
-OFFER_SHAPES(ProductOf<signed char>)
-OFFER_SHAPES(ProductOf<short>)
-OFFER_SHAPES(ProductOf<int>)
-OFFER_SHAPES(ProductOf<long long>)
-OFFER_SHAPES(ProductOf<Complex<float>>)
-OFFER_SHAPES(ProductOf<Complex<double>>)
+#define CUSCOPE_OFFER(id, name, bytes, kind, cuda, exponent, fraction, dlpack) OFFER_SHAPES(ProductOf<cuda>)
+CUSCOPE_FLOATS(CUSCOPE_OFFER)
+CUSCOPE_SIGNED_INTEGERS(CUSCOPE_OFFER)
+CUSCOPE_COMPLEX_NUMBERS(CUSCOPE_OFFER)
 #endif

@@ -39,8 +39,10 @@ struct SumOf {
         } else {
             // Pairs are added in float: the error is 2^-24 of a pair, and the result has an error of 2^-11 or
             // more anyway.
-            ::add(state, real(x[0]) + real(x[1]), real(x[2]) + real(x[3]), real(x[4]) + real(x[5]),
-                  real(x[6]) + real(x[7]));
+#pragma unroll
+            for (int i = 0; i < static_cast<int>(16 / sizeof(E)); i += 8)
+                ::add(state, real(x[i]) + real(x[i + 1]), real(x[i + 2]) + real(x[i + 3]),
+                      real(x[i + 4]) + real(x[i + 5]), real(x[i + 6]) + real(x[i + 7]));
         }
     }
     __device__ Value finish(State state) const { return state; }
@@ -198,16 +200,10 @@ struct SumOf<Complex<R>> {
 };
 
 #ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
-OFFER_SHAPES(SumOf<__half>)
-OFFER_SHAPES(SumOf<__nv_bfloat16>)
-OFFER_SHAPES(SumOf<float>)
-OFFER_SHAPES(SumOf<double>)
-OFFER_SHAPES(SumOf<signed char>)
-OFFER_SHAPES(SumOf<short>)
-OFFER_SHAPES(SumOf<int>)
-OFFER_SHAPES(SumOf<long long>)
-OFFER_SHAPES(SumOf<Complex<float>>)
-OFFER_SHAPES(SumOf<Complex<double>>)
+#define CUSCOPE_OFFER(id, name, bytes, kind, cuda, exponent, fraction, dlpack) OFFER_SHAPES(SumOf<cuda>)
+CUSCOPE_FLOATS(CUSCOPE_OFFER)
+CUSCOPE_SIGNED_INTEGERS(CUSCOPE_OFFER)
+CUSCOPE_COMPLEX_NUMBERS(CUSCOPE_OFFER)
 OFFER_SHAPES(MeanOf<long long>)
 OFFER_SHAPES(MeanOf<unsigned long long>)
 #endif

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._core import DeviceArray, Stream, asarray, empty, zeros
+from ._operands import host_array
 from ._protocols import CudaArrayInterface, CudaStream, DLPackArray
 
 __all__ = ["empty_like", "zeros_like"]
@@ -22,7 +23,7 @@ def _pattern(array: object) -> DeviceArray | npt.NDArray[Any]:
     device = getattr(array, "__dlpack_device__", None)
     if device()[0] != CPU if device else hasattr(array, "__cuda_array_interface__"):
         return asarray(array)
-    return np.asarray(array)
+    return host_array(array, "array")
 
 
 def empty_like(

@@ -27,6 +27,10 @@ class Variant(NamedTuple):
     does: str
 
 
+# Without this, inspect.signature shows ForwardRef('str').
+Variant.__new__.__annotations__ = Variant.__annotations__ = dict.fromkeys(Variant._fields, str)
+
+
 class _Plan(NamedTuple):
     """A product for the kernels: the shapes and the dtype of the operands and of the result."""
 
@@ -114,7 +118,7 @@ class Matmul:
     ) -> Any:
         (left, right), on, on_host = _operands.operands(stream, a=a, b=b)
         plan = _plan(left, right)
-        if plan.dtype.name == "bfloat16":
+        if not _operands.is_of_numpy(plan.dtype):
             plan = plan._replace(dtype=_operands.wider(plan.dtype, out))
         if out is not None:
             _operands.check_out(out, plan.result, plan.dtype, on_host)

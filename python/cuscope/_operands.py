@@ -14,12 +14,26 @@ from ._protocols import CudaArrayInterface, CudaStream, DLPackArray
 Operand = DeviceArray | CudaArrayInterface | DLPackArray | npt.ArrayLike
 HostArray = npt.NDArray[Any]
 
-DTYPES = "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 or complex128"
-_NAMES = {
-    "bool",
-    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
-}
+# The kind of each dtype that kernels have, as in NumPy; another character if NumPy itself lacks the dtype.
+_KINDS = dict(_core.element_types())
+
+
+def _list_of_dtypes() -> str:
+    def some(wanted: str) -> list[str]:
+        return [name for name, kind in _KINDS.items() if (kind if kind in "biuc" else "f") == wanted]
+
+    signed, unsigned = some("i"), some("u")
+    parts = [
+        *some("b"),
+        f"{signed[0]} to {signed[-1]}",
+        f"{unsigned[0]} to {unsigned[-1]}",
+        *some("f"),
+        *some("c"),
+    ]
+    return ", ".join(parts[:-1]) + " or " + parts[-1]
+
+
+DTYPES = _list_of_dtypes()
 CPU = 1  # the number of the CPU in DLPack
 
 
@@ -56,7 +70,7 @@ def operands(stream: Stream | CudaStream | None, **named: Operand) -> Operands:
     """The operands, by the names of their arguments. Raises TypeError if only some of them are on the host."""
     where = {name: _is_on_device(array) for name, array in named.items()}
     if not any(where.values()):
-        hosts = tuple(_in_native_order(np.asarray(array)) for array in named.values())
+        hosts = tuple(_in_native_order(host_array(array, name)) for name, array in named.items())
         return Operands(hosts, _stream(stream, ()), True)
     if not all(where.values()):
         here = next(name for name, on_device in where.items() if not on_device)
@@ -76,6 +90,16 @@ def operands(stream: Stream | CudaStream | None, **named: Operand) -> Operands:
     return Operands(arrays, on, False)
 
 
+def host_array(array: object, name: str) -> HostArray:
+    """The operand `name` as a NumPy array. Raises TypeError for an object that NumPy does not know."""
+    made = np.asarray(array)
+    if made.dtype == object and not isinstance(array, np.ndarray | list | tuple):
+        raise TypeError(
+            f"{name}: takes an array, or numbers that NumPy makes one of, not {type(array).__name__}"
+        )
+    return made
+
+
 def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The same kind of number in the CPU's byte order."""
     return dtype if dtype.isnative else dtype.newbyteorder("=")
@@ -86,13 +110,18 @@ def _in_native_order(array: HostArray) -> HostArray:
 
 
 def check_dtype(dtype: np.dtype[Any], operation: str) -> None:
-    if dtype.name not in _NAMES:
+    if dtype.name not in _KINDS:
         raise TypeError(f"{operation}: dtype {dtype} is none that kernels have; allowed are {DTYPES}")
     if not dtype.isnative:
         raise TypeError(
             f"{operation}: dtype {dtype} has its bytes in the other order; allowed is the processor's: "
             f"convert it with array.astype(array.dtype.newbyteorder('=')) before it goes to the device"
         )
+
+
+def is_of_numpy(dtype: np.dtype[Any]) -> bool:
+    """Does NumPy itself have the dtype? It does not have bfloat16, for example."""
+    return _KINDS[dtype.name] in "biufc"
 
 
 def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
@@ -105,9 +134,9 @@ def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 def wider(dtype: np.dtype[Any], out: DeviceArray | HostArray | None) -> np.dtype[Any]:
     """The dtype to compute in: a wider float dtype of `out`, so that nothing is rounded on the way, else `dtype`."""
-    if out is None or (dtype.kind not in "fc" and dtype.name != "bfloat16"):
+    if out is None or _KINDS[dtype.name] in "biu":
         return dtype
-    floating = out.dtype.kind in "fc" and out.dtype.name in _NAMES
+    floating = out.dtype.kind in "fc" and out.dtype.name in _KINDS
     return native(out.dtype) if floating and np.can_cast(dtype, out.dtype, "safe") else dtype
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from typing import Any, NamedTuple
@@ -41,23 +42,10 @@ def _axes(axis: Axis, dimensions: int, name: str) -> tuple[int, ...]:
     return tuple(sorted(result))
 
 
-def _dtype_of_sum(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    if dtype.kind in "bi":
-        return np.dtype(np.int64)
-    return np.dtype(np.uint64) if dtype.kind == "u" else dtype
-
-
+@functools.cache  # a call for each pair of an operation and a dtype
 def _result_dtype(op: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype in which the kernels return the result."""
-    if op in ("sum", "prod"):
-        return _dtype_of_sum(dtype)
-    if op in ("argmin", "argmax"):
-        return np.dtype(np.int64)
-    if op in ("any", "all"):
-        return np.dtype(np.bool_)
-    if op == "mean" and dtype.kind in "biu":
-        return np.dtype(np.float64)
-    return dtype
+    return _core.result_dtype(op, dtype)
 
 
 def _empty_result(op: str, shape: tuple[int, ...], dtype: np.dtype[Any], stream: Stream) -> DeviceArray:

@@ -1,35 +1,19 @@
 #include "core/element_type.hpp"
 
-#include <array>
+#include "runtime/element_types.hpp"
 
 namespace cuscope::core {
-namespace {
-
-struct Named {
-    std::string_view name;
-    ElementType type;
-};
-
-constexpr std::array names{
-    Named{"bool", {'b', 1}},      Named{"int8", {'i', 1}},        Named{"int16", {'i', 2}},
-    Named{"int32", {'i', 4}},     Named{"int64", {'i', 8}},       Named{"uint8", {'u', 1}},
-    Named{"uint16", {'u', 2}},    Named{"uint32", {'u', 4}},      Named{"uint64", {'u', 8}},
-    Named{"float16", {'f', 2}},   Named{"float32", {'f', 4}},     Named{"float64", {'f', 8}},
-    Named{"complex64", {'c', 8}}, Named{"complex128", {'c', 16}}, Named{"bfloat16", bfloat16},
-};
-
-}  // namespace
 
 ElementType element_type(std::string_view name) {
-    for (const Named& known : names) {
-        if (known.name == name) return known.type;
+    for (const ElementRow& row : element_types) {
+        if (row.name == name) return {row.kind, row.bytes};
     }
     return {};
 }
 
 std::string name(ElementType type) {
-    for (const Named& known : names) {
-        if (known.type == type) return std::string(known.name);
+    for (const ElementRow& row : element_types) {
+        if (ElementType{row.kind, row.bytes} == type) return std::string(row.name);
     }
     return std::to_string(type.size) + "-byte elements";
 }
@@ -48,8 +32,11 @@ VectorType vector_type(std::string_view type) {
     if (type.starts_with("const ")) type.remove_prefix(6);
     if (type.ends_with(" const")) type.remove_suffix(6);
     if (type == "dim3") return {{'u', 4}, 3};
-    if (type == "__half2" || type == "half2") return {{'f', 2}, 2};
-    if (type == "__nv_bfloat162" || type == "nv_bfloat162") return {bfloat16, 2};
+    for (const ElementRow& row : element_types) {  // __half2 and half2, __nv_bfloat162 and nv_bfloat162
+        const bool of_cuda = row.type.starts_with("__") && type.ends_with('2');
+        const std::string_view one = type.substr(0, type.size() - (of_cuda ? 1 : 0));
+        if (of_cuda && (one == row.type || one == row.type.substr(2))) return {{row.kind, row.bytes}, 2};
+    }
     // In cuda::std (which has an inline namespace), in thrust and in other libraries.
     if (type.ends_with("::complex<float>")) return {{'f', 4}, 2, true};
     if (type.ends_with("::complex<double>")) return {{'f', 8}, 2, true};

@@ -1,4 +1,4 @@
-// NumPy's element types that kernels can have: a kind and a size.
+// An element type of kernels: a kind and a size. src/runtime/element_types.hpp lists all.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 namespace cuscope::core {
 
 struct ElementType {
-    // 'b' bool, 'i', 'u', 'f', 'c' as in NumPy, 'E' bfloat16 as in ml_dtypes; 0: any other type, which is not
-    // compared
-    char kind = 0;
+    char kind = 0;  // as in the table of element types; 0: any other type, which is not compared
     std::size_t size = 0;
 
     bool operator==(const ElementType&) const = default;
     bool known() const { return kind != 0; }
+    bool is_integer() const { return kind == 'i' || kind == 'u'; }
+    // A floating-point number; also one of a type that NumPy does not have, such as bfloat16.
+    bool is_real() const { return known() && !is_integer() && kind != 'b' && kind != 'c'; }
+    bool in_numpy() const { return known() && (!is_real() || kind == 'f'); }
 };
-
-inline constexpr ElementType bfloat16{'E', 2};
 
 // CUDA's built-in vectors: float4, uchar2, dim3, __half2; and complex numbers, which are two numbers.
 struct VectorType {

@@ -69,16 +69,17 @@ constexpr std::array hints{
     Hint{Status::illegal_state, "cudaStreamBeginCapture",
          "The stream is being captured already: end that capture first."},
     Hint{Status::illegal_state, "cudaStreamEndCapture",
-         "Nothing was begun in this stream: begin_capture() comes first."},
+         "No capture was begun in this stream: call begin_capture() first."},
     Hint{Status::stream_capture_unmatched, nullptr,
-         "A capture is ended in the stream in which it was begun; this one took part later."},
+         "End a capture in the stream in which it was begun; this stream joined it later."},
     Hint{Status::stream_capture_wrong_thread, nullptr,
          "The thread that began a capture ends it, unless it was begun with mode='relaxed'."},
     Hint{Status::invalid_value, "cudaGraphAddDependencies",
-         "An edge leads from one node of a graph to another, once; a programmatic one begins at a kernel."},
+         "An edge connects two different nodes of one graph, which have no other edge between them; a "
+         "programmatic edge begins at a kernel."},
     Hint{Status::invalid_value, "cudaGraphRemoveDependencies", "graph.edges lists the edges there are."},
     Hint{Status::invalid_value, "cudaGraphNodeFindInClone",
-         "Ask a clone for a node of the graph that it was cloned from, made before that."},
+         "Pass a node of the original graph that was there when the graph was cloned."},
     Hint{Status::not_supported, "cuscopeAddDevice", "Only simulated devices can be added."},
 };
 

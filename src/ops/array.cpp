@@ -8,36 +8,12 @@
 #include "core/memory/copy.hpp"
 #include "cuda_kernels/gather/layout.hpp"
 #include "ops/launch.hpp"
+#include "runtime/element_types.hpp"
 
 namespace cuscope::ops {
 namespace {
 
-struct Known {
-    std::string_view name;
-    const char* cuda_name;
-    std::size_t size;
-};
-
-// In the order of Type.
-constexpr std::array known{
-    Known{"float16", "__half", 2},
-    Known{"bfloat16", "__nv_bfloat16", 2},
-    Known{"float32", "float", 4},
-    Known{"float64", "double", 8},
-    Known{"int8", "signed char", 1},
-    Known{"int16", "short", 2},
-    Known{"int32", "int", 4},
-    Known{"int64", "long long", 8},
-    Known{"uint8", "unsigned char", 1},
-    Known{"uint16", "unsigned short", 2},
-    Known{"uint32", "unsigned int", 4},
-    Known{"uint64", "unsigned long long", 8},
-    Known{"bool", "Bool", 1},
-    Known{"complex64", "Complex<float>", 8},
-    Known{"complex128", "Complex<double>", 16},
-};
-
-const Known& of(Type type) { return known[static_cast<std::size_t>(type)]; }
+const ElementRow& of(Type type) { return element_types[static_cast<std::size_t>(type)]; }
 
 // Merges dimensions where the strides allow it, so that as few as possible remain.
 void merge_dimensions(std::vector<std::int64_t>& shape, std::vector<std::int64_t>& strides) {
@@ -104,16 +80,18 @@ void pack_into(const Array& to, std::byte* out, const Array& from, const std::by
 }  // namespace
 
 Type type_named(std::string_view name) {
-    for (std::size_t i = 0; i < known.size(); ++i)
-        if (known[i].name == name) return static_cast<Type>(i);
+    for (std::size_t i = 0; i < element_types.size(); ++i)
+        if (element_types[i].name == name) return static_cast<Type>(i);
     std::string message = "dtype: " + std::string(name) + " is none that the operations have; allowed are ";
-    for (std::size_t i = 0; i < known.size(); ++i) message += (i ? ", " : "") + std::string(known[i].name);
+    for (std::size_t i = 0; i < element_types.size(); ++i)
+        message += (i ? ", " : "") + std::string(element_types[i].name);
     throw std::invalid_argument(message + ": convert the array first");
 }
 
 const char* name(Type type) { return of(type).name.data(); }
-std::size_t size_of(Type type) { return of(type).size; }
-const char* cuda_name(Type type) { return of(type).cuda_name; }
+std::size_t size_of(Type type) { return of(type).bytes; }
+char kind_of(Type type) { return of(type).kind; }
+const char* cuda_name(Type type) { return of(type).type.data(); }
 
 std::int64_t Array::count() const {
     std::int64_t count = 1;

@@ -17,6 +17,7 @@ using kernels::Type;
 Type type_named(std::string_view name);
 const char* name(Type type);
 std::size_t size_of(Type type);
+char kind_of(Type type);  // NumPy's, as in the table of element types
 // The name in CUDA C++, as in the names of kernels: "__half".
 const char* cuda_name(Type type);
 

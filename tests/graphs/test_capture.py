@@ -197,7 +197,7 @@ def test_other_threads_work_while_one_captures(device, add):
     assert (mine.to_host(stream=s)[0], other.to_host(stream=t)[0]) == (2, 20)
 
 
-def test_cuscopes_own_calls_beside_a_capture_spoil_nothing(device, add, x):
+def test_cuscopes_own_calls_beside_a_capture_invalidate_nothing(device, add, x):
     seen = []
 
     def work():
@@ -220,7 +220,7 @@ def test_cuscopes_own_calls_beside_a_capture_spoil_nothing(device, add, x):
     assert types(graph) == ["kernel"]
 
 
-def test_objects_dropped_during_a_capture_spoil_nothing(device, add, x):
+def test_objects_dropped_during_a_capture_invalidate_nothing(device, add, x):
     s = cs.Stream()
     arrays = [cs.zeros(1 << 16, stream=s) for _ in range(8)]
     s.synchronize()
@@ -324,7 +324,7 @@ def test_a_stream_that_only_the_capture_knows_is_captured(device, x):
     assert types(graph) == ["memset"]
 
 
-def test_arrays_of_other_libraries_spoil_no_capture_and_are_waited_for_at_the_launch(device, add):
+def test_arrays_of_other_libraries_invalidate_no_capture_and_are_waited_for_at_the_launch(device, add):
     s, theirs = cs.Stream(), cs.Stream(non_blocking=True)
     array = cs.zeros(4, np.int32)
     device.synchronize()
@@ -383,7 +383,7 @@ def test_nodes_of_a_capture_that_failed_are_gone(device, x):
 def test_nodes_of_other_graphs_are_nothing_to_wait_for(device):
     s, other = cs.Stream(), cs.Graph()
     foreign = other.add_empty()
-    with s.capture(), pytest.raises(ValueError, match="none of the graph"):
+    with s.capture(), pytest.raises(ValueError, match="not in the graph"):
         s.update_capture_dependencies(foreign)
 
 

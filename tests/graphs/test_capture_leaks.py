@@ -39,17 +39,17 @@ def test_ten_thousand_failing_captures_leave_nothing(device, settled, contract):
             t.wait(s)
             add[1, 4, t](x, 1)
 
-    def spoilt_by_others():
+    def invalidated_by_others():
         with s.capture():
             x.copy_from(host)
             contract.stream_query(s.handle)
 
-    def spoilt_from_a_fork():
+    def invalidated_from_a_fork():
         with s.capture():
             t.wait(s)
             contract.stream_end_capture(t.handle)
 
-    def spoilt_event():
+    def invalidated_event():
         with s.capture():
             event.record(s)
             contract.event_query(event.handle)
@@ -74,7 +74,7 @@ def test_ten_thousand_failing_captures_leave_nothing(device, settled, contract):
             pass
 
     ways = [
-        raising, unjoined, spoilt_by_others, spoilt_from_a_fork, spoilt_event, isolated, with_memory, dropped,
+        raising, unjoined, invalidated_by_others, invalidated_from_a_fork, invalidated_event, isolated, with_memory, dropped,
         begun_in_vain,
     ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Captures and graphs whose stream, graph or registration comes from another library, or was spoilt or closed."""
+"""Captures and graphs whose stream, graph or registration comes from another library, or was invalidated or closed."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ def x(device):
     return cs.zeros(4, np.int32)
 
 
-def test_a_stream_that_is_being_captured_is_taken_over_without_spoiling(device, contract, x):
+def test_a_stream_that_is_being_captured_is_taken_over_without_invalidating(device, contract, x):
     status, handle = contract.stream_create_with_priority(1, 0)
     assert status == "cudaSuccess"
 
@@ -29,7 +29,7 @@ def test_a_stream_that_is_being_captured_is_taken_over_without_spoiling(device, 
     contract.stream_destroy(handle)
 
 
-def test_a_graph_goes_with_the_spoilt_capture_that_was_to_add_to_it(device, contract, x):
+def test_a_graph_goes_with_the_invalidated_capture_that_was_to_add_to_it(device, contract, x):
     # CUDA destroys the graph then. cuscope used to destroy it a second time when the object was dropped.
     graph, s = cs.Graph(), cs.Stream()
     graph.add_memset(x, 1)

@@ -1,4 +1,4 @@
-"""Calls that a capture refuses, calls that spoil it, and the errors of a spoilt capture."""
+"""Calls that a capture refuses, calls that invalidate it, and the errors of an invalidated capture."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def refused(call, name):
     assert "goes on" in str(caught.value)
 
 
-def test_calls_that_the_package_knows_to_be_illegal_spoil_nothing(device, x):
+def test_calls_that_the_package_knows_to_be_illegal_invalidate_nothing(device, x):
     s, event = cs.Stream(), cs.Event()
     outside = cs.Event().record()
     with s.capture() as graph:
@@ -129,7 +129,7 @@ def test_two_captures_cannot_become_one(device):
     assert (a.capture_status, b.capture_status) == ("none", "none")
 
 
-def test_the_call_that_spoils_a_capture_is_named_with_its_line(device, contract):
+def test_the_call_that_invalidates_a_capture_is_named_with_its_line(device, contract):
     s = cs.Stream()
     with pytest.raises(cs.CaptureError) as caught:
         with s.capture():
@@ -139,22 +139,22 @@ def test_the_call_that_spoils_a_capture_is_named_with_its_line(device, contract)
 
 
 @pytest.mark.host_only("whether a GPU captures a prefetch was not asked of one")
-def test_the_call_of_the_package_that_spoils_a_capture_is_named(device, x):
+def test_the_call_of_the_package_that_invalidates_a_capture_is_named(device, x):
     s = cs.Stream()
     managed = cs.empty_managed(4, np.int32)
     device.synchronize()
 
-    def spoilt():
+    def invalidated():
         with s.capture(), contextlib.suppress(cs.CudaError):
             managed.prefetch(device)
 
     with pytest.raises(cs.CaptureError) as caught:
-        spoilt()
+        invalidated()
     assert "cudaMemPrefetchAsync" in str(caught.value)
     assert "test_capture_refusals.py" in str(caught.value)
 
 
-def test_a_launch_that_fails_spoils_its_capture(device, add, x):
+def test_a_launch_that_fails_invalidates_its_capture(device, add, x):
     s = cs.Stream()
     s.begin_capture()
     with pytest.raises(cs.CudaError):

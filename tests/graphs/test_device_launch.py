@@ -75,6 +75,14 @@ class Program:
                 self.made += 1
         return g.instantiate(**flags)
 
+    def milliseconds(self, exe: cs.GraphExec) -> float:
+        start, stop = cs.Event(), cs.Event()
+        start.record(self.stream)
+        exe.launch(self.stream)
+        stop.record(self.stream)
+        stop.synchronize()
+        return stop - start
+
     def run(self, exe: cs.GraphExec) -> list[int]:
         """The appended numbers, in order."""
         self.log.fill(0, stream=self.stream)
@@ -570,12 +578,7 @@ def test_a_kernel_that_launches_takes_as_long_as_its_launch_says(program):
     kernel = program.kernels.launch_tail.configure(grid=1, block=1, duration=5 * MS)
     g.add_kernel(kernel, args=(launched,))
     exe = g.instantiate()
-    start, stop = cs.Event(), cs.Event()
-    start.record(program.stream)
-    exe.launch(program.stream)
-    stop.record(program.stream)
-    stop.synchronize()
-    assert 6.0 <= stop - start < 6.1
+    assert 6.0 <= program.milliseconds(exe) < 6.1
 
 
 @pytest.mark.host_only("a GPU's times differ from run to run")
@@ -589,13 +592,8 @@ def test_the_same_program_takes_the_same_time(device):
         node = g.add_kernel(many, args=(handles, BESIDE, program.codes, 20))
         g.add_kernel(program.kernels.launch[1, 1], args=(beside[0], TAIL, program.codes, 1), after=node)
         exe = g.instantiate()
-        start, stop = cs.Event(), cs.Event()
         device.synchronize()
-        start.record(program.stream)
-        exe.launch(program.stream)
-        stop.record(program.stream)
-        log = program.log.to_host(stream=program.stream)
-        return stop - start, log.tolist()
+        return program.milliseconds(exe), program.log.to_host(stream=program.stream).tolist()
 
     first = once()
     assert [once() for _ in range(3)] == [first] * 3

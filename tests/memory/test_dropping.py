@@ -458,7 +458,7 @@ def drop(things: list, own_thread: bool) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("own_thread", [True, False])
-def test_dropping_during_a_capture_spoils_nothing_and_loses_nothing(device, capfd, mode, own_thread):
+def test_dropping_during_a_capture_invalidates_nothing_and_loses_nothing(device, capfd, mode, own_thread):
     s = cs.Stream(non_blocking=True)
     things = [make() for make in (KINDS | OTHERS).values()]
     device.synchronize()
@@ -475,7 +475,7 @@ def test_dropping_during_a_capture_spoils_nothing_and_loses_nothing(device, capf
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("own_thread", [True, False])
-def test_dropping_during_a_capture_of_another_library_spoils_nothing_and_loses_nothing(
+def test_dropping_during_a_capture_of_another_library_invalidates_nothing_and_loses_nothing(
     device, contract, capfd, mode, own_thread
 ):
     s = cs.Stream(non_blocking=True)

@@ -139,7 +139,7 @@ void run(float* p) {
     assert module(device, source).kernels == ("put<3, 24, float>",)
 
 
-def test_launch_that_depends_on_its_function_does_not_spoil_the_module(device):
+def test_launch_that_depends_on_its_function_does_not_break_the_module(device):
     source = """
 template <class T> __global__ void one(T* p) { *p = 1; }
 template <class T> void run(T* p) { one<T><<<1, 1>>>(p); }

@@ -101,7 +101,7 @@ def instances() -> list[Instance]:
     for path in sorted(FOLDER.glob("*.cu")):
         source = path.read_text()
         kernel = path.stem[3:]
-        if "FOR_EVERY_ELEMENT_TYPE(INSTANCE)" in source:
+        if "\nFOR_EVERY_ELEMENT_TYPE\n" in source:
             found += [instance(path.stem, f"{kernel}<{kind}>") for kind in TYPES]
         found += [
             instance(path.stem, f"{kernel}<{arguments}>")

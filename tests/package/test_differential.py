@@ -123,7 +123,7 @@ def test_a_call_that_does_not_return_is_a_finding(capsys, wrapped):
     assert "stream_synchronize | an answer | the call did not return" in out
 
 
-def test_the_clean_up_leaves_graphs_alone_that_may_have_gone_with_a_spoilt_capture(wrapped):
+def test_the_clean_up_leaves_graphs_alone_that_may_have_gone_with_a_invalidated_capture(wrapped):
     note = 'self.seen.add(args[1]) if name == "stream_begin_capture_to_graph" else None'
     end = 'os.abort() if name == "graph_destroy" and args[0] in self.seen else None'
     options = differential.Options("host:0", wrapped(before=f"{note}; {end}"), 1, 20, 20)

@@ -14,6 +14,10 @@ MAY_INCLUDE = {
     "ops": {"ops", "core", "runtime"},
     "bindings": {"bindings", "ops", "core", "runtime"},
 }
+# The headers that kernels on simulated devices include belong to src/host. One of them includes nothing, so that all
+# layers can include it.
+OF_KERNELS = SOURCES / "host" / "include"
+FOR_EVERY_LAYER = "cuscope_simt/numbers/small_format.h"
 FILES = sorted(
     path for path in SOURCES.rglob("*") if path.suffix in {".cpp", ".hpp", ".h", ".cu", ".cuh", ".inc"}
 )
@@ -21,7 +25,7 @@ FILES = sorted(
 
 def is_of_kernels(path: Path) -> bool:
     """Whether the header is compiled into kernels, whose language has CUDA's names."""
-    return path.is_relative_to(SOURCES / "host" / "include")
+    return path.is_relative_to(OF_KERNELS)
 
 
 def test_every_layer_is_known() -> None:
@@ -33,6 +37,8 @@ def wrong_includes(path: Path) -> Iterator[str]:
     layer = path.relative_to(SOURCES).parts[0]
     text = path.read_text()
     for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.MULTILINE):
+        if (OF_KERNELS / name).exists() and layer != "host" and name != FOR_EVERY_LAYER:
+            yield f"{layer}/ must not include {name}, which is for kernels"
         if not (SOURCES / name).exists():
             continue  # a header beside the file, a generated one, or one of a library
         if name.split("/")[0] not in MAY_INCLUDE[layer]:
@@ -59,6 +65,10 @@ def found_by(rule: Callable[[Path], Iterator[str]]) -> list[str]:
 
 def test_includes_follow_the_layers() -> None:
     assert found_by(wrong_includes) == []
+
+
+def test_the_header_of_kernels_for_every_layer_includes_nothing() -> None:
+    assert "#include" not in (OF_KERNELS / FOR_EVERY_LAYER).read_text()
 
 
 def test_only_the_cuda_layer_is_compiled_conditionally_on_cuda() -> None:

@@ -19,7 +19,7 @@ NOT_ASKED: dict[str, str] = {}
 # The contract on cuda:0 first calls the driver, and the library only if that fails. The answers that differ from the
 # library's for this reason, by case and label.
 OTHERWISE_ON_CUDA = {
-    # The first try has spoilt the capture, so the second one gets this error.
+    # The first try has invalidated the capture, so the second one gets this error.
     ("cap_launch_bad_configuration", "launch"): "cudaErrorStreamCaptureInvalidated",
     # The driver's answer does not set the library's last error.
     ("cap_launch_in_invalidated", "last"): "cudaSuccess",

@@ -16,7 +16,7 @@ from differential_table import CALLS, STATES, rows
 
 pytestmark = pytest.mark.own_process
 
-# The contract on cuda:0 first calls the driver, whose refusal spoils the capture, and then the library, which reports
+# The contract on cuda:0 first calls the driver, whose refusal invalidates the capture, and then the library, which reports
 # that. The library alone, and a simulated device, report the first reason.
 REFUSED_LAUNCHES = {"launch_kernel_bad_block", "launch_kernel_bad_shared"}
 OF_THE_SECOND_CALL = "cudaErrorStreamCaptureInvalidated invalidated"

@@ -469,7 +469,7 @@ def test_pending_takes_no_simulated_time_and_changes_no_order(run_python):
     assert with_looks.stdout == without.stdout
 
 
-def test_pending_does_not_spoil_a_capture(device):
+def test_pending_does_not_invalidate_a_capture(device):
     stream, other = cs.Stream(), cs.Stream()
     x = cs.empty_plain(4, np.float32)
     with stream.capture() as graph:

@@ -104,7 +104,7 @@ def test_copies_in_the_legacy_stream_beside_captures_of_blocking_streams_end(dev
         try:
             capture()
         except cs.CudaError:
-            pass  # a copy that came first has spoilt the capture
+            pass  # a copy that came first has invalidated the capture
 
     run_threads(
         *[in_loop(device, copy, 1000)] * 2,

@@ -57,7 +57,7 @@ RACES = (
     "was closed",
     "was destroyed",
     "the stream is being captured already",
-    "the stream is not being captured",  # another thread's call has spoilt the capture
+    "the stream is not being captured",  # another thread's call has invalidated the capture
     "the event was last recorded in a capture, which has ended",
 )
 

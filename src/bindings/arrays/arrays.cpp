@@ -5,6 +5,7 @@
 
 #include "bindings/interop/import.hpp"
 #include "core/graph/capture.hpp"
+#include "core/number.hpp"
 #include "ops/kernel_library.hpp"
 
 namespace cuscope::bindings {
@@ -29,6 +30,17 @@ void check_writeable(const py::array& array, const char* what) {
                                 ": is read-only: pass a writeable array, such as numpy.empty(shape, dtype)");
 }
 
+// A source of a copy as a NumPy array; other objects than arrays are converted to `dtype`.
+py::array source_of_copy(const py::object& source, const py::dtype& dtype) {
+    if (py::isinstance<py::array>(source) || source.is_none()) return host_array_of(source, "source");
+    try {
+        return py::array(numpy().attr("asarray")(source, dtype));
+    } catch (const py::error_already_set&) {
+        host_array_of(source, "source");  // throws if the source is no array of numbers at all
+        throw;
+    }
+}
+
 void copy_from(const DeviceArray& self, const HostOrDeviceArray& source, const StreamLike& stream) {
     self.open();
     check_writeable(self, "the array");
@@ -39,9 +51,7 @@ void copy_from(const DeviceArray& self, const HostOrDeviceArray& source, const S
     };
     if (py::isinstance<DeviceArray>(source)) return from_device(source.cast<const DeviceArray&>());
     if (const auto foreign = foreign_array(source, on)) return from_device(*foreign);
-    const py::array array = py::isinstance<py::array>(source)
-                                ? py::array(source)
-                                : py::array(numpy().attr("asarray")(source, self.dtype));
+    const py::array array = source_of_copy(source, self.dtype);
     check_match(self, shape_of(array), array.dtype(), "source");
     upload(self, array, on);
 }
@@ -88,19 +98,6 @@ NDArray to_host(const DeviceArray& self, const py::object& out, const StreamLike
     return NDArray(result);
 }
 
-// None, text and objects that NumPy does not know are no elements.
-void check_value(const py::object& value) {
-    if (py::isinstance<DeviceArray>(value)) {
-        throw core::WrongKind("value: takes a number, not a DeviceArray: copy_from() copies arrays");
-    }
-    if (PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) return;
-    const py::array array(numpy().attr("asarray")(value));
-    const char kind = array.dtype().kind();
-    if (kind == 'O' || kind == 'U' || kind == 'S') {
-        throw core::WrongKind("value: takes a number, not " + py::repr(value).cast<std::string>());
-    }
-}
-
 // Converts a value to one element of the dtype. Throws if the dtype cannot hold the value.
 py::array one_element(const py::object& value, const py::dtype& dtype) {
     const py::module_ np = numpy();
@@ -110,12 +107,14 @@ py::array one_element(const py::object& value, const py::dtype& dtype) {
     check_value(value);
     const bool exact = (PyLong_Check(value.ptr()) || PyBool_Check(value.ptr())) && dtype.kind() != 'b';
     if (exact && (dtype.kind() == 'i' || dtype.kind() == 'u')) {
-        const py::object limits = np.attr("iinfo")(dtype);
-        if (value < limits.attr("min") || value > limits.attr("max")) {
+        const core::ElementType type{dtype.kind(), static_cast<std::size_t>(dtype.itemsize())};
+        const core::Argument number = to_argument(value, nullptr);
+        std::uint64_t stored = 0;
+        if (number.too_big || !core::store_integer(type, number.integer, number.negative, &stored)) {
+            const core::IntegerLimits limits = core::integer_limits(type);
             throw std::overflow_error("value: " + py::str(value).cast<std::string>() + " does not fit " +
-                                      describe(dtype) + ", which holds " +
-                                      py::str(limits.attr("min")).cast<std::string>() + " to " +
-                                      py::str(limits.attr("max")).cast<std::string>());
+                                      describe(dtype) + ", which holds " + std::to_string(limits.least) +
+                                      " to " + std::to_string(limits.most));
         }
         return py::array(np.attr("array")(value, dtype));
     }
@@ -423,8 +422,9 @@ array([3, 2, 1, 0])
 
 void check_writeable(const DeviceArray& array, const char* what) {
     if (!array.read_only) return;
-    throw std::invalid_argument(std::string(what) +
-                                ": is read-only, as the library that made it said: write to .copy() of it");
+    throw std::invalid_argument(
+        std::string(what) +
+        ": is read-only, as the library that made the array declared: write to .copy() of it");
 }
 
 core::StreamPtr stream_for_new(const StreamLike& stream) {

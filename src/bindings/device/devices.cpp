@@ -548,7 +548,7 @@ True
         [](double seconds) {
             if (!(seconds >= 0 && seconds <= 1e9)) {
                 throw std::invalid_argument("seconds: " + std::to_string(seconds) +
-                                            " is no time to spend; allowed is 0 to 1e9");
+                                            " is not allowed; allowed is 0 to 1e9");
             }
             const auto device = current_device();
             const auto nanoseconds = static_cast<std::int64_t>(seconds * 1e9 + 0.5);

@@ -15,7 +15,8 @@ CaptureMode parse_mode(const Text& mode) { return static_cast<CaptureMode>(parse
 void begin(const core::StreamPtr& stream, CaptureMode mode, const std::shared_ptr<core::Graph>& into,
            const core::GraphNodes& after) {
     if (!into) {
-        if (!after.empty()) throw std::invalid_argument("after: is for captures to a graph (graph=)");
+        if (!after.empty())
+            throw std::invalid_argument("after: is only for captures that add to a graph: pass graph=, too");
         without_gil([&] { core::Capture::begin(stream, mode); });
         return;
     }

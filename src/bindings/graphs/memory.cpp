@@ -38,8 +38,7 @@ void free_async(const StreamObject& self, const DeviceArray& array) {
     const core::StreamPtr stream = self.open();
     const std::shared_ptr<core::DeviceMemory> memory = array.open();
     if (array.pointer() != memory->pointer())
-        throw std::invalid_argument(
-            "array: is only a part of what was allocated; pass the whole array, from its start");
+        throw std::invalid_argument("array: is only a part of its allocation; pass the whole array");
     without_gil([&] { memory->free_of_graph(stream); });
 }
 

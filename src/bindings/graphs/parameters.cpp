@@ -67,7 +67,8 @@ GraphNodeParameters parse_copy(py::handle destination, py::handle source, core::
     const core::CopyPlan plan =
         core::plan_copy({to.shape.begin(), to.shape.end()}, static_cast<std::size_t>(to.dtype.itemsize()),
                         to.side.strides, from.side.strides);
-    if (plan.width == 0) throw std::invalid_argument("source: has no elements, and a node copies some");
+    if (plan.width == 0)
+        throw std::invalid_argument("source: has no elements, and a copy node needs at least one");
     if (!plan.repeats.empty()) {
         throw std::invalid_argument("source: a node copies boxes of rows, and these layouts need " +
                                     std::to_string(plan.boxes()) +
@@ -97,6 +98,7 @@ GraphNodeParameters parse_memset(const DeviceArray& array, py::handle value, cor
         throw std::invalid_argument("array: is on " + array.device->name() + ", the graph on " +
                                     device.name());
     }
+    check_value(value);
     const py::object element =
         py::module_::import("numpy").attr("full")(py::make_tuple(), value, array.dtype);
     const auto one = py::array(element);
@@ -108,7 +110,8 @@ GraphNodeParameters parse_memset(const DeviceArray& array, py::handle value, cor
     set.element_bytes = uniform ? 1 : static_cast<unsigned>(size);
     if (!uniform && size != 2 && size != 4) {
         throw std::invalid_argument("value: a node sets elements of 1, 2 or 4 bytes, and this value of " +
-                                    describe(array.dtype) + " is no repetition of such: use a kernel node");
+                                    describe(array.dtype) +
+                                    " does not repeat such an element: use a kernel node");
     }
     std::memcpy(&set.value, bytes, set.element_bytes);
     set.pointer = array.pointer();
@@ -122,10 +125,10 @@ GraphNodeParameters parse_memset(const DeviceArray& array, py::handle value, cor
         set.pitch = static_cast<std::size_t>(array.strides[0]);
     } else {
         throw std::invalid_argument(
-            "array: a node sets elements that lie one after the other, or rows of them");
+            "array: a memset node takes contiguous elements, or contiguous rows of them");
     }
     if (set.width == 0 || set.height == 0)
-        throw std::invalid_argument("array: has no elements, and a node sets some");
+        throw std::invalid_argument("array: has no elements, and a memset node needs at least one");
     uses->memory.push_back(memory);
     return set;
 }

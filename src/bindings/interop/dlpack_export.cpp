@@ -11,47 +11,49 @@ struct Exported {
     std::vector<std::int64_t> shape, strides;
     std::optional<SharedOwner<core::DeviceMemory>> memory;
     std::shared_ptr<void> object;  // a NumPy array, if the elements were copied to the host
-    dlpack::Managed plain{};
-    dlpack::ManagedVersioned versioned{};
+    DLManagedTensor plain{};
+    DLManagedTensorVersioned versioned{};
 };
 
 template <class Managed>
 void end(Managed* managed) {
     if (managed == nullptr || process_exiting()) return;  // at exit, Python's objects may be gone
-    delete static_cast<Exported*>(managed->context);
+    delete static_cast<Exported*>(managed->manager_ctx);
 }
 
 template <class Managed>
 void drop_unconsumed(PyObject* capsule) {
-    if (PyCapsule_IsValid(capsule, Managed::name) == 0) return;
-    auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, Managed::name));
+    if (PyCapsule_IsValid(capsule, dlpack::Capsule<Managed>::name) == 0) return;
+    auto* const managed =
+        static_cast<Managed*>(PyCapsule_GetPointer(capsule, dlpack::Capsule<Managed>::name));
     managed->deleter(managed);
 }
 
 template <class Managed>
-py::object capsule_of(std::unique_ptr<Exported> exported, Managed& managed, const dlpack::Tensor& tensor) {
-    managed.tensor = tensor;
-    managed.context = exported.get();
+py::object capsule_of(std::unique_ptr<Exported> exported, Managed& managed, const DLTensor& tensor) {
+    managed.dl_tensor = tensor;
+    managed.manager_ctx = exported.get();
     managed.deleter = end<Managed>;
-    PyObject* const capsule = PyCapsule_New(&managed, Managed::name, drop_unconsumed<Managed>);
+    PyObject* const capsule =
+        PyCapsule_New(&managed, dlpack::Capsule<Managed>::name, drop_unconsumed<Managed>);
     if (capsule == nullptr) throw py::error_already_set();
     exported.release();  // NOLINT: the capsule owns it now
     return py::reinterpret_steal<py::object>(capsule);
 }
 
-py::object make_capsule(std::unique_ptr<Exported> exported, dlpack::Tensor tensor, bool versioned,
+py::object make_capsule(std::unique_ptr<Exported> exported, DLTensor tensor, bool versioned,
                         std::uint64_t flags) {
-    if (!versioned && (flags & dlpack::flag_read_only) != 0) {
+    if (!versioned && (flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) {
         throw py::buffer_error(
             "the array is read-only, which DLPack can say from version 1.0 on: ask with "
             "max_version=(1, 0), or pass .copy() of it");
     }
-    tensor.axes = static_cast<std::int32_t>(exported->shape.size());
+    tensor.ndim = static_cast<std::int32_t>(exported->shape.size());
     tensor.shape = exported->shape.data();
     tensor.strides = exported->strides.data();
     Exported& content = *exported;
     if (!versioned) return capsule_of(std::move(exported), content.plain, tensor);
-    content.versioned.version = {dlpack::major_version, dlpack::minor_version};
+    content.versioned.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
     content.versioned.flags = flags;
     return capsule_of(std::move(exported), content.versioned, tensor);
 }
@@ -128,8 +130,8 @@ py::object export_to_host(const DeviceArray& array, bool versioned, std::optiona
         throw py::buffer_error("the elements are in the memory of " + array.device->name() +
                                ", which the host cannot read without a copy: leave out copy=False");
     }
-    dlpack::Tensor tensor{};
-    tensor.device = {dlpack::cpu, 0};
+    DLTensor tensor{};
+    tensor.device = {kDLCPU, 0};
     tensor.dtype = dlpack::from_numpy(array.dtype);
     if (reachable && copy != true) {
         auto exported = layout_of(array.shape, strides_of(array), array.dtype);
@@ -138,7 +140,7 @@ py::object export_to_host(const DeviceArray& array, bool versioned, std::optiona
         tensor.data =
             array.bytes == 0 ? nullptr : static_cast<std::byte*>(memory->host_pointer()) + array.offset;
         return make_capsule(std::move(exported), tensor, versioned,
-                            array.read_only ? dlpack::flag_read_only : 0);
+                            array.read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0);
     }
     const core::StreamPtr on = memory->stream();
     py::array host(array.dtype, array.shape);
@@ -149,18 +151,18 @@ py::object export_to_host(const DeviceArray& array, bool versioned, std::optiona
         layout_of(array.shape, contiguous_strides(array.shape, array.dtype.itemsize()), array.dtype);
     exported->object = kept(host);
     tensor.data = host.mutable_data();
-    return make_capsule(std::move(exported), tensor, versioned, dlpack::flag_is_copied);
+    return make_capsule(std::move(exported), tensor, versioned, DLPACK_FLAG_BITMASK_IS_COPIED);
 }
 
 }  // namespace
 
 std::pair<int, int> dlpack_device(const DeviceArray& array) {
-    if (array.device->simulated()) return {dlpack::extension, array.device->ordinal()};
+    if (array.device->simulated()) return {dlpack::simulated, array.device->ordinal()};
     const auto& memory = array.open();
-    if (memory->host_pointer() == nullptr) return {dlpack::cuda, array.device->ordinal()};
+    if (memory->host_pointer() == nullptr) return {kDLCUDA, array.device->ordinal()};
     const MemoryType type =
         without_gil([&] { return array.device->pointer_attributes(memory->pointer()).type; });
-    return {type == MemoryType::managed ? dlpack::cuda_managed : dlpack::cuda_host, 0};
+    return {type == MemoryType::managed ? kDLCUDAManaged : kDLCUDAHost, 0};
 }
 
 py::object to_dlpack(const DeviceArray& array, const py::object& stream, const py::object& max_version,
@@ -170,21 +172,21 @@ py::object to_dlpack(const DeviceArray& array, const py::object& stream, const p
     const std::optional<bool> copied = parse_copy(copy_flag);
     const std::pair<int, int> own = dlpack_device(array);
     const std::pair<int, int> target = dl_device.is_none() ? own : parse_device(dl_device);
-    if (target.first == dlpack::cpu) {
+    if (target.first == kDLCPU) {
         if (!stream.is_none()) {
             throw std::invalid_argument("stream: has to be None for the host, which the array waits for");
         }
         return export_to_host(array, versioned, copied);
     }
-    const bool as_device = !array.device->simulated() && target.first == dlpack::cuda &&
-                           target.second == array.device->ordinal();
+    const bool as_device =
+        !array.device->simulated() && target.first == kDLCUDA && target.second == array.device->ordinal();
     if (target != own && !as_device) {
         throw py::buffer_error("dl_device: the array is on (" + std::to_string(own.first) + ", " +
                                std::to_string(own.second) + ") and can go to the host, (1, 0), but not to (" +
                                std::to_string(target.first) + ", " + std::to_string(target.second) + ")");
     }
-    dlpack::Tensor tensor{};
-    tensor.device = {target.first, target.second};
+    DLTensor tensor{};
+    tensor.device = {static_cast<DLDeviceType>(target.first), target.second};
     tensor.dtype = dlpack::from_numpy(array.dtype);
     const core::StreamPtr consumer = consumer_stream(stream, array.device);
     const DeviceArray given = copied == true ? settled_copy(array) : array;
@@ -192,19 +194,17 @@ py::object to_dlpack(const DeviceArray& array, const py::object& stream, const p
     const auto& shared = given.open();
     shared->set_exported();
     // A consumer that names no stream may be about to read on the host.
-    const bool on_host =
-        stream.is_none() && target.first != dlpack::cuda && shared->host_pointer() != nullptr;
+    const bool on_host = stream.is_none() && target.first != kDLCUDA && shared->host_pointer() != nullptr;
     without_gil([&] {
         if (consumer) shared->make_wait(consumer);
         if (on_host) shared->wait();
     });
     exported->memory.emplace(shared);
     // Page-locked memory belongs to the host, so pass its host address.
-    tensor.data = target.first == dlpack::cuda_host
-                      ? static_cast<std::byte*>(shared->host_pointer()) + given.offset
-                      : given.pointer();
-    const std::uint64_t flags =
-        (given.read_only ? dlpack::flag_read_only : 0) | (copied == true ? dlpack::flag_is_copied : 0);
+    tensor.data = target.first == kDLCUDAHost ? static_cast<std::byte*>(shared->host_pointer()) + given.offset
+                                              : given.pointer();
+    const std::uint64_t flags = (given.read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
+                                (copied == true ? DLPACK_FLAG_BITMASK_IS_COPIED : 0);
     return make_capsule(std::move(exported), tensor, versioned, flags);
 }
 

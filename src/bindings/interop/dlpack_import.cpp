@@ -22,15 +22,16 @@ std::shared_ptr<void> owned(Managed* managed) {
 
 // The content of a capsule, taken out of it.
 struct Content {
-    const dlpack::Tensor* tensor = nullptr;
+    const DLTensor* tensor = nullptr;
     std::shared_ptr<void> owner;
     bool read_only = false;
 };
 
 template <class Managed>
 Managed* consume(const py::object& capsule) {
-    auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), Managed::name));
-    if (managed == nullptr || PyCapsule_SetName(capsule.ptr(), Managed::used) != 0) {
+    auto* const managed =
+        static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), dlpack::Capsule<Managed>::name));
+    if (managed == nullptr || PyCapsule_SetName(capsule.ptr(), dlpack::Capsule<Managed>::used) != 0) {
         throw py::error_already_set();
     }
     return managed;
@@ -41,40 +42,41 @@ Content open_capsule(const py::object& capsule) {
         throw core::WrongKind(std::string("__dlpack__() gave no capsule but ") +
                               Py_TYPE(capsule.ptr())->tp_name);
     }
-    if (PyCapsule_IsValid(capsule.ptr(), dlpack::ManagedVersioned::name) != 0) {
-        auto* const managed = consume<dlpack::ManagedVersioned>(capsule);
+    if (PyCapsule_IsValid(capsule.ptr(), dlpack::Capsule<DLManagedTensorVersioned>::name) != 0) {
+        auto* const managed = consume<DLManagedTensorVersioned>(capsule);
         Content content{nullptr, owned(managed), false};
         // The layout of another major version is unknown, except for the deleter.
-        if (managed->version.major != dlpack::major_version) {
+        if (managed->version.major != DLPACK_MAJOR_VERSION) {
             throw py::buffer_error("the capsule is of DLPack " + std::to_string(managed->version.major) +
                                    "." + std::to_string(managed->version.minor) +
                                    "; understood is 1: ask for it with max_version=(1, 0)");
         }
-        content.tensor = &managed->tensor;
-        content.read_only = (managed->flags & dlpack::flag_read_only) != 0;
+        content.tensor = &managed->dl_tensor;
+        content.read_only = (managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
         return content;
     }
-    if (PyCapsule_IsValid(capsule.ptr(), dlpack::Managed::name) != 0) {
-        auto* const managed = consume<dlpack::Managed>(capsule);
-        return {&managed->tensor, owned(managed), false};
+    if (PyCapsule_IsValid(capsule.ptr(), dlpack::Capsule<DLManagedTensor>::name) != 0) {
+        auto* const managed = consume<DLManagedTensor>(capsule);
+        return {&managed->dl_tensor, owned(managed), false};
     }
     const char* const name = PyCapsule_GetName(capsule.ptr());
     if (name == nullptr) PyErr_Clear();
     const std::string text = name == nullptr ? "" : name;
-    if (text == dlpack::Managed::used || text == dlpack::ManagedVersioned::used) {
+    if (text == dlpack::Capsule<DLManagedTensor>::used ||
+        text == dlpack::Capsule<DLManagedTensorVersioned>::used) {
         throw std::invalid_argument("the capsule was consumed already: ask its array for another one");
     }
     throw core::WrongKind("the capsule '" + text + "' is none of DLPack's");
 }
 
-ForeignLayout layout_of(const dlpack::Tensor& tensor) {
+ForeignLayout layout_of(const DLTensor& tensor) {
     ForeignLayout layout;
     layout.dtype = dlpack::to_numpy(tensor.dtype);
-    if (tensor.axes < 0 || tensor.axes > most_axes || (tensor.axes > 0 && tensor.shape == nullptr)) {
-        throw py::buffer_error("the capsule's tensor has " + std::to_string(tensor.axes) +
+    if (tensor.ndim < 0 || tensor.ndim > most_axes || (tensor.ndim > 0 && tensor.shape == nullptr)) {
+        throw py::buffer_error("the capsule's tensor has " + std::to_string(tensor.ndim) +
                                " axes; allowed are 0 to " + std::to_string(most_axes) + ", with a shape");
     }
-    for (std::int32_t i = 0; i < tensor.axes; ++i) {
+    for (std::int32_t i = 0; i < tensor.ndim; ++i) {
         if (tensor.shape[i] < 0) {
             throw py::buffer_error("the capsule's tensor has an extent of " +
                                    std::to_string(tensor.shape[i]) + "; allowed is 0 or more");
@@ -104,9 +106,9 @@ std::string device_text(std::pair<int, int> device) {
 // The device of cuscope for a device of DLPack.
 core::DevicePtr find_device(std::pair<int, int> device, const core::DevicePtr& near) {
     const auto [type, id] = device;
-    const bool simulated = type == dlpack::extension;
-    const bool any = type == dlpack::cuda_host || type == dlpack::cuda_managed;
-    if (simulated || any || type == dlpack::cuda) {
+    const bool simulated = type == dlpack::simulated;
+    const bool any = type == kDLCUDAHost || type == kDLCUDAManaged;
+    if (simulated || any || type == kDLCUDA) {
         if (near->simulated() == simulated && (any || near->ordinal() == id)) return near;
         for (const core::DevicePtr& known : core::devices()) {
             if (known->simulated() == simulated && (any || known->ordinal() == id)) return known;
@@ -139,13 +141,13 @@ std::pair<int, int> dlpack_device_of(const py::object& object) {
 DeviceArray from_dlpack_capsule(const py::object& capsule, const core::DevicePtr& near,
                                 const core::StreamPtr& ready) {
     const Content content = open_capsule(capsule);
-    const dlpack::Device& on = content.tensor->device;
-    if (on.type == dlpack::cpu) {
+    const DLDevice& on = content.tensor->device;
+    if (on.device_type == kDLCPU) {
         throw py::buffer_error(
             "the capsule's tensor is in the host's memory: pass the array itself, or cuscope.to_device() of "
             "it");
     }
-    const core::DevicePtr device = find_device({on.type, on.id}, near);
+    const core::DevicePtr device = find_device({on.device_type, on.device_id}, near);
     ForeignLayout layout = layout_of(*content.tensor);
     layout.read_only = content.read_only;
     return adopt(layout, device, content.owner, ready, false);
@@ -160,11 +162,11 @@ DeviceArray from_dlpack_object(const py::object& object, const core::StreamPtr& 
     if (ready->handle() == stream_per_thread) ready = device->legacy_stream();
     ready->check_usable();
     const py::object method = object.attr("__dlpack__");
-    const bool has_stream = on.first != dlpack::cuda_host;
+    const bool has_stream = on.first != kDLCUDAHost;
     py::dict arguments;
     if (has_stream) arguments["stream"] = reinterpret_cast<std::uintptr_t>(ready->handle());
     py::dict versioned = arguments.attr("copy")();
-    versioned["max_version"] = py::make_tuple(dlpack::major_version, dlpack::minor_version);
+    versioned["max_version"] = py::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
     py::object capsule;
     try {
         capsule = method(**versioned);

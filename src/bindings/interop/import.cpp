@@ -151,7 +151,7 @@ py::object optional_attribute(py::handle object, const char* name) {
 bool is_foreign_array(py::handle object) {
     if (is_plain(object)) return false;
     if (optional_attribute(object, "__dlpack__") && optional_attribute(object, "__dlpack_device__")) {
-        return dlpack_device_of(py::reinterpret_borrow<py::object>(object)).first != dlpack::cpu;
+        return dlpack_device_of(py::reinterpret_borrow<py::object>(object)).first != kDLCPU;
     }
     return bool(optional_attribute(object, "__cuda_array_interface__"));
 }
@@ -173,7 +173,7 @@ std::optional<DeviceArray> foreign_array(py::handle handle, const core::StreamPt
     if (interface && (!speaks_dlpack || states_its_stream(interface))) {
         return from_cuda_array_interface(object, interface, near);
     }
-    if (!speaks_dlpack || dlpack_device_of(object).first == dlpack::cpu) return std::nullopt;
+    if (!speaks_dlpack || dlpack_device_of(object).first == kDLCPU) return std::nullopt;
     DeviceArray array = from_dlpack_object(object, stream);
     // DLPack before 1.0 cannot express it.
     array.read_only = array.read_only || (interface && says_read_only(interface));

@@ -63,7 +63,7 @@ DeviceArray from_dlpack(const py::object& object, const DeviceLike& device, cons
             " has no __dlpack__() and __dlpack_device__(): cuscope.asarray() takes other arrays");
     }
     const core::DevicePtr near = on->device().shared_from_this();
-    if (!capsule && dlpack_device_of(object).first == dlpack::cpu) {
+    if (!capsule && dlpack_device_of(object).first == kDLCPU) {
         if (copied == false) {
             throw py::buffer_error(
                 "the array is in the host's memory, which has to be copied: leave out copy=False");

@@ -13,7 +13,7 @@ std::int64_t parse_duration(const std::optional<double>& seconds) {
     if (!seconds) return -1;
     if (!(*seconds >= 0 && *seconds <= 1e6)) {
         throw std::invalid_argument("duration: " + std::to_string(*seconds) +
-                                    " s is no duration; allowed is 0 to 1e6");
+                                    " s is not allowed; allowed is 0 to 1e6");
     }
     return std::llround(*seconds * 1e9);
 }

@@ -1,13 +1,13 @@
 #include "bindings/kernels/launch.hpp"
 
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <span>
 
 #include "bindings/support/fast_calls.hpp"
+#include "core/number.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -171,35 +171,15 @@ class FastArguments {
     }
 
     bool pack_number(core::ElementType type, PyObject* argument, std::size_t i) {
-        if (PyFloat_CheckExact(argument) != 0) return pack_real(type, PyFloat_AS_DOUBLE(argument), i);
+        if (PyFloat_CheckExact(argument) != 0)
+            return type.is_real() && core::store_real(type, PyFloat_AS_DOUBLE(argument), &values_[i]);
         if (PyLong_CheckExact(argument) == 0) return false;
         int overflow = 0;
         const long long value = PyLong_AsLongLongAndOverflow(argument, &overflow);
         if (overflow != 0) return false;
-        if (type.kind == 'f') {
-            constexpr long long exact = 1LL << 53;
-            return value <= exact && value >= -exact && pack_real(type, static_cast<double>(value), i);
-        }
-        const unsigned bits = static_cast<unsigned>(type.size) * 8;
-        if (type.kind == 'i') {
-            if (bits < 64 && (value < -(1LL << (bits - 1)) || value >= 1LL << (bits - 1))) return false;
-        } else if (type.kind != 'u' || value < 0 || (bits < 64 && value >> bits != 0)) {
-            return false;
-        }
-        std::memcpy(&values_[i], &value, type.size);
-        return true;
-    }
-
-    bool pack_real(core::ElementType type, double value, std::size_t i) {
-        if (type.kind != 'f') return false;
-        if (type.size == sizeof(double)) {
-            std::memcpy(&values_[i], &value, sizeof value);
-            return true;
-        }
-        const auto narrow = static_cast<float>(value);
-        if (type.size != sizeof(float) || std::isinf(narrow) != std::isinf(value)) return false;
-        std::memcpy(&values_[i], &narrow, sizeof narrow);
-        return true;
+        if (type.is_integer())
+            return core::store_integer(type, static_cast<std::uint64_t>(value), value < 0, &values_[i]);
+        return type.is_real() && core::store_real(type, static_cast<double>(value), &values_[i]);
     }
 
     std::uint64_t values_[most];

@@ -107,7 +107,7 @@ int parse_word(py::handle value, const char* what, const char* const* words, std
     for (std::size_t i = 0; i < count; ++i) {
         if (text == words[i]) return static_cast<int>(i) + first;
     }
-    throw std::invalid_argument(std::string(what) + ": '" + text + "' is none; allowed is " + allowed);
+    throw std::invalid_argument(std::string(what) + ": '" + text + "' is not allowed; allowed is " + allowed);
 }
 
 int parse_int(py::handle value, const char* what) {

@@ -6,16 +6,21 @@
 #include "core/stream/same_device.hpp"
 #include "ops/prediction.hpp"
 #include "ops/reduce/reduce.hpp"
+#include "runtime/element_types.hpp"
 
 namespace cuscope::bindings {
 namespace {
+
+ops::Type operand_type(const py::dtype& dtype) {
+    return ops::type_named(dtype.attr("name").cast<std::string>());
+}
 
 ops::Array to_operand(const DeviceArray& array, const core::StreamPtr& stream) {
     core::check_same_device({"array"}, *array.device, *stream);
     const std::vector<py::ssize_t> strides = strides_of(array);
     return {array.open(),
             array.pointer(),
-            ops::type_named(array.dtype.attr("name").cast<std::string>()),
+            operand_type(array.dtype),
             {array.shape.begin(), array.shape.end()},
             {strides.begin(), strides.end()}};
 }
@@ -156,6 +161,24 @@ void bind_operations(py::module_& m) {
         py::arg("x"), py::arg("y"), py::arg("out"), py::arg("stream"),
         "Enqueues out = sum(x * y) of two vectors; returns the variant that was taken, and the reason.");
     m.def(
+        "element_types",
+        [] {
+            py::typing::List<py::typing::Tuple<py::str, py::str>> types;
+            for (const ElementRow& row : element_types)
+                types.append(py::make_tuple(row.name, std::string(1, row.kind)));
+            return types;
+        },
+        "The dtypes that operations take: the name and the kind of each.");
+    m.def(
+        "result_dtype",
+        [](const std::string& op, const DTypeLike& dtype) {
+            const py::dtype given = parse_dtype(dtype);
+            const ops::Type type = operand_type(given),
+                            result = ops::result_type(ops::operation_named(op), type);
+            return DType(result == type ? given : py::dtype(ops::name(result)));
+        },
+        py::arg("op"), py::arg("dtype"), "The dtype in which the kernels of a reduction return the result.");
+    m.def(
         "reduce_variants",
         [](const core::DevicePtr& device) { return listed(ops::reduce_variants(*device)); },
         py::arg("device"), "Name, needs and idea of each variant.");
@@ -165,7 +188,7 @@ void bind_operations(py::module_& m) {
             const core::StreamPtr on = stream_or_current(stream, array.device);
             const py::dtype wanted = parse_dtype(dtype);
             const ops::Array from = to_operand(array, on);
-            const ops::Type to = ops::type_named(wanted.attr("name").cast<std::string>());
+            const ops::Type to = operand_type(wanted);
             const ops::Array result = without_gil([&] { return ops::packed(from, to, on); });
             return array_over(result.memory, array.shape, wanted);
         },

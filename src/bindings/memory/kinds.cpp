@@ -158,7 +158,7 @@ void advise(const DeviceArray& self, const std::string& advice, const py::object
         std::string names;
         for (const auto& known : advices)
             names += (names.empty() ? "'" : ", '") + std::string(known.first) + "'";
-        throw std::invalid_argument("advice: '" + advice + "' is none; there are " + names);
+        throw std::invalid_argument("advice: '" + advice + "' is not allowed; there are " + names);
     }
     const MemLocation location = location_of(device, self.device);
     const auto [offset, bytes] = bytes_of(self);

@@ -92,22 +92,22 @@ Examples
 >>> pool.statistics.used >= x.nbytes
 True
 )");
-    pool.def(
-            py::init([](const Scalar& limit, const IntLike& release_threshold, const DeviceLike& device) {
-                const std::size_t most = limit.is_none() ? 0 : parse_size(limit, "limit");
-                if (!limit.is_none() && most == 0) {
-                    throw std::invalid_argument("limit: 0 bytes hold nothing; allowed is 1 or more, or None");
-                }
-                const std::size_t threshold = parse_size(release_threshold, "release_threshold");
-                const core::DevicePtr on = device_or_current(device);
-                return without_gil([&] {
-                    PoolPtr made = Pool::create(on, most);
-                    if (threshold != 0) made->set_attribute(MemPoolAttribute::release_threshold, threshold);
-                    return wrap_pool(std::move(made));
-                });
-            }),
-            py::kw_only(), py::arg("limit") = py::none(), py::arg("release_threshold") = 0,
-            py::arg("device") = py::none())
+    pool.def(py::init([](const Scalar& limit, const IntLike& release_threshold, const DeviceLike& device) {
+                 const std::size_t most = limit.is_none() ? 0 : parse_size(limit, "limit");
+                 if (!limit.is_none() && most == 0) {
+                     throw std::invalid_argument(
+                         "limit: 0 is not allowed; allowed is 1 or more bytes, or None");
+                 }
+                 const std::size_t threshold = parse_size(release_threshold, "release_threshold");
+                 const core::DevicePtr on = device_or_current(device);
+                 return without_gil([&] {
+                     PoolPtr made = Pool::create(on, most);
+                     if (threshold != 0) made->set_attribute(MemPoolAttribute::release_threshold, threshold);
+                     return wrap_pool(std::move(made));
+                 });
+             }),
+             py::kw_only(), py::arg("limit") = py::none(), py::arg("release_threshold") = 0,
+             py::arg("device") = py::none())
         .def(
             "empty",
             [](const MemoryPool& self, const ShapeLike& shape, const OptionalDType& dtype,

@@ -79,7 +79,7 @@ QuietAnswer warn(double seconds) {
         }
         const PythonEntry inside;
         if (!inside) return QuietAnswer::reported;
-        const std::string text = "this has waited for " + std::to_string(std::llround(seconds)) +
+        const std::string text = "this call has waited for " + std::to_string(std::llround(seconds)) +
                                  " s, during which nothing has begun or ended:\n" + core::text_of(report);
         try {
             const py::object category = py::module_::import("cuscope._errors").attr("PendingWarning");

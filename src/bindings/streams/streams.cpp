@@ -40,7 +40,8 @@ void wait(const StreamObject& self, const EventOrStream& what, bool external) {
         without_gil([&] { stream->wait(*event, external); });
         return;
     }
-    if (external) throw std::invalid_argument("external: only events are waited for like that");
+    if (external)
+        throw std::invalid_argument("external: is for events; leave it out when a stream waits for a stream");
     const StreamObjectPtr foreign =
         py::isinstance<StreamObject>(what) ? nullptr : foreign_stream(what, self.device);
     if (!foreign && !py::isinstance<StreamObject>(what)) {

@@ -52,7 +52,7 @@ void set_raw(core::Argument& argument, const void* bytes, std::size_t count) {
 // Sets a scalar of a type that NumPy does not have, such as bfloat16 from ml_dtypes.
 void set_foreign_scalar(core::Argument& argument, py::handle object, const py::dtype& dtype) {
     const auto name = py::str(dtype.attr("name")).cast<std::string>();
-    if (name == "bfloat16") argument.element = core::bfloat16;
+    if (const core::ElementType type = core::element_type(name); type.known()) argument.element = type;
     if (name.starts_with("int") || name.starts_with("uint"))
         return set_integer(argument, py::int_(py::reinterpret_borrow<py::object>(object)));
     argument.kind = core::Argument::Kind::real;
@@ -298,8 +298,23 @@ std::vector<py::ssize_t> parse_shape(py::handle shape) {
     return extents;
 }
 
+namespace {
+
+py::dtype numpy_dtype(py::handle dtype) {
+    try {
+        return py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype));
+    } catch (const py::error_already_set& error) {
+        if (!error.matches(PyExc_TypeError)) throw;
+    }
+    const bool is_name = py::isinstance<py::str>(dtype);
+    throw core::WrongKind("dtype: takes a NumPy dtype or its name, not " +
+                          (is_name ? py::repr(dtype).cast<std::string>() : kind_of(dtype)));
+}
+
+}  // namespace
+
 py::dtype parse_dtype(py::handle dtype) {
-    const py::dtype parsed = py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype));
+    const py::dtype parsed = numpy_dtype(dtype);
     if (std::string_view("biufc").find(parsed.kind()) != std::string_view::npos) return parsed;
     if (parsed.attr("hasobject").cast<bool>()) {
         throw core::WrongKind("dtype: " + py::str(parsed).cast<std::string>() +
@@ -311,6 +326,19 @@ py::dtype parse_dtype(py::handle dtype) {
                               " is no type that kernels have; take a numeric or structured dtype");
     }
     return parsed;
+}
+
+void check_value(py::handle value) {
+    if (py::isinstance<DeviceArray>(value)) {
+        throw core::WrongKind("value: takes a number, not a DeviceArray: copy_from() copies arrays");
+    }
+    if (PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) return;
+    const py::array array(numpy().attr("asarray")(value));
+    const char kind = array.dtype().kind();
+    if (kind == 'O' || kind == 'U' || kind == 'S') {
+        throw core::WrongKind("value: takes a number, not " +
+                              (kind == 'O' ? kind_of(value) : py::repr(value).cast<std::string>()));
+    }
 }
 
 core::ElementType element_of(const py::dtype& dtype) {

@@ -148,6 +148,8 @@ std::string kind_of(py::handle value);
 // A number of bytes or items; `what` is the argument's name.
 std::size_t parse_size(py::handle value, const std::string& what);
 py::dtype parse_dtype(py::handle dtype);
+// Throws if `value` cannot be an element of an array: None, text, and objects that NumPy does not know.
+void check_value(py::handle value);
 core::ElementType element_of(const py::dtype& dtype);
 std::size_t byte_count(const std::vector<py::ssize_t>& shape, const py::dtype& dtype);
 

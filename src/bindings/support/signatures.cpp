@@ -1,8 +1,6 @@
 // Makes the signatures of bound functions readable. pybind11 writes "name(self: T, n: typing.SupportsIndex)"
-// as the first line of a docstring, which inspect.signature does not understand. CPython has its own form for
-// functions in C: the docstring begins with "name(self, n=0)\n--\n\n", which inspect.signature reads and
-// __doc__ leaves out. That form has no types, so a line with readable types follows it: help() shows both,
-// and Sphinx takes the types from that line.
+// as the first line of a docstring. The line is taken out of the docstring and kept, with readable types, for
+// inspect.signature, help() and Sphinx: see typed_functions.hpp.
 #include "bindings/support/signatures.hpp"
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <cstring>
 
 #include "bindings/support/objects.hpp"
+#include "bindings/support/typed_functions.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -66,37 +65,6 @@ std::string_view signature_in(std::string_view doc) {
                : line.substr(begin);
 }
 
-// inspect.signature only takes defaults that are literals.
-std::string literal(const std::string& value) {
-    constexpr std::string_view numpy = "numpy.";
-    return value.starts_with(numpy) ? "'" + value.substr(numpy.size()) + "'" : value;
-}
-
-// "(self, /, n, *, stream=None)". `self` is empty for functions without it.
-std::string text_signature(std::string_view signature, std::string_view self) {
-    std::string text = self.empty() ? "" : std::string(self) + ", /";
-    for (const SignatureParameter& one : parameters_of(signature)) {
-        if (one.name == "/" && !self.empty()) continue;
-        if (!text.empty()) text += ", ";
-        text += one.name;
-        if (!one.default_value.empty()) text += "=" + literal(one.default_value);
-    }
-    return "(" + text + ")";
-}
-
-enum class Role { function, method, accessor };
-
-// The docstring for CPython; empty if there is no signature to rewrite.
-std::string rewritten(const char* name, std::string_view doc, Role role, std::string_view self) {
-    const std::string_view signature = signature_in(doc);
-    if (signature.empty()) return {};
-    const std::string_view rest = doc.substr(std::min(doc.find('\n'), doc.size()));
-    const std::string typed = readable_signature(std::string(signature));
-    if (role == Role::accessor) return typed + std::string(rest);
-    return name + text_signature(typed, role == Role::method ? self : "") + "\n--\n\n" + name + typed +
-           std::string(rest);
-}
-
 // pybind11 frees the docstrings of its functions with std::free.
 char* allocated(const std::string& text) {
     auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
@@ -105,12 +73,22 @@ char* allocated(const std::string& text) {
     return copy;
 }
 
-void rewrite(PyMethodDef& definition, Role role, std::string_view self, bool of_pybind) {
-    if (definition.ml_doc == nullptr) return;
-    const std::string text = rewritten(definition.ml_name, definition.ml_doc, role, self);
-    if (text.empty()) return;
+// The signature that pybind11 wrote into a docstring, which loses it; empty if it wrote none.
+std::string take_signature(PyMethodDef& definition, bool accessor, bool of_pybind) {
+    const std::string_view doc = definition.ml_doc == nullptr ? "" : definition.ml_doc;
+    const std::string_view found = signature_in(doc);
+    if (found.empty()) return {};
+    std::string signature = readable_signature(std::string(found));
+    if (accessor && signature.starts_with("(arg0: ")) {  // pybind11 does not always name `self` there
+        const std::size_t end = std::min(signature.find(", "), signature.find(") -> "));
+        signature.erase(1, end - 1 + (signature[end] == ',' ? 2 : 0));
+    }
+    std::string_view rest = doc.substr(std::min(doc.find('\n'), doc.size()));
+    while (rest.starts_with('\n')) rest.remove_prefix(1);
+    char* const text = allocated(std::string(rest));
     if (of_pybind) std::free(const_cast<char*>(definition.ml_doc));
-    definition.ml_doc = allocated(text);
+    definition.ml_doc = text;
+    return signature;
 }
 
 PyCFunctionObject* function_in(py::handle value) {
@@ -119,51 +97,32 @@ PyCFunctionObject* function_in(py::handle value) {
     return raw != nullptr && PyCFunction_Check(raw) ? reinterpret_cast<PyCFunctionObject*>(raw) : nullptr;
 }
 
-// A bound method of pybind11 is a MethodType around a function, from whose signature inspect.signature
-// removes the first parameter. A method descriptor binds itself, and "$self" marks the parameter to remove.
-constexpr std::string_view self_of_pybind = "self", self_of_descriptor = "$self";
+enum class Role { function, method, accessor };
 
-void rewrite_member(py::handle value) {
+void publish_function(PyCFunctionObject* function, std::string name, Role role, bool of_pybind = true) {
+    std::string signature = take_signature(*function->m_ml, role == Role::accessor, of_pybind);
+    if (signature.empty()) return;
+    add_types(function, {std::move(name), std::move(signature), role != Role::function});
+}
+
+void publish_member(const std::string& name, py::handle value) {
     if (PyCFunctionObject* const method = function_in(value)) {
-        rewrite(*method->m_ml, Role::method, self_of_pybind, true);
+        publish_function(method, name, Role::method);
     } else if (Py_IS_TYPE(value.ptr(), &PyMethodDescr_Type)) {
-        rewrite(*reinterpret_cast<PyMethodDescrObject*>(value.ptr())->d_method, Role::method,
-                self_of_descriptor, false);
+        auto* const descriptor = reinterpret_cast<PyMethodDescrObject*>(value.ptr());
+        std::string signature = take_signature(*descriptor->d_method, false, false);
+        if (!signature.empty()) add_types(descriptor, {name, std::move(signature), true});
     } else if (Py_IS_TYPE(value.ptr(), &PyStaticMethod_Type)) {
         const py::object held = value.attr("__func__");
         if (PyCFunctionObject* const function = function_in(held))
-            rewrite(*function->m_ml, Role::function, "", true);
+            publish_function(function, name, Role::function);
     } else if (PyObject_TypeCheck(value.ptr(), &PyProperty_Type) != 0) {
         for (const char* const part : {"fget", "fset"}) {
             const py::object held = value.attr(part);
             if (PyCFunctionObject* const function = function_in(held))
-                rewrite(*function->m_ml, Role::accessor, "", true);
+                publish_function(function, name, Role::accessor);
         }
     }
-}
-
-// inspect.signature reads the parameters of a class from tp_doc. __doc__ is an attribute of its own.
-void rewrite_constructor(const py::type& type) {
-    const py::dict members(type.attr("__dict__"));
-    PyCFunctionObject* const init = members.contains("__init__") ? function_in(members["__init__"]) : nullptr;
-    if (init == nullptr || init->m_ml->ml_doc == nullptr) return;
-    const std::string_view signature = signature_in(init->m_ml->ml_doc);
-    if (signature.empty()) return;
-    const std::string text = type.attr("__name__").cast<std::string>() +
-                             text_signature(readable_signature(std::string(signature)), "") + "\n--\n\n";
-    auto* const raw = reinterpret_cast<PyTypeObject*>(type.ptr());
-#if PY_VERSION_HEX >= 0x030D0000
-    constexpr auto allocate = PyMem_Malloc;
-    constexpr auto release = PyMem_Free;
-#else
-    constexpr auto allocate = PyObject_Malloc;
-    constexpr auto release = PyObject_Free;
-#endif
-    auto* const copy = static_cast<char*>(allocate(text.size() + 1));
-    if (copy == nullptr) throw std::bad_alloc();
-    std::memcpy(copy, text.c_str(), text.size() + 1);
-    release(const_cast<char*>(raw->tp_doc));
-    raw->tp_doc = copy;
 }
 
 }  // namespace
@@ -214,15 +173,21 @@ void publish_types(const py::module_& m) {
 }
 
 void publish_signatures(const py::module_& m) {
+    prepare_typed_functions();
     for (const auto& [name, value] : py::dict(m.attr("__dict__"))) {
         if (PyCFunctionObject* const function = function_in(value)) {
             // Functions of FastMethod have no object of pybind11 as self, and own their docstring.
-            rewrite(*function->m_ml, Role::function, "", function->m_self != nullptr);
+            publish_function(function, name.cast<std::string>(), Role::function, function->m_self != nullptr);
         }
     }
     for (const py::type& type : own_types(m)) {
-        rewrite_constructor(type);
-        for (const auto& [name, value] : py::dict(type.attr("__dict__"))) rewrite_member(value);
+        const auto class_name = type.attr("__name__").cast<std::string>();
+        const py::dict members(type.attr("__dict__"));
+        for (const auto& [name, value] : members)
+            publish_member(class_name + "." + name.cast<std::string>(), value);
+        PyCFunctionObject* const init =
+            members.contains("__init__") ? function_in(members["__init__"]) : nullptr;
+        if (init != nullptr) show_constructor(type, init);
     }
 }
 

@@ -1,4 +1,4 @@
-// How the signatures of functions read: in docstrings, for inspect.signature, and in messages.
+// How the signatures of functions read: in inspect.signature, in the stub, and in messages.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ std::vector<SignatureParameter> parameters_of(std::string_view signature);
 
 // Sets the module of the types that are bound so far, and of their methods, to "cuscope".
 void publish_types(const py::module_& m);
-// Rewrites the docstrings of all functions, so that inspect.signature and help() know their parameters.
+// Moves the signatures of all functions from their docstrings to inspect.signature.
 void publish_signatures(const py::module_& m);
 
 }  // namespace cuscope::bindings

@@ -59,7 +59,7 @@ std::string given(PyObject* const* arguments, std::size_t first, std::size_t cou
         text += (text.empty() ? "" : ", ") + py::str(PyTuple_GET_ITEM(names, i)).cast<std::string>() + "=" +
                 kind_of(arguments[count + static_cast<std::size_t>(i)]);
     }
-    return text.empty() ? "no arguments" : "(" + text + ")";
+    return "(" + text + ")";
 }
 
 bool is_instance_of(PyObject* value, std::string_view type) {
@@ -102,12 +102,18 @@ std::string wrong_type(const SignatureParameter& parameter, PyObject* value) {
                : "'" + parameter.name + "' takes " + parameter.type + ", not " + kind_of(value);
 }
 
-// Which argument is wrong, for a function with one signature; empty if the signature does not tell.
-std::string reason(const std::vector<SignatureParameter>& parameters, PyObject* const* arguments,
-                   std::size_t count, PyObject* names) {
+// Why a call is wrong. The text is empty if the signature does not tell.
+struct Reason {
+    std::string text;
+    bool with_given = true;  // the message lists the arguments of the call, too
+};
+
+// Which argument is wrong, for a function with one signature.
+Reason reason(const std::vector<SignatureParameter>& parameters, PyObject* const* arguments,
+              std::size_t count, PyObject* names) {
     std::size_t position = 0;
     bool by_name_only = false, all_positions = false, all_names = false;
-    std::vector<std::string> missing;
+    std::string missing, twice;  // names of arguments
     std::vector<std::pair<const SignatureParameter*, PyObject*>> passed;
     const auto named = static_cast<std::size_t>(names == nullptr ? 0 : PyTuple_GET_SIZE(names));
     const auto name_at = [&](std::size_t i) {
@@ -128,25 +134,28 @@ std::string reason(const std::vector<SignatureParameter>& parameters, PyObject* 
             all_positions = one.name.size() > 1;
         } else if (!by_name_only && position < count) {
             passed.emplace_back(&one, arguments[position++]);
+            if (twice.empty() && value_of(one.name) != nullptr) twice = one.name;
         } else if (PyObject* const value = value_of(one.name)) {
             passed.emplace_back(&one, value);
-        } else if (one.default_value.empty()) {
-            missing.push_back(one.name);
+        } else if (one.default_value.empty() && missing.empty()) {
+            missing = one.name;
         }
     }
     for (std::size_t i = 0; i < named && !all_names; ++i) {
         const std::string name = name_at(i);
         if (std::none_of(parameters.begin(), parameters.end(),
                          [&](const auto& one) { return one.name == name; }))
-            return "it has no argument '" + name + "'";
+            return {"there is no argument '" + name + "'"};
     }
+    if (!twice.empty()) return {"'" + twice + "' is given twice"};
     if (position < count && !all_positions) {
-        return position == 0 ? "it takes no arguments without a name"
-                             : "it takes at most " + std::to_string(position) + " without a name";
+        return {position == 0 ? "takes no arguments without a name"
+                              : "takes at most " + std::to_string(position) + " without a name, not " +
+                                    std::to_string(count)};
     }
-    if (!missing.empty()) return "'" + missing.front() + "' is missing";
+    if (!missing.empty()) return {"'" + missing + "' is missing", count + named > 0};
     for (const auto& [parameter, value] : passed) {
-        if (std::string text = wrong_type(*parameter, value); !text.empty()) return text;
+        if (std::string text = wrong_type(*parameter, value); !text.empty()) return {text, false};
     }
     return {};
 }
@@ -177,12 +186,12 @@ void explain(const PyObject* self, PyObject* const* arguments, std::size_t count
     }
     const std::size_t first = method && count > 0 ? 1 : 0;
     const std::vector<std::string> signatures = listed(message);
-    std::string why;
+    Reason why;
     if (signatures.size() == 1)
         why = reason(parameters_of(signatures.front()), arguments + first, count - first, names);
-    const std::string text = name + "(): takes no such arguments as " +
-                             given(arguments, first, count, names) + (why.empty() ? "" : ", because " + why) +
-                             "; allowed is " + joined(signatures, name);
+    std::string text = name + "(): " + (why.text.empty() ? "takes other arguments" : why.text);
+    if (why.with_given) text += "; given is " + given(arguments, first, count, names);
+    text += "; allowed is " + joined(signatures, name);
     PyErr_SetString(PyExc_TypeError, text.c_str());
 }
 

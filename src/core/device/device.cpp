@@ -271,7 +271,7 @@ void Device::fail(Status status, const std::string& call, std::string detail, st
 
 void Device::refuse_generation(const char* what) const {
     throw std::invalid_argument(std::string(what) + " was made before " + name_ +
-                                " was reset, and went with it: make a new one");
+                                " was reset, and the reset destroyed it: make a new one");
 }
 
 bool Device::releasable(unsigned generation) const noexcept {

@@ -20,7 +20,7 @@ Underway& underway() {
     return *instance;
 }
 
-thread_local std::weak_ptr<Capture> last_spoilt;
+thread_local std::weak_ptr<Capture> last_invalidated;
 
 std::atomic<int> left_count{0};  // captures that were left behind and have not ended
 
@@ -283,10 +283,10 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly,
         bool known = false;  // is the call that invalidated the capture known?
         if (capture && status == Status::stream_capture_invalidated) {
             const std::lock_guard lock(capture->mutex_);
-            known = !capture->spoilt_by_.empty();
-            detail = capture->spoilt_by_.empty()
-                         ? "the capture was spoilt by a call that cuscope did not make"
-                         : "the capture was spoilt by " + capture->spoilt_by_;
+            known = !capture->invalidated_by_.empty();
+            detail = capture->invalidated_by_.empty()
+                         ? "the capture was invalidated by a call that cuscope did not make"
+                         : "the capture was invalidated by " + capture->invalidated_by_;
             if (!capture->place_.empty()) detail += " at " + capture->place_;
             if (!capture->why_.empty()) detail += ": " + capture->why_;
             hint = "Make that call before the capture begins, or after it has ended.";
@@ -426,7 +426,7 @@ void Capture::update_dependencies(const StreamPtr& stream,
     for (const auto& node : nodes) {
         node->check_usable();
         if (status == CaptureStatus::active && node->graph()->handle() != handle)
-            throw std::invalid_argument("nodes: a node that is none of the graph that is being captured");
+            throw std::invalid_argument("nodes: one of them is not in the graph that is being captured");
         handles.push_back(node->handle());
     }
     device.check(runtime.stream_update_capture_dependencies(
@@ -443,7 +443,7 @@ void Capture::note_failure(Status status, const std::string& call, const std::st
         for (const auto& capture : captures()) {
             {
                 const std::lock_guard lock(capture->mutex_);
-                if (!capture->spoilt_by_.empty()) continue;
+                if (!capture->invalidated_by_.empty()) continue;
             }
             Runtime& runtime = capture->origin_->device().runtime();
             CaptureStatus now = CaptureStatus::none;
@@ -452,9 +452,9 @@ void Capture::note_failure(Status status, const std::string& call, const std::st
                 continue;
             }
             const std::lock_guard lock(capture->mutex_);
-            capture->spoilt_by_ = call + " (" + name(status) + ")";
+            capture->invalidated_by_ = call + " (" + name(status) + ")";
             capture->why_ = detail;
-            last_spoilt = capture;
+            last_invalidated = capture;
         }
     } catch (...) {
         // Out of memory while noting the call. The capture's own error is reported all the same, without
@@ -463,11 +463,11 @@ void Capture::note_failure(Status status, const std::string& call, const std::st
 }
 
 void Capture::note_place(const std::string& place) {
-    const std::shared_ptr<Capture> spoilt = last_spoilt.lock();
-    last_spoilt.reset();
-    if (!spoilt) return;
-    const std::lock_guard lock(spoilt->mutex_);
-    if (spoilt->place_.empty()) spoilt->place_ = place;
+    const std::shared_ptr<Capture> capture = last_invalidated.lock();
+    last_invalidated.reset();
+    if (!capture) return;
+    const std::lock_guard lock(capture->mutex_);
+    if (capture->place_.empty()) capture->place_ = place;
 }
 
 }  // namespace cuscope::core

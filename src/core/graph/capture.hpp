@@ -120,7 +120,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
     std::vector<StreamPtr> streams_;
     std::unordered_map<const Stream*, std::shared_ptr<DeviceMemory>> own_;
     std::shared_ptr<Graph> unfinished_;  // null: not asked for yet
-    std::string spoilt_by_, why_, place_;
+    std::string invalidated_by_, why_, place_;
 };
 
 // The number of captures that this package began in this process and that have not ended. While there are

@@ -406,15 +406,15 @@ const char* meaning(GraphInstantiateResult result) {
         case GraphInstantiateResult::invalid_structure:
             return "its edges close a cycle";
         case GraphInstantiateResult::node_operation_not_supported:
-            return "the device cannot start such a node by itself, as the body of a conditional or a launch "
-                   "from "
-                   "a kernel asks for: kernels, memsets, copies of memory that is not pageable and child "
-                   "graphs "
-                   "of such it can";
+            return "the device cannot start such a node by itself, which the body of a conditional node and "
+                   "a "
+                   "launch from a kernel need: allowed are kernels, memsets, copies without pageable "
+                   "memory, and child graphs of these nodes";
         case GraphInstantiateResult::multiple_devices_not_supported:
-            return "what the device starts by itself is of this one device, and not of pageable memory";
+            return "nodes that the device starts by itself must be on this one device, and use no pageable "
+                   "memory";
         case GraphInstantiateResult::conditional_handle_unused:
-            return "no conditional node has one of its conditions";
+            return "one of its conditions belongs to no conditional node";
         default:
             return "";
     }

@@ -20,7 +20,7 @@ std::shared_ptr<DeviceMemory> DeviceMemory::capture_allocation(const StreamPtr& 
     const Enqueue enqueue(*stream);
     if (!stream->capturing()) {
         throw std::invalid_argument(
-            "malloc_async: the stream is not being captured; cs.empty() gives memory that is there at once");
+            "malloc_async: the stream is not being captured; cs.empty() allocates outside of captures");
     }
     if (bytes == 0) throw std::invalid_argument("shape: a node of a graph allocates one byte or more");
     Device& device = stream->device();
@@ -38,9 +38,8 @@ void DeviceMemory::free_of_graph(const StreamPtr& stream) {
     stream->check_usable();
     if (allocation_.kind != Kind::graph) {
         throw std::invalid_argument(
-            "free_async: only what a node of a graph allocates is freed by a call; other memory goes back "
-            "once "
-            "nobody uses it any more (array.close() gives it up at once)");
+            "free_async: frees only memory that a node of a graph allocates; other memory is freed once no "
+            "array uses it (array.close() ends the use of an array at once)");
     }
     refuse_legacy_in_capture(*stream, "cudaFreeAsync");
     Device& of_stream = stream->device();

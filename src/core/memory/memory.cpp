@@ -369,7 +369,7 @@ DeviceMemory::~DeviceMemory() {
 namespace {
 
 [[noreturn]] void not_managed() {
-    throw std::invalid_argument("the array is no managed memory: make it with cuscope.empty_managed()");
+    throw std::invalid_argument("the array is not in managed memory: make it with cuscope.empty_managed()");
 }
 
 }  // namespace

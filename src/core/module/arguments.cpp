@@ -4,8 +4,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <stdexcept>
+
+#include "core/number.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -187,12 +188,8 @@ void pack_graph_exec(const Slot& slot, const Argument& argument, void* out) {
 }
 
 std::string integer_range(ElementType type) {
-    const bool is_signed = type.kind == 'i';
-    const unsigned bits = static_cast<unsigned>(type.size) * 8;
-    const std::uint64_t largest =
-        std::numeric_limits<std::uint64_t>::max() >> (64 - bits + (is_signed ? 1 : 0));
-    const std::string low = is_signed ? "-" + std::to_string(largest + 1) : "0";
-    return "an integer from " + low + " to " + std::to_string(largest);
+    const IntegerLimits limits = integer_limits(type);
+    return "an integer from " + std::to_string(limits.least) + " to " + std::to_string(limits.most);
 }
 
 // A hint for an array that was passed where a number is expected.
@@ -211,17 +208,8 @@ void pack_integer(const Slot& slot, const Argument& argument, ElementType type, 
     if (argument.kind != Argument::Kind::integer && argument.kind != Argument::Kind::boolean) {
         slot.wrong_kind(integer_range(type), argument, where_the_number_is(argument));
     }
-    const unsigned bits = static_cast<unsigned>(type.size) * 8;
-    bool fits = !argument.too_big;
-    if (type.kind == 'u') {
-        fits = fits && !argument.negative && (bits == 64 || argument.integer >> bits == 0);
-    } else if (argument.negative) {
-        fits = fits && static_cast<std::int64_t>(argument.integer) >= -(std::int64_t{1} << (bits - 2)) * 2;
-    } else {
-        fits = fits && argument.integer >> (bits - 1) == 0;
-    }
-    if (!fits) slot.out_of_range(integer_range(type), argument);
-    std::memcpy(out, &argument.integer, type.size);  // CUDA hosts are little-endian
+    if (argument.too_big || !store_integer(type, argument.integer, argument.negative, out))
+        slot.out_of_range(integer_range(type), argument);
 }
 
 double as_real(const Argument& argument) {
@@ -230,57 +218,13 @@ double as_real(const Argument& argument) {
                              : static_cast<double>(argument.integer);
 }
 
-// For each 16-bit float type: the number of fraction bits and the exponent's bias.
-struct SmallFloat {
-    int fraction, bias;
-
-    unsigned infinity() const { return static_cast<unsigned>(2 * bias + 1) << fraction; }
-};
-constexpr SmallFloat half{10, 15}, brain{7, 127};
-
-// Rounded once, to nearest even, as NumPy does.
-std::uint16_t to_small(SmallFloat type, double value) {
-    const double size = std::fabs(value);
-    unsigned bits = 0;
-    if (std::isnan(value)) {
-        std::uint64_t whole = 0;
-        std::memcpy(&whole, &value, sizeof whole);
-        const auto first = static_cast<unsigned>(whole >> (52 - type.fraction)) & ((1u << type.fraction) - 1);
-        bits = type.infinity() | first | 1u << (type.fraction - 1);
-    } else if (std::isinf(value)) {
-        bits = type.infinity();
-    } else if (size > 0) {
-        const int least = 1 - type.bias;  // the exponent of the smallest normal number
-        const int exponent = std::max(std::ilogb(size), least);
-        const auto units = static_cast<unsigned>(std::nearbyint(std::ldexp(size, type.fraction - exponent)));
-        bits = std::min((static_cast<unsigned>(exponent - least) << type.fraction) + units, type.infinity());
-    }
-    return static_cast<std::uint16_t>(bits | (std::signbit(value) ? 0x8000u : 0u));
-}
-
-// `type` is a NumPy float or bfloat16.
 void pack_real(const Slot& slot, const Argument& argument, ElementType type, void* out) {
     if ((argument.kind != Argument::Kind::integer && argument.kind != Argument::Kind::real &&
          argument.kind != Argument::Kind::boolean)) {
         slot.wrong_kind("a number", argument, where_the_number_is(argument));
     }
-    const auto out_of_range = [&] {
+    if (argument.too_big || !store_real(type, as_real(argument), out))
         slot.out_of_range("a number that " + name(type) + " can hold", argument);
-    };
-    if (argument.too_big) out_of_range();
-    const double value = as_real(argument);
-    if (type.size == 8) {
-        std::memcpy(out, &value, 8);
-    } else if (type.size == 4) {
-        const auto narrow = static_cast<float>(value);
-        if (std::isinf(narrow) && !std::isinf(value)) out_of_range();
-        std::memcpy(out, &narrow, 4);
-    } else {
-        const SmallFloat& small = type == bfloat16 ? brain : half;
-        const std::uint16_t narrow = to_small(small, value);
-        if ((narrow & 0x7fffu) == small.infinity() && !std::isinf(value)) out_of_range();
-        std::memcpy(out, &narrow, 2);
-    }
 }
 
 // Packs two numbers of type `part`. A real number gets the imaginary part 0.
@@ -321,17 +265,15 @@ void pack_scalar(const Slot& slot, const Argument& argument, void* out) {
         case 'i':
         case 'u':
             return pack_integer(slot, argument, type, out);
-        case 'f':
-            return pack_real(slot, argument, type, out);
-        case 'E':
-            if (argument.kind == Argument::Kind::bytes && argument.bytes == type.size) {
-                std::memcpy(out, argument.address, type.size);
-                return;
-            }
-            return pack_real(slot, argument, type, out);
-        default:
+        case 'c':
             return pack_complex(slot, argument, {'f', type.size / 2}, out);
+        default:
+            break;
     }
+    // NumPy may lack the dtype: then a program has the number's bytes.
+    const bool as_bytes = argument.kind == Argument::Kind::bytes && argument.bytes == type.size;
+    if (type.in_numpy() || !as_bytes) return pack_real(slot, argument, type, out);
+    std::memcpy(out, argument.address, type.size);
 }
 
 bool is_number(const Argument& argument) {

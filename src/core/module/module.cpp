@@ -271,8 +271,8 @@ void Kernel::load_parameters(std::vector<Parameter> known) {
     }
     for (Parameter& parameter : known) {
         ElementType element = element_type(parameter.element);
-        // NumPy without ml_dtypes has no bfloat16, so a pointer to it takes arrays of any type of that size.
-        if (parameter.kind == ParameterKind::pointer && element == bfloat16) element = {};
+        // NumPy without ml_dtypes has no bfloat16, so a pointer to such a type takes arrays of any type.
+        if (parameter.kind == ParameterKind::pointer && !element.in_numpy()) element = {};
         VectorType vector;
         if (parameter.kind == ParameterKind::opaque) vector = vector_type(parameter.type);
         if (vector.bytes() != parameter.size) vector = {};

@@ -35,7 +35,7 @@ void Event::record_in_capture(const Stream& stream, bool external) {
     if (external) {
         if (!capture) {
             throw std::invalid_argument(
-                "external: the stream is not being captured, and any record in it is an ordinary one");
+                "external: the stream is not being captured; leave out external=True");
         }
         device().check(device().runtime().event_record_with_flags(handle(), stream.handle(),
                                                                   flags::event_record_external),
@@ -54,8 +54,9 @@ void Event::record_in_capture(const Stream& stream, bool external) {
 void Event::refuse_if_captured(const char* call) const {
     if (!captured()) return;
     if (capture() != nullptr) {
-        refuse_in_capture(Status::captured_event, call,
-                          "the event was recorded in a stream that is being captured: nothing has happened");
+        refuse_in_capture(
+            Status::captured_event, call,
+            "the event was recorded in a stream that is being captured, and captured work has not run");
     }
     throw Error(
         Status::invalid_value, call,

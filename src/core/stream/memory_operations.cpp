@@ -67,7 +67,7 @@ void check_takes_operations(const Memory& memory) {
         (kind == Kind::pooled    ? "of a pool"
          : kind == Kind::managed ? "that is managed"
                                  : "that a node of a graph allocates") +
-        ", on which devices do no stream memory operations: take cs.empty_plain(), a variable of a module "
+        ", which stream memory operations cannot use: take cs.empty_plain(), a variable of a module "
         "(Module.symbol) or page-locked memory (cs.pinned_empty)");
 }
 

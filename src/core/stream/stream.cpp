@@ -318,7 +318,7 @@ void Stream::wait_in_capture(const Event& event, bool external) {
     if (external) {
         if (!own) {
             throw std::invalid_argument(
-                "external: the stream is not being captured, and any wait of it is an ordinary one");
+                "external: the stream is not being captured; leave out external=True");
         }
     } else if (!recorded && event.captured()) {
         throw Error(Status::invalid_value, "cudaStreamWaitEvent",

@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "ops/elements.hpp"
 #include "ops/launch.hpp"
 #include "ops/matmul/blas.hpp"
-#include "ops/small_floats.hpp"
 
 namespace cuscope::ops {
 namespace {
@@ -54,7 +54,7 @@ void multiply_rows(const Problem& p, const Matrices<T>& m, int first, int last) 
             }
         }
         for (int column = 0; column < p.n; ++column) {
-            if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+            if constexpr (is_small_float<T>) {
                 m.c[row * p.c_row + column] = T::from(sums[static_cast<std::size_t>(column)]);
             } else {
                 m.c[row * p.c_row + column] = static_cast<T>(sums[static_cast<std::size_t>(column)]);
@@ -121,43 +121,27 @@ struct Way {
     bool shared;
 };
 
-Way way_of(Type type) {
+template <class T>
+Way way_of() {
     const bool blas = Blas::of_process().found();
-    switch (type) {
-        case Type::boolean:
-            return {multiply_share<bool, unsigned char>, true};
-        case Type::int8:
-        case Type::uint8:
-            return {multiply_share<std::uint8_t, std::uint32_t>, true};
-        case Type::int16:
-        case Type::uint16:
-            return {multiply_share<std::uint16_t, std::uint32_t>, true};
-        case Type::int32:
-        case Type::uint32:
-            return {multiply_share<std::uint32_t, std::uint32_t>, true};
-        case Type::int64:
-        case Type::uint64:
-            return {multiply_share<std::uint64_t, std::uint64_t>, true};
-        case Type::float16:
-            if (blas) return {multiply_widened<Half>, false};
-            return {multiply_share<Half, float>, true};
-        case Type::bfloat16:
-            if (blas) return {multiply_widened<BFloat16>, false};
-            return {multiply_share<BFloat16, float>, true};
-        case Type::float32:
-            if (blas) return {multiply_by_blas<float>, false};
-            return {multiply_share<float, float>, true};
-        case Type::float64:
-            if (blas) return {multiply_by_blas<double>, false};
-            return {multiply_share<double, double>, true};
-        case Type::complex64:
-            if (blas) return {multiply_by_blas<std::complex<float>>, false};
-            return {multiply_share<std::complex<float>, std::complex<float>>, true};
-        case Type::complex128:
-            break;
+    if constexpr (std::is_same_v<T, bool>) {
+        return {multiply_share<bool, unsigned char>, true};
+    } else if constexpr (std::is_integral_v<T>) {  // the bits of a product are the same with and without
+                                                   // signs
+        using Unsigned = std::make_unsigned_t<T>;
+        return {multiply_share<Unsigned, std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>,
+                true};
+    } else if constexpr (is_small_float<T>) {
+        if (blas) return {multiply_widened<T>, false};
+        return {multiply_share<T, float>, true};
+    } else {
+        if (blas) return {multiply_by_blas<T>, false};
+        return {multiply_share<T, T>, true};
     }
-    if (blas) return {multiply_by_blas<std::complex<double>>, false};
-    return {multiply_share<std::complex<double>, std::complex<double>>, true};
+}
+
+Way way_of(Type type) {
+    return with_element(type, [](auto element) { return way_of<typename decltype(element)::type>(); });
 }
 
 }  // namespace

@@ -9,16 +9,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "ops/small_floats.hpp"
+#include "ops/elements.hpp"
 
 namespace cuscope::ops {
-
-template <class T>
-inline constexpr bool is_complex = false;
-template <class T>
-inline constexpr bool is_complex<std::complex<T>> = true;
-template <class T>
-inline constexpr bool is_small_float = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 // The type that elements are computed with.
 template <class T>

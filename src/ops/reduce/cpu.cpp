@@ -245,38 +245,8 @@ Way way_for(Operation operation) {
 }
 
 Way way_for(Operation operation, Type type) {
-    switch (type) {
-        case Type::boolean:
-            return way_for<bool>(operation);
-        case Type::int8:
-            return way_for<std::int8_t>(operation);
-        case Type::int16:
-            return way_for<std::int16_t>(operation);
-        case Type::int32:
-            return way_for<std::int32_t>(operation);
-        case Type::int64:
-            return way_for<std::int64_t>(operation);
-        case Type::uint8:
-            return way_for<std::uint8_t>(operation);
-        case Type::uint16:
-            return way_for<std::uint16_t>(operation);
-        case Type::uint32:
-            return way_for<std::uint32_t>(operation);
-        case Type::uint64:
-            return way_for<std::uint64_t>(operation);
-        case Type::float16:
-            return way_for<Half>(operation);
-        case Type::bfloat16:
-            return way_for<BFloat16>(operation);
-        case Type::float32:
-            return way_for<float>(operation);
-        case Type::float64:
-            return way_for<double>(operation);
-        case Type::complex64:
-            return way_for<std::complex<float>>(operation);
-        default:
-            return way_for<std::complex<double>>(operation);
-    }
+    return with_element(type,
+                        [&](auto element) { return way_for<typename decltype(element)::type>(operation); });
 }
 
 }  // namespace

@@ -77,20 +77,9 @@ const Rung& rung_named(const std::string& name) {
 // The type that is computed in. The variants support 32 and 64-bit integers, float and double.
 Type computed_type(Operation operation, Type in, Type out) {
     const Type from = operation == Operation::sum || operation == Operation::prod ? out : in;
-    switch (from) {
-        case Type::boolean:
-        case Type::int8:
-        case Type::int16:
-            return Type::int32;
-        case Type::uint8:
-        case Type::uint16:
-            return Type::uint32;
-        case Type::float16:
-        case Type::bfloat16:
-            return Type::float32;
-        default:
-            return from;
-    }
+    if (size_of(from) >= 4) return from;
+    if (from == Type::boolean || kind_of(from) == 'i') return Type::int32;
+    return kind_of(from) == 'u' ? Type::uint32 : Type::float32;
 }
 
 const char* kernel_operation(Operation operation) {

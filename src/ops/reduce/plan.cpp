@@ -26,8 +26,8 @@ Operation operation_named(std::string_view name) {
 const char* name(Operation operation) { return names[static_cast<std::size_t>(operation)].data(); }
 
 Type result_type(Operation operation, Type type) {
-    const bool is_signed = (type >= Type::int8 && type <= Type::int64) || type == Type::boolean;
-    const bool is_integer = is_signed || (type >= Type::uint8 && type <= Type::uint64);
+    const bool is_signed = kind_of(type) == 'i' || type == Type::boolean;
+    const bool is_integer = is_signed || kind_of(type) == 'u';
     switch (operation) {
         case Operation::sum:
         case Operation::prod:

@@ -2,7 +2,6 @@
 
 #include <cxxabi.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -10,46 +9,41 @@
 #include <utility>
 
 #include "runtime/compile/characters.hpp"
+#include "runtime/element_types.hpp"
 
 namespace cuscope {
 namespace {
 
-struct Scalar {
-    std::string_view type;     // the demangler's name
-    std::string_view element;  // NumPy's name
-    std::size_t size;
+// A type that the table of element types has under another spelling.
+struct Spelling {
+    std::string_view type, element;
 };
 
-constexpr std::array scalars = {
-    Scalar{"bool", "bool", 1},
-    Scalar{"char", "int8", 1},
-    Scalar{"signed char", "int8", 1},
-    Scalar{"unsigned char", "uint8", 1},
-    Scalar{"short", "int16", 2},
-    Scalar{"unsigned short", "uint16", 2},
-    Scalar{"int", "int32", 4},
-    Scalar{"unsigned int", "uint32", 4},
-    Scalar{"unsigned", "uint32", 4},
-    Scalar{"long", "int64", 8},
-    Scalar{"unsigned long", "uint64", 8},
-    Scalar{"long long", "int64", 8},
-    Scalar{"unsigned long long", "uint64", 8},
-    Scalar{"float", "float32", 4},
-    Scalar{"double", "float64", 8},
-    Scalar{"__half", "float16", 2},
-    Scalar{"half", "float16", 2},
-    Scalar{"__nv_bfloat16", "bfloat16", 2},
-    Scalar{"nv_bfloat16", "bfloat16", 2},
-    Scalar{"char8_t", "uint8", 1},
-    Scalar{"char16_t", "uint16", 2},
-    Scalar{"char32_t", "uint32", 4},
-    Scalar{"wchar_t", "int32", 4},
+constexpr std::array other_spellings = {
+    Spelling{"bool", "bool"},
+    Spelling{"char", "int8"},
+    Spelling{"unsigned", "uint32"},
+    Spelling{"long", "int64"},
+    Spelling{"unsigned long", "uint64"},
+    Spelling{"char8_t", "uint8"},
+    Spelling{"char16_t", "uint16"},
+    Spelling{"char32_t", "uint32"},
+    Spelling{"wchar_t", "int32"},
 };
 
-const Scalar* find_scalar(std::string_view type) {
-    const auto found = std::find_if(scalars.begin(), scalars.end(),
-                                    [&](const Scalar& scalar) { return scalar.type == type; });
-    return found == scalars.end() ? nullptr : &*found;
+// The row of a number's type; null for any other type. CUDA's types also have a name without the underscores:
+// half, nv_bfloat16.
+const ElementRow* find_scalar(std::string_view type) {
+    std::string_view element;
+    for (const Spelling& other : other_spellings) {
+        if (other.type == type) element = other.element;
+    }
+    for (const ElementRow& row : element_types) {
+        const bool of_cuda = row.type.starts_with("__");
+        if (row.name == element) return &row;
+        if (row.is_built_in() && (row.type == type || (of_cuda && row.type.substr(2) == type))) return &row;
+    }
+    return nullptr;
 }
 
 // The size of float4, uchar2 and similar types; 0 for any other type.
@@ -139,10 +133,10 @@ Parameter parse_parameter(std::string_view text) {
     }
     if (parameter.kind != ParameterKind::pointer) {
         drop_leading_qualifiers(type);
-        if (const Scalar* scalar = find_scalar(type)) {
+        if (const ElementRow* row = find_scalar(type)) {
             parameter.kind = ParameterKind::scalar;
-            parameter.element = scalar->element;
-            parameter.size = scalar->size;
+            parameter.element = row->name;
+            parameter.size = row->bytes;
         } else {
             parameter.size = vector_size(type);
         }
@@ -152,7 +146,7 @@ Parameter parse_parameter(std::string_view text) {
     parameter.size = sizeof(void*);
     parameter.is_const = drop_qualifiers(type);
     if (drop_leading_qualifiers(type) && !type.ends_with('*')) parameter.is_const = true;
-    if (const Scalar* scalar = find_scalar(type)) parameter.element = scalar->element;
+    if (const ElementRow* row = find_scalar(type)) parameter.element = row->name;
     return parameter;
 }
 

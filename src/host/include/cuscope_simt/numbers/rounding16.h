@@ -1,71 +1,14 @@
-// Floating-point numbers of 16 bits: conversion from double with one rounding, and back. All arithmetic with
-// them is done in double and rounded once.
+// Floating-point numbers of 16 bits in kernels. All arithmetic with them is done in double and rounded once.
 #pragma once
 #pragma GCC system_header
 
 #include "cuscope_simt/conversions.h"
+#include "cuscope_simt/numbers/small_format.h"
 
 namespace cuscope_simt {
 
-enum class Toward { nearest, zero, down, up };
-
-template <int Exponent, int Mantissa>
-struct Format16 {
-    static constexpr int bias = (1 << (Exponent - 1)) - 1, least = 1 - bias;
-    static constexpr unsigned infinity = ((1u << Exponent) - 1) << Mantissa;
-    static constexpr unsigned not_a_number = 0x7fff;  // the NaN that a GPU makes
-
-    static CUSCOPE_INLINE unsigned short narrow(double value, Toward toward = Toward::nearest) {
-        const auto bits = bit_copy<unsigned long long>(value);
-        const unsigned sign = static_cast<unsigned>(bits >> 48) & 0x8000u;
-        const int biased = static_cast<int>(bits >> 52 & 0x7ff);
-        unsigned long long significand = bits & ((1ull << 52) - 1);
-        if (biased == 0x7ff)
-            return static_cast<unsigned short>(significand != 0 ? not_a_number : sign | infinity);
-        const int exponent = biased - 1023;
-        if (biased != 0) significand |= 1ull << 52;
-        int shift = 52 - Mantissa + (exponent < least ? least - exponent : 0);
-        if (shift > 60) shift = 60;
-        const unsigned long long whole = significand >> shift, half = 1ull << (shift - 1),
-                                 rest = significand & (2 * half - 1);
-        bool away = false;
-        switch (toward) {
-            case Toward::nearest:
-                away = rest > half || (rest == half && (whole & 1) != 0);
-                break;
-            case Toward::zero:
-                break;
-            case Toward::down:
-                away = sign != 0 && rest != 0;
-                break;
-            case Toward::up:
-                away = sign == 0 && rest != 0;
-                break;
-        }
-        unsigned long long result = whole + away;
-        if (exponent >= least)
-            result += static_cast<unsigned long long>(exponent > bias ? bias + 1 - least : exponent - least)
-                      << Mantissa;
-        if (exponent > bias || result >= infinity) {
-            const bool most = toward == Toward::zero || (toward == Toward::down && sign == 0) ||
-                              (toward == Toward::up && sign != 0);
-            result = most ? infinity - 1 : infinity;
-        }
-        return static_cast<unsigned short>(sign | static_cast<unsigned>(result));
-    }
-
-    static CUSCOPE_INLINE float widen(unsigned short bits) {
-        const unsigned sign = (bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-        if (rest > infinity) return bit_copy<float>(0x7fffffffu);
-        if (Exponent == 8) return bit_copy<float>(static_cast<unsigned>(bits) << 16);
-        if (rest == infinity) return bit_copy<float>(sign | 0x7f800000u);
-        if (rest < (1u << Mantissa)) {
-            const float tiny = static_cast<float>(rest) * 0x1p-24f;
-            return sign != 0 ? -tiny : tiny;
-        }
-        return bit_copy<float>(sign | ((rest << (23 - Mantissa)) + ((127u - bias) << 23)));
-    }
-};
+template <int exponent_bits, int fraction_bits>
+using Format16 = SmallFormat<exponent_bits, fraction_bits>;
 
 // x + y, rounded to an odd last bit if it is not exact. Then a second rounding gives the right result.
 CUSCOPE_INLINE double add_to_odd(double x, double y) {
