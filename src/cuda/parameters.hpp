@@ -12,33 +12,36 @@ inline dim3 dimensions(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
 // Attributes that are a single number use a common path: the number lies at the beginning of the union.
 inline cudaLaunchAttributeValue value_of(const LaunchAttribute& attribute, LaunchAttributeId id) {
     cudaLaunchAttributeValue value{};
-    switch (id) {
-        case LaunchAttributeId::access_policy_window:
+    switch (launch_attribute_row(id).value) {
+        case LaunchValue::window:
             value.accessPolicyWindow.base_ptr = attribute.window.base;
             value.accessPolicyWindow.num_bytes = attribute.window.bytes;
             value.accessPolicyWindow.hitRatio = attribute.window.hit_ratio;
             value.accessPolicyWindow.hitProp = static_cast<cudaAccessProperty>(attribute.window.hit);
             value.accessPolicyWindow.missProp = static_cast<cudaAccessProperty>(attribute.window.miss);
             break;
-        case LaunchAttributeId::cluster_dimension:
-            value.clusterDim = {attribute.cluster.x, attribute.cluster.y, attribute.cluster.z};
+        case LaunchValue::cluster:
+            if (id == LaunchAttributeId::cluster_dimension) {
+                value.clusterDim = {attribute.cluster.x, attribute.cluster.y, attribute.cluster.z};
+            } else {
+                value.preferredClusterDim = {attribute.cluster.x, attribute.cluster.y, attribute.cluster.z};
+            }
             break;
-        case LaunchAttributeId::preferred_cluster_dimension:
-            value.preferredClusterDim = {attribute.cluster.x, attribute.cluster.y, attribute.cluster.z};
-            break;
-        case LaunchAttributeId::programmatic_event:
+        case LaunchValue::programmatic_event:
             value.programmaticEvent = {native(attribute.event), attribute.event_flags,
                                        attribute.trigger_at_block_start ? 1 : 0};
             break;
-        case LaunchAttributeId::launch_completion_event:
+        case LaunchValue::event:
             value.launchCompletionEvent = {native(attribute.event), attribute.event_flags};
             break;
-        case LaunchAttributeId::mem_sync_domain_map:
+        case LaunchValue::domain_map:
             value.memSyncDomainMap.default_ = attribute.default_domain;
             value.memSyncDomainMap.remote = attribute.remote_domain;
             break;
-        default:
+        case LaunchValue::none:
+        case LaunchValue::number:
             value.cooperative = attribute.value;
+            break;
     }
     return value;
 }
@@ -46,19 +49,24 @@ inline cudaLaunchAttributeValue value_of(const LaunchAttribute& attribute, Launc
 inline LaunchAttribute ours(const cudaLaunchAttributeValue& value, LaunchAttributeId id) {
     LaunchAttribute attribute;
     attribute.id = id;
-    switch (id) {
-        case LaunchAttributeId::access_policy_window:
+    switch (launch_attribute_row(id).value) {
+        case LaunchValue::window:
             attribute.window = {value.accessPolicyWindow.base_ptr, value.accessPolicyWindow.num_bytes,
                                 value.accessPolicyWindow.hitRatio,
                                 static_cast<AccessProperty>(value.accessPolicyWindow.hitProp),
                                 static_cast<AccessProperty>(value.accessPolicyWindow.missProp)};
             break;
-        case LaunchAttributeId::mem_sync_domain_map:
+        case LaunchValue::domain_map:
             attribute.default_domain = value.memSyncDomainMap.default_;
             attribute.remote_domain = value.memSyncDomainMap.remote;
             break;
-        default:
+        case LaunchValue::none:
+        case LaunchValue::number:
+        case LaunchValue::cluster:             // not read back
+        case LaunchValue::event:               // not read back
+        case LaunchValue::programmatic_event:  // not read back
             attribute.value = value.cooperative;
+            break;
     }
     return attribute;
 }

@@ -66,13 +66,10 @@ static_assert(same(FunctionAttribute::cluster_scheduling_policy_preference,
 static_assert(same(FunctionCache::prefer_equal, cudaFuncCachePreferEqual));
 static_assert(same(AccessProperty::persisting, cudaAccessPropertyPersisting));
 static_assert(same(flags::occupancy_disable_caching_override, cudaOccupancyDisableCachingOverride));
-static_assert(same(LaunchAttributeId::synchronization_policy, cudaLaunchAttributeSynchronizationPolicy));
-static_assert(same(LaunchAttributeId::programmatic_event, cudaLaunchAttributeProgrammaticEvent));
-static_assert(same(LaunchAttributeId::launch_completion_event, cudaLaunchAttributeLaunchCompletionEvent));
-static_assert(same(LaunchAttributeId::preferred_shared_memory_carveout,
-                   cudaLaunchAttributePreferredSharedMemoryCarveout));
-static_assert(same(LaunchAttributeId::nvlink_util_centric_scheduling,
-                   cudaLaunchAttributeNvlinkUtilCentricScheduling));
+#define CUSCOPE_ROW(name, number, cuda, ...) \
+    static_assert(same(LaunchAttributeId::name, cudaLaunchAttribute##cuda));
+CUSCOPE_LAUNCH_ATTRIBUTES(CUSCOPE_ROW)
+#undef CUSCOPE_ROW
 static_assert(same(flags::device_schedule_yield, cudaDeviceScheduleYield));
 static_assert(same(flags::device_schedule_blocking_sync, cudaDeviceScheduleBlockingSync));
 static_assert(same(flags::device_map_host, cudaDeviceMapHost));

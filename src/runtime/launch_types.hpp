@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/launch_attributes.hpp"
+
 namespace cuscope {
 
 using StreamHandle = struct StreamT*;
@@ -14,26 +16,6 @@ using EventHandle = struct EventT*;
 struct Dim3 {
     unsigned x = 1, y = 1, z = 1;
     bool operator==(const Dim3&) const = default;
-};
-
-// cudaLaunchAttributeID
-enum class LaunchAttributeId : int {
-    ignore = 0,
-    access_policy_window = 1,
-    cooperative = 2,
-    synchronization_policy = 3,  // streams only
-    cluster_dimension = 4,
-    cluster_scheduling_policy_preference = 5,
-    programmatic_stream_serialization = 6,
-    programmatic_event = 7,
-    priority = 8,
-    mem_sync_domain_map = 9,
-    mem_sync_domain = 10,
-    preferred_cluster_dimension = 11,
-    launch_completion_event = 12,
-    device_updatable_kernel_node = 13,  // graphs only
-    preferred_shared_memory_carveout = 14,
-    nvlink_util_centric_scheduling = 16,
 };
 
 // cudaAccessProperty
@@ -47,7 +29,7 @@ struct AccessPolicyWindow {
     AccessProperty hit = AccessProperty::normal, miss = AccessProperty::normal;
 };
 
-// cudaLaunchAttribute. The id tells which field is used.
+// cudaLaunchAttribute. The table of launch_attributes.hpp tells which field an id uses.
 struct LaunchAttribute {
     LaunchAttributeId id = LaunchAttributeId::ignore;
     int value = 0;          // for attributes that are a single number

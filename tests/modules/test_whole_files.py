@@ -150,6 +150,19 @@ int main() { run<float>(nullptr); Runner<float>::run(nullptr); }"""
     assert module(device, source).kernels == ("two",)
 
 
+def test_constant_that_is_defined_by_itself_does_not_spoil_the_module(device):
+    # If the constant were replaced again and again, it would fill the memory.
+    source = """
+template <int n> __global__ void fill(int* p) { *p = n; }
+__global__ void put(int* p) { *p = 5; }
+int main() {
+    const int n = n * n * n * n * n * n * n * n * n * n;
+    fill<n><<<1, 1>>>(nullptr);
+}"""
+
+    assert module(device, source).kernels == ("put",)
+
+
 def test_matrices_of_a_whole_file_are_multiplied_by_the_warp(device):
     source = """
 #include <mma.h>

@@ -4,6 +4,7 @@
 
 #include "bindings/support/objects.hpp"
 #include "core/memory/strided.hpp"
+#include "core/stream/same_device.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -36,9 +37,7 @@ std::pair<const std::byte*, std::size_t> range_of(const py::array& array) {
 }
 
 void check_device(const DeviceArray& array, const core::StreamPtr& stream) {
-    if (&stream->device() == array.device.get()) return;
-    throw std::invalid_argument("the array is on " + array.device->name() + ", the stream on " +
-                                stream->device().name() + ": use a stream of the array's device");
+    core::check_same_device({"array"}, *array.device, *stream);
 }
 
 core::CopyPlan plan(const DeviceArray& array, const std::vector<std::ptrdiff_t>& to,

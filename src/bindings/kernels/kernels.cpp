@@ -50,36 +50,6 @@ Examples
         });
 }
 
-// The options of a launch, by name: configure() and launch() take the same.
-#define LAUNCH_PARAMETERS                                                                         \
-    const GridLike &grid, const GridLike &block, const StreamLike &stream, const IntLike &shared, \
-        const std::optional<double>&duration, bool cooperative, const OptionalGrid &cluster,      \
-        const OptionalGrid &preferred_cluster, const OptionalText &cluster_scheduling_policy,     \
-        const OptionalInt &priority, bool programmatic, bool programmatic_stream_serialization,   \
-        const EventLike &programmatic_event, bool trigger_at_block_start,                         \
-        const EventLike &launch_completion_event, const OptionalText &mem_sync_domain,            \
-        const OptionalMap &mem_sync_domain_map, const WindowLike &access_policy_window,           \
-        const OptionalInt &preferred_shared_memory_carveout, bool nvlink_util_centric_scheduling
-#define LAUNCH_NAMES                                                                                       \
-    grid, block, stream, shared, duration, {                                                               \
-        cooperative, cluster, preferred_cluster, cluster_scheduling_policy, priority,                      \
-            programmatic || programmatic_stream_serialization, programmatic_event, trigger_at_block_start, \
-            launch_completion_event, mem_sync_domain, mem_sync_domain_map, access_policy_window,           \
-            preferred_shared_memory_carveout, nvlink_util_centric_scheduling                               \
-    }
-#define LAUNCH_ARGUMENTS                                                                                  \
-    py::kw_only(), py::arg("grid"), py::arg("block"),                                                     \
-        py::arg("stream") = py::none(), py::arg("shared") = 0, py::arg("duration") = py::none(),          \
-        py::arg("cooperative") = false, py::arg("cluster") = py::none(),                                  \
-        py::arg("preferred_cluster") = py::none(), py::arg("cluster_scheduling_policy") = py::none(),     \
-        py::arg("priority") = py::none(), py::arg("programmatic") = false,                                \
-        py::arg("programmatic_stream_serialization") = false, py::arg("programmatic_event") = py::none(), \
-        py::arg("trigger_at_block_start") = false, py::arg("launch_completion_event") = py::none(),       \
-        py::arg("mem_sync_domain") = py::none(), py::arg("mem_sync_domain_map") = py::none(),             \
-        py::arg("access_policy_window") = py::none(),                                                     \
-        py::arg("preferred_shared_memory_carveout") = py::none(),                                         \
-        py::arg("nvlink_util_centric_scheduling") = false
-
 KernelLaunch configure_by_name(const KernelPtr& kernel, const GridLike& grid, const GridLike& block,
                                const StreamLike& stream, const IntLike& shared,
                                const std::optional<double>& duration, const LaunchKeywords& keywords) {
@@ -178,65 +148,7 @@ array([2., 2., 2., 2.], dtype=float32)
             [](const KernelPtr& self, LAUNCH_PARAMETERS) {
                 return KernelLaunchObject(fast_object(configure_by_name(self, LAUNCH_NAMES)));
             },
-            LAUNCH_ARGUMENTS,
-            R"(The kernel with all options of a launch. Call the result with the arguments, as often as you want.
-
-Parameters
-----------
-grid, block : int or tuple of int
-    The blocks of the grid and the threads of a block: an int, or (x, y, z).
-stream : Stream, optional
-    Default: the current stream of the kernel's device at the time of the call.
-shared : int
-    The dynamic shared memory of a block, in bytes. Beyond 48 KiB, set Kernel.max_dynamic_shared first.
-duration : float, optional
-    The seconds that the kernel takes on a simulated device; ignored on a GPU.
-cooperative : bool
-    All blocks run at once and may wait for each other, with cooperative_groups' grid.sync().
-cluster : int or tuple of int, optional
-    The blocks of a cluster, which run at once and can access each other's shared memory. The grid must be a multiple of
-    it. At most 8 blocks, or 16 with Kernel.non_portable_cluster_size_allowed.
-preferred_cluster : int or tuple of int, optional
-    A multiple of ``cluster`` that is used where there is room.
-cluster_scheduling_policy : str, optional
-    'default', 'spread' or 'load_balancing'.
-priority : int, optional
-    The priority of this launch, instead of the stream's. Smaller numbers go first; clamped to
-    device.stream_priority_range.
-programmatic, programmatic_stream_serialization : bool
-    Two names of one option: the kernel may start as soon as the kernel before it in the stream calls
-    cudaTriggerProgrammaticLaunchCompletion; it waits for that kernel with cudaGridDependencySynchronize.
-programmatic_event : Event, optional
-    An event without timing, recorded when all blocks have triggered; with ``trigger_at_block_start``, when the last
-    block starts.
-launch_completion_event : Event, optional
-    An event without timing, recorded when all blocks have started.
-mem_sync_domain : str, optional
-    'default' or 'remote': the memory synchronization domain of its fences.
-mem_sync_domain_map : (int, int), optional
-    The domains that 'default' and 'remote' stand for.
-access_policy_window : AccessPolicyWindow, optional
-    How the second-level cache treats a range of memory.
-preferred_shared_memory_carveout : int, optional
-    The preferred share of the first-level cache for shared memory, in per cent; -1: no preference.
-nvlink_util_centric_scheduling : bool
-    Place blocks so that NVLink is used well.
-
-Raises TypeError or ValueError, which names the argument. If the device refuses an option, the launch raises CudaError (see
-KernelLaunch.__call__). See cudaLaunchKernelExC and cudaLaunchAttributeID: CUDA C++ Programming Guide, "Thread Block
-Clusters", "Grid Synchronization", "Programmatic Dependent Launch".
-
-Examples
---------
->>> import numpy as np, cuscope as cs
->>> mod = cs.Module("__global__ void add(int* x, int v) { atomicAdd(x, v); }")
->>> x = cs.zeros(1, np.int32)
->>> add = mod.add.configure(grid=2, block=32, cooperative=True)
->>> add(x, 1)
->>> add(x, 2)
->>> int(x.to_host()[0])
-192
-)")
+            LAUNCH_ARGUMENTS, configure_doc)
         .def(
             "launch",
             [](const KernelPtr& self, const AnyArgs& arguments, LAUNCH_PARAMETERS) {

@@ -2,6 +2,8 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <variant>
@@ -150,6 +152,36 @@ LaunchAttribute domain_map_attribute(py::handle map) {
     return attribute;
 }
 
+namespace {
+
+int parse_number(bool value, const char*, LaunchAttributeId) { return value ? 1 : 0; }
+
+int parse_number(const OptionalInt& value, const char* what, LaunchAttributeId) {
+    return parse_int(value, what);
+}
+
+int parse_number(const OptionalText& value, const char* what, LaunchAttributeId id) {
+    const auto* const known = std::find_if(std::begin(number_attributes), std::end(number_attributes),
+                                           [id](const NumberAttribute& row) { return row.id == id; });
+    return parse_word(value, what, known->words.data(), known->words.size(), known->first);
+}
+
+bool is_given(bool value) { return value; }
+bool is_given(const py::object& value) { return !value.is_none(); }
+
+// Adds the attribute of a keyword whose value is a number.
+template <LaunchAttributeId id, class Value>
+void add_number(std::vector<LaunchAttribute>& list, const Value& value, const char* what) {
+    if constexpr (id != LaunchAttributeId::ignore) {
+        if (!is_given(value)) return;
+        // Two keywords may be names of one attribute.
+        std::erase_if(list, [](const LaunchAttribute& other) { return other.id == id; });
+        list.push_back(number_attribute(id, parse_number(value, what, id)));
+    }
+}
+
+}  // namespace
+
 LaunchExtrasPtr parse_extras(const LaunchKeywords& given, const core::DevicePtr& device,
                              LaunchConfig* config) {
     config->cooperative = given.cooperative;
@@ -161,22 +193,14 @@ LaunchExtrasPtr parse_extras(const LaunchKeywords& given, const core::DevicePtr&
     }
     auto extras = std::make_shared<LaunchExtras>();
     auto& list = extras->attributes;
+#define CUSCOPE_KEYWORD(type, name, otherwise, id) add_number<LaunchAttributeId::id>(list, given.name, #name);
+    LAUNCH_KEYWORDS(CUSCOPE_KEYWORD)
+#undef CUSCOPE_KEYWORD
     if (!given.preferred_cluster.is_none()) {
         LaunchAttribute attribute;
         attribute.id = LaunchAttributeId::preferred_cluster_dimension;
         attribute.cluster = parse_dim(given.preferred_cluster, "preferred_cluster");
         list.push_back(attribute);
-    }
-    if (!given.cluster_scheduling_policy.is_none()) {
-        list.push_back(number_attribute(
-            LaunchAttributeId::cluster_scheduling_policy_preference,
-            parse_word(given.cluster_scheduling_policy, "cluster_scheduling_policy", scheduling_policies)));
-    }
-    if (!given.priority.is_none()) {
-        list.push_back(number_attribute(LaunchAttributeId::priority, parse_int(given.priority, "priority")));
-    }
-    if (given.programmatic_stream_serialization) {
-        list.push_back(number_attribute(LaunchAttributeId::programmatic_stream_serialization, 1));
     }
     const auto add_event = [&](py::handle value, const char* what, LaunchAttributeId id, bool at_start) {
         if (value.is_none()) return;
@@ -192,10 +216,6 @@ LaunchExtrasPtr parse_extras(const LaunchKeywords& given, const core::DevicePtr&
               given.trigger_at_block_start);
     add_event(given.launch_completion_event, "launch_completion_event",
               LaunchAttributeId::launch_completion_event, false);
-    if (!given.mem_sync_domain.is_none()) {
-        list.push_back(number_attribute(LaunchAttributeId::mem_sync_domain,
-                                        parse_word(given.mem_sync_domain, "mem_sync_domain", sync_domains)));
-    }
     if (!given.mem_sync_domain_map.is_none()) list.push_back(domain_map_attribute(given.mem_sync_domain_map));
     if (!given.access_policy_window.is_none()) {
         if (!py::isinstance<WindowObject>(given.access_policy_window)) {
@@ -209,14 +229,6 @@ LaunchExtrasPtr parse_extras(const LaunchKeywords& given, const core::DevicePtr&
         }
         list.push_back(window_attribute(window));
         extras->memory.push_back(window.memory);
-    }
-    if (!given.preferred_shared_memory_carveout.is_none()) {
-        list.push_back(number_attribute(
-            LaunchAttributeId::preferred_shared_memory_carveout,
-            parse_int(given.preferred_shared_memory_carveout, "preferred_shared_memory_carveout")));
-    }
-    if (given.nvlink_util_centric_scheduling) {
-        list.push_back(number_attribute(LaunchAttributeId::nvlink_util_centric_scheduling, 1));
     }
     if (list.empty()) return nullptr;
     config->attributes = list;

@@ -3,6 +3,7 @@
 #include <pybind11/typing.h>
 
 #include "bindings/support/objects.hpp"
+#include "core/stream/same_device.hpp"
 #include "ops/prediction.hpp"
 #include "ops/reduce/reduce.hpp"
 #include "runtime/element_types.hpp"
@@ -15,10 +16,7 @@ ops::Type operand_type(const py::dtype& dtype) {
 }
 
 ops::Array to_operand(const DeviceArray& array, const core::StreamPtr& stream) {
-    if (&stream->device() != array.device.get()) {
-        throw std::invalid_argument("the array is on " + array.device->name() + ", the stream on " +
-                                    stream->device().name() + ": use a stream of the array's device");
-    }
+    core::check_same_device({"array"}, *array.device, *stream);
     const std::vector<py::ssize_t> strides = strides_of(array);
     return {array.open(),
             array.pointer(),

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bindings/support/objects.hpp"
+#include "core/stream/same_device.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -116,10 +117,7 @@ True
                 const py::dtype type = parse_dtype(
                     dtype.is_none() ? py::module_::import("numpy").attr("float32") : py::object(dtype));
                 const core::StreamPtr on = stream_or_current(stream, self.device);
-                if (&on->device() != self.device.get()) {
-                    throw std::invalid_argument("the pool is on " + self.device->name() + ", the stream on " +
-                                                on->device().name() + ": use a stream of the pool's device");
-                }
+                core::check_same_device({"pool"}, *self.device, *on);
                 return new_array(on, std::move(extents), type, from);
             },
             py::arg("shape"), py::arg("dtype") = py::none(), py::kw_only(), py::arg("stream") = py::none(),

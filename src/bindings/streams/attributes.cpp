@@ -32,46 +32,44 @@ void set_number(const StreamObject& self, LaunchAttributeId id, int number) {
     set_attribute(self, id, value);
 }
 
-template <std::size_t N>
-const char* word_of(const StreamObject& self, LaunchAttributeId id, const Words<N>& words, int first) {
-    const int place = attribute_of(self, id).value - first;
-    return words[static_cast<std::size_t>(std::clamp(place, 0, static_cast<int>(N) - 1))];
+void bind_property(Classes& classes, const NumberAttribute& row) {
+    if (row.words.empty()) {
+        classes.stream.def_property(
+            row.stream_property, [row](const StreamObject& self) { return attribute_of(self, row.id).value; },
+            [row](const StreamObject& self, const IntLike& number) {
+                set_number(self, row.id, parse_int(number, row.stream_property));
+            },
+            row.doc);
+        return;
+    }
+    classes.stream.def_property(
+        row.stream_property,
+        [row](const StreamObject& self) {
+            const int place = attribute_of(self, row.id).value - row.first;
+            return row.words[static_cast<std::size_t>(
+                std::clamp(place, 0, static_cast<int>(row.words.size()) - 1))];
+        },
+        [row](const StreamObject& self, const Text& word) {
+            set_number(self, row.id,
+                       parse_word(word, row.stream_property, row.words.data(), row.words.size(), row.first));
+        },
+        row.doc);
 }
 
 }  // namespace
 
 void bind_stream_attributes(Classes& classes) {
+    classes.stream.def_property(
+        "priority", &StreamObject::priority,
+        [](const StreamObject& self, const IntLike& priority) {
+            set_number(self, LaunchAttributeId::priority, parse_int(priority, "priority"));
+        },
+        "The priority: smaller numbers go first. A new value applies to launches from now on, and is "
+        "clamped to "
+        "device.stream_priority_range. See cudaStreamSetAttribute.");
+    for (const NumberAttribute& row : number_attributes)
+        if (row.stream_property != nullptr) bind_property(classes, row);
     classes.stream
-        .def_property(
-            "priority", &StreamObject::priority,
-            [](const StreamObject& self, const IntLike& priority) {
-                set_number(self, LaunchAttributeId::priority, parse_int(priority, "priority"));
-            },
-            "The priority: smaller numbers go first. A new value applies to launches from now on, and is "
-            "clamped to "
-            "device.stream_priority_range. See cudaStreamSetAttribute.")
-        .def_property(
-            "synchronization_policy",
-            [](const StreamObject& self) {
-                return word_of(self, LaunchAttributeId::synchronization_policy, synchronization_policies, 1);
-            },
-            [](const StreamObject& self, const Text& policy) {
-                set_number(self, LaunchAttributeId::synchronization_policy,
-                           parse_word(policy, "synchronization_policy", synchronization_policies, 1));
-            },
-            "How the host waits for the stream: 'auto', 'spin', 'yield' or 'blocking_sync'. See "
-            "cudaStreamSetAttribute.")
-        .def_property(
-            "mem_sync_domain",
-            [](const StreamObject& self) {
-                return word_of(self, LaunchAttributeId::mem_sync_domain, sync_domains, 0);
-            },
-            [](const StreamObject& self, const Text& domain) {
-                set_number(self, LaunchAttributeId::mem_sync_domain,
-                           parse_word(domain, "mem_sync_domain", sync_domains));
-            },
-            "The memory synchronization domain of its kernels' fences: 'default' or 'remote'. See "
-            "cudaStreamSetAttribute: CUDA C++ Programming Guide, \"Memory Synchronization Domains\".")
         .def_property(
             "mem_sync_domain_map",
             [](const StreamObject& self) -> std::pair<int, int> {

@@ -50,20 +50,25 @@ LaunchAttribute attribute_of(const py::dict& given) {
 
 py::dict values_of(const LaunchAttribute& attribute) {
     py::dict values;
-    switch (attribute.id) {
-        case LaunchAttributeId::access_policy_window:
+    switch (launch_attribute_row(attribute.id).value) {
+        case LaunchValue::window:
             values["base"] = reinterpret_cast<Address>(attribute.window.base);
             values["bytes"] = attribute.window.bytes;
             values["hit_ratio"] = attribute.window.hit_ratio;
             values["hit"] = static_cast<int>(attribute.window.hit);
             values["miss"] = static_cast<int>(attribute.window.miss);
             break;
-        case LaunchAttributeId::mem_sync_domain_map:
+        case LaunchValue::domain_map:
             values["default_domain"] = attribute.default_domain;
             values["remote_domain"] = attribute.remote_domain;
             break;
-        default:
+        case LaunchValue::none:
+        case LaunchValue::number:
+        case LaunchValue::cluster:
+        case LaunchValue::event:
+        case LaunchValue::programmatic_event:
             values["value"] = attribute.value;
+            break;
     }
     return values;
 }

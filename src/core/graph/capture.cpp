@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/graph/graph.hpp"
+#include "core/stream/same_device.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -170,10 +171,7 @@ void Capture::begin(const StreamPtr& stream, CaptureMode mode, const std::shared
                     const std::vector<GraphNodeHandle>& after) {
     stream->check_usable();
     Device& device = stream->device();
-    if (&graph->device() != &device) {
-        throw std::invalid_argument("the graph is on " + graph->device().name() + ", the stream on " +
-                                    device.name() + ": capture a stream of the graph's device");
-    }
+    check_same_device({.what = "graph", .verb = "capture"}, graph->device(), *stream);
     const DeviceScope scope(device);
     end_left();
     device.sweep();

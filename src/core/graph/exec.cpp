@@ -1,5 +1,6 @@
 // Executables of graphs.
 #include "core/graph/graph.hpp"
+#include "core/stream/same_device.hpp"
 
 namespace cuscope::core {
 
@@ -62,9 +63,7 @@ void GraphExec::used_in(const StreamPtr& stream) {
 void GraphExec::check_stream(const Stream& stream) const {
     check_usable();
     stream.check_usable();
-    if (&stream.device() == device_.get()) return;
-    throw std::invalid_argument("the executable is on " + device_->name() + ", the stream on " +
-                                stream.device().name() + ": use a stream of the executable's device");
+    check_same_device({"executable"}, *device_, stream);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "core/stream/same_device.hpp"
 #include "runtime/compile/signature.hpp"
 
 namespace cuscope::core {
@@ -461,10 +462,7 @@ std::shared_lock<std::shared_mutex> Graph::check_registrations() const {
 
 std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const StreamPtr& upload) {
     check_usable();
-    if (upload && &upload->device() != device_.get()) {
-        throw std::invalid_argument("the graph is on " + device_->name() + ", the stream to upload in on " +
-                                    upload->device().name() + ": use a stream of the graph's device");
-    }
+    if (upload) check_same_device({.what = "graph", .stream = "stream to upload in"}, *device_, *upload);
     const DeviceScope scope(*device_);
     device_->sweep();
     std::optional<Enqueue> enqueue;

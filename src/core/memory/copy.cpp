@@ -8,6 +8,7 @@
 #include "core/memory/mem_pool.hpp"
 #include "core/memory/staging.hpp"
 #include "core/stream/mark.hpp"
+#include "core/stream/same_device.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -19,9 +20,7 @@ void check_stream(const DeviceSpan& span, const Stream& stream) {
     stream.check_usable();
     span.memory->check_usable();
     refuse_legacy_in_capture(stream, "cudaMemcpyAsync");
-    if (&stream.device() == &span.memory->device()) return;
-    throw std::invalid_argument("the array is on " + span.memory->device().name() + ", the stream on " +
-                                stream.device().name() + ": use a stream of the array's device");
+    check_same_device({"array"}, span.memory->device(), stream);
 }
 
 // Host memory that the runtime does not know: neither page-locked (by any library) nor managed.

@@ -173,6 +173,8 @@ class PinnedMemory final : public Memory {
     bool closed() const { return closed_.load(); }
     // No registration is closed while such a lock is held.
     static std::shared_lock<std::shared_mutex> stay_registered();
+    // The number of objects: see live_counts().
+    static std::size_t live() noexcept;
     // The page-locked memory that contains all of these bytes, if the device knows any.
     static std::shared_ptr<PinnedMemory> find(const Device& device, const void* address, std::size_t bytes);
 

@@ -94,14 +94,14 @@ bool StagingRing::to_device(void* destination, const void* host, std::size_t byt
     const std::size_t count = chunk_count(bytes), half = ring_chunks / 2;
     Status status = Status::success;
     {
-        Crew crew(count, [&](std::size_t i) {
+        ThreadTeam team(count, [&](std::size_t i) {
             std::memcpy(chunks_[i % ring_chunks].memory,
                         static_cast<const std::byte*>(host) + i * chunk_bytes, chunk_length(i, bytes));
         });
-        if (!crew) return false;
-        crew.allow(std::min(ring_chunks, count));
+        if (!team) return false;
+        team.allow(std::min(ring_chunks, count));
         for (std::size_t i = 0; i < count && status == Status::success; ++i) {
-            crew.wait(i);
+            team.wait(i);
             Chunk& chunk = chunks_[i % ring_chunks];
             status = issue(chunk, static_cast<std::byte*>(destination) + i * chunk_bytes, chunk.memory,
                            chunk_length(i, bytes), MemcpyKind::host_to_device, stream);
@@ -111,7 +111,7 @@ bool StagingRing::to_device(void* destination, const void* host, std::size_t byt
             status = device_.runtime().event_synchronize(copied.event);
             if (status != Status::success) continue;
             copied.pending_in = 0;
-            crew.allow(std::min(i - half + ring_chunks + 1, count));
+            team.allow(std::min(i - half + ring_chunks + 1, count));
         }
     }
     finish(status, stream);
@@ -124,17 +124,17 @@ bool StagingRing::to_host(void* host, const void* source, std::size_t bytes, con
     const std::size_t count = chunk_count(bytes);
     Status status = Status::success;
     {
-        Crew crew(count, [&](std::size_t i) {
+        ThreadTeam team(count, [&](std::size_t i) {
             std::memcpy(static_cast<std::byte*>(host) + i * chunk_bytes, chunks_[i % ring_chunks].memory,
                         chunk_length(i, bytes));
         });
-        if (!crew) return false;
+        if (!team) return false;
         std::size_t issued = 0;
         for (std::size_t i = 0; i < count && status == Status::success; ++i) {
             while (status == Status::success && issued < count && issued < i + ring_chunks) {
-                if (issued >= ring_chunks && !crew.done(issued - ring_chunks)) {
+                if (issued >= ring_chunks && !team.done(issued - ring_chunks)) {
                     if (issued > i) break;  // there is a chunk to wait for meanwhile
-                    crew.wait(issued - ring_chunks);
+                    team.wait(issued - ring_chunks);
                 }
                 Chunk& chunk = chunks_[issued % ring_chunks];
                 status =
@@ -147,9 +147,9 @@ bool StagingRing::to_host(void* host, const void* source, std::size_t bytes, con
             status = device_.runtime().event_synchronize(arrived.event);
             if (status != Status::success) break;
             arrived.pending_in = 0;
-            crew.allow(i + 1);
+            team.allow(i + 1);
         }
-        if (status == Status::success) crew.wait_for_all();
+        if (status == Status::success) team.wait_for_all();
     }
     finish(status, stream);
     return true;

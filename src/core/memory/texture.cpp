@@ -4,6 +4,7 @@
 
 #include "core/graph/capture.hpp"
 #include "core/stream/mark.hpp"
+#include "core/stream/same_device.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -61,10 +62,7 @@ void ArrayMemory::copy(bool from_array, const PitchedPointer& other,
                        const KeepAlive& keep_alive) {
     stream->check_usable();
     Device& on = stream->device();
-    if (&on != device_.get()) {
-        throw std::invalid_argument("the array is on " + device_->name() + ", the stream on " + on.name() +
-                                    ": use a stream of the array's device");
-    }
+    check_same_device({"array"}, *device_, *stream);
     refuse_legacy_in_capture(*stream, "cudaMemcpy3DAsync");
     const DeviceScope scope(on);
     const Enqueue enqueue(*stream);

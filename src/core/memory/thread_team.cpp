@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <system_error>
 
 namespace cuscope::core {
 namespace {
@@ -10,37 +9,32 @@ namespace {
 // More threads are not faster, because memory bandwidth is the limit.
 constexpr std::size_t most_threads = 8;
 
-std::size_t thread_count(std::size_t pieces) {
-    const std::size_t processors = std::max(std::thread::hardware_concurrency(), 2u);
-    return std::min({processors / 2, most_threads, pieces});
+unsigned thread_count(std::size_t pieces) {
+    const std::size_t processors = std::max(ThreadPool::instance().width(), 2u);
+    return static_cast<unsigned>(std::min({processors / 2, most_threads, pieces}));
 }
 
 }  // namespace
 
-Crew::Crew(std::size_t pieces, std::function<void(std::size_t)> work)
+ThreadTeam::ThreadTeam(std::size_t pieces, std::function<void(std::size_t)> work)
     : work_(std::move(work)), done_(pieces) {
-    const std::size_t wanted = thread_count(pieces);
-    threads_.reserve(wanted);
-    try {
-        while (threads_.size() < wanted) threads_.emplace_back([this] { run(); });
-    } catch (const std::system_error&) {
-        // The threads that did start do all of the work.
-    }
+    // If fewer threads can be started, they do all of the work.
+    threads_ = ThreadPool::instance().send(*this, thread_count(pieces));
 }
 
-Crew::~Crew() {
+ThreadTeam::~ThreadTeam() {
     stopped_ = true;
     allowed_ = std::numeric_limits<int>::max();
     allowed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
+    ThreadPool::instance().recall(*this);
 }
 
-void Crew::allow(std::size_t pieces) {
+void ThreadTeam::allow(std::size_t pieces) {
     allowed_.store(static_cast<int>(pieces), std::memory_order_release);
     allowed_.notify_all();
 }
 
-void Crew::run() {
+void ThreadTeam::participate() {
     for (;;) {
         const std::size_t piece = next_.fetch_add(1, std::memory_order_relaxed);
         if (piece >= done_.size()) return;

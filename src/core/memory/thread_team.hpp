@@ -1,24 +1,25 @@
-// Threads that do numbered pieces of work in order, each as soon as it is allowed.
+// Threads of the pool that do numbered pieces of work in order, each as soon as it is allowed.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <thread>
 #include <vector>
+
+#include "runtime/thread_pool.hpp"
 
 namespace cuscope::core {
 
-class Crew {
+class ThreadTeam final : private ThreadPool::Job {
   public:
-    Crew(std::size_t pieces, std::function<void(std::size_t)> work);
-    Crew(const Crew&) = delete;
-    Crew& operator=(const Crew&) = delete;
+    ThreadTeam(std::size_t pieces, std::function<void(std::size_t)> work);
+    ThreadTeam(const ThreadTeam&) = delete;
+    ThreadTeam& operator=(const ThreadTeam&) = delete;
     // Waits for the pieces that have begun. The others are not done.
-    ~Crew();
+    ~ThreadTeam();
 
     // False if no thread could be started.
-    explicit operator bool() const { return !threads_.empty(); }
+    explicit operator bool() const { return threads_ > 0; }
     // Allows all pieces with a number below this one.
     void allow(std::size_t pieces);
     bool done(std::size_t piece) const { return done_[piece].load(std::memory_order_acquire) != 0; }
@@ -28,14 +29,14 @@ class Crew {
     }
 
   private:
-    void run();
+    void participate() override;
 
     std::function<void(std::size_t)> work_;
     std::vector<std::atomic<int>> done_;
     std::atomic<std::size_t> next_{0};
     std::atomic<int> allowed_{0};  // an int, because a futex takes one
     std::atomic<bool> stopped_{false};
-    std::vector<std::thread> threads_;
+    unsigned threads_ = 0;
 };
 
 }  // namespace cuscope::core

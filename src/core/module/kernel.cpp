@@ -2,6 +2,7 @@
 
 #include "core/graph/capture.hpp"
 #include "core/module/module.hpp"
+#include "core/stream/same_device.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -126,9 +127,7 @@ LaunchCounts Kernel::count(LaunchConfig config, const StreamPtr& stream,
 void Kernel::check_launch(const Stream& stream) const {
     check_usable();
     stream.check_usable();
-    if (&stream.device() == device_.get()) return;
-    throw std::invalid_argument("the kernel " + name_ + " is on " + device_->name() + ", the stream on " +
-                                stream.device().name() + ": use a stream of the kernel's device");
+    check_same_device({.what = "kernel", .name = name_}, *device_, stream);
 }
 
 void Kernel::fail_launch(Status status, const LaunchConfig& config) const {

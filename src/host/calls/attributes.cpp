@@ -20,54 +20,37 @@ Status find_event(const Machine& machine, const LaunchAttribute& attribute, Even
 
 // Checks attributes of both streams and launches.
 Status check_attribute(const Device& device, const LaunchAttribute& attribute, LaunchAttributeId id) {
-    const auto within = [&](const char* what, int least, int most) {
-        if (attribute.value >= least && attribute.value <= most) return Status::success;
-        return fail(Status::invalid_value, std::string(what) + " " + number(attribute.value) +
-                                               "; allowed is " + number(least) + " to " + number(most));
-    };
-    const DeviceModel& model = *device.model;
-    switch (id) {
-        case LaunchAttributeId::access_policy_window: {
-            const AccessPolicyWindow& window = attribute.window;
-            int most = 0;
-            device_attribute(model, static_cast<DeviceAttribute>(109), device.memory, &most);
-            if (window.bytes > static_cast<std::size_t>(most)) {
-                return fail(Status::invalid_value, "an access policy window of " +
-                                                       std::to_string(window.bytes) +
-                                                       " bytes; allowed is 0 to " + number(most));
-            }
-            if (!(window.hit_ratio >= 0.0F && window.hit_ratio <= 1.0F))
-                return fail(Status::invalid_value, "a hit ratio outside of 0 to 1");
-            if (window.miss < AccessProperty::normal || window.miss > AccessProperty::streaming)
-                return fail(Status::invalid_value, "a miss property that is neither normal nor streaming");
-            return Status::success;
+    const LaunchAttributeRow row = launch_attribute_row(id);
+    if (id == LaunchAttributeId::priority) return Status::success;  // clamped, like a stream's priority
+    if (row.value == LaunchValue::window) {
+        const AccessPolicyWindow& window = attribute.window;
+        int most = 0;
+        device_attribute(*device.model, static_cast<DeviceAttribute>(109), device.memory, &most);
+        if (window.bytes > static_cast<std::size_t>(most)) {
+            return fail(Status::invalid_value, "an access policy window of " + std::to_string(window.bytes) +
+                                                   " bytes; allowed is 0 to " + number(most));
         }
-        case LaunchAttributeId::synchronization_policy:
-            return within("a synchronization policy of", 1, 4);
-        case LaunchAttributeId::priority:
-            return Status::success;  // clamped, like a stream's priority
-        case LaunchAttributeId::mem_sync_domain:
-            return within("a memory synchronization domain of", 0, 1);
-        case LaunchAttributeId::mem_sync_domain_map: {
-            int domains = 1;
-            device_attribute(model, static_cast<DeviceAttribute>(126), device.memory, &domains);
-            if (attribute.default_domain < domains && attribute.remote_domain < domains)
-                return Status::success;
-            return fail(Status::invalid_value, "a map to the memory synchronization domains " +
-                                                   number(attribute.default_domain) + " and " +
-                                                   number(attribute.remote_domain) + "; the device has " +
-                                                   number(domains));
-        }
-        case LaunchAttributeId::cluster_scheduling_policy_preference:
-            return within("a cluster scheduling policy of", 0, 2);
-        case LaunchAttributeId::preferred_shared_memory_carveout:
-            return within("a shared memory carveout of", 0, 100);
-        case LaunchAttributeId::nvlink_util_centric_scheduling:
-            return within("NVLink-centric scheduling of", 0, 1);
-        default:
-            return fail(Status::invalid_value, "attribute " + number(static_cast<int>(id)) +
-                                                   " of cudaLaunchAttributeID is none here");
+        if (!(window.hit_ratio >= 0.0F && window.hit_ratio <= 1.0F))
+            return fail(Status::invalid_value, "a hit ratio outside of 0 to 1");
+        if (window.miss < AccessProperty::normal || window.miss > AccessProperty::streaming)
+            return fail(Status::invalid_value, "a miss property that is neither normal nor streaming");
+        return Status::success;
     }
+    if (row.value == LaunchValue::domain_map) {
+        int domains = 1;
+        device_attribute(*device.model, static_cast<DeviceAttribute>(126), device.memory, &domains);
+        if (attribute.default_domain < domains && attribute.remote_domain < domains) return Status::success;
+        return fail(Status::invalid_value,
+                    "a map to the memory synchronization domains " + number(attribute.default_domain) +
+                        " and " + number(attribute.remote_domain) + "; the device has " + number(domains));
+    }
+    if (row.what == nullptr) {
+        return fail(Status::invalid_value,
+                    "attribute " + number(static_cast<int>(id)) + " of cudaLaunchAttributeID is none here");
+    }
+    if (attribute.value >= row.least && attribute.value <= row.most) return Status::success;
+    return fail(Status::invalid_value, std::string(row.what) + " of " + number(attribute.value) +
+                                           "; allowed is " + number(row.least) + " to " + number(row.most));
 }
 
 Status read_attributes(Machine& machine, const LaunchConfig& config, LaunchRequest* request) {
@@ -104,15 +87,16 @@ Status read_attributes(Machine& machine, const LaunchConfig& config, LaunchReque
                     std::clamp(attribute.value, machine.devices.current().model->greatest_priority,
                                machine.devices.current().model->least_priority);
                 break;
-            case LaunchAttributeId::synchronization_policy:
-                status = fail(Status::invalid_value, "a synchronization policy, which only streams have");
-                break;
             case LaunchAttributeId::device_updatable_kernel_node:
                 status = fail(Status::not_supported,
                               "a kernel node that the device updates, outside of a capture");
                 break;
             default:
-                status = check_attribute(machine.devices.current(), attribute, attribute.id);
+                const LaunchAttributeRow row = launch_attribute_row(attribute.id);
+                status =
+                    row.scope == LaunchScope::streams
+                        ? fail(Status::invalid_value, std::string(row.what) + ", which only streams have")
+                        : check_attribute(machine.devices.current(), attribute, attribute.id);
         }
         if (status != Status::success) return status;
     }
@@ -127,28 +111,19 @@ Status HostRuntime::stream_set_attribute(StreamHandle stream, LaunchAttributeId 
     const Found<Stream> found = machine_.find_stream(stream);
     if (found == nullptr) return invalid_handle("stream");
     if (value == nullptr) return fail(Status::invalid_value);
-    TRY(check_attribute(machine_.devices.current(), *value, id));
-    switch (id) {
-        case LaunchAttributeId::access_policy_window:
-            found->window = value->window;
-            return Status::success;
-        case LaunchAttributeId::synchronization_policy:
-            found->synchronization_policy = value->value;
-            return Status::success;
-        case LaunchAttributeId::priority:
-            found->priority = std::clamp(value->value, machine_.devices.current().model->greatest_priority,
-                                         machine_.devices.current().model->least_priority);
-            return Status::success;
-        case LaunchAttributeId::mem_sync_domain:
-            found->domain = value->value;
-            return Status::success;
-        case LaunchAttributeId::mem_sync_domain_map:
-            found->default_domain = value->default_domain;
-            found->remote_domain = value->remote_domain;
-            return Status::success;
-        default:
-            return fail(Status::invalid_value, "an attribute that streams do not have");
+    const Device& device = machine_.devices.current();
+    TRY(check_attribute(device, *value, id));
+    if (!launch_attribute_row(id).of_streams())
+        return fail(Status::invalid_value, "an attribute that streams do not have");
+    if (id == LaunchAttributeId::priority) {
+        found->priority =
+            std::clamp(value->value, device.model->greatest_priority, device.model->least_priority);
+        return Status::success;
     }
+    std::erase_if(found->attributes, [id](const LaunchAttribute& set) { return set.id == id; });
+    found->attributes.push_back(*value);
+    found->attributes.back().id = id;
+    return Status::success;
 }
 
 Status HostRuntime::stream_get_attribute(StreamHandle stream, LaunchAttributeId id, LaunchAttribute* value) {
@@ -157,28 +132,13 @@ Status HostRuntime::stream_get_attribute(StreamHandle stream, LaunchAttributeId 
     if (found == nullptr) return invalid_handle("stream");
     if (value == nullptr) return fail(Status::invalid_value);
     TRY(machine_.captures.admit(*found));
+    const LaunchAttributeRow row = launch_attribute_row(id);
+    if (!row.of_streams()) return fail(Status::invalid_value, "an attribute that streams do not have");
     LaunchAttribute answer;
     answer.id = id;
-    switch (id) {
-        case LaunchAttributeId::access_policy_window:
-            answer.window = found->window;
-            break;
-        case LaunchAttributeId::synchronization_policy:
-            answer.value = found->synchronization_policy;
-            break;
-        case LaunchAttributeId::priority:
-            answer.value = found->priority;
-            break;
-        case LaunchAttributeId::mem_sync_domain:
-            answer.value = found->domain;
-            break;
-        case LaunchAttributeId::mem_sync_domain_map:
-            answer.default_domain = found->default_domain;
-            answer.remote_domain = found->remote_domain;
-            break;
-        default:
-            return fail(Status::invalid_value, "an attribute that streams do not have");
-    }
+    answer.value = id == LaunchAttributeId::priority ? found->priority : row.unset;
+    for (const LaunchAttribute& set : found->attributes)
+        if (set.id == id) answer = set;
     *value = answer;
     return Status::success;
 }
@@ -188,11 +148,7 @@ Status HostRuntime::stream_copy_attributes(StreamHandle destination, StreamHandl
     const Found<Stream> to = machine_.find_stream(destination);
     const Found<const Stream> from = machine_.find_stream(source);
     if (to == nullptr || from == nullptr) return invalid_handle("stream");
-    to->window = from->window;
-    to->synchronization_policy = from->synchronization_policy;
-    to->domain = from->domain;
-    to->default_domain = from->default_domain;
-    to->remote_domain = from->remote_domain;
+    to->attributes = from->attributes;
     to->priority = from->priority;
     return Status::success;
 }

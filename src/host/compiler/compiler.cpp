@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "host/compiler/diagnostics.hpp"
 #include "host/compiler/host_compiler.hpp"
 #include "host/compiler/include_dir.hpp"
+#include "host/compiler/letters.hpp"
 #include "host/compiler/options.hpp"
 #include "host/compiler/registration.hpp"
 #include "host/compiler/rewrite.hpp"
@@ -28,7 +28,6 @@
 #include "runtime/compile/linkage.hpp"
 #include "runtime/compile/sha256.hpp"
 #include "runtime/compile/signature.hpp"
-#include "runtime/compile/source_tokens.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -100,23 +99,6 @@ std::string shared_problem(const Image& image) {
     return "";
 }
 
-std::string without_spaces(std::string_view text) {
-    std::string result;
-    for (const char c : text)
-        if (c != ' ' && c != '\t' && c != '\n') result += c;
-    return result;
-}
-
-// The name in "&ns::scale<float>", without "&", a leading "::" and spaces around it.
-std::string expression_name(std::string_view expression) {
-    const std::size_t begin = expression.find_first_not_of(" \t\n&");
-    const std::size_t end = expression.find_last_not_of(" \t\n");
-    if (begin == std::string_view::npos) return "";
-    std::string_view name = expression.substr(begin, end + 1 - begin);
-    if (name.substr(0, 2) == "::") name.remove_prefix(2);
-    return std::string(name);
-}
-
 // Can a source of this name lie in the compilation's directory, so that the compiler finds its lines?
 bool is_inside(const std::string& name) {
     const std::filesystem::path path(name);
@@ -147,8 +129,6 @@ class Compilation {
     Status build(const Rewritten& rewritten, const std::vector<std::string>& instances, std::string* image);
     Status build_hooks(std::string* object);
     std::vector<std::string> file_name_flags(const std::string& preprocessed) const;
-    std::vector<Registration> registrations(const Rewritten& rewritten,
-                                            const std::vector<std::string>& instances) const;
     Status build_part(const std::string& preprocessed, std::string* image);
     Status diagnose(const std::string& registration, const std::string& log);
     Status finish(const std::string& image, CompileResult* result) const;
@@ -288,36 +268,6 @@ Status Compilation::unfinished(const CommandResult& answer) {
     return Status::success;
 }
 
-// GCC writes non-ASCII letters in names as \U000000f6. This restores the names as the user wrote them.
-std::string with_letters(const std::string& text) {
-    if (text.find("\\U000") == std::string::npos) return text;
-    std::string result;
-    const std::vector<SourceToken> tokens = source_tokens(text).list;
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-        const std::size_t offset = tokens[i].offset;
-        if (tokens[i].text != "\\" || offset + 10 > text.size() || text[offset + 1] != 'U') continue;
-        const auto code =
-            static_cast<unsigned>(std::strtoul(text.substr(offset + 2, 8).c_str(), nullptr, 16));
-        result += text.substr(at, offset - at);
-        at = offset + 10;
-        const auto add = [&result](unsigned byte) { result += static_cast<char>(byte); };
-        if (code < 0x800) {
-            add(0xc0 | code >> 6);
-        } else {
-            if (code < 0x10000) {
-                add(0xe0 | code >> 12);
-            } else {
-                add(0xf0 | code >> 18);
-                add(0x80 | (code >> 12 & 0x3f));
-            }
-            add(0x80 | (code >> 6 & 0x3f));
-        }
-        add(0x80 | (code & 0x3f));
-    }
-    return result + text.substr(at);
-}
-
 Status Compilation::preprocess(std::string* text) {
     const std::string output = directory_->path() + "/preprocessed.ii";
     std::vector<std::string> arguments = command(false);
@@ -329,56 +279,6 @@ Status Compilation::preprocess(std::string* text) {
     *text = with_letters(*text);
     log_ = clean_log(answer.output, headers_);
     return Status::success;
-}
-
-std::vector<Registration> Compilation::registrations(const Rewritten& rewritten,
-                                                     const std::vector<std::string>& instances) const {
-    std::vector<Registration> result;
-    const auto add = [&result](Registration registration) {
-        const std::string bare = without_spaces(registration.name);
-        for (const Registration& known : result) {
-            const bool overloads =
-                known.by_type && registration.by_type &&
-                without_spaces(known.parameters) != without_spaces(registration.parameters);
-            if (without_spaces(known.name) == bare && !overloads) return;
-        }
-        result.push_back(std::move(registration));
-    };
-    // An instance, named by the user or in the source, inherits the facts known about its template.
-    const auto add_instance = [&](std::string name, bool optional) {
-        Registration registration;
-        registration.optional = optional;
-        registration.name = std::move(name);
-        const std::size_t angle = std::min(registration.name.find('<'), registration.name.size());
-        const std::string function = without_spaces(registration.name.substr(0, angle));
-        for (const KernelSource& kernel : rewritten.kernels) {
-            if (!kernel.is_template || without_spaces(kernel.name) != function) continue;
-            registration.parameter_names = kernel.parameter_names;
-            registration.launches_graphs = kernel.launches_graphs;
-            if (!kernel.launch_bounds.empty())
-                registration.launch_bounds = kernel.launch_bounds + registration.name.substr(angle);
-        }
-        add(std::move(registration));
-    };
-    // Kernels that share a name are told apart by their types.
-    const auto is_overloaded = [&](const KernelSource& kernel) {
-        return std::count_if(rewritten.kernels.begin(), rewritten.kernels.end(),
-                             [&](const KernelSource& other) {
-                                 return !other.is_template && other.name == kernel.name;
-                             }) > 1;
-    };
-    for (const KernelSource& kernel : rewritten.kernels) {
-        if (kernel.name.back() == '>') {
-            add_instance(kernel.name, false);
-        } else if (!kernel.is_template) {
-            add({kernel.name, kernel.parameter_names, kernel.launch_bounds, true, kernel.scope,
-                 kernel.parameters, is_overloaded(kernel), kernel.launches_graphs});
-        }
-    }
-    for (const std::string& expression : request_.name_expressions)
-        add_instance(expression_name(expression), false);
-    for (const std::string& instance : instances) add_instance(instance, true);
-    return result;
 }
 
 // Does an alignas(...) follow a __shared__? CUDA C++ allows it there, C++ does not.
@@ -472,7 +372,7 @@ std::vector<std::string> Compilation::file_name_flags(const std::string& preproc
 
 Status Compilation::build(const Rewritten& rewritten, const std::vector<std::string>& instances,
                           std::string* image) {
-    std::vector<Registration> kernels = registrations(rewritten, instances);
+    std::vector<Registration> kernels = registrations(rewritten, request_.name_expressions, instances);
     std::string hooks;
     unsigned flags = rewritten.flags;
     if (request_.counted) {

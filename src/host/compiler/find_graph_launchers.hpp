@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/compiler/declarations.hpp"
+#include "runtime/compile/declarations.hpp"
 
 namespace cuscope::simt {
 

@@ -1,5 +1,9 @@
 #include "host/compiler/registration.hpp"
 
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
 #include "cuscope_simt/abi.h"
 
 namespace cuscope::simt {
@@ -17,6 +21,23 @@ std::string inside(const std::string& scope, const std::string& text) {
     return begin + text + end;
 }
 
+std::string without_spaces(std::string_view text) {
+    std::string result;
+    for (const char c : text)
+        if (c != ' ' && c != '\t' && c != '\n') result += c;
+    return result;
+}
+
+// The name in "&ns::scale<float>", without "&", a leading "::" and spaces around it.
+std::string expression_name(std::string_view expression) {
+    const std::size_t begin = expression.find_first_not_of(" \t\n&");
+    const std::size_t end = expression.find_last_not_of(" \t\n");
+    if (begin == std::string_view::npos) return "";
+    std::string_view name = expression.substr(begin, end + 1 - begin);
+    if (name.substr(0, 2) == "::") name.remove_prefix(2);
+    return std::string(name);
+}
+
 }  // namespace
 
 std::string quoted(const std::string& text) {
@@ -26,6 +47,56 @@ std::string quoted(const std::string& text) {
         result += c == '\n' ? ' ' : c;
     }
     return result + "\"";
+}
+
+std::vector<Registration> registrations(const Rewritten& rewritten,
+                                        const std::vector<std::string>& expressions,
+                                        const std::vector<std::string>& instances) {
+    std::vector<Registration> result;
+    const auto add = [&result](Registration registration) {
+        const std::string bare = without_spaces(registration.name);
+        for (const Registration& known : result) {
+            const bool overloads =
+                known.by_type && registration.by_type &&
+                without_spaces(known.parameters) != without_spaces(registration.parameters);
+            if (without_spaces(known.name) == bare && !overloads) return;
+        }
+        result.push_back(std::move(registration));
+    };
+    // An instance, named by the user or in the source, inherits the facts known about its template.
+    const auto add_instance = [&](std::string name, bool optional) {
+        Registration registration;
+        registration.optional = optional;
+        registration.name = std::move(name);
+        const std::size_t angle = std::min(registration.name.find('<'), registration.name.size());
+        const std::string function = without_spaces(registration.name.substr(0, angle));
+        for (const KernelSource& kernel : rewritten.kernels) {
+            if (!kernel.is_template || without_spaces(kernel.name) != function) continue;
+            registration.parameter_names = kernel.parameter_names;
+            registration.launches_graphs = kernel.launches_graphs;
+            if (!kernel.launch_bounds.empty())
+                registration.launch_bounds = kernel.launch_bounds + registration.name.substr(angle);
+        }
+        add(std::move(registration));
+    };
+    // Kernels that share a name are told apart by their types.
+    const auto is_overloaded = [&](const KernelSource& kernel) {
+        return std::count_if(rewritten.kernels.begin(), rewritten.kernels.end(),
+                             [&](const KernelSource& other) {
+                                 return !other.is_template && other.name == kernel.name;
+                             }) > 1;
+    };
+    for (const KernelSource& kernel : rewritten.kernels) {
+        if (kernel.name.back() == '>') {
+            add_instance(kernel.name, false);
+        } else if (!kernel.is_template) {
+            add({kernel.name, kernel.parameter_names, kernel.launch_bounds, true, kernel.scope,
+                 kernel.parameters, is_overloaded(kernel), kernel.launches_graphs});
+        }
+    }
+    for (const std::string& expression : expressions) add_instance(expression_name(expression), false);
+    for (const std::string& instance : instances) add_instance(instance, true);
+    return result;
 }
 
 std::string registration_file(const std::string& kernel) { return "cuscope:" + kernel; }

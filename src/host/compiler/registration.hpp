@@ -1,5 +1,5 @@
-// Generates the code that registers a source's kernels and variables in the image's table. It is appended to
-// the source.
+// Decides which kernels of a source the image's table registers, and generates the code that registers them
+// and the variables. The code is appended to the source.
 #pragma once
 
 #include <string>
@@ -21,6 +21,12 @@ struct Registration {
     // An instance that host code launches. It is left out if it does not compile by itself.
     bool optional = false;
 };
+
+// The kernels that the source defines, the kernels that name expressions name, and instances that host code
+// launches. Each is there once.
+std::vector<Registration> registrations(const Rewritten& rewritten,
+                                        const std::vector<std::string>& expressions,
+                                        const std::vector<std::string>& instances);
 
 // The compiler reports the errors of a kernel in the "file" registration_file(name).
 std::string registration_code(const std::vector<Registration>& kernels,

@@ -5,14 +5,14 @@
 #include <set>
 
 #include "cuscope_simt/abi.h"
-#include "host/compiler/declarations.hpp"
 #include "host/compiler/find_graph_launchers.hpp"
 #include "host/compiler/keywords.hpp"
 #include "host/compiler/ptx.hpp"
 #include "host/compiler/registration.hpp"
 #include "host/compiler/shifts.hpp"
-#include "host/compiler/tokens.hpp"
+#include "runtime/compile/declarations.hpp"
 #include "runtime/compile/signature.hpp"
+#include "runtime/compile/tokens.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -44,10 +44,8 @@ class Rewriter {
     };
 
     bool is(std::size_t i, std::string_view text) const { return i < tokens_.size() && tokens_[i].is(text); }
-    std::size_t partner(std::size_t i) const {
-        return i < tokens_.size() ? declarations_.partner(i) : no_token;
-    }
-    std::size_t end_of(std::size_t i) const { return tokens_[i].offset + tokens_[i].text.size(); }
+    std::size_t partner(std::size_t i) const { return declarations_.partner(i); }
+    std::size_t end_of(std::size_t i) const { return tokens_[i].end(); }
 
     void insert(std::size_t offset, std::string text) { edits_.push_back({offset, 0, std::move(text)}); }
     // Replaces tokens [first, last] and the text between them. Line ends stay, so that line numbers do.
@@ -62,8 +60,9 @@ class Rewriter {
         edits_.push_back({offset, length, std::move(text)});
     }
     void problem(std::size_t i, std::string message) {
+        const auto file = static_cast<std::size_t>(tokens_[i].file);
         result_.problems.push_back(
-            {source_.files[static_cast<std::size_t>(tokens_[i].file)], tokens_[i].line, std::move(message)});
+            {file < source_.files.size() ? source_.files[file] : "", tokens_[i].line, std::move(message)});
     }
 
     // Registers kernels and variables at namespace scope.
@@ -228,7 +227,7 @@ class Rewriter {
                         "support; kernels are launched from outside: module.kernel[grid, block](...)");
             return i + 1;
         }
-        if (token.kind != TokenKind::identifier) return i + 1;
+        if (token.kind != TokenKind::word) return i + 1;
         if (polls_) poll_in_loop(i);
         if (const auto found = words().find(token.text); found != words().end())
             return visit_word(i, found->second);
@@ -303,19 +302,19 @@ class Rewriter {
     // Is token i a member's name, or a name being declared: `s.blockDim`, `dim3 gridDim, blockDim;`?
     bool is_member_or_declared(std::size_t i) const {
         if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return true;
-        while (i >= 2 && is(i - 1, ",") && tokens_[i - 2].kind == TokenKind::identifier) i -= 2;
+        while (i >= 2 && is(i - 1, ",") && tokens_[i - 2].is_word()) i -= 2;
         if (i == 0) return false;
         const Token& before = tokens_[i - 1];
-        return before.kind == TokenKind::identifier && !is_statement_word(before.text);
+        return before.is_word() && !is_statement_word(before.text);
     }
 
     bool has_inline_near(std::size_t i) const {
         const auto is_inline = [this](std::size_t j) {
             return is(j, "inline") || is(j, "__inline__") || is(j, "__inline");
         };
-        for (std::size_t j = i; j-- > 0 && tokens_[j].kind == TokenKind::identifier;)
+        for (std::size_t j = i; j-- > 0 && tokens_[j].is_word();)
             if (is_inline(j) || is(j, "__forceinline__")) return true;
-        for (std::size_t j = i + 1; j < tokens_.size() && tokens_[j].kind == TokenKind::identifier; ++j)
+        for (std::size_t j = i + 1; j < tokens_.size() && tokens_[j].is_word(); ++j)
             if (is_inline(j)) return true;
         return false;
     }
@@ -325,8 +324,7 @@ class Rewriter {
         result_.flags |= word == Word::barrier ? cuscope_simt::uses_barriers : cuscope_simt::uses_warp;
         if (!(is(i + 1, "(") || is(i + 1, "<")) || is_member_or_declared(i)) return i + 1;
         const bool global = i > 0 && is(i - 1, "::") &&
-                            !(i > 1 && tokens_[i - 2].kind == TokenKind::identifier &&
-                              !is_statement_word(tokens_[i - 2].text));
+                            !(i > 1 && tokens_[i - 2].is_word() && !is_statement_word(tokens_[i - 2].text));
         if (i > 0 && is(i - 1, "::") && !global) return i + 1;
         if (global) replace(i - 1, i - 1, "");
         insert(tokens_[i].offset, "::cuscope_simt::At<" + std::to_string(tokens_[i].file) + ", " +
@@ -340,8 +338,8 @@ class Rewriter {
             return i + 1;
         std::size_t first = i;
         if (i > 0 && is(i - 1, "::")) {
-            const bool qualified = i > 1 && tokens_[i - 2].kind == TokenKind::identifier &&
-                                   !is_statement_word(tokens_[i - 2].text);
+            const bool qualified =
+                i > 1 && tokens_[i - 2].is_word() && !is_statement_word(tokens_[i - 2].text);
             if (qualified && !is(i - 2, "std")) return i + 1;
             first = qualified ? i - 2 : i - 1;
         }

@@ -77,8 +77,8 @@ class Finder {
 
     bool ends_operand(std::size_t i) const {
         const Token& token = tokens_[i];
-        return token.kind == TokenKind::identifier || token.kind == TokenKind::number ||
-               token.kind == TokenKind::character || token.is(")") || token.is("]") || token.is("}");
+        return token.is_word() || token.kind == TokenKind::number || token.kind == TokenKind::character ||
+               token.is(")") || token.is("]") || token.is("}");
     }
     // False for a string or a manipulator that is written to a stream, and for the "..." of a fold.
     bool begins_operand(std::size_t i) const {
@@ -120,7 +120,7 @@ class Finder {
         std::size_t at = end - 1;
         if (is(at, ")")) {
             at = pure_bracket(at);
-        } else if (tokens_[at].kind == TokenKind::identifier) {
+        } else if (tokens_[at].is_word()) {
             while (at != none && at > 1 && (is(at - 1, ".") || is(at - 1, "->"))) at = object(at - 2);
         } else {
             return end;
@@ -141,7 +141,7 @@ class Finder {
             last = open - 1;
         }
         if (is(last, ")")) return pure_bracket(last);
-        return tokens_[last].kind == TokenKind::identifier ? last : none;
+        return tokens_[last].is_word() ? last : none;
     }
 
     // The index of the bracket that the one at `close` closes. Returns none if evaluating the text between
@@ -169,7 +169,7 @@ class Finder {
     // May the token stand in a bracket without side effects? Names, numbers and arithmetic may; calls,
     // assignments, `++` and `--` may not.
     bool is_pure(std::size_t i) const {
-        if (tokens_[i].kind == TokenKind::identifier || tokens_[i].kind == TokenKind::number) return true;
+        if (tokens_[i].is_word() || tokens_[i].kind == TokenKind::number) return true;
         if ((is(i, "+") || is(i, "-")) && (same_beside(i))) return false;
         static constexpr std::array<std::string_view, 9> arithmetic{"+", "-", "*",  "/", "%",
                                                                     "&", ".", "->", "::"};

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "host/compiler/tokens.hpp"
+#include "runtime/compile/lexer.hpp"
 
 namespace cuscope::simt {
 

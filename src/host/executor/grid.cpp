@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "host/executor/worker_pool.hpp"
+#include "host/executor/monitor.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -39,7 +39,7 @@ Grid::Grid(const Launch& its_launch, RunControl& control)
       cluster_size_(its_launch.cluster.x * its_launch.cluster.y * its_launch.cluster.z) {
     phase_.expected = static_cast<unsigned>(block_count_);
     if (!in_order_)
-        range_ = std::clamp<std::uint64_t>(block_count_ / (16 * WorkerPool::instance().width()), 1, 64);
+        range_ = std::clamp<std::uint64_t>(block_count_ / (16 * ThreadPool::instance().width()), 1, 64);
     const cuscope_simt::KernelEntry& kernel = *launch_.kernel;
     arguments_ = few_arguments_;
     if (kernel.parameter_count > std::size(few_arguments_)) {
@@ -51,13 +51,14 @@ Grid::Grid(const Launch& its_launch, RunControl& control)
 }
 
 Outcome Grid::run() {
-    WorkerPool& pool = WorkerPool::instance();
-    pool.watch(*this);
+    ThreadPool& pool = ThreadPool::instance();
+    Monitor& monitor = Monitor::instance();
+    monitor.watch(*this);
     const std::uint64_t threads = block_count_ * launch_.block.x * launch_.block.y * launch_.block.z;
     if (threads >= 32 << 10 && !clocked_) ask_for_help();
     participate();
     if (helped_.load()) pool.recall(*this);
-    pool.unwatch(*this);
+    monitor.unwatch(*this);
     // The monitor may have sent threads while the last block ended.
     if (helped_.load()) pool.recall(*this);
     control_.stalled.store(false);
@@ -174,7 +175,7 @@ std::uint64_t Grid::unclaimed() const {
 }
 
 void Grid::ask_for_help() {
-    const std::uint64_t others = WorkerPool::instance().width() - 1;
+    const std::uint64_t others = ThreadPool::instance().width() - 1;
     if (in_order_ || others == 0 || helped_.load(std::memory_order_relaxed)) return;
     const std::scoped_lock lock(mutex_);
     if (!helped_.load()) send(static_cast<unsigned>(std::min(others, unclaimed())));
@@ -192,7 +193,7 @@ unsigned Grid::send(unsigned threads) {
     threads = std::min(threads, limit_ - std::min(limit_, sent_));
     if (threads == 0) return 0;
     helped_.store(true);
-    const unsigned sent = WorkerPool::instance().send(*this, threads);
+    const unsigned sent = ThreadPool::instance().send(*this, threads);
     sent_ += sent;
     return sent;
 }
@@ -289,7 +290,7 @@ void Grid::watch(Time now) {
     } else if (more_may_start()) {
         // A long block is no reason to run more threads than the machine has processors. If no block ends for
         // a while, that is a reason.
-        const unsigned width = WorkerPool::instance().width();
+        const unsigned width = ThreadPool::instance().width();
         if (sent_ < width && !clocked_) send(width - sent_);
         if (now - moved_ > more_after && now - started_more_ > more_every) {
             started_more_ = now;

@@ -15,10 +15,11 @@
 
 #include "host/executor/block.hpp"
 #include "host/executor/executor.hpp"
+#include "runtime/thread_pool.hpp"
 
 namespace cuscope::simt {
 
-class Grid {
+class Grid final : private ThreadPool::Job {
   public:
     Grid(const Launch& launch, RunControl& control);
     Grid(const Grid&) = delete;
@@ -27,7 +28,7 @@ class Grid {
     // The calling thread runs blocks, with others, until the kernel has ended.
     Outcome run();
     // Runs blocks on the calling OS thread until none is left to start.
-    void participate();
+    void participate() override;
 
     const Launch& launch() const { return launch_; }
     const ImageFacts& facts() const { return facts_; }
@@ -52,8 +53,7 @@ class Grid {
     // The monitor calls this every few milliseconds.
     void watch(std::chrono::steady_clock::time_point now);
 
-    // For the worker pool, under its locks.
-    unsigned helpers = 0;
+    // For the monitor, under its lock.
     Grid* next_watched = nullptr;
     Grid** watched_link = nullptr;
 

@@ -107,7 +107,8 @@ Status Captures::admit(const Stream& stream) {
     TRY(admit_legacy(stream));
     if (!stream.captured()) return Status::success;
     if (stream.capture->status == CaptureStatus::active) return Status::success;
-    return fail(Status::stream_capture_invalidated, "the capture was spoilt before: " + stream.capture->why);
+    return fail(Status::stream_capture_invalidated,
+                "the capture was invalidated before: " + stream.capture->why);
 }
 
 Status Captures::admit_uncaptured(const Stream& stream, const char* detail) {
@@ -191,14 +192,14 @@ Status Captures::begin(Stream& stream, CaptureMode mode, Graph* into, Tips tips)
 // The streams go on as before. A graph that the capture made goes, unless the caller has moved it out of
 // `own`.
 void Captures::leave(Capture& capture) {
-    // A graph that a spoilt capture was to fill goes with the capture, even if the capture did not make it.
-    // The body of a node stays: it belongs to the node.
-    const GraphHandle spoilt =
+    // A graph that an invalidated capture was to fill goes with the capture, even if the capture did not make
+    // it. The body of a node stays: it belongs to the node.
+    const GraphHandle left =
         capture.own == nullptr && capture.status != CaptureStatus::active ? capture.graph->handle() : nullptr;
     for (Stream* stream : capture.streams) stream->leave_capture();
     if (capture.own) machine_.graphs.hide(*capture.own);
     captures_.erase(capture.id);
-    if (spoilt != nullptr) machine_.graphs.destroy_unless_captured(spoilt);
+    if (left != nullptr) machine_.graphs.destroy_unless_captured(left);
 }
 
 Status Captures::end(Stream& stream, GraphHandle* graph) {
@@ -212,7 +213,7 @@ Status Captures::end(Stream& stream, GraphHandle* graph) {
     if (capture.status != CaptureStatus::active) {
         const std::string why = std::move(capture.why);
         leave(capture);
-        return fail(Status::stream_capture_invalidated, "the capture was spoilt: " + why);
+        return fail(Status::stream_capture_invalidated, "the capture was invalidated: " + why);
     }
     if (capture.mode != CaptureMode::relaxed && capture.thread != thread().id) {
         leave(capture);
@@ -288,8 +289,8 @@ void Captures::add(Stream& stream, std::unique_ptr<GraphNode> made) {
 
 Status Captures::wait(Stream& stream, Event& event, bool external) {
     Capture* const from = event.capture == 0 ? nullptr : active(event.capture);
-    // This goes for external events, too. A GPU was asked about a spoilt capture; we assume that it treats a
-    // capture that has ended alike.
+    // This goes for external events, too. A GPU was asked about an invalidated capture; we assume that it
+    // treats a capture that has ended alike.
     if (event.capture != 0 && from == nullptr) {
         return spoil_failed(
             stream, fail(Status::invalid_value, "the event was last recorded in a capture, which has ended"));

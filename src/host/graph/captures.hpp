@@ -28,7 +28,7 @@ struct Capture {
     std::unique_ptr<Graph> own;  // the same graph, if the capture makes it
     std::vector<Stream*> streams;
     std::vector<GraphNode*> left;  // the last nodes of streams that took part and were destroyed
-    std::string why;               // the reason, once it is spoilt
+    std::string why;               // the reason, once the capture is invalidated
 };
 
 class Captures {
@@ -36,7 +36,7 @@ class Captures {
     explicit Captures(Machine& machine);
     ~Captures();
 
-    // Null for a capture that has ended or was spoilt.
+    // Null for a capture that has ended or was invalidated.
     Capture* active(unsigned long long id) const;
     // Is a stream being captured to the graph, or to a part of it?
     bool fills(const Graph& graph) const;

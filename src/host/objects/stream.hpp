@@ -8,6 +8,7 @@
 #include "host/graph/tips.hpp"
 #include "host/runtime/objects.hpp"
 #include "host/sim/command.hpp"
+#include "runtime/launch_types.hpp"
 #include "runtime/types.hpp"
 
 namespace cuscope::host {
@@ -27,11 +28,8 @@ struct Stream : SimStream {
     unsigned flags = 0;
     unsigned long long id = 0;
     unsigned long long thread = 0;  // this is that thread's per-thread default stream; 0: it is not one
-    // Attributes. The priority is a member of SimStream.
-    AccessPolicyWindow window;
-    int synchronization_policy = -1;  // -1: never set, automatic
-    int domain = 0;
-    unsigned char default_domain = 0, remote_domain = 1;
+    // The attributes that were set. The priority is a member of SimStream.
+    std::vector<LaunchAttribute> attributes;
     Capture* capture = nullptr;
     Tips tips;  // while the stream is captured
 };

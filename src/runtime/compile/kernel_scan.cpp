@@ -1,173 +1,41 @@
-// find_kernels of signature.hpp: enough of C++'s tokens and declarations to find functions with a marker.
+// find_kernels of signature.hpp: enough of C++'s declarations to find functions with a marker.
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
 
-#include "runtime/compile/characters.hpp"
+#include "runtime/compile/lexer.hpp"
 #include "runtime/compile/signature.hpp"
 
 namespace cuscope {
 namespace {
 
-enum class TokenKind { word, text, symbol, end };
-
-struct Token {
-    TokenKind kind = TokenKind::end;
-    std::string_view text;
-};
-
 constexpr std::string_view marker = "__global__";
 
-// Tokens: words, string literals and single symbols ("::" and "->" stay whole). Comments and preprocessor
-// lines are skipped; numbers count as symbols. A macro without parameters that contains the marker is
+// The tokens of a source, without its directives. A macro without parameters that contains the marker is
 // replaced by its text.
-class Scanner {
-  public:
-    explicit Scanner(std::string_view source) : source_(source) {}
-
-    std::vector<Token> scan() {
-        while (at_ < source_.size()) step();
-        return std::move(tokens_);
-    }
-
-  private:
-    char peek(std::size_t ahead = 0) const {
-        return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0';
-    }
-
-    void emit(TokenKind kind, std::size_t begin) {
-        const std::string_view text = source_.substr(begin, at_ - begin);
-        const auto macro = kind == TokenKind::word ? macros_.find(text) : macros_.end();
-        if (macro == macros_.end()) {
-            tokens_.push_back({kind, text});
+std::vector<Token> scan(std::string_view source) {
+    std::vector<Token> tokens;
+    std::map<std::string_view, std::vector<Token>> macros;
+    const auto note_macro = [&](const Token& directive) {
+        if (directive.text.find(marker) == std::string_view::npos) return;
+        const std::vector<Token> words = Lexer::inside(source, directive);
+        if (words.size() < 3 || !words[0].is("define") || !words[1].is_word()) return;
+        if (words[1].end() == words[2].offset) return;  // "#define NAME(": it has parameters
+        macros[words[1].text].assign(words.begin() + 2, words.end());
+    };
+    Lexer lexer(source);
+    for (Token token; lexer.next(&token);) {
+        if (token.kind == TokenKind::directive) {
+            note_macro(token);
+        } else if (const auto macro = macros.find(token.text); macro == macros.end()) {
+            tokens.push_back(token);
         } else {
-            tokens_.insert(tokens_.end(), macro->second.begin(), macro->second.end());
+            tokens.insert(tokens.end(), macro->second.begin(), macro->second.end());
         }
     }
-
-    void step() {
-        const std::size_t begin = at_;
-        const char c = peek();
-        if (c == '\n') {
-            line_start_ = true;
-            ++at_;
-            return;
-        }
-        if (c == ' ' || (c >= '\t' && c <= '\r')) {
-            ++at_;
-            return;
-        }
-        if (c == '\\' && continuation() > 0) {
-            at_ += continuation();
-            return;
-        }
-        if (c == '/' && peek(1) == '/') return skip_line();
-        if (c == '/' && peek(1) == '*') return skip_block_comment();
-        if (c == '#' && line_start_) return skip_directive();
-        line_start_ = false;
-        if (is_word_start(c)) {
-            while (is_word(peek())) ++at_;
-            const std::string_view word = source_.substr(begin, at_ - begin);
-            if (peek() == '"' &&
-                (word == "R" || word == "u8R" || word == "uR" || word == "UR" || word == "LR")) {
-                skip_raw_string();
-                emit(TokenKind::text, begin);
-            } else if ((peek() == '"' || peek() == '\'') &&
-                       (word == "u8" || word == "u" || word == "U" || word == "L")) {
-                skip_literal(peek());
-                emit(TokenKind::text, begin);
-            } else {
-                emit(TokenKind::word, begin);
-            }
-        } else if (is_digit(c)) {
-            while (is_word(peek()) || peek() == '.' || (peek() == '\'' && is_word(peek(1)))) ++at_;
-            emit(TokenKind::symbol, begin);
-        } else if (c == '"' || c == '\'') {
-            skip_literal(c);
-            emit(TokenKind::text, begin);
-        } else {
-            const bool pair = (c == ':' && peek(1) == ':') || (c == '-' && peek(1) == '>');
-            at_ += pair ? 2 : 1;
-            emit(TokenKind::symbol, begin);
-        }
-    }
-
-    // The length of a line continuation (a backslash and a line end) at this place; 0 if there is none.
-    std::size_t continuation() const {
-        if (peek() != '\\') return 0;
-        if (peek(1) == '\n') return 2;
-        return peek(1) == '\r' && peek(2) == '\n' ? 3 : 0;
-    }
-
-    void skip_line() {
-        while (at_ < source_.size() && peek() != '\n') {
-            const std::size_t joined = continuation();
-            at_ += joined > 0 ? joined : 1;
-        }
-    }
-
-    void skip_directive() {
-        const std::size_t begin = ++at_;
-        while (at_ < source_.size() && peek() != '\n') {
-            if (const std::size_t joined = continuation(); joined > 0) {
-                at_ += joined;
-            } else if (peek() == '/' && peek(1) == '*') {
-                skip_block_comment();
-            } else if (peek() == '/' && peek(1) == '/') {
-                skip_line();
-            } else {
-                ++at_;
-            }
-        }
-        note_macro(source_.substr(begin, at_ - begin));
-    }
-
-    void note_macro(std::string_view directive) {
-        if (directive.find(marker) == std::string_view::npos) return;
-        const std::vector<Token> tokens = Scanner(directive).scan();
-        if (tokens.size() < 3 || tokens[0].text != "define" || tokens[1].kind != TokenKind::word) return;
-        const std::string_view name = tokens[1].text;
-        if (name.data() + name.size() == tokens[2].text.data()) return;  // "#define NAME(": it has parameters
-        macros_[name].assign(tokens.begin() + 2, tokens.end());
-    }
-
-    void skip_block_comment() {
-        const std::size_t end = source_.find("*/", at_ + 2);
-        at_ = end == std::string_view::npos ? source_.size() : end + 2;
-    }
-
-    // Skips to the closing quote, or to the end of the line if there is none.
-    void skip_literal(char quote) {
-        for (++at_; at_ < source_.size() && peek() != '\n'; ++at_) {
-            if (const std::size_t joined = continuation(); joined > 0) {
-                at_ += joined - 1;
-            } else if (peek() == '\\') {
-                ++at_;
-            } else if (peek() == quote) {
-                ++at_;
-                return;
-            }
-        }
-        at_ = std::min(at_, source_.size());
-    }
-
-    void skip_raw_string() {
-        const std::size_t open = source_.find('(', at_);
-        if (open == std::string_view::npos || open - at_ > 17) return skip_literal('"');
-        std::string close = ")";
-        close += source_.substr(at_ + 1, open - at_ - 1);
-        close += '"';
-        const std::size_t end = source_.find(close, open);
-        at_ = end == std::string_view::npos ? source_.size() : end + close.size();
-    }
-
-    std::string_view source_;
-    std::size_t at_ = 0;
-    bool line_start_ = true;
-    std::vector<Token> tokens_;
-    std::map<std::string_view, std::vector<Token>> macros_;
-};
+    return tokens;
+}
 
 template <std::size_t N>
 bool one_of(std::string_view word, const std::array<std::string_view, N>& words) {
@@ -193,11 +61,9 @@ constexpr std::array<std::string_view, 10> qualifiers = {
     "struct", "class",    "enum",         "typename",   "register"};
 constexpr std::array<std::string_view, 5> elaborations = {"struct", "class", "enum", "union", "typename"};
 
-using Tokens = std::vector<Token>;
-
 class Finder {
   public:
-    explicit Finder(Tokens tokens) : tokens_(std::move(tokens)) {}
+    explicit Finder(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
     std::vector<KernelNames> find() {
         while (at_ < tokens_.size()) step();
@@ -214,10 +80,8 @@ class Finder {
         static const Token end;
         return index < tokens_.size() ? tokens_[index] : end;
     }
-    bool is(std::size_t index, std::string_view text) const {
-        return token(index).kind != TokenKind::text && token(index).text == text;
-    }
-    bool is_word(std::size_t index) const { return token(index).kind == TokenKind::word; }
+    bool is(std::size_t index, std::string_view text) const { return token(index).is(text); }
+    bool is_word(std::size_t index) const { return token(index).is_word(); }
 
     // The index behind the bracket that closes the one at `index`. A '<' or '>' inside template arguments is
     // a comparison only in parentheses, as in C++.
@@ -254,7 +118,7 @@ class Finder {
         if (is(at_, "template")) {
             is_template_ = true;
             at_ = is(at_ + 1, "<") ? behind(at_ + 1) : at_ + 1;
-        } else if (is(at_, "extern") && token(at_ + 1).kind == TokenKind::text) {
+        } else if (is(at_, "extern") && is_text(at_ + 1)) {
             extern_c_ = token(at_ + 1).text == "\"C\"";
             at_ += 2;
         } else if (is(at_, "namespace") && !is(at_ + 2, "=")) {
@@ -273,7 +137,7 @@ class Finder {
         }
     }
 
-    bool is_text(std::size_t index) const { return token(index).kind == TokenKind::text; }
+    bool is_text(std::size_t index) const { return token(index).is_literal(); }
 
     void enter_namespace() {
         std::string name;
@@ -412,7 +276,7 @@ class Finder {
         return name;
     }
 
-    Tokens tokens_;
+    std::vector<Token> tokens_;
     std::size_t at_ = 0;
     bool is_template_ = false, extern_c_ = false;  // of the current statement
     std::vector<Scope> scopes_;
@@ -421,8 +285,6 @@ class Finder {
 
 }  // namespace
 
-std::vector<KernelNames> find_kernels(std::string_view source) {
-    return Finder(Scanner(source).scan()).find();
-}
+std::vector<KernelNames> find_kernels(std::string_view source) { return Finder(scan(source)).find(); }
 
 }  // namespace cuscope

@@ -6,10 +6,14 @@
 namespace cuscope {
 namespace {
 
+// The most tokens of a value with the values of its constants. A constant that is defined by itself several
+// times (`x = x * x`, in a source with an error) would grow without limit.
+constexpr std::size_t most_tokens = 4096;
+
 // Evaluates numbers, + - * / % << >> and parentheses; empty if there is any other token.
 class Evaluator {
   public:
-    explicit Evaluator(const std::vector<SourceToken>& tokens) : tokens_(tokens) {}
+    explicit Evaluator(const std::vector<Token>& tokens) : tokens_(tokens) {}
 
     std::optional<long long> run() {
         const long long value = sum();
@@ -61,7 +65,7 @@ class Evaluator {
             if (!take(")")) failed_ = true;
             return value;
         }
-        if (at_ >= tokens_.size() || tokens_[at_].kind != SourceTokenKind::number) {
+        if (at_ >= tokens_.size() || tokens_[at_].kind != TokenKind::number) {
             failed_ = true;
             return 0;
         }
@@ -78,16 +82,16 @@ class Evaluator {
         return value;
     }
 
-    const std::vector<SourceToken>& tokens_;
+    const std::vector<Token>& tokens_;
     std::size_t at_ = 0;
     bool failed_ = false;
 };
 
-std::string joined(const std::vector<SourceToken>& tokens) {
+std::string joined(const std::vector<Token>& tokens) {
     std::string text;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-        const bool words = i > 0 && tokens[i - 1].kind != SourceTokenKind::symbol &&
-                           tokens[i].kind != SourceTokenKind::symbol;
+        const bool words =
+            i > 0 && tokens[i - 1].kind != TokenKind::symbol && tokens[i].kind != TokenKind::symbol;
         if (words) text += ' ';
         text += tokens[i].text;
         if (tokens[i].text == ",") text += ' ';
@@ -97,35 +101,34 @@ std::string joined(const std::vector<SourceToken>& tokens) {
 
 }  // namespace
 
-void InstanceFinder::add_constant(std::string_view name, const std::vector<SourceToken>& value) {
+void InstanceFinder::add_constant(std::string_view name, const std::vector<Token>& value) {
     if (!value.empty()) global_[name] = value;
 }
 
-void InstanceFinder::add_constants(const std::vector<SourceToken>& tokens, std::size_t begin,
-                                   std::size_t end) {
-    const bool constant = std::any_of(
-        tokens.begin() + static_cast<std::ptrdiff_t>(begin),
-        tokens.begin() + static_cast<std::ptrdiff_t>(end),
-        [](const SourceToken& token) { return token.text == "const" || token.text == "constexpr"; });
+void InstanceFinder::add_constants(const std::vector<Token>& tokens, std::size_t begin, std::size_t end) {
+    const bool constant =
+        std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(begin),
+                    tokens.begin() + static_cast<std::ptrdiff_t>(end),
+                    [](const Token& token) { return token.text == "const" || token.text == "constexpr"; });
     if (constant) read_constants(tokens, begin, end, global_);
 }
 
-void InstanceFinder::read_constants(const std::vector<SourceToken>& tokens, std::size_t begin,
-                                    std::size_t end, Constants& constants) {
+void InstanceFinder::read_constants(const std::vector<Token>& tokens, std::size_t begin, std::size_t end,
+                                    Constants& constants) {
     for (std::size_t i = begin; i + 1 < end; ++i) {
-        if (tokens[i].kind != SourceTokenKind::word || tokens[i + 1].text != "=") continue;
-        std::vector<SourceToken> value;
+        if (tokens[i].kind != TokenKind::word || tokens[i + 1].text != "=") continue;
+        std::vector<Token> value;
         std::size_t k = i + 2;
         for (; k < end && tokens[k].text != "," && tokens[k].text != ";"; ++k) {
             const std::size_t close = tokens[k].partner;
-            const std::size_t last = close != no_source_token && close > k && close < end ? close : k;
+            const std::size_t last = close != no_token && close > k && close < end ? close : k;
             for (; k < last; ++k) value.push_back(tokens[k]);
             value.push_back(tokens[k]);
         }
         // Its value is determined here, because names in it may have another meaning later.
-        std::vector<SourceToken> resolved;
+        std::vector<Token> resolved;
         if (std::all_of(value.begin(), value.end(),
-                        [&](const SourceToken& part) { return resolve(part, resolved, 0); })) {
+                        [&](const Token& part) { return resolve(part, resolved, 0); })) {
             constants[tokens[i].text] = std::move(resolved);
         } else {
             dependent_.insert(tokens[i].text);
@@ -139,14 +142,14 @@ void InstanceFinder::add_template(const std::string& scope, std::string_view nam
     if (std::find(scopes.begin(), scopes.end(), scope) == scopes.end()) scopes.push_back(scope);
 }
 
-void InstanceFinder::find(const std::vector<SourceToken>& tokens, std::size_t begin, std::size_t body,
+void InstanceFinder::find(const std::vector<Token>& tokens, std::size_t begin, std::size_t body,
                           std::size_t end) {
     dependent_.clear();
     local_.clear();
     if (tokens[begin].text == "template") {
         for (std::size_t i = begin; i + 1 < body && tokens[i].text != "("; ++i) {
             const std::string_view next = tokens[i + 1].text;
-            if (tokens[i].kind == SourceTokenKind::word && (next == "," || next == ">" || next == "="))
+            if (tokens[i].kind == TokenKind::word && (next == "," || next == ">" || next == "="))
                 dependent_.insert(tokens[i].text);
         }
     }
@@ -156,7 +159,7 @@ void InstanceFinder::find(const std::vector<SourceToken>& tokens, std::size_t be
             while (stop < end && tokens[stop].text != ";" && tokens[stop].text != "{" &&
                    tokens[stop].text != ")") {
                 const std::size_t close = tokens[stop].partner;
-                stop = close != no_source_token && close > stop && close < end ? close + 1 : stop + 1;
+                stop = close != no_token && close > stop && close < end ? close + 1 : stop + 1;
             }
             read_constants(tokens, i, stop, local_);
         } else if (tokens[i].text == "<<<") {
@@ -165,30 +168,31 @@ void InstanceFinder::find(const std::vector<SourceToken>& tokens, std::size_t be
     }
 }
 
-bool InstanceFinder::resolve(const SourceToken& token, std::vector<SourceToken>& result, int depth) const {
-    if (token.kind == SourceTokenKind::word && depth < 8) {
+bool InstanceFinder::resolve(const Token& token, std::vector<Token>& result, int depth) const {
+    if (token.kind == TokenKind::word && depth < 8) {
         if (dependent_.count(token.text) != 0) return false;
         const auto local = local_.find(token.text);
         const auto global = global_.find(token.text);
         if (local != local_.end() || global != global_.end()) {
-            const std::vector<SourceToken>& value = local != local_.end() ? local->second : global->second;
-            static const SourceToken open{SourceTokenKind::symbol, "(", 0, no_source_token};
-            static const SourceToken close{SourceTokenKind::symbol, ")", 0, no_source_token};
+            const std::vector<Token>& value = local != local_.end() ? local->second : global->second;
+            static const Token open{TokenKind::symbol, "("};
+            static const Token close{TokenKind::symbol, ")"};
             const bool several = value.size() > 1;
             if (several) result.push_back(open);
-            for (const SourceToken& part : value)
+            for (const Token& part : value)
                 if (!resolve(part, result, depth + 1)) return false;
             if (several) result.push_back(close);
             return true;
         }
     }
+    if (result.size() >= most_tokens) return false;
     result.push_back(token);
     return true;
 }
 
-std::optional<std::string> InstanceFinder::argument(const std::vector<SourceToken>& tokens, std::size_t begin,
+std::optional<std::string> InstanceFinder::argument(const std::vector<Token>& tokens, std::size_t begin,
                                                     std::size_t end) const {
-    std::vector<SourceToken> resolved;
+    std::vector<Token> resolved;
     for (std::size_t i = begin; i < end; ++i)
         if (!resolve(tokens[i], resolved, 0)) return std::nullopt;
     if (const std::optional<long long> value = Evaluator(resolved).run()) return std::to_string(*value);
@@ -196,23 +200,23 @@ std::optional<std::string> InstanceFinder::argument(const std::vector<SourceToke
 }
 
 // Reads the launch at a `<<<` token.
-void InstanceFinder::launch(const std::vector<SourceToken>& tokens, std::size_t at) {
+void InstanceFinder::launch(const std::vector<Token>& tokens, std::size_t at) {
     if (at == 0 || tokens[at - 1].text != ">") return;
     const std::size_t close = at - 1;
     std::size_t open = close;
     for (int depth = 0; open > 0; --open) {
-        const SourceToken& token = tokens[open];
+        const Token& token = tokens[open];
         if (token.text == ">") ++depth;
         if (token.text == "<" && --depth == 0) break;
         if (token.text == ";" || token.text == "{") return;
-        if (token.partner != no_source_token && token.partner < open) open = token.partner + 1;
+        if (token.partner != no_token && token.partner < open) open = token.partner + 1;
     }
     if (open == 0) return;
     std::size_t first = open - 1;
     const auto known = templates_.find(tokens[first].text);
     if (known == templates_.end()) return;
     std::string qualified;
-    while (first >= 2 && tokens[first - 1].text == "::" && tokens[first - 2].kind == SourceTokenKind::word) {
+    while (first >= 2 && tokens[first - 1].text == "::" && tokens[first - 2].kind == TokenKind::word) {
         first -= 2;
         qualified = std::string(tokens[first].text) + "::" + qualified;
     }
@@ -234,7 +238,7 @@ void InstanceFinder::launch(const std::vector<SourceToken>& tokens, std::size_t 
             ++depth;
         } else if (tokens[i].text == ">") {
             --depth;
-        } else if (tokens[i].partner != no_source_token && tokens[i].partner > i) {
+        } else if (tokens[i].partner != no_token && tokens[i].partner > i) {
             i = tokens[i].partner;
         }
     }
