@@ -11,9 +11,9 @@ namespace {
 
 using Node = DeviceNode;
 
-class Reader {
+class NodeReader {
   public:
-    explicit Reader(const std::vector<Tokens>& sources) : sources_(sources) {}
+    explicit NodeReader(const std::vector<Tokens>& sources) : sources_(sources) {}
 
     DeviceNodes run() {
         for (const Tokens& source : sources_)
@@ -204,6 +204,6 @@ class Reader {
 
 }  // namespace
 
-DeviceNodes device_nodes(const std::vector<Tokens>& sources) { return Reader(sources).run(); }
+DeviceNodes device_nodes(const std::vector<Tokens>& sources) { return NodeReader(sources).run(); }
 
 }  // namespace cuscope
