@@ -357,8 +357,9 @@ def late_rung(device: cs.Device, name: str) -> cs.Module:
     for arguments in re.findall(r"^INSTANCE\((.*)\)", source, re.MULTILINE):
         if not any(i.name.endswith(f"<{arguments}>") for i in LATE_INSTANCES):
             source = source.replace(f"\nINSTANCE({arguments})", "\n")
-    headers = {path.name: path.read_text() for path in FOLDER.glob("*.[ch]*")} | {"async_copy.cuh": LATE}
-    return cs.Module(source, headers=headers, device=device)
+    files = [*FOLDER.glob("*.[ch]*"), *(FOLDER.parent / "common").iterdir()]
+    headers = {path.name: path.read_text().replace('"../common/', '"') for path in files}
+    return cs.Module(source, headers=headers | {"async_copy.cuh": LATE}, device=device)
 
 
 @pytest.mark.host_only("a GPU's copies arrive when they do")
