@@ -88,6 +88,13 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", line)
 
 
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist need not be there
+def pytest_xdist_auto_num_workers() -> int:
+    """The number of processes of `pytest -n auto`. Many tests wait for a while, so there are more than processors."""
+    processors = len(os.sched_getaffinity(0))
+    return processors + (processors + 1) // 2
+
+
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
