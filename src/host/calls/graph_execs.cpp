@@ -37,7 +37,9 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
     if (from == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
     const bool device_launch = (flags & flags::graph_device_launch) != 0;
     if (device_launch && (flags & flags::graph_auto_free_on_launch) != 0)
-        return fail(Status::invalid_value, "what kernels launch frees nothing at a launch: take one flag");
+        return fail(
+            Status::invalid_value,
+            "a graph that kernels launch cannot free memory at each launch: pass one of the two flags");
     if (device_launch && from->nodes.empty())
         return fail(Status::invalid_value, "what kernels launch has one node or more");
     TRY(check_executable(machine_, *from, device_launch, device_launch, parameters));
