@@ -1,6 +1,6 @@
 """Writes python/cuscope/_core.pyi from the installed extension; with --check, tells whether it is up to date.
 
-The types are those of inspect.signature, see src/bindings/support/typed_functions.hpp.
+The types come from inspect.signature; see src/bindings/support/typed_functions.hpp.
 The stub has no docstrings of its own, and the classes that are only for tests are Any in it.
 """
 

@@ -12,7 +12,7 @@
 //   dlpack     DLPack's code of the type
 #pragma once
 
-// Computed in float, or in a wider type. They have infinities and NaN like those of IEEE 754.
+// Computed in float, or in a wider type. They have infinities and NaN as in IEEE 754.
 #define CUSCOPE_SMALL_FLOATS(X)                     \
     X(float16, "float16", 2, 'f', __half, 5, 10, 2) \
     X(bfloat16, "bfloat16", 2, 'E', __nv_bfloat16, 8, 7, 4)

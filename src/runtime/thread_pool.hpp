@@ -38,7 +38,8 @@ class ThreadPool {
     // Returns once no sent thread is in the job, or on its way to it.
     void recall(Job& job);
 
-    // Starts a thread of its own, detached, with a small stack. It blocks all signals but those of faults.
+    // Starts a thread of its own, detached, with a small stack. The thread blocks all signals except SIGSEGV,
+    // SIGBUS, SIGFPE and SIGILL.
     static bool start_thread(void* (*function)(void*), void* argument);
 
   private:

@@ -47,7 +47,7 @@ DLDataType from_numpy(const py::dtype& dtype) {
     };
     // The types of ml_dtypes first: NumPy's kind of some of them is 'f', too.
     auto row = found([&](const ElementRow& r) { return !r.in_numpy() && r.name == name; });
-    // By kind, because NumPy has more sizes than the table, such as those of long double.
+    // By kind, because NumPy has sizes that the table lacks, such as the size of long double.
     if (row == every_element_type.end())
         row = found([&](const ElementRow& r) { return r.in_numpy() && r.kind == kind; });
     if (row != every_element_type.end() && bits <= std::numeric_limits<std::uint8_t>::max())

@@ -8,8 +8,8 @@
 namespace cuscope::bindings {
 namespace {
 
-// All objects of one function share its definition, also those that `stream.query` makes at each access.
-// Never destroyed: other threads may still ask at the end of the process.
+// All objects of one function share its definition, also the objects that `stream.query` makes at each
+// access. Never destroyed: other threads may still ask at the end of the process.
 auto& texts = *new std::unordered_map<const PyMethodDef*, FunctionText>;
 
 template <class Function>

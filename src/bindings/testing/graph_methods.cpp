@@ -68,6 +68,17 @@ py::str semaphores_call(const Contract& c, const Addresses& given, unsigned coun
     }));
 }
 
+template <auto Method>
+py::object change_dependencies(const Contract& c, Address graph, const Addresses& from, const Addresses& to,
+                               const EdgeDatas& edge_data) {
+    const auto first = nodes_of(from), second = nodes_of(to);
+    const auto data = data_of(edge_data);
+    return answer(c.call([&](Runtime& r) {
+        return (r.*Method)(as_pointer<GraphHandle>(graph), or_null(first), or_null(second), or_null(data),
+                           first.size());
+    }));
+}
+
 // {"type": 0, "kernel": handle, "grid": 1, "block": 1, "arguments": [bytes], ...}, by the node's type.
 struct Parameters {
     explicit Parameters(const py::dict& given) {
@@ -266,28 +277,10 @@ void add_graph_methods(ContractMethods& methods) {
             return answer(status, node, bodies,
                           reinterpret_cast<Address>(alloc == nullptr ? nullptr : alloc->pointer));
         });
-    methods.add(
-        "graph_add_dependencies", "graph, from_nodes, to_nodes, edge_data=()",
-        +[](const Contract& c, Address graph, const Addresses& from, const Addresses& to,
-            const EdgeDatas& edge_data) {
-            const auto first = nodes_of(from), second = nodes_of(to);
-            const auto data = data_of(edge_data);
-            return answer(c.call([&](Runtime& r) {
-                return r.graph_add_dependencies(as_pointer<GraphHandle>(graph), or_null(first),
-                                                or_null(second), or_null(data), first.size());
-            }));
-        });
-    methods.add(
-        "graph_remove_dependencies", "graph, from_nodes, to_nodes, edge_data=()",
-        +[](const Contract& c, Address graph, const Addresses& from, const Addresses& to,
-            const EdgeDatas& edge_data) {
-            const auto first = nodes_of(from), second = nodes_of(to);
-            const auto data = data_of(edge_data);
-            return answer(c.call([&](Runtime& r) {
-                return r.graph_remove_dependencies(as_pointer<GraphHandle>(graph), or_null(first),
-                                                   or_null(second), or_null(data), first.size());
-            }));
-        });
+    methods.add("graph_add_dependencies", "graph, from_nodes, to_nodes, edge_data=()",
+                change_dependencies<&Runtime::graph_add_dependencies>);
+    methods.add("graph_remove_dependencies", "graph, from_nodes, to_nodes, edge_data=()",
+                change_dependencies<&Runtime::graph_remove_dependencies>);
     methods.add(
         "graph_get_nodes", "graph, room=None",
         +[](const Contract& c, Address graph, const std::optional<size_t>& room) {

@@ -23,7 +23,7 @@ struct BitsOf<2> {
     using type = unsigned short;
 };
 
-// A format like those of IEEE 754, with so many bits of exponent and fraction.
+// A format like the formats of IEEE 754, with so many bits of exponent and fraction.
 template <int exponent_bits, int fraction_bits, NaN nan = NaN::of_gpu>
 struct SmallFormat {
     static constexpr int width = 1 + exponent_bits + fraction_bits;
