@@ -104,6 +104,45 @@ __device__ typename P::Value sum_of_partials(const P& policy, const typename P::
     return value;
 }
 
+// Combines the values that `splits` blocks have of the same results, and stores them. of_block(k) is the
+// block's value of result k < results, and store(k, value) stores it. The blocks draw tickets from `ticket`;
+// partials has room for results * splits Values. All threads of the block call this, after their last write
+// of what of_block reads and a barrier; `shared` has room for a Value of each thread, and is overwritten.
+template <class P, class OfBlock, class Store>
+__device__ void combine_splits(const P& policy, typename P::Value* shared, unsigned* ticket,
+                               typename P::Value* partials, int results, unsigned split, int splits,
+                               const OfBlock& of_block, const Store& store) {
+    using Value = typename P::Value;
+    __shared__ bool is_last;
+    const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
+    if (splits == 1) {
+        for (int k = thread; k < results; k += threads) store(k, of_block(k));
+        return;
+    }
+    for (int k = thread; k < results; k += threads)
+        partials[static_cast<long long>(split) * results + k] = of_block(k);
+    __threadfence();  // release each thread's own partials
+    __syncthreads();
+    if (thread == 0) {
+        is_last = atomicInc(ticket, splits - 1) == splits - 1u;
+        __threadfence();  // acquire
+    }
+    __syncthreads();
+    if (!is_last) return;
+    const int at_once = results < threads ? results : threads;
+    const int member = thread / at_once, members = threads / at_once;
+    for (int k = thread % at_once; k < results; k += at_once) {
+        Value value = sum_of_partials(policy, partials, k, results, member, members, splits);
+        if (members > 1) {  // then every thread passes here once
+            shared[thread] = value;
+            __syncthreads();
+            if (member == 0)
+                for (int i = 1; i < members; ++i) value = policy.combine(value, shared[i * at_once + k]);
+        }
+        if (member == 0) store(k, value);
+    }
+}
+
 template <class P>
 __global__ void __launch_bounds__(columns_threads, P::column_blocks)
     columns(const void* in, void* out, long long outer, long long length, long long inner, long long distance,
@@ -112,7 +151,6 @@ __global__ void __launch_bounds__(columns_threads, P::column_blocks)
     using Value = typename P::Value;
     constexpr int width = strip_columns<P>;
     __shared__ alignas(16) unsigned char memory[columns_threads * width * sizeof(Value)];
-    __shared__ bool is_last;
     Value* shared = reinterpret_cast<Value*>(memory);
     const long long side_by_side =
         distance == inner && outer_distance == length * inner ? outer * length * inner : 0;
@@ -151,38 +189,13 @@ __global__ void __launch_bounds__(columns_threads, P::column_blocks)
 
     // From here on, columns are distributed to threads one by one.
     const int in_tile = lanes * width;
-    Value* of_tile = static_cast<Value*>(partials) + static_cast<long long>(tile) * splits * in_tile;
-    if (splits > 1) {
-        for (int k = threadIdx.x; k < in_tile; k += columns_threads)
-            of_tile[split * in_tile + k] = shared[k % width * columns_threads + k / width];
-        __threadfence();  // release each thread's own partials
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            is_last = atomicInc(tickets + tile, splits - 1) == splits - 1u;
-            __threadfence();  // acquire
-        }
-        __syncthreads();
-        if (!is_last) return;
-    }
-    const int at_once = in_tile < columns_threads ? in_tile : columns_threads;
-    const int k_member = threadIdx.x / at_once, k_members = columns_threads / at_once;
-    for (int k = threadIdx.x % at_once; k < in_tile; k += at_once) {
-        Value value;
-        if (splits > 1) {
-            value = sum_of_partials(policy, of_tile, k, in_tile, k_member, k_members, splits);
-            if (k_members > 1) {  // then every thread passes here once
-                shared[threadIdx.x] = value;
-                __syncthreads();
-                if (k_member == 0)
-                    for (int i = 1; i < k_members; ++i)
-                        value = policy.combine(value, shared[i * at_once + k]);
-            }
-        } else {
-            value = shared[k % width * columns_threads + k / width];
-        }
-        const long long s = static_cast<long long>(tile) * lanes + k / width;
-        const long long o = s / strips, column = (s - o * strips) * width + k % width;
-        if (k_member == 0 && s < strips * outer && column < inner)
-            policy.store(out, o * inner + column, value, divisor);
-    }
+    combine_splits(
+        policy, shared, tickets + tile,
+        static_cast<Value*>(partials) + static_cast<long long>(tile) * splits * in_tile, in_tile, split,
+        splits, [&](int k) -> Value& { return shared[k % width * columns_threads + k / width]; },
+        [&](int k, const Value& value) {
+            const long long s = static_cast<long long>(tile) * lanes + k / width;
+            const long long o = s / strips, column = (s - o * strips) * width + k % width;
+            if (s < strips * outer && column < inner) policy.store(out, o * inner + column, value, divisor);
+        });
 }

@@ -6,6 +6,9 @@
 //   plan_rows     rows<P>(in, out, count, length, distance, bits, kind, divisor, lanes, splits, slots)
 //   plan_columns  columns<P>(in, out, outer, length, inner, distance, outer_distance, bits, kind, divisor,
 //                            lanes, splits, tickets, partials)
+//   plan_slices, plan_shallow, plan_narrow: slices<P>, shallow<P>, narrow<P> with the arguments of columns<P>
+//
+// plan_axis chooses among rows and the last four for the middle axis of a contiguous (outer, length, inner).
 //
 // Lengths and distances are long long and count elements. bits is unsigned long long; kind, lanes and splits
 // are int; divisor is double; the other arguments are pointers to device memory. No kernel uses dynamic
@@ -19,6 +22,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <numeric>
 #include <string_view>
 
 #include "../common/types.hpp"
@@ -262,6 +266,88 @@ constexpr Launch plan_columns(long long outer, long long length, long long inner
         launch.partial_bytes = static_cast<std::size_t>(launch.lanes * width * value_bytes) * launch.grid;
     }
     return launch;
+}
+
+// Slices of length * inner elements, short enough that at least 16 of them fit beside 16 bytes into 16 KiB:
+// then any such number of slices is a multiple of 16 bytes. A block takes as many as fit. If that gives less
+// than eight blocks for each multiprocessor, it takes fewer, but a result for each thread where they fit.
+inline constexpr long long longest_slice = (16384 - 16) / 16;
+
+constexpr Launch plan_slices(long long outer, long long length, long long inner, int element_bytes,
+                             int multiprocessors) {
+    const long long slice = length * inner * element_bytes;
+    const long long most = (16384 - 16) / slice / 16 * 16;
+    const long long enough = outer / (8ll * multiprocessors) / 16 * 16;
+    Launch launch;
+    launch.block = 256;
+    const long long least = std::min(most, (256 / inner + 15) / 16 * 16);
+    launch.lanes = static_cast<int>(std::clamp(enough, std::max(16ll, least), most));
+    launch.grid = static_cast<unsigned>((outer + launch.lanes - 1) / launch.lanes);
+    return launch;
+}
+
+// Few long rows: each thread has strip_columns columns, and every row of them.
+constexpr Launch plan_shallow(long long outer, long long inner, int element_bytes, int value_bytes) {
+    const long long tile = 256ll * strip_columns(element_bytes, value_bytes);
+    Launch launch;
+    launch.block = 256;
+    launch.grid = static_cast<unsigned>((inner + tile - 1) / tile * outer);
+    return launch;
+}
+
+// Few columns. The fewest threads whose strips hold a multiple of `inner` elements are the launch's lanes,
+// and as many of them as fit into 256 threads are a block.
+constexpr long long narrow_lanes(long long inner, int element_bytes, int value_bytes) {
+    const long long width = strip_columns(element_bytes, value_bytes);
+    return inner / std::gcd(inner, width);
+}
+
+// The rows of each o are split if there are fewer than four blocks for each multiprocessor.
+constexpr Launch plan_narrow(long long outer, long long length, long long inner, int element_bytes,
+                             int value_bytes, int multiprocessors) {
+    constexpr long long most_threads = 256, loads = 4, blocks = 4;
+    const long long strips = length * inner / strip_columns(element_bytes, value_bytes);
+    const long long lanes = narrow_lanes(inner, element_bytes, value_bytes);
+    Launch launch;
+    launch.lanes = static_cast<int>(lanes);
+    launch.block = static_cast<unsigned>(most_threads / lanes * lanes);
+    const long long wanted = std::min(multiprocessors * blocks / outer, strips / (launch.block * loads));
+    launch.splits = static_cast<int>(std::max(1ll, wanted));
+    launch.grid = static_cast<unsigned>(outer * launch.splits);
+    if (launch.splits > 1) {
+        launch.ticket_bytes = static_cast<std::size_t>(outer) * sizeof(unsigned);
+        launch.partial_bytes = static_cast<std::size_t>(inner) * value_bytes * launch.grid;
+    }
+    return launch;
+}
+
+struct AxisPlan {
+    const char* kernel;  // without its policy
+    Launch launch;
+};
+
+// The middle axis of a contiguous (outer, length, inner), of which `inner` or `outer` is more than 1.
+//
+//   slices    an o has at most 256 bytes, or at most 1023 if its results lie side by side. Rows of 128 and
+//   256
+//             bytes are left to `rows`: in shared memory, the threads of a warp would wait for the same banks
+//   shallow   at most 32 rows, and columns for the whole device, of which at most a fifth is missing in the
+//             last block of an o
+//   narrow    a whole number of rows in the strips of at most 256 threads, and columns that do not lie in
+//   whole
+//             strips, or in fewer than 8
+constexpr AxisPlan plan_axis(long long outer, long long length, long long inner, int element_bytes,
+                             int value_bytes, int multiprocessors) {
+    const long long slice = length * inner * element_bytes, width = strip_columns(element_bytes, value_bytes);
+    if (inner == 1 ? slice <= 256 && slice % 128 != 0 : slice <= longest_slice)
+        return {"slices", plan_slices(outer, length, inner, element_bytes, multiprocessors)};
+    if (inner == 1) return {"rows", plan_rows(outer, length, element_bytes, multiprocessors)};
+    const long long tile = 256 * width, tiles = (inner + tile - 1) / tile;
+    if (length <= 32 && tiles * tile <= inner + inner / 4 && tiles * outer >= 2ll * multiprocessors)
+        return {"shallow", plan_shallow(outer, inner, element_bytes, value_bytes)};
+    if ((inner % width != 0 || inner < 8 * width) && narrow_lanes(inner, element_bytes, value_bytes) <= 256)
+        return {"narrow", plan_narrow(outer, length, inner, element_bytes, value_bytes, multiprocessors)};
+    return {"columns", plan_columns(outer, length, inner, element_bytes, value_bytes, multiprocessors)};
 }
 
 }  // namespace cuscope::reduce

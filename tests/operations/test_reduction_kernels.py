@@ -77,6 +77,20 @@ extern "C" void instance(int operation, int type, int output, char* policy, unsi
     numbers[2] = value_bytes(op, element);
 }
 extern "C" bool few(long long n, int element, int processors) { return is_few(n, element, processors); }
+// kernel: the one that plan_axis chooses if it is empty.
+extern "C" void axis(long long outer, long long length, long long inner, int element, int value, int processors,
+                     char* kernel, long long* n) {
+    const bool of_slices = std::strcmp(kernel, "slices") == 0, of_rows = std::strcmp(kernel, "shallow") == 0;
+    const AxisPlan p = *kernel == 0 ? plan_axis(outer, length, inner, element, value, processors)
+                       : of_slices ? AxisPlan{"slices", plan_slices(outer, length, inner, element, processors)}
+                       : of_rows   ? AxisPlan{"shallow", plan_shallow(outer, inner, element, value)}
+                                   : AxisPlan{"narrow", plan_narrow(outer, length, inner, element, value, processors)};
+    const Launch& l = p.launch;
+    const long long all[] = {l.grid, l.block, l.lanes, l.splits, static_cast<long long>(l.slot_bytes),
+                             static_cast<long long>(l.ticket_bytes), static_cast<long long>(l.partial_bytes)};
+    std::strcpy(kernel, p.kernel);
+    std::memcpy(n, all, sizeof all);
+}
 extern "C" void plan(int shape, long long a, long long b, long long c, int element, int value, int processors,
                      long long* n) {
     const Launch l = shape == 0   ? plan_whole(a, element, processors)
@@ -109,6 +123,14 @@ def planned(shape: int, a: int, b: int, c: int, element: int, value: int, proces
     long = ctypes.c_longlong
     planner().plan(shape, long(a), long(b), long(c), element, value, processors, numbers)
     return list(numbers)
+
+
+def planned_axis(
+    extents: tuple[int, int, int], element: int, value: int, processors: int, kernel: str = ""
+) -> tuple[str, list[int]]:
+    numbers, name = (ctypes.c_longlong * 7)(), ctypes.create_string_buffer(kernel.encode(), 16)
+    planner().axis(*map(ctypes.c_longlong, extents), element, value, processors, name, numbers)
+    return name.value.decode(), list(numbers)
 
 
 def instance(operation: str, dtype: str, output: str) -> tuple[str, int, list[int]]:
@@ -188,6 +210,23 @@ class Reduction:
         distance = distance or inner
         self.kernel("columns")[grid, block](
             *(x, out, outer, length, inner, distance, length * distance, self.bits, self.kind),
+            *(self.divisor(length), lanes, splits, tickets, partials),
+        )
+        assert not tickets.to_host().any()
+        return out.to_host()
+
+    def axis(self, x: cs.DeviceArray, outer: int, length: int, inner: int, kernel: str) -> np.ndarray:
+        """With the kernel slices, shallow or narrow."""
+        _, (grid, block, lanes, splits, _, ticket_bytes, partial_bytes) = planned_axis(
+            (outer, length, inner), self.element, self.value, self.processors, kernel
+        )
+        out = cs.empty((outer, inner), self.output)
+        tickets, partials = (
+            cs.zeros(max(ticket_bytes, 4) // 4, np.uint32),
+            cs.empty(max(partial_bytes, 8), np.uint8),
+        )
+        self.kernel(kernel)[grid, block](
+            *(x, out, outer, length, inner, inner, length * inner, self.bits, self.kind),
             *(self.divisor(length), lanes, splits, tickets, partials),
         )
         assert not tickets.to_host().any()
@@ -304,6 +343,51 @@ def test_reductions_of_columns_are_right(device: cs.Device, operation: str) -> N
             result = reduction.columns(cs.to_device(x), outer, length, inner)
             reference = expected(operation, x, axis=1)
             assert same(result, reference), (dtype, outer, length, inner)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS[:-1])
+@pytest.mark.parametrize("kernel", ["slices", "shallow", "narrow"])
+def test_reductions_of_a_short_side_are_right(device: cs.Device, kernel: str, operation: str) -> None:
+    shapes = {
+        "slices": (
+            (50, 7, 3),
+            (300, 3, 1),
+            (33, 4, 1),
+            (7, 1, 5),
+            (70, 16, 1),
+            (5, 9, 1),
+            (1, 1, 3),
+            (19, 2, 31),
+        ),
+        "shallow": ((1, 4, 5000), (3, 5, 2049), (2, 1, 4095), (1, 9, 4097), (1, 2, 1030), (1, 6, 17)),
+        "narrow": (
+            (1, 3001, 3),
+            (3, 517, 5),
+            (2, 40, 33),
+            (1, 4000, 1),
+            (2, 2, 7),
+            (1, 90, 65),
+            (1, 9000, 17),
+        ),
+    }[kernel]
+    for i, (_, dtype) in enumerate(cases((operation,))):
+        reduction = Reduction(device, operation, dtype, processors=3)
+        for begin, (outer, length, inner) in enumerate(shapes[i % 3 :: 3] if i else shapes):
+            x = operands(operation, outer * length * inner + begin, dtype, seed=length)
+            reference = expected(operation, x[begin:].reshape(outer, length, inner), axis=1)
+            result = reduction.axis(cs.to_device(x)[begin:], outer, length, inner, kernel)
+            assert same(result, reference), (dtype, outer, length, inner, begin)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_nan_and_ties_of_a_short_side_are_numpys(device: cs.Device, dtype: str) -> None:
+    x = np.tile(np.arange(-3, 4), 3000)[:6000].astype(dtype)
+    x[[701, 1200, 5999]] = np.nan
+    for kernel, shape in (("slices", (400, 5, 3)), ("shallow", (1, 4, 1500)), ("narrow", (1, 2000, 3))):
+        for operation in ("first_minimum", "first_maximum", "minimum", "maximum"):
+            reference = expected(operation, x.reshape(shape), axis=1)
+            result = Reduction(device, operation, dtype).axis(cs.to_device(x), *shape, kernel)
+            assert same(result, reference), (kernel, operation)
 
 
 @pytest.mark.parametrize("dtype", OF_NUMPY)
@@ -499,3 +583,47 @@ def test_every_plan_is_a_valid_launch(
             assert (tickets, partials) == (
                 (tiles * 4, grid * lanes * columns * value) if splits > 1 else (0, 0)
             )
+
+
+@settings(deadline=None)
+@given(
+    counts=st.tuples(st.integers(1, 1 << 20), st.integers(1, 1 << 20), st.integers(1, 1 << 22)),
+    operation=st.sampled_from(OPERATIONS[:-1]),
+    dtype=st.sampled_from(TYPES),
+    processors=st.integers(1, 200),
+    which=st.integers(0, 3),
+)
+def test_every_plan_of_an_axis_is_a_valid_launch(
+    counts: tuple[int, int, int], operation: str, dtype: str, processors: int, which: int
+) -> None:
+    _, _, (_, element, value) = instance(operation, dtype, dtype)
+    outer, length, inner = counts
+    outer, length, inner = (
+        (outer % 100 + 1, length, inner),
+        (outer, length % 40 + 1, inner % 20 + 1),
+        (outer % 9 + 1, length % 40 + 1, inner),
+        (outer % 9 + 1, length, inner % 1100 + 1),
+    )[which]
+    kernel, (grid, block, lanes, splits, _, tickets, partials) = planned_axis(
+        (outer, length, inner), element, value, processors
+    )
+    width = 16 // element
+    while width * value * 256 > 32768:
+        width //= 2
+    assert 1 <= grid < 1 << 31
+    if kernel == "slices":
+        assert lanes % 16 == 0
+        assert lanes * length * inner * element + 16 <= 16384
+        assert (grid - 1) * lanes < outer <= grid * lanes
+    elif kernel == "shallow":
+        assert grid % outer == 0
+        assert (grid // outer - 1) * 256 * width < inner <= grid // outer * 256 * width
+        assert inner * element >= 4
+    elif kernel == "narrow":
+        assert block <= 256
+        assert block % lanes == 0
+        assert lanes * width % inner == 0
+        assert grid == outer * splits
+        assert (tickets, partials) == ((4 * outer, inner * value * grid) if splits > 1 else (0, 0))
+    else:
+        assert kernel == ("rows" if inner == 1 else "columns")

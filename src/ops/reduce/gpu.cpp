@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "cuda_kernels/reduce_auto/plan.hpp"
 #include "ops/launch.hpp"
@@ -64,14 +65,18 @@ Plan plan_of(const core::Device& device, Operation operation, Type type, const E
                 cuscope::reduce::plan_whole(length, element, multiprocessors), "all elements lie together",
                 ""};
     }
-    if (inner == 1) {
-        return {"rows", cuscope::reduce::plan_rows(outer, length, element, multiprocessors),
-                "what is reduced lies together", ""};
-    }
-    return {"columns",
-            cuscope::reduce::plan_columns(outer, length, inner, element,
-                                          cuscope::reduce::value_bytes(of, type), multiprocessors),
-            "results lie together", ", each thread with columns of its own"};
+    const auto [kernel, launch] = cuscope::reduce::plan_axis(
+        outer, length, inner, element, cuscope::reduce::value_bytes(of, type), multiprocessors);
+    const std::string_view shape = kernel;
+    if (shape == "rows") return {kernel, launch, "what is reduced lies together", ""};
+    if (shape == "slices")
+        return {kernel, launch, "what is reduced is short", ", each thread with results of its own"};
+    if (shape == "shallow")
+        return {kernel, launch, "few elements are reduced and results lie together",
+                ", each thread with columns of its own"};
+    if (shape == "narrow")
+        return {kernel, launch, "few results lie together", ", which read the elements as they lie"};
+    return {kernel, launch, "results lie together", ", each thread with columns of its own"};
 }
 
 Choice choice_of(const Plan& plan) {
@@ -128,7 +133,7 @@ Choice run_reduction(Operation operation, const Array& in, const Array* other, c
         }
         return choice_of(plan);
     }
-    if (inner == 1) {
+    if (std::string_view(plan.shape) == "rows") {
         const Workspace slots(stream, launch.slot_bytes);
         run_with(plan.shape, launch, slots, {}, from, to, static_cast<long long>(outer),
                  static_cast<long long>(length), static_cast<long long>(length), bits, kind, divisor,

@@ -1,0 +1,119 @@
+// Reduces the middle axis of (outer, length, inner), contiguous, where length is small and inner is large.
+// Each thread reduces some columns alone, without shared memory and without a barrier.
+//
+// A thread's columns lie in *packs*: 4 bytes, or one larger element. Neighbouring threads have neighbouring
+// packs. So all loads of a warp are coalesced, and the rows need not be aligned to each other.
+//
+// Launch (plan.hpp: plan_shallow): blocks of 256 threads, grid = outer * ceil(inner / (256 * strip_columns));
+// no dynamic shared memory. The arguments are those of `columns`; distance, outer_distance, lanes, splits,
+// tickets and partials are not read.
+#pragma once
+
+#include "columns.cuh"
+
+constexpr int shallow_threads = 256, shallow_rows = 4;  // rows under way at once
+
+// Blocks a multiprocessor, as registers allow.
+template <class P>
+constexpr int shallow_blocks = strip_columns<P> * sizeof(typename P::Value) > 64 ? P::column_blocks : 4;
+
+// The columns of one thread, in one row.
+template <class E, int packs>
+struct Packs {
+    static constexpr int width = sizeof(E) < 4 ? 4 / sizeof(E) : 1;  // of a pack
+    union {
+        unsigned words[packs];
+        E elements[packs * width];
+    };
+
+    __device__ Packs() {}
+    // Pack i begins at row[starts[i]]. Of small elements, it is shifted out of the one or two aligned words
+    // in which it lies.
+    __device__ void load(const E* row, const int (&starts)[packs]) {
+#pragma unroll
+        for (int i = 0; i < packs; ++i) {
+            if constexpr (sizeof(E) >= 4) {
+                elements[i] = row[starts[i]];
+            } else {
+                const auto address = reinterpret_cast<unsigned long long>(row + starts[i]);
+                const auto* word = reinterpret_cast<const unsigned*>(address & ~3ull);
+                const unsigned shift = static_cast<unsigned>(address & 3) * 8;
+                words[i] = __funnelshift_r(word[0], word[shift != 0 ? 1 : 0], shift);
+            }
+        }
+    }
+    // The same without the other elements in those words, which may lie outside of the array.
+    __device__ void load_singly(const E* row, const int (&starts)[packs]) {
+#pragma unroll
+        for (int i = 0; i < packs; ++i)
+#pragma unroll
+            for (int k = 0; k < width; ++k) elements[i * width + k] = row[starts[i] + k];
+    }
+};
+
+template <class P>
+__global__ void __launch_bounds__(shallow_threads, shallow_blocks<P>)
+    shallow(const void* in, void* out, long long outer, long long length, long long inner, long long,
+            long long, unsigned long long bits, int kind, double divisor, int, int, unsigned*, void*) {
+    using E = typename P::Element;
+    constexpr int pack = Packs<E, 1>::width, packs = strip_columns<P> / pack;
+    constexpr int tile_columns = shallow_threads * strip_columns<P>;
+    const long long count = outer * length * inner;
+    fetch_ahead(in, count * static_cast<long long>(sizeof(E)), blockIdx.x, gridDim.x);
+    follow();
+    const P policy(bits, kind, length);
+    const unsigned tiles = gridDim.x / static_cast<unsigned>(outer);
+    const unsigned o = blockIdx.x / tiles, tile = blockIdx.x % tiles;
+    const E* const array = static_cast<const E*>(in);
+    const long long before = static_cast<long long>(tile) * tile_columns;  // columns
+    const E* const data = array + o * length * inner + before;
+
+    // Relative to the tile. A pack that crosses the last column is moved before it, and a pack behind the
+    // last column is replaced by the thread's first one. A column is stored only where it was before.
+    const int here = inner - before < tile_columns ? static_cast<int>(inner - before) : tile_columns;
+    int starts[packs];
+    const auto owned = [&](int i) { return (i * shallow_threads + static_cast<int>(threadIdx.x)) * pack; };
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+        starts[i] = owned(i) + pack <= here ? owned(i) : owned(i) < here ? here - pack : starts[0];
+    if (owned(0) >= here) return;
+    bool at_edge = false;  // Does a word lie in part outside of the array?
+    if constexpr (pack > 1) {
+        const long long last = (length - 1) * inner;
+#pragma unroll
+        for (int i = 0; i < packs; ++i)
+            at_edge = at_edge || data + starts[i] < array + pack ||
+                      data + last + starts[i] + 2 * pack > array + count;
+    }
+    typename P::Value values[packs * pack];
+#pragma unroll
+    for (auto& value : values) value = policy.identity();
+    const auto add = [&](const Packs<E, packs>& packed, long long row) {
+#pragma unroll
+        for (int c = 0; c < packs * pack; ++c) policy.add(values[c], packed.elements[c], row);
+    };
+    if (!at_edge) {
+        for (long long row = 0; row < length; row += shallow_rows) {
+            Packs<E, packs> rows[shallow_rows];
+#pragma unroll
+            for (int i = 0; i < shallow_rows;
+                 ++i)  // the last row again, so that no load depends on a condition
+                rows[i].load(data + (row + i < length ? row + i : length - 1) * inner, starts);
+#pragma unroll
+            for (int i = 0; i < shallow_rows; ++i)
+                if (row + i < length) add(rows[i], row + i);
+        }
+    } else {
+        for (long long row = 0; row < length; ++row) {
+            Packs<E, packs> packed;
+            packed.load_singly(data + row * inner, starts);
+            add(packed, row);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+#pragma unroll
+        for (int k = 0; k < pack; ++k)
+            if (starts[i] + k >= owned(i))
+                policy.store(out, o * inner + before + starts[i] + k, values[i * pack + k], divisor);
+}
