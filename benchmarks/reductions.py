@@ -1,0 +1,242 @@
+"""Measures reductions of many shapes and dtypes on a GPU, as calls: python benchmarks/reductions.py [--json].
+
+Sums over every axis of shapes with a short side, a sum of every second row and third column, max, min, argmax, any and
+sum of small integers, and sums of 2^10 to 2^28 floats. PyTorch and CuPy reduce the same memory if they are installed.
+A kernel that only reads shows what the memory can give. All take turns in one process, round after round, in the
+legacy default stream. The table shows medians in GB/s of the elements that are reduced, by CUDA events around a number
+of calls and by the time of the calls until the device has finished.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import cuscope as cs
+
+READER = """
+__global__ void __launch_bounds__(512) read(const uint4* data, long long vectors, unsigned* never) {
+    const long long step = (long long)gridDim.x * blockDim.x;
+    unsigned all = 0;
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    for (; i + 7 * step < vectors; i += 8 * step) {
+        uint4 v[8];
+#pragma unroll
+        for (int k = 0; k < 8; ++k) v[k] = __ldcg(data + i + k * step);
+#pragma unroll
+        for (int k = 0; k < 8; ++k) all |= v[k].x & v[k].y & v[k].z & v[k].w;
+    }
+    for (; i < vectors; i += step) all |= data[i].x & data[i].y & data[i].z & data[i].w;
+    if (all == 0x12345678) *never = all;
+}
+"""
+MOST = 1 << 30  # bytes of the largest array
+SHAPES: tuple[tuple[int, ...], ...] = ((4, 1 << 26), (1 << 26, 4), (1000003, 3), (17, 65537, 5))
+SMALL = ("int8", "uint8", "int16", "uint16", "bool")
+
+
+@dataclass
+class Case:
+    name: str
+    op: str
+    of: Callable[[Any], Any]  # from the flat array of a package to the operand
+    axis: int | None
+    dtype: str
+    count: int  # of the elements that are reduced
+
+    @property
+    def bytes(self) -> int:
+        return self.count * np.dtype(self.dtype).itemsize
+
+
+def shaped(shape: tuple[int, ...]) -> Callable[[Any], Any]:
+    return lambda flat: flat[: math.prod(shape)].reshape(shape)
+
+
+def cases() -> Iterator[Case]:
+    for shape in SHAPES:
+        for axis in range(len(shape)):
+            yield Case(f"{shape} axis {axis}", "sum", shaped(shape), axis, "float32", math.prod(shape))
+    rows, columns = 1 << 13, 3 << 12
+    yield Case(
+        f"({rows}, {columns})[::2, 1::3]",
+        *("sum", lambda flat: shaped((rows, columns))(flat)[::2, 1::3]),
+        *(None, "float32", rows // 2 * (columns // 3)),
+    )
+    for dtype in SMALL:
+        for op in ("max", "min", "argmax", "any", "sum"):
+            yield Case(f"2^27 {dtype}", op, shaped((1 << 27,)), None, dtype, 1 << 27)
+    for op in ("max", "argmax"):
+        yield Case("2^27 float32", op, shaped((1 << 27,)), None, "float32", 1 << 27)
+    for exponent in range(10, 29):
+        yield Case(f"2^{exponent} float32", "sum", shaped((1 << exponent,)), None, "float32", 1 << exponent)
+
+
+def memory() -> dict[str, cs.DeviceArray]:
+    """Flat arrays that share no memory, because dtypes differ: floats, bytes, halves, bools."""
+    random = np.random.default_rng(1)
+    piece = 1 << 24
+    arrays = {"float32": cs.empty(MOST // 4, np.float32)}
+    values = random.random(piece, np.float32)
+    for begin in range(0, arrays["float32"].size, piece):
+        arrays["float32"][begin : begin + piece].copy_from(values)
+    for dtype in SMALL:
+        # No maximum is a type's largest value, and no bool is true: any has to read everything.
+        piece_of = np.zeros(piece, dtype) if dtype == "bool" else random.integers(0, 120, piece).astype(dtype)
+        arrays[dtype] = cs.empty(1 << 27, dtype)
+        for begin in range(0, 1 << 27, piece):
+            arrays[dtype][begin : begin + piece].copy_from(piece_of)
+    return arrays
+
+
+def call_of_cuscope(case: Case, operand: Any) -> Callable[[], object]:
+    function, axis = getattr(cs, case.op), case.axis
+    return lambda: function(operand, axis=axis)
+
+
+def call_of_torch(case: Case, operand: Any) -> Callable[[], object]:
+    import torch
+
+    name = {"max": "amax", "min": "amin"}.get(case.op, case.op)
+    function, axis = getattr(torch, name), case.axis
+    if axis is None:
+        return lambda: function(operand)
+    return lambda: function(operand, dim=axis)
+
+
+def call_of_cupy(case: Case, operand: Any) -> Callable[[], object]:
+    import cupy
+
+    function, axis = getattr(cupy, case.op), case.axis
+    return lambda: function(operand, axis=axis)
+
+
+def from_torch(array: cs.DeviceArray) -> Any:
+    import torch
+
+    return torch.from_dlpack(array)
+
+
+def from_cupy(array: cs.DeviceArray) -> Any:
+    import cupy
+
+    return cupy.asarray(array)
+
+
+PACKAGES = {
+    "cuscope": (lambda array: array, call_of_cuscope),
+    "torch": (from_torch, call_of_torch),
+    "cupy": (from_cupy, call_of_cupy),
+}
+
+
+def reader(case: Case, flat: cs.DeviceArray) -> Callable[[], object]:
+    """Reads as many bytes as the case reduces; for a step in the last axis, the sectors that this touches."""
+    kernel = cs.Module(READER).read
+    never = cs.zeros(1, np.uint32)
+    vectors = case.bytes * (3 if "::3" in case.name else 1) // 16
+    grid = max(1, min(vectors // 512, 4 * cs.current_device().properties.multiprocessor_count))
+    return lambda: kernel[grid, 512](flat, vectors, never)
+
+
+def timed(call: Callable[[], object], calls: int) -> tuple[float, float]:
+    """Seconds a call: by events, and by the clock."""
+    start, stop = cs.Event(), cs.Event()
+    cs.synchronize()
+    begin = time.perf_counter()
+    start.record()
+    for _ in range(calls):
+        call()
+    stop.record()
+    cs.synchronize()
+    wall = time.perf_counter() - begin
+    return (stop - start) * 1e-3 / calls, wall / calls
+
+
+def measure(rounds: int, only: str) -> dict[str, Any]:
+    arrays, missing = memory(), {}
+    flats: dict[str, dict[str, Any]] = {}
+    for package, (convert, _) in PACKAGES.items():
+        flats[package] = {}
+        for dtype, array in arrays.items():
+            try:
+                flats[package][dtype] = convert(array)
+            except Exception as error:  # the package or the dtype is missing
+                missing[f"{package} {dtype}"] = f"{type(error).__name__}: {error}"
+    rows = []
+    for case in cases():
+        if only not in f"{case.name} {case.op}":
+            continue
+        contenders = {"read": reader(case, arrays[case.dtype])}
+        for package, (_, call_of) in PACKAGES.items():
+            if case.dtype not in flats[package]:
+                continue
+            try:
+                call = call_of(case, case.of(flats[package][case.dtype]))
+                call()
+                cs.synchronize()
+                contenders[package] = call
+            except Exception as error:
+                missing[f"{package} {case.name} {case.op}"] = f"{type(error).__name__}: {error}"
+        # About 2 ms of a round for each package.
+        calls = {name: max(2, min(40, int(2e-3 / timed(call, 2)[1]))) for name, call in contenders.items()}
+        samples: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
+        for _ in range(rounds):
+            for name, call in contenders.items():
+                samples[name].append(timed(call, calls[name]))
+        row: dict[str, Any] = {"case": case.name, "op": case.op, "bytes": case.bytes}
+        for name, of in samples.items():
+            on_device, wall = (statistics.median(times) for times in zip(*of, strict=True))
+            row[name] = {
+                "events_us": on_device * 1e6,
+                "wall_us": wall * 1e6,
+                "events_gb_s": case.bytes / on_device / 1e9,
+                "wall_gb_s": case.bytes / wall / 1e9,
+            }
+        operand = case.of(arrays[case.dtype])
+        row["kernel"] = cs.reduce.explain(operand, op=case.op, axis=case.axis)
+        rows.append(row)
+    return {"device": cs.current_device().properties.name, "cases": rows, "missing": missing}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--only", default="", help="cases whose name and operation contain this")
+    options = parser.parse_args()
+    result = measure(options.rounds, options.only)
+    if options.json:
+        print(json.dumps(result, indent=2))
+        return 0
+    names = ("read", *PACKAGES)
+    print(result["device"])
+    print(
+        f"{'GB/s by events':<34}"
+        + "".join(f"{name:>9}" for name in names)
+        + "   by the clock"
+        + "".join(f"{name:>9}" for name in names)
+    )
+    for row in result["cases"]:
+        line = f"{row['case'] + ' ' + row['op']:<34}"
+        for key, gap in (("events_gb_s", ""), ("wall_gb_s", " " * 15)):
+            line += gap + "".join(f"{row[name][key]:9.0f}" if name in row else f"{'-':>9}" for name in names)
+        print(line)
+    for name, reason in result["missing"].items():
+        print(f"{name}: not measured: {reason}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
