@@ -8,6 +8,10 @@
 //                            lanes, splits, tickets, partials)
 //   plan_slices, plan_shallow, plan_narrow: slices<P>, shallow<P>, narrow<P> with the arguments of columns<P>
 //
+//   plan_strided  strided<P>(in, out, outer_columns, outer_row, outer_column, rows, columns, row, column,
+//   bits,
+//                            kind, divisor, lanes, splits, slots)
+//
 // plan_axis chooses among rows and the last four for the middle axis of a contiguous (outer, length, inner).
 //
 // Lengths and distances are long long and count elements. bits is unsigned long long; kind, lanes and splits
@@ -348,6 +352,28 @@ constexpr AxisPlan plan_axis(long long outer, long long length, long long inner,
     if ((inner % width != 0 || inner < 8 * width) && narrow_lanes(inner, element_bytes, value_bytes) <= 256)
         return {"narrow", plan_narrow(outer, length, inner, element_bytes, value_bytes, multiprocessors)};
     return {"columns", plan_columns(outer, length, inner, element_bytes, value_bytes, multiprocessors)};
+}
+
+// Elements that do not lie together, `results` times `rows` times `columns`. Each result gets blocks of its
+// own, up to four for each multiprocessor in all, but at least eight elements for each thread.
+constexpr Launch plan_strided(long long results, long long rows, long long columns, int multiprocessors) {
+    constexpr long long threads = 256, loads = 8, blocks = 4;
+    Launch launch;
+    launch.block = threads;
+    launch.lanes = static_cast<int>(std::min(threads, power_of_two_from(columns)));
+    const long long members = threads / launch.lanes;
+    const long long wanted = std::min({multiprocessors * blocks / results, rows * columns / (threads * loads),
+                                       (rows + members - 1) / members});
+    launch.splits = static_cast<int>(std::max(1ll, wanted));
+    launch.grid = static_cast<unsigned>(results * launch.splits);
+    launch.slot_bytes = launch.splits > 1 ? launch.grid * slot_size : 0;
+    return launch;
+}
+
+// Is `strided` better than a copy and the kernels for elements that lie together? It needs work for its
+// blocks.
+constexpr bool is_strided(long long results, long long rows, long long columns) {
+    return rows * columns >= 4096 && results < 1ll << 22;
 }
 
 }  // namespace cuscope::reduce

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cuda_kernels/reduce_auto/plan.hpp"
 #include "ops/launch.hpp"
@@ -79,11 +80,28 @@ Plan plan_of(const core::Device& device, Operation operation, Type type, const E
     return {kernel, launch, "results lie together", ", each thread with columns of its own"};
 }
 
+Plan plan_of(const core::Device& device, const Strided& view) {
+    const int multiprocessors = std::max(1, device.properties().multiprocessor_count);
+    return {
+        "strided",
+        cuscope::reduce::plan_strided(view.results(), view.extent[1][0], view.extent[1][1], multiprocessors),
+        "what is reduced does not lie together", ", each result with blocks of its own"};
+}
+
 Choice choice_of(const Plan& plan) {
     const Grid& launch = plan.launch;
     return {single_launch, std::string(plan.because) + ": one launch of " + plan.shape + ", " +
                                std::to_string(launch.grid) + (launch.grid == 1 ? " block" : " blocks") +
                                " of " + std::to_string(launch.block) + " threads" + plan.how + "."};
+}
+
+// The policy of an operation on a type, with its file.
+std::pair<Known, std::string> instance_of(Operation operation, Type type) {
+    const Known what = known(operation);
+    std::string policy(cuscope::reduce::policy_of(what.operation, type));
+    if (policy.empty())
+        throw core::WrongKind(std::string(name(operation)) + ": complex numbers have no order");
+    return {what, std::move(policy)};
 }
 
 }  // namespace
@@ -94,11 +112,10 @@ Choice explain_reduction(const core::Device& device, Operation operation, Type t
 
 Choice run_reduction(Operation operation, const Array& in, const Array* other, const Array& out,
                      const Extents& extents, const core::StreamPtr& stream) {
-    const Known what = known(operation);
+    const auto instance = instance_of(operation, in.type);
+    const Known what = instance.first;
+    const std::string& policy = instance.second;
     const cuscope::reduce::Operation of = what.operation;
-    const std::string policy(cuscope::reduce::policy_of(of, in.type));
-    if (policy.empty())
-        throw core::WrongKind(std::string(name(operation)) + ": complex numbers have no order");
     const unsigned long long bits = cuscope::reduce::bits_of(of, in.type);
     const int kind = cuscope::reduce::kind_of(of, out.type);
     const double divisor = operation == Operation::mean ? static_cast<double>(extents.length) : 1;
@@ -151,6 +168,35 @@ Choice run_reduction(Operation operation, const Array& in, const Array* other, c
              static_cast<long long>(length), static_cast<long long>(inner), static_cast<long long>(inner),
              static_cast<long long>(length * inner), bits, kind, divisor, launch.lanes, launch.splits,
              tickets.pointer(), partials ? partials->pointer() : nullptr);
+    return choice_of(plan);
+}
+
+Choice explain_reduction(const core::Device& device, const Strided& view) {
+    return choice_of(plan_of(device, view));
+}
+
+Choice run_reduction(Operation operation, const Array& in, const Array& out, const Strided& view,
+                     const core::StreamPtr& stream) {
+    const auto [what, policy] = instance_of(operation, in.type);
+    const core::Device& device = stream->device();
+    const Plan plan = plan_of(device, view);
+    const Grid& launch = plan.launch;
+    const double divisor = operation == Operation::mean ? static_cast<double>(view.length()) : 1;
+    const std::int64_t duration =
+        predict_reduction(device, single_launch, view.results() * view.length(), size_of(in.type));
+    const auto kernel =
+        KernelLibrary::of(stream->device()).kernel(what.file, std::string(plan.shape) + "<" + policy + ">");
+    const core::Enqueue enqueue(*stream);  // a graph has a workspace of its own
+    const Workspace slots(stream, launch.slot_bytes);
+    std::vector<core::Memory*> memories{in.memory.get(), out.memory.get()};
+    if (slots.memory() != nullptr) memories.push_back(slots.memory());
+    const auto of = [](std::int64_t number) { return static_cast<long long>(number); };
+    run(*kernel, {{launch.grid, 1, 1}, {launch.block, 1, 1}, 0, duration, true}, stream, memories,
+        static_cast<const void*>(in.pointer), static_cast<void*>(out.pointer), of(view.extent[0][1]),
+        of(view.stride[0][0]), of(view.stride[0][1]), of(view.extent[1][0]), of(view.extent[1][1]),
+        of(view.stride[1][0]), of(view.stride[1][1]), cuscope::reduce::bits_of(what.operation, in.type),
+        cuscope::reduce::kind_of(what.operation, out.type), divisor, launch.lanes, launch.splits,
+        slots.pointer());
     return choice_of(plan);
 }
 

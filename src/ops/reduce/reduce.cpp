@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include "ops/launch.hpp"
 #include "ops/prediction.hpp"
 #include "ops/reduce/gpu.hpp"
+#include "ops/reduce/strided.hpp"
 
 namespace cuscope::ops {
 namespace {
@@ -108,6 +110,15 @@ bool is_ordered(Operation operation) {
     return operation == Operation::argmin || operation == Operation::argmax;
 }
 
+// For the kernels: how to reduce elements that would have to be copied, without a copy. Empty if they lie
+// together, or if a copy is better.
+std::optional<Strided> without_copy(Operation operation, const Array& in, const std::vector<bool>& reduced) {
+    if (operation == Operation::dot) return std::nullopt;
+    const bool ordered = is_ordered(operation);
+    if (!arrangement_of(in, reduced, ordered).copied) return std::nullopt;
+    return strided_view(in, reduced, ordered);
+}
+
 }  // namespace
 
 std::vector<Variant> reduce_variants(const core::Device& device) {
@@ -125,6 +136,10 @@ std::vector<Variant> reduce_variants(const core::Device& device) {
 Choice reduce(Operation operation, const Array& in, const Array* other, const std::vector<std::size_t>& axes,
               const Array& out, const std::string& variant, const core::StreamPtr& stream) {
     const bool simulated = stream->device().simulated();
+    if (variant == single_launch || (variant == "auto" && !simulated)) {
+        if (const auto view = without_copy(operation, in, marks(in.dimensions(), axes)))
+            return run_reduction(operation, in, out, *view, stream);
+    }
     const auto [source, extents] = arranged(in, marks(in.dimensions(), axes), is_ordered(operation), stream);
     if (variant != "auto" && variant != native && variant != single_launch) {
         run_ladder(variant, operation, source, out, extents, stream);
@@ -153,9 +168,12 @@ Choice reduce(Operation operation, const Array& in, const Array* other, const st
 
 Choice explain_reduce(const core::Device& device, Operation operation, const Array& in,
                       const std::vector<std::size_t>& axes) {
-    const Arrangement seen = arrangement_of(in, marks(in.dimensions(), axes), is_ordered(operation));
-    Choice kernel = explain_reduction(device, operation, in.type, seen.extents);
-    if (seen.copied) kernel.reason = "after a copy in C order, " + kernel.reason;
+    const std::vector<bool> reduced = marks(in.dimensions(), axes);
+    const Arrangement seen = arrangement_of(in, reduced, is_ordered(operation));
+    const auto view = without_copy(operation, in, reduced);
+    Choice kernel =
+        view ? explain_reduction(device, *view) : explain_reduction(device, operation, in.type, seen.extents);
+    if (seen.copied && !view) kernel.reason = "after a copy in C order, " + kernel.reason;
     if (!device.simulated()) return kernel;
     const std::int64_t duration = predict_reduction(device, single_launch, in.count(), size_of(in.type));
     return {native, simulated_reason(kernel, duration)};
