@@ -39,13 +39,54 @@ union Strip {
         else
             two = __ldcg(reinterpret_cast<const uint2*>(data));
     }
+    // Loads a strip from any address, out of the two aligned strips in which it lies. Both are read. One of
+    // them is also the neighbour's, so they come through the first-level cache.
+    __device__ void load_across(const typename P::Element* data) {
+        constexpr int count = bytes / 4;
+        const auto address = reinterpret_cast<unsigned long long>(data);
+        const auto* aligned = reinterpret_cast<const Strip*>(address / bytes * bytes);
+        const unsigned past = static_cast<unsigned>(address % bytes);
+        unsigned words[2 * count];
+        if constexpr (bytes == 16) {
+            const uint4 first = aligned[0].four, second = aligned[1].four;
+            memcpy(words, &first, bytes);
+            memcpy(words + count, &second, bytes);
+#pragma unroll
+            for (int i = 0; i < 6; ++i) words[i] = (past & 8) != 0 ? words[i + 2] : words[i];
+        } else {
+            const uint2 first = aligned[0].two, second = aligned[1].two;
+            memcpy(words, &first, bytes);
+            memcpy(words + count, &second, bytes);
+        }
+        if constexpr (sizeof(typename P::Element) < 8) {
+#pragma unroll
+            for (int i = 0; i <= count; ++i) words[i] = (past & 4) != 0 ? words[i + 1] : words[i];
+        }
+        if constexpr (sizeof(typename P::Element) < 4) {
+#pragma unroll
+            for (int i = 0; i < count; ++i) words[i] = __funnelshift_r(words[i], words[i + 1], past % 4 * 8);
+        }
+        memcpy(elements, words, bytes);
+    }
 };
 
-// Reduces rows first, first + step, ... of a strip of `columns` columns.
+// Do the aligned strips in which the strip at `data` lies also lie in the array?
+template <class P>
+__device__ bool is_inside(const typename P::Element* data, const typename P::Element* array,
+                          const typename P::Element* end) {
+    constexpr unsigned long long bytes = Strip<P>::bytes;
+    const unsigned long long first = reinterpret_cast<unsigned long long>(data) / bytes * bytes;
+    return first >= reinterpret_cast<unsigned long long>(array) &&
+           first + 2 * bytes <= reinterpret_cast<unsigned long long>(end);
+}
+
+// Reduces rows first, first + step, ... of a strip of `columns` columns. The strip may also add what lies
+// behind these columns to its other values. `array` and `end` are the array's limits.
 template <class P>
 __device__ void reduce_strip(const P& policy, typename P::Value (&values)[strip_columns<P>],
                              const typename P::Element* data, long long distance, long long first,
-                             long long length, long long step, int columns) {
+                             long long length, long long step, int columns, const typename P::Element* array,
+                             const typename P::Element* end) {
     constexpr int width = strip_columns<P>;
     constexpr int rows = width == 4 ? 8 : width < 4 ? 6 : 4;  // loads under way at once, as registers allow
     long long row = first;
@@ -73,9 +114,20 @@ __device__ void reduce_strip(const P& policy, typename P::Value (&values)[strip_
                 for (int c = 0; c < width; ++c) policy.add(values[c], strips[i].elements[c], row + i * step);
         return;
     }
-    constexpr int few = rows / 2;
+    constexpr int few = width > 8 ? 1 : rows / 2;  // two loads each, as registers allow
     for (; row < length; row += few * step) {
         Strip<P> strips[few];
+        const long long last = row + (few - 1) * step;
+        if (last < length && is_inside<P>(data + row * distance, array, end) &&
+            is_inside<P>(data + last * distance, array, end)) {
+#pragma unroll
+            for (int i = 0; i < few; ++i) strips[i].load_across(data + (row + i * step) * distance);
+#pragma unroll
+            for (int i = 0; i < few; ++i)
+#pragma unroll
+                for (int c = 0; c < width; ++c) policy.add(values[c], strips[i].elements[c], row + i * step);
+            continue;
+        }
 #pragma unroll
         for (int i = 0; i < few; ++i)
 #pragma unroll
@@ -169,9 +221,11 @@ __global__ void __launch_bounds__(columns_threads, P::column_blocks)
     if (strip < strips * outer) {
         const long long o = strip / strips, column = (strip - o * strips) * width;
         const long long rest = inner - column;
-        const auto* data = static_cast<const typename P::Element*>(in) + o * outer_distance + column;
-        reduce_strip(policy, values, data, distance, static_cast<long long>(split) * members + member, length,
-                     static_cast<long long>(splits) * members, rest < width ? static_cast<int>(rest) : width);
+        const auto* array = static_cast<const typename P::Element*>(in);
+        reduce_strip(policy, values, array + o * outer_distance + column, distance,
+                     static_cast<long long>(split) * members + member, length,
+                     static_cast<long long>(splits) * members, rest < width ? static_cast<int>(rest) : width,
+                     array, array + (outer - 1) * outer_distance + (length - 1) * distance + inner);
     }
     // Combines the members of a strip as a tree.
 #pragma unroll

@@ -75,3 +75,11 @@ def test_the_explanation_names_the_kernel_of_each_shape(device: cs.Device) -> No
     assert "launch of rows," in reason(wide, 1)
     assert "launch of strided," in reason(wide[::2, ::2], None)
     assert "after a copy in C order" in reason(wide[::2, ::2], 0)
+
+
+@pytest.mark.parametrize(("op", "dtype"), [*OPERATIONS, ("max", "uint8"), ("argmin", "float64")])
+def test_rows_that_are_not_aligned_to_each_other_are_right(device: cs.Device, op: str, dtype: str) -> None:
+    for begin, shape in enumerate(((1, 300, 1101), (2, 101, 1027), (3, 70, 1030), (1, 41, 515))):
+        flat = values((int(np.prod(shape)) + begin,), dtype)
+        result = cs.reduce(cs.to_device(flat)[begin:].reshape(shape), op, 1, variant="single_launch")
+        assert np.array_equal(result.to_host(), getattr(np, op)(flat[begin:].reshape(shape), axis=1)), shape
