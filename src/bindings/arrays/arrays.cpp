@@ -195,7 +195,7 @@ bool refuse_number(const DeviceArray&) {
         "the elements are in a device's memory: use .to_host(), and .item() of that for one of them");
 }
 
-void bind_class(py::class_<DeviceArray, py::smart_holder>& array) {
+void bind_class(py::class_<DeviceArray>& array) {
     array.attr("__doc__") =
         R"(An array in the memory of a device; made by empty(), zeros(), full() and to_device().
 
@@ -365,7 +365,7 @@ one axis is an array without axes.
             },
             "The bytes from one row to the next.")
         .def_property_readonly(
-            "T", [](const DeviceArray& self) { return transpose(self, py::args()); },
+            "T", [](const DeviceArray& self) { return transpose(self); },
             "A view with the axes in reverse order.")
         .def(
             "transpose",
@@ -389,7 +389,7 @@ ValueError if the sizes differ.
 (2, 3)
 )")
         .def(
-            "ravel", [](const DeviceArray& self) { return reshape(self, py::args(py::make_tuple(-1))); },
+            "ravel", [](const DeviceArray& self) { return reshape(self, std::vector<py::ssize_t>{-1}); },
             "All elements along one axis. The same as reshape(-1).")
         .def(
             "copy",
