@@ -89,15 +89,15 @@ int current_work_stream(DLDeviceType type, std::int32_t id, void** out) {
 }
 
 // Without dltensor_from_py_object_no_sync, which needs the strides in elements: arrays have them in bytes.
-DLPackExchangeAPI functions{{{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, nullptr},
-                            allocate,
-                            export_tensor,
-                            import_tensor,
-                            nullptr,
-                            current_work_stream};
+DLPackExchangeAPI exchange_functions{{{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, nullptr},
+                                     allocate,
+                                     export_tensor,
+                                     import_tensor,
+                                     nullptr,
+                                     current_work_stream};
 
 }  // namespace
 
-py::object dlpack_functions() { return py::capsule(&functions, dlpack::functions_capsule); }
+py::object dlpack_functions() { return py::capsule(&exchange_functions, dlpack::functions_capsule); }
 
 }  // namespace cuscope::bindings
