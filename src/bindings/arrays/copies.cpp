@@ -1,8 +1,10 @@
 // Copies and fills of device arrays of any strides, to and from NumPy arrays of any strides.
 #include <algorithm>
-#include <cstring>
 
+#include "bindings/arrays/host_arrays.hpp"
 #include "bindings/support/objects.hpp"
+#include "core/memory/host_move.hpp"
+#include "core/memory/staging.hpp"
 #include "core/memory/strided.hpp"
 #include "core/stream/same_device.hpp"
 
@@ -26,6 +28,9 @@ std::vector<std::size_t> counts(const std::vector<py::ssize_t>& shape) {
 }
 
 core::StridedSide side_of(const DeviceArray& array) { return {array.pointer(), strides_of(array)}; }
+core::StridedSide side_of(const py::array& array) {
+    return {static_cast<std::byte*>(const_cast<void*>(array.data())), strides_of(array)};
+}
 
 // The range of memory that contains the elements of a host array.
 std::pair<const std::byte*, std::size_t> range_of(const py::array& array) {
@@ -45,6 +50,31 @@ core::CopyPlan plan(const DeviceArray& array, const std::vector<std::ptrdiff_t>&
     return core::plan_copy(counts(array.shape), static_cast<std::size_t>(array.dtype.itemsize()), to, from);
 }
 
+// Copies the elements of a host array to one of the same shape, on several threads if they are many.
+void move_host(const py::array& destination, const py::array& source) {
+    constexpr std::size_t block_bytes = 1 << 20;  // a thread's share
+    const core::StridedSide to = side_of(destination), from = side_of(source);
+    const auto element = static_cast<std::size_t>(source.itemsize());
+    if (source.size() == 0) return;
+    core::Axes axes =
+        core::normalised(counts(shape_of(source)), to.strides, from.strides, core::Reversed::negative_to);
+    if (core::may_overlap(axes.list, element, &core::Axis::to)) {
+        destination[py::ellipsis()] = source;  // the last element of a place stays
+        return;
+    }
+    without_gil([&] {
+        core::move_boxes(to.first + axes.to_first, from.first + axes.from_first,
+                         {std::move(axes.list), element, block_bytes});
+    });
+}
+
+// A copy of a host array in C order.
+py::array packed(const py::array& array) {
+    const HostArray made(array.dtype(), shape_of(array));
+    move_host(made.array, array);
+    return made.array;
+}
+
 // Is it faster to pack the host array before the copy?
 bool better_packed(const DeviceArray& array, const py::array& from, const core::CopyPlan& steps) {
     const auto [host, host_bytes] = range_of(from);
@@ -52,6 +82,19 @@ bool better_packed(const DeviceArray& array, const py::array& from, const core::
         return steps.boxes() > most_boxes_of_pinned;
     return steps.boxes() > most_boxes ||
            (steps.width < short_row && array.bytes / steps.width > most_short_rows);
+}
+
+bool through_ring(const DeviceArray& array, const py::array& host, MemcpyKind kind,
+                  const core::StreamPtr& stream) {
+    if (array.bytes < core::staging_threshold) return false;
+    const core::StridedSide there = side_of(array), here = side_of(host);
+    const std::vector<std::size_t> shape = counts(array.shape);
+    const auto element = static_cast<std::size_t>(array.dtype.itemsize());
+    const std::shared_ptr<core::DeviceMemory> memory = array.open();
+    return without_gil([&] {
+        return core::copy_through_ring(there, here, shape, element, core::kind_for(*memory, kind), memory,
+                                       stream);
+    });
 }
 
 // Do two layouts of one memory overlap without being equal?
@@ -125,10 +168,10 @@ void upload(const DeviceArray& array, const py::array& source, const core::Strea
     py::array from = source;
     core::CopyPlan steps;
     if (!array.contiguous() || !is_contiguous(from)) {
+        if (through_ring(array, from, MemcpyKind::host_to_device, stream)) return;
         steps = plan(array, strides_of(array), strides_of(from));
         if (!is_contiguous(from) && better_packed(array, from, steps)) {
-            from =
-                py::array(numpy().attr("ascontiguousarray")(from)).attr("reshape")(shape_tuple(array.shape));
+            from = packed(from);
             steps = plan(array, strides_of(array), strides_of(from));
         }
     }
@@ -141,8 +184,7 @@ void upload(const DeviceArray& array, const py::array& source, const core::Strea
     check_device(array, stream);
     if (array.bytes == 0) return;
     const auto [host, host_bytes] = range_of(from);
-    const core::StridedSide to = side_of(array),
-                            side{static_cast<std::byte*>(const_cast<void*>(data)), strides_of(from)};
+    const core::StridedSide to = side_of(array), side = side_of(from);
     without_gil([&, first = host, length = host_bytes] {
         core::copy_strided(to, side, steps, core::kind_for(*span.memory, MemcpyKind::host_to_device),
                            {span.memory}, first, length, stream, keep);
@@ -157,7 +199,8 @@ void download_range(const DeviceArray& array, py::array& destination, const core
     const core::DeviceSpan span{array.open(),
                                 static_cast<std::size_t>(static_cast<py::ssize_t>(array.offset) + low),
                                 static_cast<std::size_t>(high - low)};
-    py::array_t<std::uint8_t> bytes(high - low);
+    HostArray range(py::dtype::of<std::uint8_t>(), {high - low});
+    py::array& bytes = range.array;
     void* const data = bytes.mutable_data();
     const core::KeepAlive keep = keeping(bytes);
     without_gil([&] {
@@ -166,7 +209,7 @@ void download_range(const DeviceArray& array, py::array& destination, const core
     });
     const py::object elements = numpy().attr("ndarray")(shape_tuple(array.shape), array.dtype, bytes, -low,
                                                         shape_tuple(strides_of(array)));
-    destination[py::ellipsis()] = elements;
+    move_host(destination, py::array(elements));
 }
 
 }  // namespace
@@ -180,7 +223,7 @@ void download(const DeviceArray& array, py::array& destination, const core::Stre
         return;
     }
     check_device(array, stream);
-    if (array.bytes == 0) return;
+    if (array.bytes == 0 || through_ring(array, destination, MemcpyKind::device_to_host, stream)) return;
     const core::CopyPlan steps = plan(array, strides_of(destination), strides_of(array));
     const auto [host, host_bytes] = range_of(destination);
     const bool pinned = core::PinnedMemory::find(*array.device, host, host_bytes) != nullptr;
@@ -188,7 +231,7 @@ void download(const DeviceArray& array, py::array& destination, const core::Stre
         download_range(array, destination, stream);
         return;
     }
-    const core::StridedSide from = side_of(array), to{static_cast<std::byte*>(data), strides_of(destination)};
+    const core::StridedSide from = side_of(array), to = side_of(destination);
     without_gil([&, first = host, length = host_bytes] {
         core::copy_strided(to, from, steps, core::kind_for(*span.memory, MemcpyKind::device_to_host),
                            {span.memory}, first, length, stream, keep);
