@@ -118,6 +118,17 @@ def test_large_arrays_go_both_ways(device, what, itemsize):
     assert same(np.array(back), np.array(host))
 
 
+@pytest.mark.parametrize("itemsize", [1, 2, 3, 4, 8, 16])
+def test_views_with_gaps_on_the_device_are_copied(device, itemsize):
+    dtype = np.dtype([("x", "u1", itemsize)])
+    host = random_bytes(240 * 700 * itemsize, 1).view(dtype).reshape(240, 700)
+    x = cs.to_device(host)
+    for index in (np.s_[:, ::2], np.s_[::3, 1::5], np.s_[::-2, ::-2]):
+        assert same(x[index].to_host(), np.array(host[index]))
+        assert same(x[index].copy().to_host(), np.array(host[index]))
+        assert same(x[index].T.copy().to_host(), np.array(host[index].T))
+
+
 def test_a_broadcast_destination_has_the_last_elements(device):
     rows = 5000  # each row of the device goes to one place
     source = np.arange(rows * 2, dtype=np.int32).reshape(rows, 2)
@@ -156,7 +167,9 @@ def test_large_results_are_ordinary_arrays(device):
     second = x.to_host()
     second[:] = 7
 
-    assert first.flags.owndata and first.flags.writeable and first.flags.c_contiguous
+    assert first.flags.owndata
+    assert first.flags.writeable
+    assert first.flags.c_contiguous
     assert first.base is None
     assert np.array_equal(first, np.arange(count, dtype=np.int32))
     first.resize(2 * count, refcheck=False)

@@ -1,5 +1,7 @@
 // Copies and fills of device arrays of any strides, to and from NumPy arrays of any strides.
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "bindings/arrays/host_arrays.hpp"
 #include "bindings/support/objects.hpp"
@@ -7,6 +9,7 @@
 #include "core/memory/staging.hpp"
 #include "core/memory/strided.hpp"
 #include "core/stream/same_device.hpp"
+#include "ops/array.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -95,6 +98,51 @@ bool through_ring(const DeviceArray& array, const py::array& host, MemcpyKind ki
         return core::copy_through_ring(there, here, shape, element, core::kind_for(*memory, kind), memory,
                                        stream);
     });
+}
+
+// The name of a type of the kernels with elements of this size; null if there is none.
+const char* word_of(std::size_t element) {
+    switch (element) {
+        case 1:
+            return "uint8";
+        case 2:
+            return "uint16";
+        case 4:
+            return "uint32";
+        case 8:
+            return "uint64";
+        case 16:
+            return "complex128";
+        default:
+            return nullptr;
+    }
+}
+
+// Is it faster to gather the elements on the device by a kernel than to copy them by these steps? The copy
+// engines take long for many copies and for short rows. Simulated devices model the engines' copies.
+bool better_gathered(const DeviceArray& from, const core::CopyPlan& steps, const core::StreamPtr& stream) {
+    if (steps.width == 0 || from.device->simulated() || stream->capturing()) return false;
+    if (steps.boxes() <= most_boxes &&
+        (steps.width >= short_row || from.bytes / steps.width <= most_short_rows))
+        return false;
+    const auto element = static_cast<std::size_t>(from.dtype.itemsize());
+    auto bits = reinterpret_cast<std::uintptr_t>(from.pointer());
+    for (const py::ssize_t step : strides_of(from)) bits |= static_cast<std::uintptr_t>(step);
+    const std::size_t alignment = std::min<std::size_t>(element, 8);  // 16 bytes are read as two words
+    return word_of(element) != nullptr && bits % alignment == 0 && &stream->device() == from.device.get();
+}
+
+void gather(const DeviceArray& to, const DeviceArray& from, const core::StreamPtr& stream) {
+    const auto operand = [](const DeviceArray& array) {
+        const std::vector<py::ssize_t> strides = strides_of(array);
+        return ops::Array{array.open(),
+                          array.pointer(),
+                          ops::type_named(word_of(static_cast<std::size_t>(array.dtype.itemsize()))),
+                          {array.shape.begin(), array.shape.end()},
+                          {strides.begin(), strides.end()}};
+    };
+    const ops::Array out = operand(to), in = operand(from);
+    without_gil([&] { ops::copy_into(out, in, stream); });
 }
 
 // Do two layouts of one memory overlap without being equal?
@@ -212,6 +260,24 @@ void download_range(const DeviceArray& array, py::array& destination, const core
     move_host(destination, py::array(elements));
 }
 
+// A dense copy of an array whose elements lie far apart; none if the array's whole range is faster to copy,
+// or if the device has no memory for the copy.
+std::optional<DeviceArray> gathered(const DeviceArray& array, const core::StreamPtr& stream) {
+    const auto [low, high] = array.reach();
+    if (static_cast<std::size_t>(high - low) < 2 * array.bytes) return std::nullopt;
+    const core::CopyPlan steps =
+        plan(array, contiguous_strides(array.shape, array.dtype.itemsize()), strides_of(array));
+    if (!better_gathered(array, steps, stream)) return std::nullopt;
+    try {
+        DeviceArray dense = new_array(stream, array.shape, array.dtype);
+        gather(dense, array, stream);
+        return dense;
+    } catch (const core::Error& error) {
+        if (error.status() != Status::memory_allocation) throw;
+        return std::nullopt;
+    }
+}
+
 }  // namespace
 
 void download(const DeviceArray& array, py::array& destination, const core::StreamPtr& stream) {
@@ -224,6 +290,10 @@ void download(const DeviceArray& array, py::array& destination, const core::Stre
     }
     check_device(array, stream);
     if (array.bytes == 0 || through_ring(array, destination, MemcpyKind::device_to_host, stream)) return;
+    if (const auto dense = gathered(array, stream)) {
+        download(*dense, destination, stream);
+        return;
+    }
     const core::CopyPlan steps = plan(array, strides_of(destination), strides_of(array));
     const auto [host, host_bytes] = range_of(destination);
     const bool pinned = core::PinnedMemory::find(*array.device, host, host_bytes) != nullptr;
@@ -250,6 +320,12 @@ void copy_array(const DeviceArray& destination, const DeviceArray& source, const
     }
     core::check_copy_on_device(to, from, *stream);
     const core::CopyPlan steps = plan(destination, strides_of(destination), strides_of(source));
+    const bool dense = destination.contiguous() && destination.device == source.device &&
+                       reinterpret_cast<std::uintptr_t>(destination.pointer()) % 8 == 0;
+    if (dense && better_gathered(source, steps, stream)) {
+        gather(destination, source, stream);
+        return;
+    }
     const core::StridedSide to_side = side_of(destination), from_side = side_of(source);
     without_gil([&] {
         core::copy_strided(to_side, from_side, steps, MemcpyKind::by_address, {to.memory, from.memory},
