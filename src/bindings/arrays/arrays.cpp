@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "bindings/arrays/host_arrays.hpp"
 #include "bindings/interop/import.hpp"
 #include "core/graph/capture.hpp"
 #include "core/number.hpp"
@@ -88,11 +89,18 @@ NDArray to_host(const DeviceArray& self, const py::object& out, const StreamLike
             "to_host() waits for the elements, but captured work does not run: "
             "copy_to(array) captures a copy, or call to_host() once the graph was launched");
     }
-    py::array result = out.is_none() ? py::array(self.dtype, self.shape) : py::array(out);
-    if (!out.is_none()) {
-        check_match(self, shape_of(result), result.dtype(), "out");
-        check_writeable(result, "out");
+    if (out.is_none()) {
+        HostArray result(self.dtype, self.shape);
+        download(self, result.array, on);
+        without_gil([&] {
+            on->synchronize();
+            result.touching.reset();
+        });
+        return NDArray(result.array);
     }
+    py::array result(out);
+    check_match(self, shape_of(result), result.dtype(), "out");
+    check_writeable(result, "out");
     download(self, result, on);
     without_gil([&] { on->synchronize(); });
     return NDArray(result);
