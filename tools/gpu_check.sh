@@ -129,6 +129,7 @@ benchmarks() {
     step reductions_build 90 "${compile[@]}" -o "$work/reductions" benchmarks/cpp/reductions.cu &
     wait
     step calls 60 "$python" benchmarks/calls.py --cpp "$work/call_costs"
+    step pieces 90 "$python" benchmarks/pieces.py --cpp "$work/call_costs"
     step graphs 180 "$python" benchmarks/graphs.py --cpp "$work/graph_costs"
     step copies 60 "$python" benchmarks/copies.py --cpp "$work/copy_rates"
     step reductions 60 "$work/reductions"

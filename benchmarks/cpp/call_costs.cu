@@ -3,7 +3,7 @@
 //   nvcc -O2 -std=c++17 -o call_costs call_costs.cu && ./call_costs
 //
 // Prints one line of JSON, microseconds a call: the median over batches that are short enough for the
-// device's queue never to fill. benchmarks/calls.py runs it beside Python's.
+// device's queue never to fill. benchmarks/calls.py and benchmarks/pieces.py run it beside Python's.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -55,8 +55,25 @@ void run() {
     const double record = microseconds([&] { cudaEventRecord(event, stream); });
     const double wait = microseconds([&] { cudaStreamWaitEvent(stream, event, 0); });
     const double query = microseconds([&] { cudaStreamQuery(stream); });
-    std::printf("{\"launch\": %.4f, \"event_record\": %.4f, \"stream_wait\": %.4f, \"stream_query\": %.4f}\n",
-                launch, record, wait, query);
+    const double allocate = microseconds([&] {
+        void* memory = nullptr;
+        cudaMallocAsync(&memory, 1024 * sizeof(float), nullptr);
+        cudaFreeAsync(memory, nullptr);
+    });
+    const double new_event = microseconds([&] {
+        cudaEvent_t made;
+        cudaEventCreateWithFlags(&made, cudaEventDisableTiming);
+        cudaEventDestroy(made);
+    });
+    const double new_stream = microseconds([&] {
+        cudaStream_t made;
+        cudaStreamCreate(&made);
+        cudaStreamDestroy(made);
+    });
+    std::printf(
+        "{\"launch\": %.4f, \"event_record\": %.4f, \"stream_wait\": %.4f, \"stream_query\": %.4f, "
+        "\"record\": %.4f, \"allocate\": %.4f, \"new_event\": %.4f, \"new_stream\": %.4f}\n",
+        launch, record, wait, query, record, allocate, new_event, new_stream);
 
     check(cudaFree(data));
     check(cudaEventDestroy(event));

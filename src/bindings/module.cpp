@@ -31,6 +31,7 @@ PYBIND11_MODULE(_core, m) {
     bind_arrays(m, classes);
     bind_array_operators(classes);
     bind_fast_copies(m, classes);
+    bind_fast_views(m, classes);
     bind_pinned(m);
     bind_memory_kinds(m, classes);
     bind_pools(m, classes);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "bindings/arrays/host_arrays.hpp"
 #include "bindings/interop/import.hpp"
 #include "core/graph/capture.hpp"
 #include "core/number.hpp"
@@ -88,11 +89,18 @@ NDArray to_host(const DeviceArray& self, const py::object& out, const StreamLike
             "to_host() waits for the elements, but captured work does not run: "
             "copy_to(array) captures a copy, or call to_host() once the graph was launched");
     }
-    py::array result = out.is_none() ? py::array(self.dtype, self.shape) : py::array(out);
-    if (!out.is_none()) {
-        check_match(self, shape_of(result), result.dtype(), "out");
-        check_writeable(result, "out");
+    if (out.is_none()) {
+        HostArray result(self.dtype, self.shape);
+        download(self, result.array, on);
+        without_gil([&] {
+            on->synchronize();
+            result.touching.reset();
+        });
+        return NDArray(result.array);
     }
+    py::array result(out);
+    check_match(self, shape_of(result), result.dtype(), "out");
+    check_writeable(result, "out");
     download(self, result, on);
     without_gil([&] { on->synchronize(); });
     return NDArray(result);
@@ -195,7 +203,7 @@ bool refuse_number(const DeviceArray&) {
         "the elements are in a device's memory: use .to_host(), and .item() of that for one of them");
 }
 
-void bind_class(py::class_<DeviceArray, py::smart_holder>& array) {
+void bind_class(py::class_<DeviceArray>& array) {
     array.attr("__doc__") =
         R"(An array in the memory of a device; made by empty(), zeros(), full() and to_device().
 
@@ -365,7 +373,7 @@ one axis is an array without axes.
             },
             "The bytes from one row to the next.")
         .def_property_readonly(
-            "T", [](const DeviceArray& self) { return transpose(self, py::args()); },
+            "T", [](const DeviceArray& self) { return transpose(self); },
             "A view with the axes in reverse order.")
         .def(
             "transpose",
@@ -389,7 +397,7 @@ ValueError if the sizes differ.
 (2, 3)
 )")
         .def(
-            "ravel", [](const DeviceArray& self) { return reshape(self, py::args(py::make_tuple(-1))); },
+            "ravel", [](const DeviceArray& self) { return reshape(self, std::vector<py::ssize_t>{-1}); },
             "All elements along one axis. The same as reshape(-1).")
         .def(
             "copy",

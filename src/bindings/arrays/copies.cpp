@@ -1,10 +1,15 @@
 // Copies and fills of device arrays of any strides, to and from NumPy arrays of any strides.
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
+#include <optional>
 
+#include "bindings/arrays/host_arrays.hpp"
 #include "bindings/support/objects.hpp"
+#include "core/memory/host_move.hpp"
+#include "core/memory/staging.hpp"
 #include "core/memory/strided.hpp"
 #include "core/stream/same_device.hpp"
+#include "ops/array.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -26,6 +31,9 @@ std::vector<std::size_t> counts(const std::vector<py::ssize_t>& shape) {
 }
 
 core::StridedSide side_of(const DeviceArray& array) { return {array.pointer(), strides_of(array)}; }
+core::StridedSide side_of(const py::array& array) {
+    return {static_cast<std::byte*>(const_cast<void*>(array.data())), strides_of(array)};
+}
 
 // The range of memory that contains the elements of a host array.
 std::pair<const std::byte*, std::size_t> range_of(const py::array& array) {
@@ -45,6 +53,31 @@ core::CopyPlan plan(const DeviceArray& array, const std::vector<std::ptrdiff_t>&
     return core::plan_copy(counts(array.shape), static_cast<std::size_t>(array.dtype.itemsize()), to, from);
 }
 
+// Copies the elements of a host array to one of the same shape, on several threads if they are many.
+void move_host(const py::array& destination, const py::array& source) {
+    constexpr std::size_t block_bytes = 1 << 20;  // a thread's share
+    const core::StridedSide to = side_of(destination), from = side_of(source);
+    const auto element = static_cast<std::size_t>(source.itemsize());
+    if (source.size() == 0) return;
+    core::Axes axes =
+        core::normalised(counts(shape_of(source)), to.strides, from.strides, core::Reversed::negative_to);
+    if (core::may_overlap(axes.list, element, &core::Axis::to)) {
+        destination[py::ellipsis()] = source;  // the last element of a place stays
+        return;
+    }
+    without_gil([&] {
+        core::move_boxes(to.first + axes.to_first, from.first + axes.from_first,
+                         {std::move(axes.list), element, block_bytes});
+    });
+}
+
+// A copy of a host array in C order.
+py::array packed(const py::array& array) {
+    const HostArray made(array.dtype(), shape_of(array));
+    move_host(made.array, array);
+    return made.array;
+}
+
 // Is it faster to pack the host array before the copy?
 bool better_packed(const DeviceArray& array, const py::array& from, const core::CopyPlan& steps) {
     const auto [host, host_bytes] = range_of(from);
@@ -52,6 +85,64 @@ bool better_packed(const DeviceArray& array, const py::array& from, const core::
         return steps.boxes() > most_boxes_of_pinned;
     return steps.boxes() > most_boxes ||
            (steps.width < short_row && array.bytes / steps.width > most_short_rows);
+}
+
+bool through_ring(const DeviceArray& array, const py::array& host, MemcpyKind kind,
+                  const core::StreamPtr& stream) {
+    if (array.bytes < core::staging_threshold) return false;
+    const core::StridedSide there = side_of(array), here = side_of(host);
+    const std::vector<std::size_t> shape = counts(array.shape);
+    const auto element = static_cast<std::size_t>(array.dtype.itemsize());
+    const std::shared_ptr<core::DeviceMemory> memory = array.open();
+    return without_gil([&] {
+        return core::copy_through_ring(there, here, shape, element, core::kind_for(*memory, kind), memory,
+                                       stream);
+    });
+}
+
+// The name of a type of the kernels with elements of this size; null if there is none.
+const char* word_of(std::size_t element) {
+    switch (element) {
+        case 1:
+            return "uint8";
+        case 2:
+            return "uint16";
+        case 4:
+            return "uint32";
+        case 8:
+            return "uint64";
+        case 16:
+            return "complex128";
+        default:
+            return nullptr;
+    }
+}
+
+// Is it faster to gather the elements on the device by a kernel than to copy them by these steps? The copy
+// engines take long for many copies and for short rows. Simulated devices model the engines' copies.
+bool better_gathered(const DeviceArray& from, const core::CopyPlan& steps, const core::StreamPtr& stream) {
+    if (steps.width == 0 || from.device->simulated() || stream->capturing()) return false;
+    if (steps.boxes() <= most_boxes &&
+        (steps.width >= short_row || from.bytes / steps.width <= most_short_rows))
+        return false;
+    const auto element = static_cast<std::size_t>(from.dtype.itemsize());
+    auto bits = reinterpret_cast<std::uintptr_t>(from.pointer());
+    for (const py::ssize_t step : strides_of(from)) bits |= static_cast<std::uintptr_t>(step);
+    const std::size_t alignment = std::min<std::size_t>(element, 8);  // 16 bytes are read as two words
+    return word_of(element) != nullptr && bits % alignment == 0 && &stream->device() == from.device.get();
+}
+
+void gather(const DeviceArray& to, const DeviceArray& from, const core::StreamPtr& stream) {
+    const auto operand = [](const DeviceArray& array) {
+        const std::vector<py::ssize_t> strides = strides_of(array);
+        return ops::Array{array.open(),
+                          array.pointer(),
+                          ops::type_named(word_of(static_cast<std::size_t>(array.dtype.itemsize()))),
+                          {array.shape.begin(), array.shape.end()},
+                          {strides.begin(), strides.end()}};
+    };
+    const ops::Array out = operand(to), in = operand(from);
+    without_gil([&] { ops::copy_into(out, in, stream); });
 }
 
 // Do two layouts of one memory overlap without being equal?
@@ -125,10 +216,10 @@ void upload(const DeviceArray& array, const py::array& source, const core::Strea
     py::array from = source;
     core::CopyPlan steps;
     if (!array.contiguous() || !is_contiguous(from)) {
+        if (through_ring(array, from, MemcpyKind::host_to_device, stream)) return;
         steps = plan(array, strides_of(array), strides_of(from));
         if (!is_contiguous(from) && better_packed(array, from, steps)) {
-            from =
-                py::array(numpy().attr("ascontiguousarray")(from)).attr("reshape")(shape_tuple(array.shape));
+            from = packed(from);
             steps = plan(array, strides_of(array), strides_of(from));
         }
     }
@@ -141,8 +232,7 @@ void upload(const DeviceArray& array, const py::array& source, const core::Strea
     check_device(array, stream);
     if (array.bytes == 0) return;
     const auto [host, host_bytes] = range_of(from);
-    const core::StridedSide to = side_of(array),
-                            side{static_cast<std::byte*>(const_cast<void*>(data)), strides_of(from)};
+    const core::StridedSide to = side_of(array), side = side_of(from);
     without_gil([&, first = host, length = host_bytes] {
         core::copy_strided(to, side, steps, core::kind_for(*span.memory, MemcpyKind::host_to_device),
                            {span.memory}, first, length, stream, keep);
@@ -157,7 +247,8 @@ void download_range(const DeviceArray& array, py::array& destination, const core
     const core::DeviceSpan span{array.open(),
                                 static_cast<std::size_t>(static_cast<py::ssize_t>(array.offset) + low),
                                 static_cast<std::size_t>(high - low)};
-    py::array_t<std::uint8_t> bytes(high - low);
+    HostArray range(py::dtype::of<std::uint8_t>(), {high - low});
+    py::array& bytes = range.array;
     void* const data = bytes.mutable_data();
     const core::KeepAlive keep = keeping(bytes);
     without_gil([&] {
@@ -166,7 +257,25 @@ void download_range(const DeviceArray& array, py::array& destination, const core
     });
     const py::object elements = numpy().attr("ndarray")(shape_tuple(array.shape), array.dtype, bytes, -low,
                                                         shape_tuple(strides_of(array)));
-    destination[py::ellipsis()] = elements;
+    move_host(destination, py::array(elements));
+}
+
+// A dense copy of an array whose elements lie far apart; none if the array's whole range is faster to copy,
+// or if the device has no memory for the copy.
+std::optional<DeviceArray> gathered(const DeviceArray& array, const core::StreamPtr& stream) {
+    const auto [low, high] = array.reach();
+    if (static_cast<std::size_t>(high - low) < 2 * array.bytes) return std::nullopt;
+    const core::CopyPlan steps =
+        plan(array, contiguous_strides(array.shape, array.dtype.itemsize()), strides_of(array));
+    if (!better_gathered(array, steps, stream)) return std::nullopt;
+    try {
+        DeviceArray dense = new_array(stream, array.shape, array.dtype);
+        gather(dense, array, stream);
+        return dense;
+    } catch (const core::Error& error) {
+        if (error.status() != Status::memory_allocation) throw;
+        return std::nullopt;
+    }
 }
 
 }  // namespace
@@ -180,7 +289,11 @@ void download(const DeviceArray& array, py::array& destination, const core::Stre
         return;
     }
     check_device(array, stream);
-    if (array.bytes == 0) return;
+    if (array.bytes == 0 || through_ring(array, destination, MemcpyKind::device_to_host, stream)) return;
+    if (const auto dense = gathered(array, stream)) {
+        download(*dense, destination, stream);
+        return;
+    }
     const core::CopyPlan steps = plan(array, strides_of(destination), strides_of(array));
     const auto [host, host_bytes] = range_of(destination);
     const bool pinned = core::PinnedMemory::find(*array.device, host, host_bytes) != nullptr;
@@ -188,7 +301,7 @@ void download(const DeviceArray& array, py::array& destination, const core::Stre
         download_range(array, destination, stream);
         return;
     }
-    const core::StridedSide from = side_of(array), to{static_cast<std::byte*>(data), strides_of(destination)};
+    const core::StridedSide from = side_of(array), to = side_of(destination);
     without_gil([&, first = host, length = host_bytes] {
         core::copy_strided(to, from, steps, core::kind_for(*span.memory, MemcpyKind::device_to_host),
                            {span.memory}, first, length, stream, keep);
@@ -207,6 +320,12 @@ void copy_array(const DeviceArray& destination, const DeviceArray& source, const
     }
     core::check_copy_on_device(to, from, *stream);
     const core::CopyPlan steps = plan(destination, strides_of(destination), strides_of(source));
+    const bool dense = destination.contiguous() && destination.device == source.device &&
+                       reinterpret_cast<std::uintptr_t>(destination.pointer()) % 8 == 0;
+    if (dense && better_gathered(source, steps, stream)) {
+        gather(destination, source, stream);
+        return;
+    }
     const core::StridedSide to_side = side_of(destination), from_side = side_of(source);
     without_gil([&] {
         core::copy_strided(to_side, from_side, steps, MemcpyKind::by_address, {to.memory, from.memory},

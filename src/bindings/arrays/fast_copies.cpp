@@ -19,13 +19,6 @@ bool match(const DeviceArray& array, const py::detail::PyArray_Proxy& host) {
            std::equal(array.shape.begin(), array.shape.end(), host.dimensions);
 }
 
-// Null if the object is not an open stream.
-core::StreamPtr plain_stream(PyObject* stream, const core::DevicePtr& device) {
-    if (stream == nullptr || stream == Py_None) return core::current_stream(device);
-    const auto* const object = exactly<StreamObject>(stream);
-    return object == nullptr ? nullptr : object->stream.get();
-}
-
 PyObject* fast_copy_from(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
     const auto* const array = exactly<DeviceArray>(self);
     if (array == nullptr || count != 1) return nullptr;
@@ -50,6 +43,17 @@ PyObject* fast_copy_to(PyObject* self, PyObject* const* arguments, Py_ssize_t co
     Py_RETURN_NONE;
 }
 
+PyObject* fast_to_host(PyObject* self, PyObject* const*, Py_ssize_t count, PyObject* stream) {
+    const auto* const array = exactly<DeviceArray>(self);
+    if (array == nullptr || count != 0 || !array->memory.get()) return nullptr;
+    const core::StreamPtr on = plain_stream(stream, array->device);
+    if (!on || on->capturing()) return nullptr;
+    py::array result(array->dtype, array->shape);
+    download(*array, result, on);
+    without_gil([&] { on->synchronize(); });
+    return result.release().ptr();
+}
+
 PyObject* fast_to_device(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
     if (count != 1 || plain_array(arguments[0]) == nullptr) return nullptr;
     const auto source = py::reinterpret_borrow<py::array>(arguments[0]);
@@ -57,7 +61,7 @@ PyObject* fast_to_device(PyObject*, PyObject* const* arguments, Py_ssize_t count
     if (!on) return nullptr;
     DeviceArray made = new_array(on, shape_of(source), parse_dtype(source.dtype()));
     upload(made, source, on);
-    return py::cast(std::move(made)).release().ptr();
+    return object_of(std::move(made));
 }
 
 }  // namespace
@@ -65,6 +69,7 @@ PyObject* fast_to_device(PyObject*, PyObject* const* arguments, Py_ssize_t count
 void bind_fast_copies(py::module_& m, Classes& classes) {
     FastMethod<fast_copy_from>::put_before(classes.array, "copy_from");
     FastMethod<fast_copy_to>::put_before(classes.array, "copy_to");
+    FastMethod<fast_to_host>::put_before(classes.array, "to_host");
     FastMethod<fast_to_device>::put_before(m, "to_device");
 }
 

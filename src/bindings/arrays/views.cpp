@@ -1,6 +1,7 @@
 // Views of device arrays: basic indexing, transposes, reshapes. Nothing is copied here.
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "bindings/support/objects.hpp"
 
@@ -43,25 +44,37 @@ std::pair<py::ssize_t, py::ssize_t> DeviceArray::reach() const {
 
 DeviceArray view(const DeviceArray& array, py::ssize_t first_byte, std::vector<py::ssize_t> shape,
                  std::vector<py::ssize_t> strides) {
-    DeviceArray part = array;
-    part.bytes = byte_count(shape, array.dtype);
-    if (part.bytes > 0)
-        part.offset = static_cast<std::size_t>(static_cast<py::ssize_t>(array.offset) + first_byte);
-    const std::vector<py::ssize_t> dense = contiguous_strides(shape, array.dtype.itemsize());
-    part.packed = true;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        part.packed = part.packed && (part.bytes == 0 || shape[i] == 1 || strides[i] == dense[i]);
+    const std::size_t bytes = byte_count(shape, array.dtype);
+    const py::ssize_t moved = bytes > 0 ? first_byte : 0;
+    bool dense = true, packed = true;
+    py::ssize_t step = array.dtype.itemsize();
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        dense = dense && strides[i] == step;
+        packed = packed && (bytes == 0 || shape[i] == 1 || strides[i] == step);
+        step *= std::max<py::ssize_t>(1, shape[i]);
     }
-    part.strides = strides == dense ? std::vector<py::ssize_t>{} : std::move(strides);
-    part.shape = std::move(shape);
-    return part;
+    if (dense) strides = {};
+    return {array.device,
+            array.memory,
+            static_cast<std::size_t>(static_cast<py::ssize_t>(array.offset) + moved),
+            bytes,
+            std::move(shape),
+            array.dtype,
+            array.element,
+            std::move(strides),
+            packed,
+            array.read_only};
 }
 
-DeviceArray item(const DeviceArray& array, const py::object& index) {
+DeviceArray item(const DeviceArray& array, py::handle index) {
     array.open();
-    const py::tuple parts =
-        PyTuple_Check(index.ptr()) != 0 ? py::reinterpret_borrow<py::tuple>(index) : py::make_tuple(index);
-    const std::vector<py::ssize_t> strides = strides_of(array);
+    PyObject* const only = index.ptr();
+    const bool several = PyTuple_Check(only) != 0;
+    const std::span<PyObject* const> parts(several ? reinterpret_cast<PyTupleObject*>(only)->ob_item : &only,
+                                           several ? static_cast<std::size_t>(PyTuple_GET_SIZE(only)) : 1);
+    std::vector<py::ssize_t> computed;
+    if (array.strides.empty()) computed = contiguous_strides(array.shape, array.dtype.itemsize());
+    const std::vector<py::ssize_t>& strides = array.strides.empty() ? computed : array.strides;
     const std::size_t axes = array.shape.size();
     std::size_t named = 0;
     bool ellipsis = false;
@@ -79,6 +92,8 @@ DeviceArray item(const DeviceArray& array, const py::object& index) {
                               std::to_string(axes));
     }
     std::vector<py::ssize_t> new_shape, new_strides;
+    new_shape.reserve(axes + parts.size());
+    new_strides.reserve(axes + parts.size());
     py::ssize_t first = 0;
     std::size_t axis = 0;
     const auto keep = [&](std::size_t count) {
@@ -180,6 +195,13 @@ std::optional<std::vector<py::ssize_t>> reshaped_strides(const DeviceArray& arra
 
 }  // namespace
 
+DeviceArray transpose(const DeviceArray& array) {
+    array.open();
+    std::vector<py::ssize_t> shape(array.shape.rbegin(), array.shape.rend()), strides = strides_of(array);
+    std::reverse(strides.begin(), strides.end());
+    return view(array, 0, std::move(shape), std::move(strides));
+}
+
 DeviceArray transpose(const DeviceArray& array, const py::args& arguments) {
     array.open();
     const std::vector<py::ssize_t> strides = strides_of(array);
@@ -189,9 +211,7 @@ DeviceArray transpose(const DeviceArray& array, const py::args& arguments) {
         const py::ssize_t axis = as_index(value, "axes");
         order.push_back(axis < 0 ? axis + axes : axis);
     }
-    if (order.empty()) {
-        for (py::ssize_t i = axes; i-- > 0;) order.push_back(i);
-    }
+    if (order.empty()) return transpose(array);
     std::vector<py::ssize_t> sorted = order;
     std::sort(sorted.begin(), sorted.end());
     bool permutation = sorted.size() == array.shape.size();
@@ -215,12 +235,16 @@ DeviceArray transpose(const DeviceArray& array, const py::args& arguments) {
 DeviceArray reshape(const DeviceArray& array, const py::args& arguments) {
     array.open();
     std::vector<py::ssize_t> shape;
+    for (const py::handle value : spread(arguments, "shape")) shape.push_back(as_index(value, "shape"));
+    return reshape(array, std::move(shape));
+}
+
+DeviceArray reshape(const DeviceArray& array, std::vector<py::ssize_t> shape) {
+    array.open();
     std::size_t unknown = 0;
     py::ssize_t known = 1;
-    for (const py::handle value : spread(arguments, "shape")) {
-        const py::ssize_t extent = as_index(value, "shape");
+    for (const py::ssize_t extent : shape) {
         if (extent < -1) throw std::invalid_argument("shape: extents are 0 or more, or one -1");
-        shape.push_back(extent);
         if (extent < 0) {
             ++unknown;
         } else if (__builtin_mul_overflow(known, extent, &known)) {

@@ -116,15 +116,8 @@ DeviceArray from_cuda_array_interface(const py::object& object, const py::object
                                         "stream, 2 the per-thread one, None asks for no order");
         }
     }
-    if (handle == 0 || byte_count(layout.shape, layout.dtype) == 0) {
-        return adopt(layout, near, kept(object), nullptr, false);
-    }
-    const core::DevicePtr device = device_of(layout.address, near);
-    if (!device) return adopt(layout, near, kept(object), nullptr, false);  // raises the error
     // The protocol requires that the array keeps its stream alive. CuPy's arrays do not.
-    const core::StreamPtr ready = without_gil(
-        [&] { return core::Stream::adopt(device, reinterpret_cast<StreamHandle>(handle), nullptr); });
-    return adopt(layout, device, kept(object), ready, true);
+    return adopt(layout, near, kept(object), {nullptr, reinterpret_cast<StreamHandle>(handle), handle != 0});
 }
 
 py::dict cuda_array_interface(const DeviceArray& array) {

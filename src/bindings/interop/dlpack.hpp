@@ -20,6 +20,10 @@ struct Capsule<DLManagedTensorVersioned> {
     static constexpr const char *name = "dltensor_versioned", *used = "used_dltensor_versioned";
 };
 
+// The attribute of an array's type that has its C functions, and the name of the capsule in it.
+inline constexpr const char *functions_attribute = "__dlpack_c_exchange_api__",
+                            *functions_capsule = "dlpack_exchange_api";
+
 // Simulated devices have the type of devices that the standard does not know.
 inline constexpr DLDeviceType simulated = kDLExtDev;
 

@@ -1,5 +1,7 @@
 // Exports device arrays by DLPack.
-#include "bindings/interop/dlpack.hpp"
+#include <algorithm>
+#include <limits>
+
 #include "bindings/interop/import.hpp"
 #include "runtime/process.hpp"
 
@@ -41,6 +43,12 @@ py::object capsule_of(std::unique_ptr<Exported> exported, Managed& managed, cons
     return py::reinterpret_steal<py::object>(capsule);
 }
 
+void point_to_layout(Exported& exported, DLTensor& tensor) {
+    tensor.ndim = static_cast<std::int32_t>(exported.shape.size());
+    tensor.shape = exported.shape.data();
+    tensor.strides = exported.strides.data();
+}
+
 py::object make_capsule(std::unique_ptr<Exported> exported, DLTensor tensor, bool versioned,
                         std::uint64_t flags) {
     if (!versioned && (flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) {
@@ -48,14 +56,24 @@ py::object make_capsule(std::unique_ptr<Exported> exported, DLTensor tensor, boo
             "the array is read-only, which DLPack can say from version 1.0 on: ask with "
             "max_version=(1, 0), or pass .copy() of it");
     }
-    tensor.ndim = static_cast<std::int32_t>(exported->shape.size());
-    tensor.shape = exported->shape.data();
-    tensor.strides = exported->strides.data();
+    point_to_layout(*exported, tensor);
     Exported& content = *exported;
     if (!versioned) return capsule_of(std::move(exported), content.plain, tensor);
     content.versioned.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
     content.versioned.flags = flags;
     return capsule_of(std::move(exported), content.versioned, tensor);
+}
+
+// The content of a versioned capsule, without a capsule.
+DLManagedTensorVersioned* make_tensor(std::unique_ptr<Exported> exported, DLTensor tensor,
+                                      std::uint64_t flags) {
+    point_to_layout(*exported, tensor);
+    exported->versioned = {{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
+                           exported.get(),
+                           end<DLManagedTensorVersioned>,
+                           flags,
+                           tensor};
+    return &exported.release()->versioned;  // the consumer owns it now
 }
 
 std::unique_ptr<Exported> layout_of(const std::vector<py::ssize_t>& shape,
@@ -154,6 +172,19 @@ py::object export_to_host(const DeviceArray& array, bool versioned, std::optiona
     return make_capsule(std::move(exported), tensor, versioned, DLPACK_FLAG_BITMASK_IS_COPIED);
 }
 
+DLTensor described(const DeviceArray& array, std::pair<int, int> device) {
+    DLTensor tensor{};
+    tensor.device = {static_cast<DLDeviceType>(device.first), device.second};
+    tensor.dtype = dlpack::from_numpy(array.dtype);
+    return tensor;
+}
+
+// The address of the first element. Page-locked memory belongs to the host, so this is its host address.
+void* address_for(const DeviceArray& array, int device_type) {
+    return device_type == kDLCUDAHost ? static_cast<std::byte*>(array.open()->host_pointer()) + array.offset
+                                      : array.pointer();
+}
+
 }  // namespace
 
 std::pair<int, int> dlpack_device(const DeviceArray& array) {
@@ -185,9 +216,7 @@ py::object to_dlpack(const DeviceArray& array, const py::object& stream, const p
                                std::to_string(own.second) + ") and can go to the host, (1, 0), but not to (" +
                                std::to_string(target.first) + ", " + std::to_string(target.second) + ")");
     }
-    DLTensor tensor{};
-    tensor.device = {static_cast<DLDeviceType>(target.first), target.second};
-    tensor.dtype = dlpack::from_numpy(array.dtype);
+    DLTensor tensor = described(array, target);
     const core::StreamPtr consumer = consumer_stream(stream, array.device);
     const DeviceArray given = copied == true ? settled_copy(array) : array;
     auto exported = layout_of(given.shape, strides_of(given), given.dtype);
@@ -200,12 +229,60 @@ py::object to_dlpack(const DeviceArray& array, const py::object& stream, const p
         if (on_host) shared->wait();
     });
     exported->memory.emplace(shared);
-    // Page-locked memory belongs to the host, so pass its host address.
-    tensor.data = target.first == kDLCUDAHost ? static_cast<std::byte*>(shared->host_pointer()) + given.offset
-                                              : given.pointer();
+    tensor.data = address_for(given, target.first);
     const std::uint64_t flags = (given.read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
                                 (copied == true ? DLPACK_FLAG_BITMASK_IS_COPIED : 0);
     return make_capsule(std::move(exported), tensor, versioned, flags);
+}
+
+DLManagedTensorVersioned* to_dlpack_tensor(const DeviceArray& array) {
+    const auto& memory = array.open();
+    const std::pair<int, int> device = dlpack_device(array);
+    DLTensor tensor = described(array, device);
+    auto exported = layout_of(array.shape, strides_of(array), array.dtype);
+    const core::StreamPtr on = core::current_stream(array.device);
+    memory->set_exported();
+    without_gil([&] { memory->lend(on); });
+    exported->memory.emplace(memory);
+    tensor.data = address_for(array, device.first);
+    return make_tensor(std::move(exported), tensor, array.read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0);
+}
+
+DLManagedTensorVersioned* new_dlpack_tensor(const DLTensor& prototype) {
+    const DLDevice on = prototype.device;
+    const DLDataType dtype = prototype.dtype;
+    if (prototype.ndim < 0 || (prototype.ndim > 0 && prototype.shape == nullptr)) {
+        throw std::invalid_argument("a prototype of " + std::to_string(prototype.ndim) +
+                                    " axes: allowed are 0 and more, with a shape");
+    }
+    auto exported = std::make_unique<Exported>();
+    exported->strides.resize(static_cast<std::size_t>(prototype.ndim));
+    exported->shape.assign(prototype.shape, prototype.shape + prototype.ndim);
+    std::int64_t elements = 1, bits = 0;
+    bool empty = false, too_many = false;
+    for (std::size_t i = exported->shape.size(); i-- > 0;) {
+        if (exported->shape[i] < 0) {
+            throw std::invalid_argument("a prototype with an extent of " +
+                                        std::to_string(exported->shape[i]) + ": allowed is 0 or more");
+        }
+        exported->strides[i] = elements;
+        too_many = too_many ||
+                   __builtin_mul_overflow(elements, std::max<std::int64_t>(1, exported->shape[i]), &elements);
+        empty = empty || exported->shape[i] == 0;
+    }
+    if (too_many || __builtin_mul_overflow(elements, std::int64_t{dtype.bits} * dtype.lanes, &bits) ||
+        bits > std::numeric_limits<std::int64_t>::max() - 7) {
+        throw std::invalid_argument("a prototype with more elements than there are addresses");
+    }
+    const core::DevicePtr device = device_of_dlpack({on.device_type, on.device_id}, core::current_device());
+    const auto bytes = empty ? 0 : static_cast<std::size_t>((bits + 7) / 8);
+    exported->memory.emplace(core::DeviceMemory::allocate(core::current_stream(device), bytes));
+    exported->memory->get()->set_exported();
+    DLTensor tensor{};
+    tensor.device = on;
+    tensor.dtype = dtype;
+    tensor.data = exported->memory->get()->pointer();
+    return make_tensor(std::move(exported), tensor, 0);
 }
 
 }  // namespace cuscope::bindings

@@ -1,8 +1,8 @@
 // Imports arrays of other libraries by DLPack.
 #include <limits>
 
-#include "bindings/interop/dlpack.hpp"
 #include "bindings/interop/import.hpp"
+#include "core/graph/capture.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -37,23 +37,26 @@ Managed* consume(const py::object& capsule) {
     return managed;
 }
 
+Content opened(DLManagedTensorVersioned* managed) {
+    Content content{nullptr, owned(managed), false};
+    // The layout of another major version is unknown, except for the deleter.
+    if (managed->version.major != DLPACK_MAJOR_VERSION) {
+        throw py::buffer_error("the capsule is of DLPack " + std::to_string(managed->version.major) + "." +
+                               std::to_string(managed->version.minor) +
+                               "; understood is 1: ask for it with max_version=(1, 0)");
+    }
+    content.tensor = &managed->dl_tensor;
+    content.read_only = (managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
+    return content;
+}
+
 Content open_capsule(const py::object& capsule) {
     if (PyCapsule_CheckExact(capsule.ptr()) == 0) {
         throw core::WrongKind(std::string("__dlpack__() gave no capsule but ") +
                               Py_TYPE(capsule.ptr())->tp_name);
     }
     if (PyCapsule_IsValid(capsule.ptr(), dlpack::Capsule<DLManagedTensorVersioned>::name) != 0) {
-        auto* const managed = consume<DLManagedTensorVersioned>(capsule);
-        Content content{nullptr, owned(managed), false};
-        // The layout of another major version is unknown, except for the deleter.
-        if (managed->version.major != DLPACK_MAJOR_VERSION) {
-            throw py::buffer_error("the capsule is of DLPack " + std::to_string(managed->version.major) +
-                                   "." + std::to_string(managed->version.minor) +
-                                   "; understood is 1: ask for it with max_version=(1, 0)");
-        }
-        content.tensor = &managed->dl_tensor;
-        content.read_only = (managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
-        return content;
+        return opened(consume<DLManagedTensorVersioned>(capsule));
     }
     if (PyCapsule_IsValid(capsule.ptr(), dlpack::Capsule<DLManagedTensor>::name) != 0) {
         auto* const managed = consume<DLManagedTensor>(capsule);
@@ -103,8 +106,54 @@ std::string device_text(std::pair<int, int> device) {
     return "(" + std::to_string(device.first) + ", " + std::to_string(device.second) + ")";
 }
 
-// The device of cuscope for a device of DLPack.
-core::DevicePtr find_device(std::pair<int, int> device, const core::DevicePtr& near) {
+DeviceArray adopt_content(const Content& content, const core::DevicePtr& near, const ForeignOrder& order) {
+    const DLDevice& on = content.tensor->device;
+    if (on.device_type == kDLCPU) {
+        throw py::buffer_error(
+            "the capsule's tensor is in the host's memory: pass the array itself, or cuscope.to_device() of "
+            "it");
+    }
+    const core::DevicePtr device = device_of_dlpack({on.device_type, on.device_id}, near);
+    ForeignLayout layout = layout_of(*content.tensor);
+    layout.read_only = content.read_only;
+    return adopt(layout, device, content.owner, order);
+}
+
+// The C functions that the type of an array publishes; null if there are none of a version that is
+// understood. A derived type may change what __dlpack__ does, which the functions of its base do not know. So
+// inherited functions do not count.
+const DLPackExchangeAPI* functions_of(PyTypeObject* type) {
+    static PyObject* const name = PyUnicode_InternFromString(dlpack::functions_attribute);
+    if (type->tp_dict == nullptr) return nullptr;
+    PyObject* const capsule = PyDict_GetItemWithError(type->tp_dict, name);
+    if (capsule == nullptr || PyCapsule_IsValid(capsule, dlpack::functions_capsule) == 0) {
+        PyErr_Clear();
+        return nullptr;
+    }
+    const auto* header =
+        static_cast<const DLPackExchangeAPIHeader*>(PyCapsule_GetPointer(capsule, dlpack::functions_capsule));
+    while (header != nullptr && header->version.major != DLPACK_MAJOR_VERSION) header = header->prev_api;
+    const auto* const functions = reinterpret_cast<const DLPackExchangeAPI*>(header);
+    const bool complete = functions != nullptr &&
+                          functions->managed_tensor_from_py_object_no_sync != nullptr &&
+                          functions->current_work_stream != nullptr;
+    return complete ? functions : nullptr;
+}
+
+// Is an attribute of the object true, or its answer if it is a method? False if its type has no such
+// attribute.
+bool says(const py::object& object, PyObject* name) {
+    if (_PyType_Lookup(Py_TYPE(object.ptr()), name) == nullptr) return false;
+    py::object value = object.attr(py::handle(name));
+    if (PyCallable_Check(value.ptr()) != 0) value = value();
+    const int truth = PyObject_IsTrue(value.ptr());
+    if (truth < 0) throw py::error_already_set();
+    return truth == 1;
+}
+
+}  // namespace
+
+core::DevicePtr device_of_dlpack(std::pair<int, int> device, const core::DevicePtr& near) {
     const auto [type, id] = device;
     const bool simulated = type == dlpack::simulated;
     const bool any = type == kDLCUDAHost || type == kDLCUDAManaged;
@@ -117,8 +166,6 @@ core::DevicePtr find_device(std::pair<int, int> device, const core::DevicePtr& n
     throw py::buffer_error("the array is on DLPack's device " + device_text(device) +
                            ", which is none of cuscope.devices(): copy it to the host first");
 }
-
-}  // namespace
 
 std::pair<int, int> dlpack_device_of(const py::object& object) {
     const py::object answer = object.attr("__dlpack_device__")();
@@ -140,27 +187,67 @@ std::pair<int, int> dlpack_device_of(const py::object& object) {
 
 DeviceArray from_dlpack_capsule(const py::object& capsule, const core::DevicePtr& near,
                                 const core::StreamPtr& ready) {
-    const Content content = open_capsule(capsule);
-    const DLDevice& on = content.tensor->device;
-    if (on.device_type == kDLCPU) {
-        throw py::buffer_error(
-            "the capsule's tensor is in the host's memory: pass the array itself, or cuscope.to_device() of "
-            "it");
+    return adopt_content(open_capsule(capsule), near, {ready});
+}
+
+DeviceArray from_dlpack_tensor(DLManagedTensorVersioned* tensor, const core::DevicePtr& near,
+                               const core::StreamPtr& ready) {
+    return adopt_content(opened(tensor), near, {ready});
+}
+
+namespace {
+
+// The stream of ours that DLPack prepares an array on `device` for.
+core::StreamPtr stream_for(const core::DevicePtr& device, const core::StreamPtr& stream) {
+    core::StreamPtr on = &stream->device() == device.get() ? stream : core::current_stream(device);
+    on->check_usable();
+    return on;
+}
+
+}  // namespace
+
+std::optional<DeviceArray> from_dlpack_functions(const py::object& object, const core::StreamPtr& stream) {
+    static PyObject* const requires_grad = PyUnicode_InternFromString("requires_grad");
+    static PyObject* const is_conj = PyUnicode_InternFromString("is_conj");
+    const DLPackExchangeAPI* const functions = functions_of(Py_TYPE(object.ptr()));
+    // Only __dlpack__ lets a producer refuse tensors that record gradients. And the functions give their
+    // stream as a handle, in which no event may be recorded while a stream is captured.
+    if (functions == nullptr || core::captures_underway() > 0 || says(object, requires_grad))
+        return std::nullopt;
+    DLManagedTensorVersioned* managed = nullptr;
+    const bool exported =
+        functions->managed_tensor_from_py_object_no_sync(object.ptr(), &managed) == 0 && managed != nullptr;
+    if (!exported) {
+        PyErr_Clear();  // __dlpack__ reports the error
+        return std::nullopt;
     }
-    const core::DevicePtr device = find_device({on.device_type, on.device_id}, near);
-    ForeignLayout layout = layout_of(*content.tensor);
-    layout.read_only = content.read_only;
-    return adopt(layout, device, content.owner, ready, false);
+    const Content content = opened(managed);
+    const DLTensor& tensor = *content.tensor;
+    const DLDevice on = tensor.device;
+    const bool ours = on.device_type == kDLCUDA || on.device_type == dlpack::simulated;
+    // A lazy conjugate has the bits of the number that it is the conjugate of.
+    if (!ours || (tensor.dtype.code == kDLComplex && says(object, is_conj))) return std::nullopt;
+    void* theirs = nullptr;
+    if (functions->current_work_stream(on.device_type, on.device_id, &theirs) != 0) {
+        PyErr_Clear();
+        return std::nullopt;
+    }
+    if (theirs == nullptr) theirs = stream_legacy;
+    const core::DevicePtr device =
+        device_of_dlpack({on.device_type, on.device_id}, stream->device().shared_from_this());
+    const core::StreamPtr ready = stream_for(device, stream);
+    DeviceArray array = adopt_content(content, device, {nullptr, static_cast<StreamHandle>(theirs), true});
+    without_gil([&] { array.open()->make_wait(ready); });
+    return array;
 }
 
 DeviceArray from_dlpack_object(const py::object& object, const core::StreamPtr& stream) {
     const std::pair<int, int> on = dlpack_device_of(object);
-    const core::DevicePtr device = find_device(on, stream->device().shared_from_this());
-    core::StreamPtr ready = &stream->device() == device.get() ? stream : core::current_stream(device);
+    const core::DevicePtr device = device_of_dlpack(on, stream->device().shared_from_this());
+    core::StreamPtr ready = stream_for(device, stream);
     // The per-thread default stream would mean a different stream to a producer on a thread of its own, and
     // some producers refuse it. It waits for the legacy default stream anyway, so pass that one.
     if (ready->handle() == stream_per_thread) ready = device->legacy_stream();
-    ready->check_usable();
     const py::object method = object.attr("__dlpack__");
     const bool has_stream = on.first != kDLCUDAHost;
     py::dict arguments;

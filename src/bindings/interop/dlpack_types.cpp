@@ -1,5 +1,6 @@
 // DLPack's element types and NumPy's. Types that NumPy itself does not have come from the package ml_dtypes.
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "bindings/interop/dlpack.hpp"
@@ -8,9 +9,16 @@
 namespace cuscope::bindings::dlpack {
 namespace {
 
-py::dtype dtype_of(const ElementRow& row) {
+// NumPy's dtype of a row. NumPy's own dtypes are kept, because NumPy takes long to find one by its name. They
+// live as long as the process.
+py::dtype dtype_of(std::size_t place) {
+    static std::array<PyObject*, every_element_type.size()> known{};
+    const ElementRow& row = every_element_type[place];
     const std::string name(row.name);
-    if (row.in_numpy()) return py::dtype::from_args(py::str(name));
+    if (row.in_numpy()) {
+        if (known[place] == nullptr) known[place] = py::dtype::from_args(py::str(name)).release().ptr();
+        return py::reinterpret_borrow<py::dtype>(known[place]);
+    }
     py::object found;
     try {
         found = py::module_::import("ml_dtypes").attr(name.c_str());
@@ -30,9 +38,10 @@ std::string describe_type(DLDataType dtype) {
 }  // namespace
 
 py::dtype to_numpy(DLDataType dtype) {
-    for (const ElementRow& row : every_element_type) {
+    for (std::size_t i = 0; i < every_element_type.size(); ++i) {
+        const ElementRow& row = every_element_type[i];
         if (dtype.lanes == 1 && dtype.code == row.dlpack_code && dtype.bits == 8 * row.bytes)
-            return dtype_of(row);
+            return dtype_of(i);
     }
     throw py::buffer_error(
         "the elements are of a type that NumPy does not have (DLPack: " + describe_type(dtype) + ")");
@@ -40,7 +49,9 @@ py::dtype to_numpy(DLDataType dtype) {
 
 DLDataType from_numpy(const py::dtype& dtype) {
     const auto bits = static_cast<std::uint64_t>(dtype.itemsize()) * 8;
-    const std::string name = py::str(dtype.attr("name"));
+    // Only a dtype of ml_dtypes needs its name, which NumPy composes at each access.
+    const std::string name =
+        dtype.num() < first_foreign_dtype ? "" : py::str(dtype.attr("name")).cast<std::string>();
     const char kind = element_of(dtype).kind;
     const auto found = [&](const auto& is_same) {
         return std::find_if(every_element_type.begin(), every_element_type.end(), is_same);

@@ -5,8 +5,6 @@
 #include <array>
 #include <cstdio>
 
-#include "bindings/interop/dlpack.hpp"
-
 namespace cuscope::bindings {
 namespace {
 
@@ -94,13 +92,8 @@ DeviceArray empty_array(const ForeignLayout& layout, const core::DevicePtr& near
 
 }  // namespace
 
-core::DevicePtr device_of(std::uintptr_t address, const core::DevicePtr& near) {
-    const Place place = without_gil([&] { return find_place(reinterpret_cast<const void*>(address), near); });
-    return known(place) ? place.device : nullptr;
-}
-
 DeviceArray adopt(const ForeignLayout& given, const core::DevicePtr& near, std::shared_ptr<void> owner,
-                  const core::StreamPtr& ready, bool in_order) {
+                  const ForeignOrder& order) {
     ForeignLayout layout = given;
     parse_dtype(layout.dtype);
     const std::size_t total =
@@ -131,8 +124,10 @@ DeviceArray adopt(const ForeignLayout& given, const core::DevicePtr& near, std::
         }
         void* const host =
             place.attributes.type == MemoryType::device ? nullptr : place.attributes.host_pointer;
-        return core::DeviceMemory::adopt(place.device, place.attributes.device_pointer, host, length,
-                                         std::move(owner), ready, in_order);
+        return core::DeviceMemory::adopt(
+            place.device, place.attributes.device_pointer, host, length, std::move(owner),
+            order.theirs == nullptr ? order.ready : core::Stream::adopt(place.device, order.theirs, nullptr),
+            order.in_order);
     });
     const DeviceArray whole = array_over(std::move(memory), layout.shape, layout.dtype);
     DeviceArray array = view(whole, -low, std::move(layout.shape), std::move(layout.strides));
@@ -162,6 +157,7 @@ std::optional<DeviceArray> foreign_array(py::handle handle, const core::StreamPt
     const core::DevicePtr near = stream->device().shared_from_this();
     const bool speaks_dlpack =
         optional_attribute(object, "__dlpack__") && optional_attribute(object, "__dlpack_device__");
+    if (auto array = from_dlpack_functions(object, stream)) return array;
     py::object interface;
     try {
         interface = optional_attribute(object, "__cuda_array_interface__");

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "bindings/support/objects.hpp"
+#include "bindings/interop/dlpack.hpp"
 
 namespace cuscope::bindings {
 
@@ -17,13 +17,19 @@ struct ForeignLayout {
     bool read_only = false;
 };
 
+// The stream that has the work on another library's array: one of ours, or the handle of one of the other
+// library's. Neither: there is nothing to wait for.
+struct ForeignOrder {
+    core::StreamPtr ready;
+    StreamHandle theirs = nullptr;
+    bool in_order = false;  // the stream waits in turn when the array is given up
+};
+
 // A device array over another library's memory, which `owner` keeps alive. The runtimes are asked where the
-// memory is, the one of `near` first. Streams that use the array wait for the work given to `ready` so far
-// (null: for nothing). If `in_order`, then `ready` waits in turn when the array is given up.
+// memory is, the one of `near` first. Streams that use the array wait for the work given to the stream of
+// `order` so far.
 DeviceArray adopt(const ForeignLayout& layout, const core::DevicePtr& near, std::shared_ptr<void> owner,
-                  const core::StreamPtr& ready, bool in_order);
-// The device that the memory at an address belongs to; null if no device knows the address.
-core::DevicePtr device_of(std::uintptr_t address, const core::DevicePtr& near);
+                  const ForeignOrder& order);
 
 // Another library's array in a device's memory, without a copy. Work given to `stream` from here on sees its
 // content. Nothing for objects that are not such an array.
@@ -49,6 +55,14 @@ DeviceArray from_dlpack_object(const py::object& object, const core::StreamPtr& 
 // For a capsule, which is consumed.
 DeviceArray from_dlpack_capsule(const py::object& capsule, const core::DevicePtr& near,
                                 const core::StreamPtr& ready);
+// For the content of a capsule, which is consumed even if this throws.
+DeviceArray from_dlpack_tensor(DLManagedTensorVersioned* tensor, const core::DevicePtr& near,
+                               const core::StreamPtr& ready);
+// For an object whose type publishes the C functions of DLPack 1.3. Nothing if it has none, or if only its
+// method __dlpack__ can tell whether and how the array may be handed over.
+std::optional<DeviceArray> from_dlpack_functions(const py::object& object, const core::StreamPtr& stream);
+// The device of cuscope for a device of DLPack, (type, id). Throws BufferError if there is none.
+core::DevicePtr device_of_dlpack(std::pair<int, int> device, const core::DevicePtr& near);
 std::pair<int, int> dlpack_device_of(const py::object& object);
 
 // Exports device arrays to other libraries.
@@ -57,5 +71,11 @@ std::pair<int, int> dlpack_device(const DeviceArray& array);
 py::object to_dlpack(const DeviceArray& array, const py::object& stream, const py::object& max_version,
                      const py::object& dl_device, const py::object& copy);
 NDArray host_view(const DeviceArray& array);
+// For a consumer that works in the current stream of this thread, which waits for the array's allocation.
+DLManagedTensorVersioned* to_dlpack_tensor(const DeviceArray& array);
+// A new array for another library, which need not hold the GIL.
+DLManagedTensorVersioned* new_dlpack_tensor(const DLTensor& prototype);
+// The C functions of DLPack 1.3 for arrays of cuscope.
+py::object dlpack_functions();
 
 }  // namespace cuscope::bindings

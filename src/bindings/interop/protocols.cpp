@@ -1,7 +1,6 @@
 // The Python interface for arrays and streams of other libraries: imports, and exports of our own.
 #include <pybind11/stl.h>
 
-#include "bindings/interop/dlpack.hpp"
 #include "bindings/interop/import.hpp"
 #include "bindings/support/fast_calls.hpp"
 
@@ -70,7 +69,16 @@ DeviceArray from_dlpack(const py::object& object, const DeviceLike& device, cons
         }
         return upload_new(py::module_::import("numpy").attr("from_dlpack")(object), on);
     }
-    DeviceArray array = capsule ? from_dlpack_capsule(object, near, nullptr) : from_dlpack_object(object, on);
+    const auto taken = [&]() -> DeviceArray {
+        if (capsule) return from_dlpack_capsule(object, near, nullptr);
+        // Our own functions order work by the current stream alone, our method by all streams that used the
+        // array.
+        if (!py::isinstance<DeviceArray>(object)) {
+            if (auto array = from_dlpack_functions(object, on)) return std::move(*array);
+        }
+        return from_dlpack_object(object, on);
+    };
+    DeviceArray array = taken();
     const bool elsewhere = to && to != array.device;
     if (!elsewhere && copied != true) return array;
     if (elsewhere && copied == false) {
@@ -132,10 +140,25 @@ AnyCallable cuda_stream(const StreamObjectPtr& self) {
         [self] { return py::make_tuple(0, reinterpret_cast<std::uintptr_t>(self->open()->handle())); }));
 }
 
+// The simple cases: an array of ours, and an array whose type has the C functions of DLPack.
+PyObject* fast_as_array(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
+    if (count != 1) return nullptr;
+    PyObject* const object = arguments[0];
+    if (const auto* const array = exactly<DeviceArray>(object); array != nullptr)
+        return stream == nullptr && array->memory.get() ? Py_NewRef(object) : nullptr;
+    const core::StreamPtr on = plain_stream(stream, current_device());
+    if (!on) return nullptr;
+    auto array = from_dlpack_functions(py::reinterpret_borrow<py::object>(object), on);
+    if (!array) return nullptr;
+    array->open()->outlast_call();
+    return object_of(std::move(*array));
+}
+
 }  // namespace
 
 void bind_interop(py::module_& m, Classes& classes) {
     give_buffers(classes.array);
+    classes.array.attr(dlpack::functions_attribute) = dlpack_functions();
     classes.array
         .def_property_readonly(
             "__cuda_array_interface__",
@@ -224,6 +247,7 @@ Examples
 >>> cs.asarray(x) is x
 True
 )");
+    FastMethod<fast_as_array>::put_before(m, "asarray");
     m.def("from_dlpack", from_dlpack, py::arg("object"), py::kw_only(), py::arg("device") = py::none(),
           py::arg("copy") = py::none(), py::arg("stream") = py::none(),
           R"(An array of another library by DLPack, without a copy if it is in a device's memory.

@@ -1,7 +1,7 @@
 // Events.
 #include <pybind11/stl.h>
 
-#include "bindings/support/fast_calls.hpp"
+#include "bindings/support/fast_init.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -24,9 +24,15 @@ EventSelf record(const py::object& self, const StreamLike& stream, bool external
 
 PyObject* fast_record(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     auto* const object = exactly<EventObject>(self);
-    auto* const stream = count == 1 ? exactly<StreamObject>(arguments[0]) : nullptr;
-    if (object == nullptr || stream == nullptr || !object->event || !stream->stream) return nullptr;
+    if (object == nullptr || count > 1 || !object->event) return nullptr;
     const Closable<core::Event>::Borrowed event(object->event);
+    if (count == 0) {
+        const core::StreamPtr current = core::current_stream(object->device);
+        without_gil([&] { event->record(*current); });
+        return Py_NewRef(self);
+    }
+    auto* const stream = exactly<StreamObject>(arguments[0]);
+    if (stream == nullptr || !stream->stream) return nullptr;
     const Closable<core::Stream>::Borrowed on(stream->stream);
     without_gil([&] { event->record(*on); });
     return Py_NewRef(self);
@@ -37,6 +43,21 @@ PyObject* fast_event_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
     if (object == nullptr || count != 0 || !object->event) return nullptr;
     const Closable<core::Event>::Borrowed event(object->event);
     return PyBool_FromLong(without_gil([&] { return event->query(); }) ? 1 : 0);
+}
+
+EventObjectPtr new_event(const core::DevicePtr& device, unsigned flags) {
+    return ending_without_gil(without_gil([&] { return std::make_shared<EventObject>(device, flags); }));
+}
+
+// Event() and Event(timing=...).
+EventObjectPtr fast_event(PyObject* keywords) {
+    unsigned flags = flags::event_default;
+    if (keywords != nullptr) {
+        PyObject* const timing = PyDict_GetItemString(keywords, "timing");
+        if (PyDict_GET_SIZE(keywords) != 1 || (timing != Py_True && timing != Py_False)) return nullptr;
+        if (timing == Py_False) flags = flags::event_disable_timing;
+    }
+    return new_event(current_device(), flags);
 }
 
 }  // namespace
@@ -77,8 +98,7 @@ True
                  const core::DevicePtr on = device_or_current(device);
                  const unsigned flags = (timing ? flags::event_default : flags::event_disable_timing) |
                                         (blocking_sync ? flags::event_blocking_sync : 0u);
-                 return ending_without_gil(
-                     without_gil([&] { return std::make_shared<EventObject>(on, flags); }));
+                 return new_event(on, flags);
              }),
              py::kw_only(), py::arg("timing") = true, py::arg("blocking_sync") = false,
              py::arg("device") = py::none())
@@ -161,6 +181,7 @@ Programming Guide, "Elapsed Time".
 True
 )")
         .def("__repr__", event_text);
+    FastInit<EventObject, fast_event>::put_before(classes.event);
     FastMethod<fast_record>::put_before(classes.event, "record");
     FastMethod<fast_event_query>::put_before(classes.event, "query");
 }

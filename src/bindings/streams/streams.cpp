@@ -6,7 +6,7 @@
 
 #include "bindings/interop/import.hpp"
 #include "bindings/streams/host_function.hpp"
-#include "bindings/support/fast_calls.hpp"
+#include "bindings/support/fast_init.hpp"
 #include "core/graph/graph.hpp"
 #include "ops/kernel_library.hpp"
 
@@ -67,6 +67,51 @@ PyObject* fast_stream_query(PyObject* self, PyObject* const*, Py_ssize_t count) 
     if (object == nullptr || count != 0 || !object->stream) return nullptr;
     const Closable<core::Stream>::Borrowed stream(object->stream);
     return PyBool_FromLong(without_gil([&] { return stream->query(); }) ? 1 : 0);
+}
+
+PyObject* fast_enter(PyObject* self, PyObject* const*, Py_ssize_t count) {
+    auto* const object = exactly<StreamObject>(self);
+    if (object == nullptr || count != 0 || !object->stream) return nullptr;
+    const core::StreamPtr stream = object->stream.get();
+    without_gil([&] { core::push_stream(stream); });
+    return Py_NewRef(self);
+}
+
+PyObject* fast_exit(PyObject* self, PyObject* const*, Py_ssize_t count) {
+    const auto* const object = exactly<StreamObject>(self);
+    if (object == nullptr || count != 3) return nullptr;
+    const unsigned long long serial = object->serial;
+    without_gil([&] { core::pop_stream(serial); });
+    Py_RETURN_NONE;
+}
+
+PyObject* fast_current_stream(PyObject*, PyObject* const*, Py_ssize_t count) {
+    if (count != 0) return nullptr;
+    return py::cast(wrap(core::current_stream(current_device()))).release().ptr();
+}
+
+// An event of ours as the only argument.
+PyObject* fast_record_behind(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+    auto* const object = exactly<StreamObject>(self);
+    auto* const event = count == 1 ? exactly<EventObject>(arguments[0]) : nullptr;
+    if (object == nullptr || event == nullptr || !object->stream || !event->event) return nullptr;
+    const Closable<core::Stream>::Borrowed on(object->stream);
+    const Closable<core::Event>::Borrowed recorded(event->event);
+    without_gil([&] { recorded->record(*on); });
+    return Py_NewRef(arguments[0]);
+}
+
+PyObject* fast_host_function(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+    auto* const object = exactly<StreamObject>(self);
+    if (object == nullptr || count < 1 || !object->stream || PyCallable_Check(arguments[0]) == 0)
+        return nullptr;
+    py::tuple passed(count - 1);
+    for (Py_ssize_t i = 1; i < count; ++i) PyTuple_SET_ITEM(passed.ptr(), i - 1, Py_NewRef(arguments[i]));
+    auto task = std::make_unique<PythonTask>(py::reinterpret_borrow<py::object>(arguments[0]),
+                                             std::move(passed), py::dict());
+    const Closable<core::Stream>::Borrowed stream(object->stream);
+    without_gil([&] { stream->add_host_task(std::move(task)); });
+    Py_RETURN_NONE;
 }
 
 EventObjectPtr record_behind(const StreamObject& self, const EventLike& event) {
@@ -158,6 +203,22 @@ core::StreamPtr stream_or_current(py::handle stream, const core::DevicePtr& devi
     return core::current_stream(device);
 }
 
+namespace {
+
+StreamObjectPtr new_stream(const core::DevicePtr& device, unsigned flags, int priority) {
+    return wrap(without_gil([&] {
+        ops::KernelLibrary::load_ahead(*device);
+        return core::Stream::create(device, flags, priority);
+    }));
+}
+
+// Stream().
+StreamObjectPtr fast_stream(PyObject* keywords) {
+    return keywords == nullptr ? new_stream(current_device(), flags::stream_default, 0) : nullptr;
+}
+
+}  // namespace
+
 void bind_streams(py::module_& m, Classes& classes) {
     classes.stream.attr("__doc__") =
         R"(A queue of work for a device, which runs in the order in which you enqueue it.
@@ -191,11 +252,7 @@ True
                  const int priority = parse_priority(number);
                  const core::DevicePtr on = device_or_current(device);
                  const unsigned flags = non_blocking ? flags::stream_non_blocking : flags::stream_default;
-                 const auto made = without_gil([&] {
-                     ops::KernelLibrary::load_ahead(*on);
-                     return core::Stream::create(on, flags, priority);
-                 });
-                 return wrap(made);
+                 return new_stream(on, flags, priority);
              }),
              py::kw_only(), py::arg("priority") = 0, py::arg("non_blocking") = false,
              py::arg("device") = py::none())
@@ -311,8 +368,13 @@ True
         .def("__repr__", stream_text);
     bind_stream_attributes(classes);
     bind_stream_memory(classes);
+    FastInit<StreamObject, fast_stream>::put_before(classes.stream);
     FastMethod<fast_wait>::put_before(classes.stream, "wait");
     FastMethod<fast_stream_query>::put_before(classes.stream, "query");
+    FastMethod<fast_enter>::put_before(classes.stream, "__enter__");
+    FastMethod<fast_exit>::put_before(classes.stream, "__exit__");
+    FastMethod<fast_record_behind>::put_before(classes.stream, "record");
+    FastMethod<fast_host_function>::put_before(classes.stream, "host_function");
 
     m.def(
         "current_stream",
@@ -330,6 +392,7 @@ See CUDA C++ Programming Guide, "Default Stream".
 ...     cs.current_stream() is stream
 True
 )");
+    FastMethod<fast_current_stream>::put_before(m, "current_stream");
     m.def(
         "synchronize",
         [](const DeviceLike& device) {

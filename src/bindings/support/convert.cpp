@@ -62,8 +62,6 @@ void set_foreign_scalar(core::Argument& argument, py::handle object, const py::d
     argument.kind = core::Argument::Kind::other;
 }
 
-constexpr int first_foreign_dtype = 256;  // NPY_USERDEF
-
 bool is_number(const py::dtype& dtype) {
     return std::string_view("biufc").find(dtype.kind()) != std::string_view::npos ||
            dtype.num() >= first_foreign_dtype;

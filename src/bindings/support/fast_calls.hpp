@@ -36,6 +36,14 @@ T* exactly(PyObject* object) {
     return static_cast<T*>(value);
 }
 
+// For the argument `stream`: the current stream of the device if it was not passed. Null if it is not an open
+// stream.
+inline core::StreamPtr plain_stream(PyObject* stream, const core::DevicePtr& device) {
+    if (stream == nullptr || stream == Py_None) return core::current_stream(device);
+    const auto* const object = exactly<StreamObject>(stream);
+    return object == nullptr ? nullptr : object->stream.get();
+}
+
 // Calls `function` and translates C++ exceptions to Python's, as pybind11 does.
 template <class Function>
 PyObject* translated(Function&& function) {
@@ -87,7 +95,8 @@ PyObject* call_fast(PyObject* self, PyObject* const* arguments, Py_ssize_t count
 // module has them as attributes any more.
 inline std::vector<PyObject*> slow_functions;
 
-// Replaces a method of a type, or a function of a module, by one that tries a fast function first.
+// Replaces a method or a property's getter of a type, or a function of a module, by one that tries a fast
+// function first.
 template <auto fast>
 class FastMethod {
   public:
@@ -101,6 +110,15 @@ class FastMethod {
         const py::object module_name = module.attr("__name__");
         module.attr(name) =
             py::reinterpret_steal<py::object>(PyCFunction_NewEx(&definition, nullptr, module_name.ptr()));
+    }
+    static void put_before_getter(py::handle type, const char* name) {
+        const py::object property = type.attr(name);
+        define(property, "fget", call_getter);
+        definition.ml_name = name;
+        const py::object getter =
+            py::reinterpret_steal<py::object>(PyCFunction_NewEx(&definition, nullptr, nullptr));
+        type.attr(name) = py::handle(reinterpret_cast<PyObject*>(&PyProperty_Type))(
+            getter, property.attr("fset"), py::none(), property.attr("__doc__"));
     }
 
   private:
@@ -122,6 +140,14 @@ class FastMethod {
                                    PyObject* keywords) {
         PyObject* const result = call_fast<fast>(nullptr, arguments, count, keywords);
         if (result != nullptr || PyErr_Occurred() != nullptr) return result;
+        return PyObject_Vectorcall(slow, arguments, static_cast<std::size_t>(count), keywords);
+    }
+    static PyObject* call_getter(PyObject*, PyObject* const* arguments, Py_ssize_t count,
+                                 PyObject* keywords) {
+        if (count == 1) {
+            PyObject* const result = call_fast<fast>(arguments[0], nullptr, 0, keywords);
+            if (result != nullptr || PyErr_Occurred() != nullptr) return result;
+        }
         return PyObject_Vectorcall(slow, arguments, static_cast<std::size_t>(count), keywords);
     }
 

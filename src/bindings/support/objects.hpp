@@ -101,14 +101,18 @@ struct DeviceArray {
     bool read_only = false;  // declared by another library
 };
 
+// A new Python object with the array.
+PyObject* object_of(DeviceArray&& array);
 std::vector<py::ssize_t> contiguous_strides(const std::vector<py::ssize_t>& shape, py::ssize_t itemsize);
 std::vector<py::ssize_t> strides_of(const DeviceArray& array);
 // A view of the same memory. `first_byte` is relative to the first element.
 DeviceArray view(const DeviceArray& array, py::ssize_t first_byte, std::vector<py::ssize_t> shape,
                  std::vector<py::ssize_t> strides);
-DeviceArray item(const DeviceArray& array, const py::object& index);
+DeviceArray item(const DeviceArray& array, py::handle index);
 DeviceArray reshape(const DeviceArray& array, const py::args& shape);
+DeviceArray reshape(const DeviceArray& array, std::vector<py::ssize_t> shape);
 DeviceArray transpose(const DeviceArray& array, const py::args& axes);
+DeviceArray transpose(const DeviceArray& array);  // the axes in reverse order
 DeviceArray copy(const DeviceArray& array, const core::StreamPtr& stream);
 
 // Copies between arrays of equal shape and dtype.
@@ -147,6 +151,7 @@ py::object as_integer(py::handle value, const std::string& what, const char* all
 std::string kind_of(py::handle value);
 // A number of bytes or items; `what` is the argument's name.
 std::size_t parse_size(py::handle value, const std::string& what);
+inline constexpr int first_foreign_dtype = 256;  // NPY_USERDEF: types that NumPy does not have itself
 py::dtype parse_dtype(py::handle dtype);
 // Throws if `value` cannot be an element of an array: None, text, and objects that NumPy does not know.
 void check_value(py::handle value);
@@ -162,7 +167,7 @@ struct Classes {
     py::class_<core::Device, py::smart_holder> device;
     py::class_<StreamObject, py::smart_holder> stream;
     py::class_<EventObject, py::smart_holder> event;
-    py::class_<DeviceArray, py::smart_holder> array;
+    py::class_<DeviceArray> array;
 
     explicit Classes(py::module_& m);
 };
@@ -180,6 +185,7 @@ void bind_stream_memory(Classes& classes);
 void bind_events(Classes& classes);
 void bind_arrays(py::module_& m, Classes& classes);
 void bind_fast_copies(py::module_& m, Classes& classes);
+void bind_fast_views(py::module_& m, Classes& classes);
 void bind_pinned(py::module_& m);
 void bind_memory_kinds(py::module_& m, Classes& classes);
 void bind_pools(py::module_& m, Classes& classes);

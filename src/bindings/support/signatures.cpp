@@ -120,7 +120,7 @@ void publish_member(const std::string& name, py::handle value) {
         for (const char* const part : {"fget", "fset"}) {
             const py::object held = value.attr(part);
             if (PyCFunctionObject* const function = function_in(held))
-                publish_function(function, name, Role::accessor);
+                publish_function(function, name, Role::accessor, function->m_self != nullptr);
         }
     }
 }

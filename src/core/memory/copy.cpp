@@ -23,29 +23,14 @@ void check_stream(const DeviceSpan& span, const Stream& stream) {
     check_same_device({"array"}, span.memory->device(), stream);
 }
 
-// Host memory that the runtime does not know: neither page-locked (by any library) nor managed.
-bool is_pageable(Runtime& runtime, const void* host) {
-    PointerAttributes attributes;
-    if (runtime.pointer_get_attributes(&attributes, host) != Status::success) {
-        runtime.get_last_error();
-        return false;
-    }
-    return attributes.type == MemoryType::unregistered;
-}
-
-// Copies large pageable memory through the staging ring. False: the runtime is to do the copy. Simulated
-// devices always leave it to the runtime, because they model the time of the runtime's copy.
-bool copy_staged(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
-                 const Stream& stream) {
-    Device& device = stream.device();
-    if (bytes < staging_threshold || device.simulated() || stream.capturing()) return false;
-    if (kind == MemcpyKind::host_to_device && is_pageable(device.runtime(), source)) {
-        return device.staging().to_device(destination, source, bytes, stream);
-    }
-    if (kind == MemcpyKind::device_to_host && is_pageable(device.runtime(), destination)) {
-        return device.staging().to_host(destination, source, bytes, stream);
-    }
-    return false;
+// False: the runtime is to do the copy.
+bool copy_staged(std::byte* destination, std::byte* source, std::size_t bytes, MemcpyKind kind,
+                 const void* host, const Stream& stream) {
+    if (!goes_through_ring(stream, kind, host, bytes)) return false;
+    StagingRing& ring = stream.device().staging();
+    const Boxes boxes = Boxes::contiguous(bytes, StagingRing::chunk_bytes);
+    return kind == MemcpyKind::host_to_device ? ring.to_device(destination, source, boxes, stream)
+                                              : ring.to_host(destination, source, boxes, stream);
 }
 
 void enqueue_copy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind, const void* host,
@@ -57,7 +42,9 @@ void enqueue_copy(void* destination, const void* source, std::size_t bytes, Memc
     const auto pinned = PinnedMemory::find(device, host, bytes);
     if (pinned) pinned->use(stream, enqueue);
     try {
-        if (pinned || !copy_staged(destination, source, bytes, kind, *stream))
+        if (pinned ||
+            !copy_staged(static_cast<std::byte*>(destination),
+                         static_cast<std::byte*>(const_cast<void*>(source)), bytes, kind, host, *stream))
             device.check_wait(
                 device.runtime().memcpy_async(destination, source, bytes, kind, stream->handle()),
                 "cudaMemcpyAsync");

@@ -98,7 +98,7 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, st
         device.fail(status, from ? "cudaMallocFromPoolAsync" : "cudaMallocAsync",
                     std::to_string(bytes) + " bytes on " + device.name(), {});
     }
-    auto memory = std::make_shared<DeviceMemory>(allocation, generation);
+    auto memory = std::make_shared<DeviceMemory>(std::move(allocation), generation);
     device.check(device.take_event(&memory->allocation_.allocated), "cudaEventCreateWithFlags");
     device.check(runtime.event_record_with_flags(memory->allocation_.allocated, stream->handle(), 0),
                  "cudaEventRecord");
@@ -253,6 +253,14 @@ void DeviceMemory::make_wait(const StreamPtr& later) {
     if (later->implicitly_ordered_with(first_stream())) return;
     device.check(device.runtime().stream_wait_event(later->handle(), allocation_.allocated, 0),
                  "cudaStreamWaitEvent");
+}
+
+void DeviceMemory::lend(const StreamPtr& stream) {
+    check_usable();
+    stream->check_usable();
+    const DeviceScope scope(stream->device());
+    const Enqueue enqueue(*stream);
+    use(stream, enqueue);
 }
 
 void DeviceMemory::outlast_call() {

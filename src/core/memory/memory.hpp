@@ -109,6 +109,8 @@ class DeviceMemory final : public Memory {
     void make_wait(const StreamPtr& later);
     // Waits on the host for all uses so far.
     void wait();
+    // To be called when another library is about to put work that uses the memory into the stream.
+    void lend(const StreamPtr& stream);
     // Other processes or libraries use the memory too, in streams that are not known here. They are given
     // time to finish before the memory goes back to its pool.
     void set_exported() { exported_.store(true, std::memory_order_relaxed); }

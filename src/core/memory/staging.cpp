@@ -1,23 +1,43 @@
 #include "core/memory/staging.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "core/memory/thread_team.hpp"
 
 namespace cuscope::core {
 namespace {
 
-constexpr std::size_t chunk_bytes = 2 << 20;
 constexpr std::size_t ring_chunks = 16;
 
-std::size_t chunk_count(std::size_t bytes) { return (bytes + chunk_bytes - 1) / chunk_bytes; }
+// A box's axes with the steps of a chunk, which holds the elements in the device's order, in place of one
+// side's.
+std::vector<Axis> packed(std::vector<Axis> axes, std::size_t element, std::ptrdiff_t Axis::*side) {
+    auto step = static_cast<std::ptrdiff_t>(element);
+    for (std::size_t i = axes.size(); i-- > 0;) {
+        axes[i].*side = step;
+        step *= static_cast<std::ptrdiff_t>(axes[i].count);
+    }
+    return axes;
+}
 
-std::size_t chunk_length(std::size_t index, std::size_t bytes) {
-    return std::min(chunk_bytes, bytes - index * chunk_bytes);
+// Host memory that the runtime does not know: neither page-locked (by any library) nor managed.
+bool is_pageable(Runtime& runtime, const void* host) {
+    PointerAttributes attributes;
+    if (runtime.pointer_get_attributes(&attributes, host) != Status::success) {
+        runtime.get_last_error();
+        return false;
+    }
+    return attributes.type == MemoryType::unregistered;
 }
 
 }  // namespace
+
+bool goes_through_ring(const Stream& stream, MemcpyKind kind, const void* host, std::size_t bytes) {
+    if (bytes < staging_threshold || stream.device().simulated() || stream.capturing()) return false;
+    return (kind == MemcpyKind::host_to_device || kind == MemcpyKind::device_to_host) &&
+           is_pageable(stream.device().runtime(), host);
+}
 
 StagingRing::~StagingRing() { forget(); }
 
@@ -70,12 +90,29 @@ bool StagingRing::ready(const Stream& stream) {
     return true;
 }
 
-Status StagingRing::issue(Chunk& chunk, void* destination, const void* source, std::size_t bytes,
+CopyPlan StagingRing::plan(const Boxes::Box& box, std::size_t element, MemcpyKind kind) {
+    std::vector<Axis> axes = packed(box.axes, element, &Axis::from);
+    if (kind == MemcpyKind::device_to_host) {
+        for (Axis& axis : axes) std::swap(axis.to, axis.from);
+    }
+    return plan_copy(Axes{joined(axes)}, element);
+}
+
+Status StagingRing::issue(Chunk& chunk, std::byte* device, const Boxes& boxes, std::size_t index,
                           MemcpyKind kind, const Stream& stream) {
     Runtime& runtime = device_.runtime();
-    const Status status = runtime.memcpy_async(destination, source, bytes, kind, stream.handle());
+    const Boxes::Box box = boxes[index];
+    const bool up = kind == MemcpyKind::host_to_device;
+    const CopyPlan steps = plan(box, boxes.element(), kind);
+    std::byte* const to = up ? device + box.to : chunk.memory;
+    std::byte* const from = up ? chunk.memory : device + box.to;
+    Status status = Status::success;
+    steps.for_each_box([&](std::ptrdiff_t to_offset, std::ptrdiff_t from_offset) {
+        if (status != Status::success) return;
+        status = steps.enqueue_box(runtime, to + to_offset, from + from_offset, kind, stream.handle());
+        if (status == Status::success) chunk.pending_in = stream.serial();
+    });
     if (status != Status::success) return status;
-    chunk.pending_in = stream.serial();
     return runtime.event_record_with_flags(chunk.event, stream.handle(), 0);
 }
 
@@ -88,23 +125,24 @@ void StagingRing::finish(Status status, const Stream& stream) {
     device_.check_wait(status, "cudaMemcpyAsync");
 }
 
-bool StagingRing::to_device(void* destination, const void* host, std::size_t bytes, const Stream& stream) {
+bool StagingRing::to_device(std::byte* device, const std::byte* host, const Boxes& boxes,
+                            const Stream& stream) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || !ready(stream)) return false;
-    const std::size_t count = chunk_count(bytes), half = ring_chunks / 2;
+    const std::size_t count = boxes.count(), half = ring_chunks / 2;
     Status status = Status::success;
     {
         ThreadTeam team(count, [&](std::size_t i) {
-            std::memcpy(chunks_[i % ring_chunks].memory,
-                        static_cast<const std::byte*>(host) + i * chunk_bytes, chunk_length(i, bytes));
+            const Boxes::Box box = boxes[i];
+            move_elements(chunks_[i % ring_chunks].memory, host + box.from,
+                          packed(box.axes, boxes.element(), &Axis::to), boxes.element());
         });
         if (!team) return false;
         team.allow(std::min(ring_chunks, count));
         for (std::size_t i = 0; i < count && status == Status::success; ++i) {
             team.wait(i);
             Chunk& chunk = chunks_[i % ring_chunks];
-            status = issue(chunk, static_cast<std::byte*>(destination) + i * chunk_bytes, chunk.memory,
-                           chunk_length(i, bytes), MemcpyKind::host_to_device, stream);
+            status = issue(chunk, device, boxes, i, MemcpyKind::host_to_device, stream);
             // Stay half of the ring ahead: the device copies one half while the threads fill the other.
             if (status != Status::success || i < half) continue;
             Chunk& copied = chunks_[(i - half) % ring_chunks];
@@ -118,15 +156,17 @@ bool StagingRing::to_device(void* destination, const void* host, std::size_t byt
     return true;
 }
 
-bool StagingRing::to_host(void* host, const void* source, std::size_t bytes, const Stream& stream) {
+bool StagingRing::to_host(std::byte* host, std::byte* device, const Boxes& boxes, const Stream& stream) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || !ready(stream)) return false;
-    const std::size_t count = chunk_count(bytes);
+    const std::size_t count = boxes.count();
     Status status = Status::success;
     {
         ThreadTeam team(count, [&](std::size_t i) {
-            std::memcpy(static_cast<std::byte*>(host) + i * chunk_bytes, chunks_[i % ring_chunks].memory,
-                        chunk_length(i, bytes));
+            const Boxes::Box box = boxes[i];
+            std::vector<Axis> axes = packed(box.axes, boxes.element(), &Axis::to);
+            for (Axis& axis : axes) std::swap(axis.to, axis.from);
+            move_elements(host + box.from, chunks_[i % ring_chunks].memory, axes, boxes.element());
         });
         if (!team) return false;
         std::size_t issued = 0;
@@ -137,9 +177,7 @@ bool StagingRing::to_host(void* host, const void* source, std::size_t bytes, con
                     team.wait(issued - ring_chunks);
                 }
                 Chunk& chunk = chunks_[issued % ring_chunks];
-                status =
-                    issue(chunk, chunk.memory, static_cast<const std::byte*>(source) + issued * chunk_bytes,
-                          chunk_length(issued, bytes), MemcpyKind::device_to_host, stream);
+                status = issue(chunk, device, boxes, issued, MemcpyKind::device_to_host, stream);
                 ++issued;
             }
             if (status != Status::success) break;
