@@ -8,9 +8,9 @@
 namespace cuscope::bindings {
 namespace {
 
-const py::object& numpy_generic() {
-    static auto* const type = new py::object(numpy().attr("generic"));
-    return *type;
+bool is_numpy_scalar(py::handle object) {
+    static PyObject* known = nullptr;
+    return py::isinstance(object, numpy_class("generic", &known));
 }
 
 // Is the object of another library an array in a device's memory?
@@ -69,7 +69,7 @@ Operand::Operand(py::handle object, const char* name)
     PyObject* const raw = object.ptr();
     const bool host = py::isinstance<py::array>(object) || PyList_Check(raw) != 0 ||
                       PyTuple_Check(raw) != 0 || PyLong_Check(raw) != 0 || PyFloat_Check(raw) != 0 ||
-                      py::isinstance(object, numpy_generic());
+                      is_numpy_scalar(object);
     if (!host && is_on_device(object)) {
         kept_ = py::module_::import("cuscope._core").attr("asarray")(object);
         array_ = &kept_.cast<const DeviceArray&>();

@@ -105,7 +105,8 @@ PyObject* fast_reduction(PyObject* const* arguments, Py_ssize_t count, Keywords 
     std::array<PyObject*, 5> values;
     if (!bind_arguments(names, 4, 1, arguments, count, keywords, &values)) return nullptr;
     const auto [x, axis, out, keepdims, stream] = values;
-    return reduce(operation, {x, given(axis), Py_None, given(out), given(keepdims, Py_False), given(stream)})
+    return compute_reduction(operation,
+                             {x, given(axis), Py_None, given(out), given(keepdims, Py_False), given(stream)})
         .release()
         .ptr();
 }
@@ -117,8 +118,8 @@ PyObject* fast_sum(PyObject* const* arguments, Py_ssize_t count, Keywords keywor
     std::array<PyObject*, 6> values;
     if (!bind_arguments(names, 5, 1, arguments, count, keywords, &values)) return nullptr;
     const auto [x, axis, dtype, out, keepdims, stream] = values;
-    return reduce(operation,
-                  {x, given(axis), given(dtype), given(out), given(keepdims, Py_False), given(stream)})
+    return compute_reduction(operation, {x, given(axis), given(dtype), given(out), given(keepdims, Py_False),
+                                         given(stream)})
         .release()
         .ptr();
 }
@@ -128,7 +129,7 @@ PyObject* fast_dot(PyObject* const* arguments, Py_ssize_t count, Keywords keywor
     std::array<PyObject*, 4> values;
     if (!bind_arguments(names, 3, 2, arguments, count, keywords, &values)) return nullptr;
     const auto [x, y, out, stream] = values;
-    return dot(x, y, given(out), given(stream)).release().ptr();
+    return compute_dot(x, y, given(out), given(stream)).release().ptr();
 }
 
 PyObject* fast_matmul(PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
@@ -136,7 +137,8 @@ PyObject* fast_matmul(PyObject* const* arguments, Py_ssize_t count, Keywords key
     std::array<PyObject*, 5> values;
     if (!bind_arguments(names, 5, 2, arguments, count, keywords, &values)) return nullptr;
     const auto [a, b, out, variant, stream] = values;
-    return matmul(a, b, given(out), variant == nullptr ? "auto" : text_of(variant, "variant"), given(stream))
+    return compute_product(a, b, given(out), variant == nullptr ? "auto" : text_of(variant, "variant"),
+                           given(stream))
         .release()
         .ptr();
 }
@@ -147,7 +149,8 @@ PyObject* fast_reduce(PyObject* const* arguments, Py_ssize_t count, Keywords key
     std::array<PyObject*, 8> values;
     if (!bind_arguments(names, 8, 8, arguments, count, keywords, &values)) return nullptr;
     const auto [x, op, axis, dtype, out, keepdims, variant, stream] = values;
-    return reduce(parse_operation(op), {x, axis, dtype, out, keepdims, stream, text_of(variant, "variant")})
+    return compute_reduction(parse_operation(op),
+                             {x, axis, dtype, out, keepdims, stream, text_of(variant, "variant")})
         .release()
         .ptr();
 }
@@ -158,7 +161,7 @@ void bind_sum(py::module_& m) {
         ops::name(operation),
         [](const HostOrDeviceArray& x, const AxisLike& axis, const OptionalDType& dtype,
            const OutputLike& out, const Flag& keepdims, const StreamLike& stream) {
-            return Scalar(reduce(operation, {x, axis, dtype, out, keepdims, stream}));
+            return Scalar(compute_reduction(operation, {x, axis, dtype, out, keepdims, stream}));
         },
         py::arg("x"), py::arg("axis") = py::none(), py::arg("dtype") = py::none(),
         py::arg("out") = py::none(), py::arg("keepdims") = false, py::kw_only(),
@@ -172,7 +175,7 @@ void bind_reduction(py::module_& m) {
         ops::name(operation),
         [](const HostOrDeviceArray& x, const Axis& axis, const OutputLike& out, const Flag& keepdims,
            const StreamLike& stream) {
-            return Scalar(reduce(operation, {x, axis, Py_None, out, keepdims, stream}));
+            return Scalar(compute_reduction(operation, {x, axis, Py_None, out, keepdims, stream}));
         },
         py::arg("x"), py::arg("axis") = py::none(), py::arg("out") = py::none(), py::arg("keepdims") = false,
         py::kw_only(), py::arg("stream") = py::none(), documentation(operation).c_str());
@@ -192,7 +195,7 @@ void bind_functions(py::module_& m) {
     m.def(
         "dot",
         [](const HostOrDeviceArray& x, const HostOrDeviceArray& y, const OutputLike& out,
-           const StreamLike& stream) { return Scalar(dot(x, y, out, stream)); },
+           const StreamLike& stream) { return Scalar(compute_dot(x, y, out, stream)); },
         py::arg("x"), py::arg("y"), py::arg("out") = py::none(), py::kw_only(),
         py::arg("stream") = py::none(),
         R"(The dot product, as numpy.dot has it: for two vectors the sum of their products; else for the last axis of x and the
@@ -213,7 +216,7 @@ See CUDA C++ Programming Guide, "Warp Shuffle Functions".
         "matmul",
         [](const HostOrDeviceArray& a, const HostOrDeviceArray& b, const OutputLike& out, const Text& variant,
            const StreamLike& stream) {
-            return Scalar(matmul(a, b, out, text_of(variant, "variant"), stream));
+            return Scalar(compute_product(a, b, out, text_of(variant, "variant"), stream));
         },
         py::arg("a"), py::arg("b"), py::arg("out") = py::none(), py::arg("variant") = "auto",
         py::arg("stream") = py::none(), "The call of cuscope.matmul.");
@@ -222,8 +225,8 @@ See CUDA C++ Programming Guide, "Warp Shuffle Functions".
         "reduce",
         [](const HostOrDeviceArray& x, const Text& op, const AxisLike& axis, const OptionalDType& dtype,
            const OutputLike& out, const Flag& keepdims, const Text& variant, const StreamLike& stream) {
-            return Scalar(reduce(parse_operation(op),
-                                 {x, axis, dtype, out, keepdims, stream, text_of(variant, "variant")}));
+            return Scalar(compute_reduction(
+                parse_operation(op), {x, axis, dtype, out, keepdims, stream, text_of(variant, "variant")}));
         },
         py::arg("x"), py::arg("op"), py::arg("axis"), py::arg("dtype"), py::arg("out"), py::arg("keepdims"),
         py::arg("variant"), py::arg("stream"), "The call of cuscope.reduce.");
@@ -238,7 +241,7 @@ See CUDA C++ Programming Guide, "Warp Shuffle Functions".
         "explain_reduce",
         [](const HostOrDeviceArray& x, const Text& op, const AxisLike& axis, const OptionalDType& dtype,
            const StreamLike& stream) {
-            return explain(parse_operation(op), {x, axis, dtype, Py_None, Py_False, stream});
+            return explain_reduction(parse_operation(op), {x, axis, dtype, Py_None, Py_False, stream});
         },
         py::arg("x"), py::arg("op"), py::arg("axis"), py::arg("dtype"), py::arg("stream"),
         "The variant that auto would take, and the reason.");

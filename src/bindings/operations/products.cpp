@@ -76,7 +76,7 @@ ElementDType type_of_product(const Factor& left, const Factor& right, py::handle
 }
 
 // The strides of a factor, with those of the dimensions that it was given; none for arrays in C order.
-Extents strides_of(const DeviceArray& array, const Factor& factor, bool left) {
+Extents strides_with(const DeviceArray& array, const Factor& factor, bool left) {
     Extents strides;
     if (array.packed) return strides;
     if (factor.vector && left) strides.push_back(0);
@@ -87,8 +87,8 @@ Extents strides_of(const DeviceArray& array, const Factor& factor, bool left) {
 
 }  // namespace
 
-py::object matmul(py::handle a, py::handle b, py::handle out, std::string_view variant,
-                  py::handle given_stream) {
+py::object compute_product(py::handle a, py::handle b, py::handle out, std::string_view variant,
+                           py::handle given_stream) {
     const Operand left(a, "a"), right(b, "b");
     const std::array operands{&left, &right};
     const core::StreamPtr stream = stream_of(operands, given_stream);
@@ -108,8 +108,8 @@ py::object matmul(py::handle a, py::handle b, py::handle out, std::string_view v
 
     ops::Operand x = operand_of(*first, copy_of_a ? type.type : of_a.type);
     ops::Operand y = operand_of(*second, copy_of_b ? type.type : of_b.type);
-    const Extents strides_of_a = strides_of(*first, of_a, true),
-                  strides_of_b = strides_of(*second, of_b, false);
+    const Extents strides_of_a = strides_with(*first, of_a, true),
+                  strides_of_b = strides_with(*second, of_b, false);
     x.shape = of_a.shape;
     x.strides = strides_of_a;
     y.shape = of_b.shape;
@@ -159,7 +159,7 @@ py::object dot_of_matrices(const Operand& x, const Operand& y, py::handle out,
     const py::object on = py::cast(wrap(stream));
     const std::size_t of_x = x.shape().size(), of_y = y.shape().size();
     const py::object left = x.object(), right = y.object();
-    if (of_y <= 2 || of_x == 1) return matmul(left, right, out, "auto", on);
+    if (of_y <= 2 || of_x == 1) return compute_product(left, right, out, "auto", on);
     // Multiplies each row of x with each matrix of y by broadcasting, then moves the axes of x before those
     // of y.
     const std::size_t rows = of_x - 1, before = of_y - 2;
@@ -168,7 +168,8 @@ py::object dot_of_matrices(const Operand& x, const Operand& y, py::handle out,
     for (std::size_t i = 0; i < before; ++i) apart.append(1);
     apart.append(x.shape()[of_x - 2]);
     apart.append(x.shape()[of_x - 1]);
-    const py::object product = matmul(left.attr("reshape")(py::tuple(apart)), right, py::none(), "auto", on);
+    const py::object product =
+        compute_product(left.attr("reshape")(py::tuple(apart)), right, py::none(), "auto", on);
     const std::size_t dimensions = rows - 1 + before + 2;
     for (std::size_t i = 0; i + 1 < rows; ++i) axes.append(i);
     axes.append(dimensions - 2);

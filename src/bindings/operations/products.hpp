@@ -7,7 +7,8 @@
 
 namespace cuscope::bindings {
 
-py::object matmul(py::handle a, py::handle b, py::handle out, std::string_view variant, py::handle stream);
+py::object compute_product(py::handle a, py::handle b, py::handle out, std::string_view variant,
+                           py::handle stream);
 // The variant that "auto" takes, and the reason.
 std::string explain_product(py::handle a, py::handle b, py::handle stream);
 // dot() of arrays that are not both vectors.

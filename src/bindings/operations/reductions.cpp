@@ -32,14 +32,13 @@ bool takes_dtype(Operation operation) {
     throw py::error_already_set();
 }
 
-const py::object& numpy_integer() {
-    static auto* const type = new py::object(numpy().attr("integer"));
-    return *type;
+bool is_numpy_integer(py::handle object) {
+    static PyObject* known = nullptr;
+    return py::isinstance(object, numpy_class("integer", &known));
 }
 
 std::size_t parse_axis(py::handle axis, std::size_t dimensions, Operation operation) {
-    if (PyBool_Check(axis.ptr()) != 0 ||
-        (PyLong_Check(axis.ptr()) == 0 && !py::isinstance(axis, numpy_integer()))) {
+    if (PyBool_Check(axis.ptr()) != 0 || (PyLong_Check(axis.ptr()) == 0 && !is_numpy_integer(axis))) {
         throw core::WrongKind(std::string(ops::name(operation)) +
                               ": axis: takes an int, a tuple of ints or None, not " +
                               py::type::of(axis).attr("__name__").cast<std::string>());
@@ -78,13 +77,13 @@ bool parse_flag(py::handle flag) {
 }
 
 // What a reduction is about, found from its arguments.
-struct Request {
+struct ReductionRequest {
     std::uint64_t axes;
     ops::Types types;
     py::dtype final;
 };
 
-Request request_of(Operation operation, const Operand& x, const ReductionCall& call) {
+ReductionRequest request_of(Operation operation, const Operand& x, const ReductionCall& call) {
     const ops::Type type = x.type(ops::name(operation));
     if (is_ordering(operation) && ops::kind_of(type) == 'c') {
         throw core::WrongKind(
@@ -142,7 +141,7 @@ DeviceArray result_of_nothing(Operation operation, bool no_results, const Extent
                                 " of nothing is not defined");
 }
 
-struct Job {
+struct ReductionJob {
     Operation operation;
     std::uint64_t axes;
     ops::Types types;
@@ -151,7 +150,7 @@ struct Job {
 };
 
 // Reduces arrays in device memory. `result` has the shape of the result.
-py::object reduce_arrays(const Job& job, const DeviceArray& array, const DeviceArray* other,
+py::object reduce_arrays(const ReductionJob& job, const DeviceArray& array, const DeviceArray* other,
                          const Extents& shape, const Output& output, const core::StreamPtr& stream) {
     const auto [computed, made, final] = job.types;
     const std::array<const DeviceArray*, 2> read{&array, other};
@@ -187,11 +186,11 @@ py::object reduce_arrays(const Job& job, const DeviceArray& array, const DeviceA
 
 }  // namespace
 
-py::object reduce(Operation operation, const ReductionCall& call) {
+py::object compute_reduction(Operation operation, const ReductionCall& call) {
     const Operand x(call.x, "x");
     const std::array operands{&x};
     const core::StreamPtr stream = stream_of(operands, call.stream);
-    const Request request = request_of(operation, x, call);
+    const ReductionRequest request = request_of(operation, x, call);
     const bool keep = parse_flag(call.keepdims);
     Extents shape;  // of the result
     py::ssize_t length = 1;
@@ -209,7 +208,7 @@ py::object reduce(Operation operation, const ReductionCall& call) {
     if (length == 0) {
         return output.deliver(result_of_nothing(operation, no_results, shape, request.final, stream), stream);
     }
-    const Job job{operation, request.axes, types, request.final, call.variant};
+    const ReductionJob job{operation, request.axes, types, request.final, call.variant};
     if (x.on_device() != nullptr && x.type(ops::name(operation)) == types.computed)
         return reduce_arrays(job, *x.on_device(), nullptr, shape, output, stream);
     const ElementDType computed{types.computed,
@@ -218,11 +217,11 @@ py::object reduce(Operation operation, const ReductionCall& call) {
     return reduce_arrays(job, array, nullptr, shape, output, stream);
 }
 
-std::string explain(Operation operation, const ReductionCall& call) {
+std::string explain_reduction(Operation operation, const ReductionCall& call) {
     const Operand x(call.x, "x");
     const std::array operands{&x};
     const core::StreamPtr stream = stream_of(operands, call.stream);
-    const Request request = request_of(operation, x, call);
+    const ReductionRequest request = request_of(operation, x, call);
     if (product_of(x.shape()) == 0) return "auto: there is nothing to reduce, so that nothing is launched.";
     const ops::Type computed = request.types.computed;
     const DeviceArray* const array = x.on_device();
@@ -236,7 +235,7 @@ std::string explain(Operation operation, const ReductionCall& call) {
     return choice.variant + ": " + choice.reason;
 }
 
-py::object dot(py::handle left, py::handle right, py::handle out, py::handle given_stream) {
+py::object compute_dot(py::handle left, py::handle right, py::handle out, py::handle given_stream) {
     const Operand x(left, "x"), y(right, "y");
     const std::array operands{&x, &y};
     const core::StreamPtr stream = stream_of(operands, given_stream);
@@ -251,7 +250,7 @@ py::object dot(py::handle left, py::handle right, py::handle out, py::handle giv
     const Output output(out, shape, common, x.on_device() == nullptr);
     if (x.shape()[0] == 0)
         return output.deliver(result_of_nothing(Operation::sum, false, shape, common.dtype, stream), stream);
-    const Job job{Operation::dot, 1, {common.type, common.type, common.type}, common.dtype, "auto"};
+    const ReductionJob job{Operation::dot, 1, {common.type, common.type, common.type}, common.dtype, "auto"};
     if (x.on_device() != nullptr && of_x == common.type && of_y == common.type)
         return reduce_arrays(job, *x.on_device(), y.on_device(), shape, output, stream);
     const DeviceArray first = converted(x.in_device_memory(common.dtype, stream), common, stream);

@@ -14,10 +14,10 @@ struct ReductionCall {
     std::string_view variant = "auto";
 };
 
-py::object reduce(ops::Operation operation, const ReductionCall& call);
+py::object compute_reduction(ops::Operation operation, const ReductionCall& call);
 // The variant that "auto" takes, and the reason.
-std::string explain(ops::Operation operation, const ReductionCall& call);
-py::object dot(py::handle x, py::handle y, py::handle out, py::handle stream);
+std::string explain_reduction(ops::Operation operation, const ReductionCall& call);
+py::object compute_dot(py::handle x, py::handle y, py::handle out, py::handle stream);
 
 // The docstring of the function of an operation.
 std::string documentation(ops::Operation operation);

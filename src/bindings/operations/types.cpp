@@ -62,27 +62,37 @@ std::string list_of_types() {
 
 // A table with NumPy's answer for each pair of types, filled when it is first asked. Only used with the GIL.
 template <class Answer>
-using Table = std::array<std::array<Answer, type_count>, type_count>;
+using TypePairs = std::array<std::array<Answer, type_count>, type_count>;
 
 bool can_cast(const py::dtype& from, const py::dtype& to, const char* rule) {
     return numpy().attr("can_cast")(from, to, rule).cast<bool>();
 }
 
-enum class Known : char { not_yet, no, yes };
+enum class CastAnswer : char { not_yet, no, yes };
 
-bool can_cast(Table<Known>& table, ops::Type from, ops::Type to, const char* rule) {
+bool can_cast(TypePairs<CastAnswer>& table, ops::Type from, ops::Type to, const char* rule) {
     if (from == to) return true;
-    Known& known = table[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
-    if (known == Known::not_yet)
-        known = can_cast(dtype_of(from), dtype_of(to), rule) ? Known::yes : Known::no;
-    return known == Known::yes;
+    CastAnswer& known = table[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+    if (known == CastAnswer::not_yet)
+        known = can_cast(dtype_of(from), dtype_of(to), rule) ? CastAnswer::yes : CastAnswer::no;
+    return known == CastAnswer::yes;
 }
 
 }  // namespace
 
 std::optional<ops::Type> type_of_dtype(const py::dtype& dtype) {
+    // The last dtype of another package than NumPy, because NumPy takes microseconds for the name of a dtype.
+    static PyObject* last = nullptr;
+    static ops::Type last_type{};
+    if (dtype.ptr() == last) return last_type;
     const auto type = type_in_any_order(dtype);
-    return type && is_native(dtype) ? type : std::nullopt;
+    if (!type || !is_native(dtype)) return std::nullopt;
+    if (!element_types[static_cast<std::size_t>(*type)].in_numpy()) {
+        const py::object before = py::reinterpret_steal<py::object>(last);
+        last = py::object(dtype).release().ptr();
+        last_type = *type;
+    }
+    return type;
 }
 
 std::optional<ops::Type> type_of_elements(const DeviceArray& array) {
@@ -119,7 +129,7 @@ py::dtype in_native_order(const py::dtype& dtype) {
 
 ElementDType common_type(ops::Type a, ops::Type b) {
     if (a == b) return {a, dtype_of(a)};
-    static auto* const table = new Table<std::optional<ops::Type>>;
+    static auto* const table = new TypePairs<std::optional<ops::Type>>;
     std::optional<ops::Type>& known = (*table)[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
     if (!known) {
         const py::module_ np = numpy();
@@ -138,14 +148,19 @@ ElementDType common_type(ops::Type a, ops::Type b) {
 }
 
 bool casts_safely(ops::Type from, ops::Type to) {
-    static auto* const table = new Table<Known>{};
+    static auto* const table = new TypePairs<CastAnswer>{};
     return can_cast(*table, from, to, "safe");
 }
 
 bool casts_within_kind(const ElementDType& from, const py::dtype& to) {
-    static auto* const table = new Table<Known>{};
+    static auto* const table = new TypePairs<CastAnswer>{};
     if (const auto type = type_of_dtype(to)) return can_cast(*table, from.type, *type, "same_kind");
     return can_cast(from.dtype, to, "same_kind");
+}
+
+py::handle numpy_class(const char* name, PyObject** known) {
+    if (*known == nullptr) *known = py::object(numpy().attr(name)).release().ptr();
+    return *known;
 }
 
 ElementDType wider_of(const ElementDType& type, py::handle out) {

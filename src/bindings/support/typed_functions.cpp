@@ -13,7 +13,7 @@ namespace {
 auto& texts = *new std::unordered_map<const PyMethodDef*, FunctionText>;
 
 template <class Function>
-PyObject* answer(Function&& function) {
+PyObject* returned(Function&& function) {
     try {
         return function().release().ptr();
     } catch (py::error_already_set& error) {
@@ -41,29 +41,29 @@ py::object signature_of(PyObject* object) {
 }
 
 PyObject* get_signature(PyObject* self, void*) {
-    return answer([&] { return signature_of(self); });
+    return returned([&] { return signature_of(self); });
 }
 
 PyObject* get_annotations(PyObject* self, void*) {
-    return answer([&] {
+    return returned([&] {
         const py::object module = py::module_::import("cuscope._signatures");
         return py::object(module.attr("annotations_of")(signature_of(self)));
     });
 }
 
 PyObject* get_globals(PyObject*, void*) {
-    return answer(
+    return returned(
         [] { return py::object(py::module_::import("cuscope._signatures").attr("names_of_types")()); });
 }
 
 PyObject* get_qualified_name(PyObject* self, void*) {
-    return answer([&] { return py::str(texts.at(definition_of(self)).qualified_name); });
+    return returned([&] { return py::str(texts.at(definition_of(self)).qualified_name); });
 }
 
 // A derived type does not inherit this attribute.
 PyObject* get_doc(PyObject* self, void*) {
     const char* const doc = definition_of(self)->ml_doc;
-    return answer([&]() -> py::object {
+    return returned([&]() -> py::object {
         return doc == nullptr || *doc == '\0' ? py::none() : py::object(py::str(doc));
     });
 }
@@ -71,7 +71,7 @@ PyObject* get_doc(PyObject* self, void*) {
 // pickle finds a function by its module and this name. A bound method is pickled with its object, as usual.
 PyObject* reduce(PyObject* self, PyObject*) {
     if (is_bound(self)) {
-        return answer([&] {
+        return returned([&] {
             const py::object getattr = py::module_::import("builtins").attr("getattr");
             return py::make_tuple(getattr, py::make_tuple(py::handle(PyCFunction_GET_SELF(self)),
                                                           definition_of(self)->ml_name));
@@ -130,7 +130,7 @@ PyObject* get_constructor_signature(PyObject* self, PyObject* object, PyObject* 
         PyObject* const init =
             _PyType_Lookup(reinterpret_cast<PyTypeObject*>(type), py::str("__init__").ptr());
         if (init == shown->init) {
-            return answer([&] {
+            return returned([&] {
                 const FunctionText& text = texts.at(definition_of(shown->constructor));
                 return py::object(
                     py::module_::import("cuscope._signatures").attr("signature")(text.signature, false));
