@@ -59,9 +59,7 @@ py::ssize_t product_of(std::span<const py::ssize_t> extents) {
 }
 
 Operand::Operand(py::handle object, const char* name)
-    : given_(object), name_(name), array_(exactly<DeviceArray>(object.ptr())) {
-    if (array_ == nullptr && py::isinstance<DeviceArray>(object))  // of a derived class
-        array_ = &object.cast<const DeviceArray&>();
+    : given_(object), name_(name), array_(device_array_in(object)) {
     if (array_ != nullptr) {
         array_->open();
         return;
@@ -142,10 +140,7 @@ Output::Output(py::handle out, std::span<const py::ssize_t> shape, const Element
     : out_(out), on_host_(on_host) {
     if (out.is_none()) return;
     const bool host = py::isinstance<py::array>(out);
-    if (!host) {
-        array_ = exactly<DeviceArray>(out.ptr());
-        if (array_ == nullptr && py::isinstance<DeviceArray>(out)) array_ = &out.cast<const DeviceArray&>();
-    }
+    if (!host) array_ = device_array_in(out);
     if (on_host ? !host : array_ == nullptr) {
         throw core::WrongKind(std::string("out: takes a ") + (on_host ? "numpy.ndarray" : "DeviceArray") +
                               ", as the operands are, not " +

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "bindings/support/fast_calls.hpp"
 #include "runtime/element_types.hpp"
 
 namespace cuscope::bindings {
@@ -79,6 +80,12 @@ bool can_cast(TypePairs<CastAnswer>& table, ops::Type from, ops::Type to, const 
 }
 
 }  // namespace
+
+const DeviceArray* device_array_in(py::handle object) {
+    if (const auto* const array = exactly<DeviceArray>(object.ptr())) return array;
+    // of a derived class
+    return py::isinstance<DeviceArray>(object) ? &object.cast<const DeviceArray&>() : nullptr;
+}
 
 std::optional<ops::Type> type_of_dtype(const py::dtype& dtype) {
     // The last dtype of another package than NumPy, because NumPy takes microseconds for the name of a dtype.
@@ -166,8 +173,8 @@ py::handle numpy_class(const char* name, PyObject** known) {
 ElementDType wider_of(const ElementDType& type, py::handle out) {
     if (out.is_none()) return type;
     py::object dtype;
-    if (py::isinstance<DeviceArray>(out)) {
-        dtype = out.cast<const DeviceArray&>().dtype;
+    if (const DeviceArray* const array = device_array_in(out)) {
+        dtype = array->dtype;
     } else if (py::isinstance<py::array>(out)) {
         dtype = py::reinterpret_borrow<py::array>(out).dtype();
     } else {

@@ -9,6 +9,9 @@
 
 namespace cuscope::bindings {
 
+// The array in a Python object; null if it is no DeviceArray.
+const DeviceArray* device_array_in(py::handle object);
+
 struct ElementDType {
     ops::Type type;
     py::dtype dtype;
