@@ -68,12 +68,13 @@ Operand::Operand(py::handle object, const char* name)
     const bool host = py::isinstance<py::array>(object) || PyList_Check(raw) != 0 ||
                       PyTuple_Check(raw) != 0 || PyLong_Check(raw) != 0 || PyFloat_Check(raw) != 0 ||
                       is_numpy_scalar(object);
-    if (!host && is_on_device(object)) {
-        kept_ = py::module_::import("cuscope._core").attr("asarray")(object);
-        array_ = &kept_.cast<const DeviceArray&>();
-        return;
-    }
-    kept_ = host_array(object, name);
+    if (host || !is_on_device(object)) return;
+    kept_ = py::module_::import("cuscope._core").attr("asarray")(object);
+    array_ = &kept_.cast<const DeviceArray&>();
+}
+
+void Operand::read_on_host() {
+    kept_ = host_array(given_, name_);
     const py::dtype dtype = on_host().dtype(), native = in_native_order(dtype);
     if (!native.is(dtype)) kept_ = kept_.attr("astype")(native);
 }
@@ -98,7 +99,7 @@ DeviceArray Operand::in_device_memory(const py::dtype& dtype, const core::Stream
     return made;
 }
 
-core::StreamPtr stream_of(std::span<const Operand* const> operands, py::handle given) {
+core::StreamPtr stream_of(std::span<Operand* const> operands, py::handle given) {
     const Operand *here = nullptr, *there = nullptr;
     for (const Operand* operand : operands) {
         const Operand*& first = operand->on_device() == nullptr ? here : there;
@@ -110,7 +111,10 @@ core::StreamPtr stream_of(std::span<const Operand* const> operands, py::handle g
                               " on a device; allowed are arrays of one place: pass cuscope.to_device(" +
                               name + ")");
     }
-    if (here != nullptr) return stream_or_current(given, current_device());
+    if (here != nullptr) {
+        for (Operand* operand : operands) operand->read_on_host();
+        return stream_or_current(given, current_device());
+    }
     const core::DevicePtr& device = there->on_device()->device;
     core::StreamPtr stream;
     if (given.is_none()) {

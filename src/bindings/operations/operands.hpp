@@ -38,6 +38,8 @@ class Operand {
     Operand(const Operand&) = delete;
     Operand& operator=(const Operand&) = delete;
 
+    void read_on_host();  // makes a NumPy array of an object that is not on a device
+
     const char* name() const { return name_; }
     const DeviceArray* on_device() const { return array_; }  // null: it is on the host
     const py::array& on_host() const { return static_cast<const py::array&>(kept_); }
@@ -59,8 +61,8 @@ class Operand {
 };
 
 // The stream of an operation. Throws if only some of the operands are on the host, or if one is on another
-// device than the stream.
-core::StreamPtr stream_of(std::span<const Operand* const> operands, py::handle stream);
+// device than the stream. Operands on the host are NumPy arrays from here on.
+core::StreamPtr stream_of(std::span<Operand* const> operands, py::handle stream);
 
 // The elements of a device array, for the operations of src/ops.
 ops::Operand operand_of(const DeviceArray& array, ops::Type type);

@@ -89,7 +89,7 @@ Extents strides_with(const DeviceArray& array, const Factor& factor, bool left) 
 
 py::object compute_product(py::handle a, py::handle b, py::handle out, std::string_view variant,
                            py::handle given_stream) {
-    const Operand left(a, "a"), right(b, "b");
+    Operand left(a, "a"), right(b, "b");
     const std::array operands{&left, &right};
     const core::StreamPtr stream = stream_of(operands, given_stream);
     const Factor of_a(left, "matmul: a", true), of_b(right, "matmul: b", false);
@@ -137,7 +137,7 @@ py::object compute_product(py::handle a, py::handle b, py::handle out, std::stri
 }
 
 std::string explain_product(py::handle a, py::handle b, py::handle given_stream) {
-    const Operand left(a, "a"), right(b, "b");
+    Operand left(a, "a"), right(b, "b");
     const std::array operands{&left, &right};
     const core::StreamPtr stream = stream_of(operands, given_stream);
     const Factor of_a(left, "matmul: a", true), of_b(right, "matmul: b", false);

@@ -187,7 +187,7 @@ py::object reduce_arrays(const ReductionJob& job, const DeviceArray& array, cons
 }  // namespace
 
 py::object compute_reduction(Operation operation, const ReductionCall& call) {
-    const Operand x(call.x, "x");
+    Operand x(call.x, "x");
     const std::array operands{&x};
     const core::StreamPtr stream = stream_of(operands, call.stream);
     const ReductionRequest request = request_of(operation, x, call);
@@ -218,7 +218,7 @@ py::object compute_reduction(Operation operation, const ReductionCall& call) {
 }
 
 std::string explain_reduction(Operation operation, const ReductionCall& call) {
-    const Operand x(call.x, "x");
+    Operand x(call.x, "x");
     const std::array operands{&x};
     const core::StreamPtr stream = stream_of(operands, call.stream);
     const ReductionRequest request = request_of(operation, x, call);
@@ -236,7 +236,7 @@ std::string explain_reduction(Operation operation, const ReductionCall& call) {
 }
 
 py::object compute_dot(py::handle left, py::handle right, py::handle out, py::handle given_stream) {
-    const Operand x(left, "x"), y(right, "y");
+    Operand x(left, "x"), y(right, "y");
     const std::array operands{&x, &y};
     const core::StreamPtr stream = stream_of(operands, given_stream);
     if (x.shape().size() != 1 || y.shape().size() != 1) return dot_of_matrices(x, y, out, stream);
