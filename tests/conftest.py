@@ -143,7 +143,7 @@ def device(request: pytest.FixtureRequest) -> Iterator:
     import cuscope as cs
 
     name = request.param
-    if name not in [d.name for d in cs.devices()]:
+    if name not in devices_here():
         pytest.skip(f"there is no {name} on this machine")
     if name in LOST:
         pytest.fail(f"{name} was lost in {LOST[name]}", pytrace=False)

@@ -107,6 +107,12 @@ bool is_inside(const std::string& name) {
            std::find(path.begin(), path.end(), "..") == path.end();
 }
 
+// A macro of an option or of a header may name std.
+bool may_use_standard_library(const CompileRequest& request) {
+    return request.source.find("std") != std::string::npos ||
+           request.source.find("include") != std::string::npos || !request.options.empty();
+}
+
 // One compilation, in a directory of its own.
 class Compilation {
   public:
@@ -232,6 +238,8 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     arguments.push_back("-D__CUDA_ARCH__=" + architecture);
     if (request_.counted) arguments.push_back("-DCUSCOPE_COUNTED");
     arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
+    if (may_use_standard_library(request_))
+        arguments.insert(arguments.end(), {"-include", "cuscope_simt/standard_library.h"});
     arguments.push_back("-I" + headers_ + "/cuscope_simt/compat");
     arguments.push_back("-I" + directory_->path() + library_folder);
     arguments.insert(arguments.end(), options_.preprocessor.begin(), options_.preprocessor.end());

@@ -89,7 +89,10 @@ void Block::attach(Grid& its_grid) {
     arguments_ = grid->arguments();
     thread_count_ = launch.block.x * launch.block.y * launch.block.z;
     lanes_descend_ = (launch.image->table().flags & lanes_descend) != 0;
+    order_flip_ = lanes_descend_ ? 31u : 0u;
     if (warps_.size() * 32 < thread_count_) warps_.resize((thread_count_ + 31) / 32);
+    ready_.make_room(thread_count_, &host_);
+    at_barrier_.make_room(thread_count_, &host_);
     if (!stacks_.empty() && stacks_.front().bytes() < launch.stack_bytes + cuscope::simt::engine_reserve) {
         strands_.clear();
         strand_chunks_.clear();
@@ -141,7 +144,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
     next_thread_ = hint_thread_ = 0;
     used_ = live_ = 0;
     idle_hints_ = 0;
-    latest_ns = barrier_ns_ = released_ns_ = 0;
+    latest_ns = barrier_ns_ = 0;
     triggered_ns = -1;
     phase_.expected = thread_count_;
     for (cuscope::simt::Phase& phase : named_) phase.arrived = 0;
@@ -185,6 +188,7 @@ CUSCOPE_ON_FIBER void Block::finish(Strand* self) {
     idle_hints_ = 0;
     Strand* const to = next();
     running_ = to;
+    to->wait = Strand::Wait::none;
 #if defined(CUSCOPE_ASAN)
     __sanitizer_start_switch_fiber(nullptr, to->memory_begin, stack_size(to));
 #endif
@@ -204,23 +208,22 @@ CUSCOPE_ON_FIBER void Block::stack_full(Strand* self, const void* caller) {
     __builtin_unreachable();
 }
 
-CUSCOPE_ON_FIBER void Block::switch_to(Strand* from, Strand* to) {
-    if (from == to) return;
+#if defined(CUSCOPE_ASAN)
+CUSCOPE_ON_FIBER int Block::switch_to(Strand* from, Strand* to) {
+    if (from == to) return 0;
     running_ = to;
-#if defined(CUSCOPE_ASAN)
+    to->wait = Strand::Wait::none;
     __sanitizer_start_switch_fiber(&from->fake_stack, to->memory_begin, stack_size(to));
-#endif
     cuscope::simt::switch_context(from->context, to->context);
-#if defined(CUSCOPE_ASAN)
     // A fault switched here without telling AddressSanitizer.
     if (from == &host_ && target.signal != 0)
         __sanitizer_start_switch_fiber(nullptr, host_.memory_begin, stack_size(&host_));
     __sanitizer_finish_switch_fiber(from->fake_stack, nullptr, nullptr);
-#endif
+    return 0;
 }
+#endif
 
-Block::Strand* Block::next() {
-    if (!ready_.empty()) return ready_.pop();
+Block::Strand* Block::not_ready() {
     if (next_thread_ < thread_count_) return fresh();
     return idle();
 }
@@ -308,11 +311,11 @@ void Block::reset_strands() {
 #endif
     used_ = live_ = 0;
     ready_.clear();
-    at_barrier_.clear();
     parked_.clear();
     groups_.clear();
-    arrived_ = predicates_ = 0;
+    arrived_ = predicates_ = latest_order_ = 0;
     mixed_ = out_of_order_ = false;
+    barrier_kind_ = BarrierKind::plain;
     for (Warp& warp : warps_) warp.arrived = 0;
 }
 
@@ -321,21 +324,35 @@ CUSCOPE_ON_FIBER void Block::leave(Strand* self) {
     __builtin_unreachable();
 }
 
+// The usual case needs no call but the switch, and saves no registers itself.
 CUSCOPE_ON_FIBER int Block::barrier(Strand* self, BarrierKind kind, int predicate, const Site* site) {
-    if (arrived_ == 0)
-        barrier_kind_ = kind;
-    else if (kind != barrier_kind_)
-        mixed_ = true;
     const unsigned its_order = order(self);
-    out_of_order_ = out_of_order_ || (arrived_ != 0 && its_order < latest_order_);
+    if (its_order < latest_order_) out_of_order_ = true;
     latest_order_ = its_order;
     self->site = site;
     self->barrier_kind = kind;
     self->wait = Strand::Wait::barrier;
+    at_barrier_[arrived_] = self;
+    if (++arrived_ == thread_count_ || kind != BarrierKind::plain || barrier_kind_ != BarrierKind::plain ||
+        latest_ns != 0)
+        return barrier_slowly(self, kind, predicate);
+    if (ready_.empty()) return wait_for_ready(self);
+    return switch_to(self, ready_.pop());
+}
+
+CUSCOPE_ON_FIBER __attribute__((noinline)) int Block::wait_for_ready(Strand* self) {
+    return switch_to(self, not_ready());
+}
+
+// The rest of an arrival that is the last one, of another kind than __syncthreads(), or of a block whose
+// threads read clocks.
+CUSCOPE_ON_FIBER __attribute__((noinline)) int Block::barrier_slowly(Strand* self, BarrierKind kind,
+                                                                     int predicate) {
+    mixed_ |= kind != barrier_kind_ && arrived_ != 1;
+    barrier_kind_ = kind;
     predicates_ += predicate != 0;
     if (latest_ns != 0) barrier_ns_ = std::max(barrier_ns_, self->now());
-    at_barrier_.push(self);
-    if (++arrived_ == thread_count_) {
+    if (arrived_ == thread_count_) {
         if (mixed_) {
             describe_mixed_barrier();
             leave(self);
@@ -344,8 +361,6 @@ CUSCOPE_ON_FIBER int Block::barrier(Strand* self, BarrierKind kind, int predicat
         if (grid->must_leave()) leave(self);
     }
     switch_to(self, next());
-    self->wait = Strand::Wait::none;
-    if (released_ns_ != 0) self->clock.set(self->linear_thread, released_ns_);
     switch (kind) {
         case BarrierKind::count:
             return static_cast<int>(released_predicates_);
@@ -362,12 +377,15 @@ CUSCOPE_ON_FIBER int Block::barrier(Strand* self, BarrierKind kind, int predicat
 void Block::release_barrier() {
     released_threads_ = arrived_;
     released_predicates_ = predicates_;
-    released_ns_ = barrier_ns_;
-    arrived_ = predicates_ = 0;
     idle_hints_ = 0;
     ++meetings_;
     if (out_of_order_) sort_barrier();
-    ready_.append(at_barrier_);
+    if (barrier_ns_ != 0)
+        for (unsigned i = 0; i < arrived_; ++i)
+            at_barrier_[i]->clock.set(at_barrier_[i]->linear_thread, barrier_ns_);
+    ready_.append(at_barrier_, arrived_);
+    arrived_ = predicates_ = latest_order_ = 0;
+    barrier_kind_ = BarrierKind::plain;
     if (recorder_) recorder_->meet_all();
 }
 
@@ -375,12 +393,10 @@ void Block::release_barrier() {
 void Block::sort_barrier() {
     out_of_order_ = false;
     sorted_.assign((thread_count_ + 31) / 32 * 32, nullptr);
-    while (!at_barrier_.empty()) {
-        Strand* strand = at_barrier_.pop();
-        sorted_[order(strand)] = strand;
-    }
+    for (unsigned i = 0; i < arrived_; ++i) sorted_[order(at_barrier_[i])] = at_barrier_[i];
+    unsigned sorted = 0;
     for (Strand* strand : sorted_)
-        if (strand != nullptr) at_barrier_.push(strand);
+        if (strand != nullptr) at_barrier_[sorted++] = strand;
 }
 
 // Called when nothing can run. A barrier or a warp operation does not wait for threads that have ended, so

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "cuscope_simt/abi.h"
+#include "host/executor/asan.hpp"
 #include "host/executor/clock.hpp"
 #include "host/executor/fault_handler.hpp"
 #include "host/executor/fiber.hpp"
@@ -33,13 +35,15 @@ class Recorder;
 struct alignas(64) Strand : cuscope_simt::Fiber {
     enum class Wait : unsigned char { none, barrier, warp, active_mask, group, outside, ended };
 
-    Context context;
-    Strand* next = nullptr;  // in the queue that holds the strand
-    Wait wait = Wait::none;
+    // Every switch uses these members. They share a cache line.
+    alignas(64) Context context;
+    Strand* next = nullptr;                    // in the queue that holds the strand
     const cuscope_simt::Site* site = nullptr;  // the place where the strand waits
+    char* kernel_floor = nullptr;              // the lowest address of the stack that the kernel may use
+    cuscope_simt::BarrierKind barrier_kind{};
+    Wait wait = Wait::none;
     // The values that the strand brought to a rendezvous, and the result that it got.
     cuscope_simt::WarpKind kind{};
-    cuscope_simt::BarrierKind barrier_kind{};
     unsigned mask = 0;
     int operand = 0;
     int predicate = 0;
@@ -50,11 +54,10 @@ struct alignas(64) Strand : cuscope_simt::Fiber {
     const std::atomic<unsigned>* word = nullptr;
     unsigned word_value = 0;
     cuscope_simt::Scope scope{};
-    // The strand's stack, from below: space for the engine's functions that kernel code calls; space for the
-    // kernel; above Fiber::stack_end, the canary.
+    // The strand's stack, from below: space for the engine's functions that kernel code calls; from
+    // kernel_floor on, space for the kernel; above Fiber::stack_end, the canary.
     char* memory_begin = nullptr;
     char* memory_end = nullptr;
-    char* kernel_floor = nullptr;
     void* fake_stack = nullptr;  // AddressSanitizer's
 
     unsigned lane() const { return linear_thread % 32; }
@@ -87,6 +90,58 @@ class StrandQueue {
   private:
     Strand* first_ = nullptr;
     Strand* last_ = nullptr;
+};
+
+// The strands that can go on, in the order in which they will. An array, so that the strands after the next
+// one can be prefetched.
+class ReadyQueue {
+  public:
+    // Empties the queue. It will hold at most so many strands. `any` is a strand that lives as long as the
+    // queue is used: prefetching may read places without a strand.
+    void make_room(unsigned strands, Strand* any) {
+        most_ = strands;
+        places_.assign(2 * std::size_t{strands} + prefetched, any);
+        clear();
+    }
+    bool empty() const { return first_ == last_; }
+    void push(Strand* strand) {
+        if (last_ == places_.data() + 2 * std::size_t{most_}) move_down();
+        *last_++ = strand;
+    }
+    Strand* pop() {
+        __builtin_prefetch(&first_[prefetched]->context);
+        prefetch_stack(first_[prefetched / 2]->context);
+        return *first_++;
+    }
+    void append(StrandQueue& other) {
+        while (!other.empty()) push(other.pop());
+    }
+    // Appends the first `count` places of another queue, of which nothing else is used. If this queue is
+    // empty, the two exchange their memory.
+    void append(ReadyQueue& other, unsigned count) {
+        if (empty()) {
+            places_.swap(other.places_);
+            first_ = places_.data();
+            last_ = first_ + count;
+        } else {
+            for (unsigned i = 0; i < count; ++i) push(other.places_[i]);
+        }
+    }
+    Strand*& operator[](unsigned place) { return places_[place]; }
+    void clear() { first_ = last_ = places_.data(); }
+
+  private:
+    static constexpr unsigned prefetched = 4;
+    // At most half of the places are in use, so this happens at most once for `most_` pushes.
+    __attribute__((noinline)) void move_down() {
+        last_ = std::copy(first_, last_, places_.data());
+        first_ = places_.data();
+    }
+
+    Strand** first_ = nullptr;
+    Strand** last_ = nullptr;
+    std::vector<Strand*> places_;
+    unsigned most_ = 0;
 };
 
 // A barrier with separate arrival and wait. It counts arrivals; `generation` counts how often all threads
@@ -222,7 +277,8 @@ struct cuscope_simt::Block {
     static void strand_main(void* strand);
 
     // The scheduler. `next` returns the strand to run when the running strand cannot go on.
-    Strand* next();
+    Strand* next() { return ready_.empty() ? not_ready() : ready_.pop(); }
+    Strand* not_ready();
     // A thread's position in the order in which threads start.
     unsigned place_of_thread(unsigned thread) const {
         return thread_in_order(thread, thread_count_, lanes_descend_);
@@ -230,7 +286,8 @@ struct cuscope_simt::Block {
     void sort_barrier();
     Strand* fresh();
     Strand* idle();
-    void switch_to(Strand* from, Strand* to);
+    // Suspends `from` and continues `to`. Returns 0 when `from` continues.
+    int switch_to(Strand* from, Strand* to);
     // Abandons the block. failure_ holds the reason, if there is one.
     [[noreturn]] void leave(Strand* self);
     bool add_strand();
@@ -256,6 +313,8 @@ struct cuscope_simt::Block {
     void record_meeting(unsigned warp, unsigned mask);
     [[noreturn]] void leave_without_memory(Strand* self);
 
+    int barrier_slowly(Strand* self, BarrierKind kind, int predicate);
+    int wait_for_ready(Strand* self);
     void release_barrier();
     bool release_active_mask();
     bool release_past_ended();
@@ -282,20 +341,23 @@ struct cuscope_simt::Block {
     std::atomic<std::uint64_t> range_next_{0};
     std::uint64_t range_end_ = 0;
 
-    cuscope::simt::StrandQueue ready_;
-    // The strands that wait at the barrier.
-    cuscope::simt::StrandQueue at_barrier_;
-    unsigned arrived_ = 0;
-    unsigned predicates_ = 0;
+    // Every arrival at the barrier uses these members. They share two cache lines.
+    alignas(64) unsigned arrived_ = 0;
+    unsigned thread_count_ = 0;
     cuscope_simt::BarrierKind barrier_kind_{};  // of the first thread that arrived
+    unsigned order_flip_ = 0;                   // see order()
+    unsigned latest_order_ = 0;                 // order of the last thread that came to the barrier
+    bool out_of_order_ = false;                 // some threads did not come in that order
+    bool mixed_ = false;                        // threads came to barriers of different kinds
+    Strand* running_ = nullptr;
+    cuscope::simt::ReadyQueue at_barrier_;  // its first arrived_ places: the strands that wait at the barrier
+    cuscope::simt::ReadyQueue ready_;
+    unsigned predicates_ = 0;
     // A thread's number in the order in which the lanes of each warp run.
-    unsigned order(const Strand* strand) const { return strand->linear_thread ^ (lanes_descend_ ? 31u : 0u); }
-    unsigned latest_order_ = 0;  // order of the last thread that came to the barrier
-    bool out_of_order_ = false;  // some threads did not come in that order
+    unsigned order(const Strand* strand) const { return strand->linear_thread ^ order_flip_; }
     std::vector<Strand*> sorted_;
-    bool mixed_ = false;  // threads came to barriers of different kinds
     unsigned released_threads_ = 0, released_predicates_ = 0;
-    std::int64_t barrier_ns_ = 0, released_ns_ = 0;
+    std::int64_t barrier_ns_ = 0;
 
     std::vector<Group> groups_;
     std::vector<unsigned long long> table_;  // values of the last gathers
@@ -313,12 +375,10 @@ struct cuscope_simt::Block {
     // text, which is kept in the order of the lanes.
     unsigned meetings_ = 0, printed_meetings_ = 0, printed_thread_ = 0;
     std::size_t printed_begin_ = 0, printed_end_ = 0;
-    unsigned thread_count_ = 0;
     unsigned used_ = 0;         // strands of this block
     unsigned live_ = 0;         // strands whose `run` has not returned
     unsigned idle_hints_ = 0;   // spin hints since a thread last made progress
     unsigned hint_thread_ = 0;  // next_thread_ at the last spin hint
-    Strand* running_ = nullptr;
     void (*kernel_)(Fiber*, void**) = nullptr;
     void** arguments_ = nullptr;
     Fiber prototype_{};
@@ -355,6 +415,16 @@ struct cuscope_simt::Block {
     cuscope::simt::FaultScope fault_scope_;
     std::unique_ptr<cuscope::simt::Recorder> recorder_;
 };
+
+#if !defined(CUSCOPE_ASAN)
+// A function that ends with this call leaves no frame on the fiber: the switch returns to the function's
+// caller.
+CUSCOPE_ON_FIBER inline int cuscope_simt::Block::switch_to(Strand* from, Strand* to) {
+    running_ = to;
+    to->wait = Strand::Wait::none;
+    return cuscope::simt::switch_context(from->context, to->context);
+}
+#endif
 
 namespace cuscope::simt {
 

@@ -19,8 +19,20 @@ struct Context {
 #endif
 };
 
-// Suspends the running stack in `from` and continues in `to`.
-void switch_context(Context& from, Context& to) noexcept asm("cuscope_simt_switch");
+// Suspends the running stack in `from` and continues in `to`. Returns 0, so that functions with a result can
+// end with this call.
+int switch_context(Context& from, Context& to) noexcept asm("cuscope_simt_switch");
+
+// Loads the part of a suspended stack into the cache that its continuation reads first.
+inline void prefetch_stack(const Context& context) noexcept {
+#if defined(__x86_64__) || defined(__aarch64__)
+    const char* const top = static_cast<const char*>(context.stack_pointer);
+    __builtin_prefetch(top, 1);
+    __builtin_prefetch(top + 64, 1);
+#else
+    static_cast<void>(context);
+#endif
+}
 
 // Makes `context` begin `entry(argument)`, which must not return, on the stack [low, high).
 void make_context(Context& context, char* low, char* high, void (*entry)(void*), void* argument) noexcept;

@@ -33,7 +33,6 @@ CUSCOPE_ON_FIBER const unsigned long long* Block::gather(Strand* self, unsigned 
         if (grid->must_leave()) leave(self);
     }
     switch_to(self, next());
-    self->wait = Strand::Wait::none;
     return table_.data();
 }
 
@@ -95,7 +94,6 @@ CUSCOPE_ON_FIBER void Block::wait_outside(Strand* self, Scope scope, const std::
     self->wait = Strand::Wait::outside;
     parked_.push(self);
     switch_to(self, next());
-    self->wait = Strand::Wait::none;
 }
 
 bool Block::released() const {
@@ -111,8 +109,10 @@ bool Block::release_parked() {
     cuscope::simt::StrandQueue still;
     while (!parked_.empty()) {
         Strand* strand = parked_.pop();
-        const bool waits = strand->word->load(std::memory_order_acquire) == strand->word_value;
-        (waits ? still : ready_).push(strand);
+        if (strand->word->load(std::memory_order_acquire) == strand->word_value)
+            still.push(strand);
+        else
+            ready_.push(strand);
     }
     parked_.append(still);
     ++meetings_;

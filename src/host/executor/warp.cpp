@@ -77,7 +77,6 @@ CUSCOPE_ON_FIBER unsigned long long Block::warp(Strand* self, WarpKind kind, uns
         if (grid->must_leave()) leave(self);
     }
     switch_to(self, next());
-    self->wait = Strand::Wait::none;
     if (extra != nullptr) *extra = self->predicate;
     return self->result;
 }
@@ -188,7 +187,6 @@ CUSCOPE_ON_FIBER unsigned Block::active_mask(Strand* self, const Site* site) {
     self->site = site;
     self->wait = Strand::Wait::active_mask;
     switch_to(self, next());
-    self->wait = Strand::Wait::none;
     return static_cast<unsigned>(self->result);
 }
 

@@ -15,6 +15,13 @@
 #include "cuscope_simt/host_functions.h"
 // clang-format on
 
+// The special functions of C++17 (std::beta, ...) are for the host. Parsing them takes as long as parsing all
+// the other headers.
+#if __has_include(<bits/c++config.h>)
+#include <bits/c++config.h>
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#endif
+
 #include <assert.h>
 #include <limits.h>
 #include <math.h>

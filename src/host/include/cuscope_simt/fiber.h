@@ -25,6 +25,8 @@ __thread ::cuscope_simt::Fiber* cuscope_fiber;
 #define CUSCOPE_INLINE inline __attribute__((always_inline, artificial))
 // For functions that touch only the Fiber. Its alignment need not be checked.
 #define CUSCOPE_OWN CUSCOPE_INLINE __attribute__((no_sanitize("alignment")))
+// The same for a lambda function.
+#define CUSCOPE_CALLED __attribute__((always_inline, no_sanitize("alignment")))
 #define CUSCOPE_HIDDEN __attribute__((visibility("hidden")))
 
 // For functions of an image that counts that must not be counted, and where the Fiber may not be known yet.
@@ -58,6 +60,7 @@ namespace cuscope_simt {
 #else
 #define CUSCOPE_SWITCHING CUSCOPE_OWN
 #endif
+// `call` should be CUSCOPE_CALLED, or it may stay a function of its own.
 template <class Call>
 CUSCOPE_SWITCHING auto switching(Call call) -> decltype(call(static_cast<Fiber*>(nullptr))) {
 #if CUSCOPE_FIBER_REGISTER

@@ -14,7 +14,8 @@ constexpr const char* source_files[] = {""};
 namespace cuscope_simt {
 
 CUSCOPE_OWN int barrier(BarrierKind kind, int predicate, const Site* site) {
-    return switching([=](Fiber* self) { return self->api->barrier(self, kind, predicate, site); });
+    return switching([=](Fiber* self)
+                         CUSCOPE_CALLED { return self->api->barrier(self, kind, predicate, site); });
 }
 
 // PTX's bar.sync and bar.arrive.
@@ -24,8 +25,9 @@ CUSCOPE_OWN void named_barrier(unsigned id, unsigned count, bool waits, const Si
 
 CUSCOPE_INLINE unsigned long long rendezvous(WarpKind kind, unsigned mask, unsigned long long value,
                                              int operand, int* extra, const Site* site) {
-    return switching(
-        [=](Fiber* self) { return self->api->warp(self, kind, mask, value, operand, extra, site); });
+    return switching([=](Fiber* self) CUSCOPE_CALLED {
+        return self->api->warp(self, kind, mask, value, operand, extra, site);
+    });
 }
 
 // The bits of a value of up to 64 bits, to be sent to another lane.
