@@ -1,9 +1,9 @@
 #include "ops/reduce/gpu.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
-#include "cuda_kernels/reduce_auto/plan.hpp"
 #include "ops/launch.hpp"
 #include "ops/prediction.hpp"
 #include "ops/reduce/workspace.hpp"
@@ -87,66 +87,65 @@ Choice explain_reduction(const core::Device& device, Operation operation, Type t
     return choice_of(plan_of(device, operation, type, extents));
 }
 
-Choice run_reduction(Operation operation, const Array& in, const Array* other, const Array& out,
-                     const Extents& extents, const core::StreamPtr& stream) {
+KernelReduction plan_reduction(core::Device& device, Operation operation, Type in, Type out,
+                               const Extents& extents) {
     const Known what = known(operation);
     const cuscope::reduce::Operation of = what.operation;
-    const std::string policy(cuscope::reduce::policy_of(of, in.type));
+    const std::string policy(cuscope::reduce::policy_of(of, in));
     if (policy.empty())
         throw core::WrongKind(std::string(name(operation)) + ": complex numbers have no order");
-    const unsigned long long bits = cuscope::reduce::bits_of(of, in.type);
-    const int kind = cuscope::reduce::kind_of(of, out.type);
-    const double divisor = operation == Operation::mean ? static_cast<double>(extents.length) : 1;
+    using Form = KernelReduction::Form;
+    const Plan plan = plan_of(device, operation, in, extents);
     const auto [outer, length, inner] = extents;
+    KernelReduction made;
+    made.kernel = KernelLibrary::of(device).kernel(what.file, std::string(plan.shape) + "<" + policy + ">");
+    made.form = operation == Operation::dot ? Form::dot
+                : outer == 1 && inner == 1  ? Form::whole
+                : inner == 1                ? Form::rows
+                                            : Form::columns;
+    made.grid = plan.launch;
+    made.extents = extents;
+    made.bits = cuscope::reduce::bits_of(of, in);
+    made.kind = cuscope::reduce::kind_of(of, out);
+    made.divisor = operation == Operation::mean ? static_cast<double>(length) : 1;
     const std::int64_t elements = outer * length * inner * (operation == Operation::dot ? 2 : 1);
-    const std::int64_t duration =
-        predict_reduction(stream->device(), single_launch, elements, size_of(in.type));
-    const auto kernel = [&](const char* shape) {
-        return KernelLibrary::of(stream->device()).kernel(what.file, std::string(shape) + "<" + policy + ">");
-    };
-    const auto run_with = [&](const char* shape, const Grid& launch, const Workspace& workspace,
-                              std::vector<core::Memory*> memories, auto... arguments) {
-        memories.insert(memories.end(), {in.memory.get(), out.memory.get()});
-        if (workspace.memory() != nullptr) memories.push_back(workspace.memory());
-        run(*kernel(shape), {{launch.grid, 1, 1}, {launch.block, 1, 1}, 0, duration, true}, stream, memories,
-            arguments...);
+    made.duration_ns = predict_reduction(device, single_launch, elements, size_of(in));
+    return made;
+}
+
+void KernelReduction::run(const Place& in, const Place* other, const Place& out,
+                          const core::StreamPtr& stream) const {
+    std::array<core::Memory*, 5> memories{in.memory, out.memory};
+    std::size_t used = 2;
+    const auto start = [&](auto... arguments) {
+        cuscope::ops::run(*kernel, {{grid.grid, 1, 1}, {grid.block, 1, 1}, 0, duration_ns, true}, stream,
+                          std::span(memories).first(used), arguments...);
     };
     const void* const from = in.pointer;
     void* const to = out.pointer;
-    const Plan plan = plan_of(stream->device(), operation, in.type, extents);
-    const Grid& launch = plan.launch;
+    const long long outer = extents.outer, length = extents.length, inner = extents.inner;
     const core::Enqueue enqueue(*stream);  // a graph has a workspace of its own
-    if (outer == 1 && inner == 1) {
-        const Workspace slots(stream, launch.slot_bytes);
-        if (operation == Operation::dot) {
-            run_with(plan.shape, launch, slots, {other->memory.get()}, from,
-                     static_cast<const void*>(other->pointer), to, static_cast<long long>(length), bits, kind,
-                     slots.pointer());
-        } else {
-            run_with(plan.shape, launch, slots, {}, from, to, static_cast<long long>(length), bits, kind,
-                     divisor, slots.pointer());
+    const Workspace workspace(stream, form == Form::columns ? grid.ticket_bytes : grid.slot_bytes);
+    if (workspace.memory() != nullptr) memories[used++] = workspace.memory();
+    void* const shared = workspace.pointer();
+    if (form == Form::dot) {
+        memories[used++] = other->memory;
+        const void* const second = other->pointer;
+        start(from, second, to, length, bits, kind, shared);
+    } else if (form == Form::whole) {
+        start(from, to, length, bits, kind, divisor, shared);
+    } else if (form == Form::rows) {
+        start(from, to, outer, length, length, bits, kind, divisor, grid.lanes, grid.splits, shared);
+    } else {
+        std::shared_ptr<core::DeviceMemory> partials;
+        if (grid.partial_bytes > 0) {
+            partials = core::DeviceMemory::allocate(stream, grid.partial_bytes);
+            memories[used++] = partials.get();
         }
-        return choice_of(plan);
+        void* const apart = partials ? partials->pointer() : nullptr;
+        start(from, to, outer, length, inner, inner, length * inner, bits, kind, divisor, grid.lanes,
+              grid.splits, shared, apart);
     }
-    if (inner == 1) {
-        const Workspace slots(stream, launch.slot_bytes);
-        run_with(plan.shape, launch, slots, {}, from, to, static_cast<long long>(outer),
-                 static_cast<long long>(length), static_cast<long long>(length), bits, kind, divisor,
-                 launch.lanes, launch.splits, slots.pointer());
-        return choice_of(plan);
-    }
-    const Workspace tickets(stream, launch.ticket_bytes);
-    std::shared_ptr<core::DeviceMemory> partials;
-    std::vector<core::Memory*> memories;
-    if (launch.partial_bytes > 0) {
-        partials = core::DeviceMemory::allocate(stream, launch.partial_bytes);
-        memories.push_back(partials.get());
-    }
-    run_with(plan.shape, launch, tickets, memories, from, to, static_cast<long long>(outer),
-             static_cast<long long>(length), static_cast<long long>(inner), static_cast<long long>(inner),
-             static_cast<long long>(length * inner), bits, kind, divisor, launch.lanes, launch.splits,
-             tickets.pointer(), partials ? partials->pointer() : nullptr);
-    return choice_of(plan);
 }
 
 }  // namespace cuscope::ops
