@@ -56,6 +56,10 @@ from ._core import (
     WaitValue,
     WriteValue,
     add_host_device,
+    all,
+    any,
+    argmax,
+    argmin,
     as_stream,
     asarray,
     build_config,
@@ -65,6 +69,7 @@ from ._core import (
     current_stream,
     device_view,
     devices,
+    dot,
     empty,
     empty_managed,
     empty_pitched,
@@ -73,18 +78,23 @@ from ._core import (
     from_dlpack,
     full,
     host_work,
+    max,
+    mean,
+    min,
     pending,
     pinned_empty,
     pointer_attributes,
+    prod,
     register,
     set_device,
+    sum,
     synchronize,
     to_device,
     zeros,
 )
 from ._errors import CaptureError, CompileError, CudaError, OutOfMemoryError, PendingWarning
 from ._matmul import Matmul, Variant, matmul
-from ._reduce import Reduce, all, any, argmax, argmin, dot, max, mean, min, prod, reduce, sum
+from ._reduce import Reduce, reduce
 
 if TYPE_CHECKING:
     from ._info import Info

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ._core import DeviceArray, Stream, asarray, empty, zeros
-from ._operands import host_array
 from ._protocols import CudaArrayInterface, CudaStream, DLPackArray
 
 __all__ = ["empty_like", "zeros_like"]
@@ -23,7 +22,12 @@ def _pattern(array: object) -> DeviceArray | npt.NDArray[Any]:
     device = getattr(array, "__dlpack_device__", None)
     if device()[0] != CPU if device else hasattr(array, "__cuda_array_interface__"):
         return asarray(array)
-    return host_array(array, "array")
+    made = np.asarray(array)
+    if made.dtype == object and not isinstance(array, list | tuple):
+        raise TypeError(
+            f"array: takes an array, or numbers that NumPy makes one of, not {type(array).__name__}"
+        )
+    return made
 
 
 def empty_like(

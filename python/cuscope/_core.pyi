@@ -1166,20 +1166,57 @@ class Pending:
     def __deepcopy__(self, memo: Any) -> object: ...
 
 def add_host_device(model: str = "h200") -> Device: ...
+def all(
+    x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    axis: int | tuple[int, ...] | None = None,
+    out: DeviceArray | NDArray[Any] | None = None,
+    keepdims: bool = False,
+    *,
+    stream: Stream | CudaStream | None = None,
+) -> Any: ...
+def any(
+    x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    axis: int | tuple[int, ...] | None = None,
+    out: DeviceArray | NDArray[Any] | None = None,
+    keepdims: bool = False,
+    *,
+    stream: Stream | CudaStream | None = None,
+) -> Any: ...
+def argmax(
+    x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    axis: int | None = None,
+    out: DeviceArray | NDArray[Any] | None = None,
+    keepdims: bool = False,
+    *,
+    stream: Stream | CudaStream | None = None,
+) -> Any: ...
+def argmin(
+    x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    axis: int | None = None,
+    out: DeviceArray | NDArray[Any] | None = None,
+    keepdims: bool = False,
+    *,
+    stream: Stream | CudaStream | None = None,
+) -> Any: ...
 def as_stream(object: Stream | CudaStream | None, *, device: Device | None = None) -> Stream: ...
 def asarray(
     object: object, *, copy: object = None, stream: Stream | CudaStream | None = None
 ) -> DeviceArray: ...
 def cache_description() -> str: ...
-def can_hold_result(out: DeviceArray, operands: list[DeviceArray]) -> bool: ...
 def clock() -> float: ...
 def contract(device: str) -> Any: ...
-def convert(array: DeviceArray, dtype: DTypeLike, stream: Stream | CudaStream | None) -> DeviceArray: ...
 def copy_batch(copies: Iterable[tuple[Any, Any]], *, stream: Stream | CudaStream | None = None) -> None: ...
 def current_device() -> Device: ...
 def current_stream() -> Stream: ...
 def device_view(array: NDArray[Any], *, device: Device | None = None) -> DeviceArray: ...
 def devices() -> list[Device]: ...
+def dot(
+    x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    y: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    out: DeviceArray | NDArray[Any] | None = None,
+    *,
+    stream: Stream | CudaStream | None = None,
+) -> Any: ...
 def element_types() -> list[tuple[str, str]]: ...
 def empty(
     shape: int | Sequence[int], dtype: DTypeLike = "float32", *, stream: Stream | CudaStream | None = None
@@ -1195,16 +1232,17 @@ def empty_plain(
 ) -> DeviceArray: ...
 def exchange_capture_mode(mode: str) -> str: ...
 def explain_matmul(
-    device: Device, dtype: str, rows: int, columns: int, depth: int, batch: int
-) -> tuple[str, str]: ...
+    a: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    b: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    stream: Stream | CudaStream | None,
+) -> str: ...
 def explain_reduce(
-    device: Device,
+    x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
     op: str,
-    dtype: str,
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    axes: tuple[int, ...],
-) -> tuple[str, str]: ...
+    axis: int | tuple[int, ...] | None,
+    dtype: DTypeLike | None,
+    stream: Stream | CudaStream | None,
+) -> str: ...
 def from_dlpack(
     object: object,
     *,
@@ -1220,12 +1258,6 @@ def full(
     stream: Stream | CudaStream | None = None,
 ) -> DeviceArray: ...
 def host_work(seconds: float) -> None: ...
-def launch_dot(
-    x: DeviceArray, y: DeviceArray, out: DeviceArray, stream: Stream | CudaStream | None
-) -> tuple[str, str]: ...
-def launch_matmul(
-    a: DeviceArray, b: DeviceArray, out: DeviceArray, variant: str, stream: Stream | CudaStream | None
-) -> tuple[str, str]: ...
 def launch_reduce(
     op: str,
     array: DeviceArray,
@@ -1235,8 +1267,40 @@ def launch_reduce(
     stream: Stream | CudaStream | None,
 ) -> tuple[str, str]: ...
 def live() -> dict[str, int]: ...
+def matmul(
+    a: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    b: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    out: DeviceArray | NDArray[Any] | None = None,
+    variant: str = "auto",
+    stream: Stream | CudaStream | None = None,
+) -> Any: ...
 def matmul_instances() -> list[tuple[str, int, int, int]]: ...
 def matmul_variants(device: Device) -> list[tuple[str, str, str]]: ...
+def max(
+    x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    axis: int | tuple[int, ...] | None = None,
+    out: DeviceArray | NDArray[Any] | None = None,
+    keepdims: bool = False,
+    *,
+    stream: Stream | CudaStream | None = None,
+) -> Any: ...
+def mean(
+    x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DTypeLike | None = None,
+    out: DeviceArray | NDArray[Any] | None = None,
+    keepdims: bool = False,
+    *,
+    stream: Stream | CudaStream | None = None,
+) -> Any: ...
+def min(
+    x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    axis: int | tuple[int, ...] | None = None,
+    out: DeviceArray | NDArray[Any] | None = None,
+    keepdims: bool = False,
+    *,
+    stream: Stream | CudaStream | None = None,
+) -> Any: ...
 def pending(device: Device | None = None) -> Pending: ...
 def pinned_empty(
     shape: int | Sequence[int],
@@ -1253,6 +1317,25 @@ def predict_matmul(
 ) -> int: ...
 def predict_matmul_instance(device: Device, kernel: str, rows: int, columns: int, depth: int) -> int: ...
 def predict_reduction(device: Device, variant: str, elements: int, element_bytes: int) -> int: ...
+def prod(
+    x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DTypeLike | None = None,
+    out: DeviceArray | NDArray[Any] | None = None,
+    keepdims: bool = False,
+    *,
+    stream: Stream | CudaStream | None = None,
+) -> Any: ...
+def reduce(
+    x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    op: str,
+    axis: int | tuple[int, ...] | None,
+    dtype: DTypeLike | None,
+    out: DeviceArray | NDArray[Any] | None,
+    keepdims: bool,
+    variant: str,
+    stream: Stream | CudaStream | None,
+) -> Any: ...
 def reduce_variants(device: Device) -> list[tuple[str, str, str]]: ...
 def register(
     array: object,
@@ -1262,11 +1345,19 @@ def register(
     read_only: bool = False,
     device: Device | None = None,
 ) -> Registration: ...
-def result_dtype(op: str, dtype: DTypeLike) -> numpy.dtype[Any]: ...
 def runtime_answers() -> list[dict[str, Any]]: ...
 def set_device(device: Device) -> None: ...
 def status_name(number: int) -> str: ...
 def status_text(number: int) -> str: ...
+def sum(
+    x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DTypeLike | None = None,
+    out: DeviceArray | NDArray[Any] | None = None,
+    keepdims: bool = False,
+    *,
+    stream: Stream | CudaStream | None = None,
+) -> Any: ...
 def synchronize(device: Device | None = None) -> None: ...
 def to_device(
     source: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
+import numpy.typing as npt
 
-from . import _core, _operands
+from . import _core
 from ._core import Device, DeviceArray, Stream
-from ._operands import HostArray, Operand
-from ._protocols import CudaStream
+from ._protocols import CudaArrayInterface, CudaStream, DLPackArray
 
 __all__ = ["Matmul", "Variant", "matmul"]
+
+Operand = DeviceArray | CudaArrayInterface | DLPackArray | npt.ArrayLike
+HostArray = npt.NDArray[Any]
 
 
 class Variant(NamedTuple):
@@ -29,41 +31,6 @@ class Variant(NamedTuple):
 
 # Without this, inspect.signature shows ForwardRef('str').
 Variant.__new__.__annotations__ = Variant.__annotations__ = dict.fromkeys(Variant._fields, str)
-
-
-class _Plan(NamedTuple):
-    """A product for the kernels: the shapes and the dtype of the operands and of the result."""
-
-    left: tuple[int, ...]  # at least two dimensions
-    right: tuple[int, ...]
-    product: tuple[int, ...]  # with the dimensions of both
-    result: tuple[int, ...]  # without the dimensions that were added to one-dimensional operands
-    dtype: np.dtype[Any]
-
-
-def _plan(a: DeviceArray | HostArray, b: DeviceArray | HostArray) -> _Plan:
-    for name, operand in (("a", a), ("b", b)):
-        _operands.check_dtype(operand.dtype, f"matmul: {name}")
-        if len(operand.shape) == 0:
-            raise ValueError(
-                f"matmul: {name} has no dimensions; allowed are one or more: use * for a product with a number"
-            )
-    left = (1, *a.shape) if len(a.shape) == 1 else tuple(a.shape)
-    right = (*b.shape, 1) if len(b.shape) == 1 else tuple(b.shape)
-    if left[-1] != right[-2]:
-        raise ValueError(
-            f"matmul: a has shape {tuple(a.shape)}, b {tuple(b.shape)}: the last extent of a, {left[-1]}, must be "
-            f"the last but one of b, {right[-2]}" + (" (its only one)" if len(b.shape) == 1 else "")
-        )
-    try:
-        batch = np.broadcast_shapes(left[:-2], right[:-2])
-    except ValueError:
-        raise ValueError(
-            f"matmul: a has shape {tuple(a.shape)}, b {tuple(b.shape)}: the extents before the last two must be "
-            f"equal, or 1, or not there"
-        ) from None
-    result = (*batch, *(() if len(a.shape) == 1 else left[-2:-1]), *(() if len(b.shape) == 1 else right[-1:]))
-    return _Plan(left, right, (*batch, left[-2], right[-1]), result, _operands.common_dtype(a.dtype, b.dtype))
 
 
 class Matmul:
@@ -116,18 +83,7 @@ class Matmul:
         variant: str = "auto",
         stream: Stream | CudaStream | None = None,
     ) -> Any:
-        (left, right), on, on_host = _operands.operands(stream, a=a, b=b)
-        plan = _plan(left, right)
-        if not _operands.is_of_numpy(plan.dtype):
-            plan = plan._replace(dtype=_operands.wider(plan.dtype, out))
-        if out is not None:
-            _operands.check_out(out, plan.result, plan.dtype, on_host)
-        d_left, d_right = _operands.upload(left, plan.dtype, on), _operands.upload(right, plan.dtype, on)
-        d_left = d_left[None, :] if len(left.shape) == 1 else d_left
-        d_right = d_right[:, None] if len(right.shape) == 1 else d_right
-        product = _operands.result_array(plan.product, plan.dtype, on, out, [d_left, d_right])
-        _core.launch_matmul(d_left, d_right, product, variant, on)
-        return _operands.deliver(product.reshape(plan.result), out, on, on_host)
+        return _core.matmul(a, b, out, variant, stream)
 
     def variants(self, device: Device | None = None) -> tuple[Variant, ...]:
         """The variants for a device (default: the current one), with the requirements and the method of each.
@@ -149,15 +105,7 @@ class Matmul:
         >>> name in [variant.name for variant in cs.matmul.variants()]
         True
         """
-        (left, right), on, _ = _operands.operands(stream, a=a, b=b)
-        plan = _plan(left, right)
-        if 0 in plan.product or plan.left[-1] == 0:
-            return "auto: there is nothing to multiply, so that no product is launched."
-        batch = int(np.prod(plan.product[:-2], dtype=np.int64))
-        name, reason = _core.explain_matmul(
-            on.device, plan.dtype.name, plan.left[-2], plan.right[-1], plan.left[-1], batch
-        )
-        return f"{name}: {reason}"
+        return _core.explain_matmul(a, b, stream)
 
     def __repr__(self) -> str:
         return "<cuscope.matmul>"

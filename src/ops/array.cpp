@@ -108,17 +108,33 @@ bool Array::contiguous() const {
     return true;
 }
 
+std::int64_t Array::set_c_order() {
+    strides.resize(shape.size());
+    auto step = static_cast<std::int64_t>(size_of(type));
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        strides[i] = step;
+        step *= shape[i];
+    }
+    return step;
+}
+
+Array Operand::array() const {
+    Array made{memory, pointer, type, {shape.begin(), shape.end()}, {strides.begin(), strides.end()}};
+    if (strides.empty()) made.set_c_order();
+    return made;
+}
+
+Operand operand_of(const Array& array) {
+    return {array.memory, array.pointer, array.type, array.shape,
+            array.contiguous() ? std::span<const std::int64_t>() : array.strides};
+}
+
 Array allocate(const core::StreamPtr& stream, Type type, std::vector<std::int64_t> shape) {
     Array array;
     array.type = type;
     array.shape = std::move(shape);
-    array.strides.resize(array.shape.size());
-    auto step = static_cast<std::int64_t>(size_of(type));
-    for (std::size_t i = array.shape.size(); i-- > 0;) {
-        array.strides[i] = step;
-        step *= array.shape[i];
-    }
-    array.memory = core::DeviceMemory::allocate(stream, static_cast<std::size_t>(step));
+    const std::int64_t bytes = array.set_c_order();
+    array.memory = core::DeviceMemory::allocate(stream, static_cast<std::size_t>(bytes));
     array.pointer = static_cast<std::byte*>(array.memory->pointer());
     return array;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -30,8 +31,30 @@ struct Array {
     std::size_t dimensions() const { return shape.size(); }
     std::int64_t count() const;
     core::Device& device() const { return memory->device(); }
-    bool contiguous() const;  // in C order
+    bool contiguous() const;     // in C order
+    std::int64_t set_c_order();  // sets the strides; returns the number of bytes
 };
+
+// An array as its owner describes it, for calls that make no copy of the description.
+struct Operand {
+    std::shared_ptr<core::DeviceMemory> memory;
+    std::byte* pointer = nullptr;
+    Type type{};
+    std::span<const std::int64_t> shape, strides;  // strides in bytes; none: in C order
+
+    Array array() const;
+};
+
+// Of an array that outlives the result.
+Operand operand_of(const Array& array);
+
+// What a plan leaves open: the address of the first element, and the memory that the work uses.
+struct Place {
+    core::Memory* memory = nullptr;
+    std::byte* pointer = nullptr;
+};
+inline Place place_of(const Operand& operand) { return {operand.memory.get(), operand.pointer}; }
+inline Place place_of(const Array& array) { return {array.memory.get(), array.pointer}; }
 
 // Sets every element of an array to `value`. The array must be in C order.
 void fill_with(const Array& array, double value, const core::StreamPtr& stream);

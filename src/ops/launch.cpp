@@ -15,6 +15,10 @@ std::span<const LaunchAttribute> overlapping(const core::Device& device) {
     return {&attribute, 1};
 }
 
+std::shared_ptr<core::Kernel> native_kernel(core::Device& device) {
+    return KernelLibrary::of(device).kernel("host/native", "native");
+}
+
 unsigned blocks_for(const core::Device& device, std::int64_t elements, unsigned threads) {
     constexpr std::int64_t blocks_of_a_multiprocessor = 16;
     const std::int64_t needed = (elements + threads - 1) / threads;

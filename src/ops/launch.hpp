@@ -41,9 +41,13 @@ void run(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr
 // Enough blocks for one thread per element, but no more than keep the device busy.
 unsigned blocks_for(const core::Device& device, std::int64_t elements, unsigned threads);
 
+// The kernel that run_natively() launches on a simulated device.
+std::shared_ptr<core::Kernel> native_kernel(core::Device& device);
+
 // On a simulated device: runs `function` as a kernel of `blocks` blocks, on the cores of the CPU.
 template <class Operands>
-void run_natively(void (*function)(const Operands&, unsigned block, unsigned blocks),
+void run_natively(const core::Kernel& native_kernel,
+                  void (*function)(const Operands&, unsigned block, unsigned blocks),
                   const Operands& operands, unsigned blocks, std::int64_t duration_ns,
                   const core::StreamPtr& stream, std::span<core::Memory* const> memories) {
     // The function and its operands, copied byte by byte into the kernel's argument.
@@ -61,7 +65,7 @@ void run_natively(void (*function)(const Operands&, unsigned block, unsigned blo
     const Packed packed{function, operands};
     std::memcpy(call.operands, &packed, sizeof packed);
     const Launch launch{{blocks, 1, 1}, {1, 1, 1}, 0, duration_ns};
-    run(*KernelLibrary::of(stream->device()).kernel("host/native", "native"), launch, stream, memories, call);
+    run(native_kernel, launch, stream, memories, call);
 }
 
 }  // namespace cuscope::ops

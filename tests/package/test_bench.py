@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from cuscope import _cli
 from cuscope._check import Mismatch, check_close, poison
 from cuscope.bench import _measure, _plot, _progress, _report, reduce
 from cuscope.bench._command import SUBJECTS
+from cuscope.bench._operation_calls import CASES, LAUNCH
 from cuscope.bench._subject import OURS, Case, Contender, Roof, Row, Run, Subject
 
 pytestmark = pytest.mark.no_sanitizer("it measures times")
@@ -64,6 +67,34 @@ def test_bench_copy_reports_rates_of_every_direction(device, capsys):
         assert row["rate"][OURS] == pytest.approx(moved / row["microseconds"][OURS] / 1e3)
         assert row["ratio"].keys() == row["microseconds"].keys() - {OURS}
         assert not (device.simulated and row["ratio"])
+
+
+def test_bench_operations_reports_times_of_every_call(device, capsys):
+    report = bench(capsys, "operations", "--device", device.name, "--sizes", "1K,4K", "--seconds", "0.1")
+
+    rows = {(row["case"], row["size"]): row for row in report["rows"]}
+    assert {case for case, size in rows if size == 1024} == set(CASES)
+    assert {case for case, size in rows if size == 4096} == {LAUNCH, "sum", "sum, out"}
+    for row in rows.values():
+        assert row["microseconds"][OURS] > 0
+        assert row["ratio"].keys() == row["microseconds"].keys() - {OURS}
+        assert not (device.simulated and row["ratio"])
+
+
+def test_benchmark_of_operations_has_the_same_cases_in_real_time(device):
+    script = Path(__file__).parents[2] / "benchmarks" / "operations.py"
+    arguments = ["--device", device.name, "--sizes", "64", "--seconds", "0.01", "--count", "1", "--json"]
+
+    done = subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, check=True)
+
+    report = json.loads(done.stdout)
+    names = [row["case"] for row in report["rows"]]
+    assert names == [*CASES, "sum of a NumPy array"][: len(names)]
+    assert report["device"] == device.name
+    for row in report["rows"]:
+        assert row["elements"] == 64
+        assert row["rounds"] >= 1
+        assert row["microseconds"][OURS] > 0
 
 
 def test_bench_launch_reports_times_of_every_call(device, capsys):

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import cuscope as cs
-from cuscope.bench import _plot, copy, graph, launch, matmul, reduce
+from cuscope.bench import _plot, copy, graph, launch, matmul, operations, reduce
 from cuscope.bench._clocks import clocks
 from cuscope.bench._progress import progress
 from cuscope.bench._report import Report
@@ -18,7 +18,14 @@ __all__ = ["SUBJECTS", "add_arguments", "run"]
 
 SUBJECTS: dict[str, Subject] = {
     subject.name: subject
-    for subject in (matmul.SUBJECT, reduce.SUBJECT, copy.SUBJECT, launch.SUBJECT, graph.SUBJECT)
+    for subject in (
+        matmul.SUBJECT,
+        reduce.SUBJECT,
+        copy.SUBJECT,
+        launch.SUBJECT,
+        operations.SUBJECT,
+        graph.SUBJECT,
+    )
 }
 _POWERS = {"": 0, "K": 10, "M": 20, "G": 30}
 

@@ -18,6 +18,39 @@ using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, P
 using FastStreamFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                                          PyObject* stream);
 
+// The same for a function with several keywords: the values of the arguments are behind those without a name.
+struct Keywords {
+    PyObject* names;  // a tuple; null if there are none
+};
+using FastKeywordFunction = PyObject* (*)(PyObject* const* arguments, Py_ssize_t count, Keywords keywords);
+
+// Sets values[i] to the argument for the parameter names[i], or to null if it was left out. The first
+// `positional` may come without a name, the first `required` are never left out. False: the call is wrong.
+template <std::size_t most>
+bool bind_arguments(const std::array<PyObject*, most>& names, std::size_t positional, std::size_t required,
+                    PyObject* const* arguments, Py_ssize_t count, Keywords keywords,
+                    std::array<PyObject*, most>* values) {
+    const auto without_name = static_cast<std::size_t>(count);
+    if (without_name > positional) return false;
+    for (std::size_t i = 0; i < most; ++i) (*values)[i] = i < without_name ? arguments[i] : nullptr;
+    const Py_ssize_t named = keywords.names == nullptr ? 0 : PyTuple_GET_SIZE(keywords.names);
+    for (Py_ssize_t i = 0; i < named; ++i) {
+        PyObject* const name = PyTuple_GET_ITEM(keywords.names, i);
+        // Names in a program are interned, so they mostly are the same object.
+        std::size_t at = 0;
+        while (at < most && names[at] != name) ++at;
+        for (std::size_t other = 0; at == most && other < most; ++other) {
+            if (PyUnicode_Compare(names[other], name) == 0) at = other;
+        }
+        if (at == most || (*values)[at] != nullptr) return false;
+        (*values)[at] = arguments[count + i];
+    }
+    for (std::size_t i = 0; i < required; ++i) {
+        if ((*values)[i] == nullptr) return false;
+    }
+    return true;
+}
+
 // The Python type for the C++ type T; set when the module is created.
 template <class T>
 inline PyTypeObject* type_of = nullptr;
@@ -85,6 +118,8 @@ PyObject* call_fast(PyObject* self, PyObject* const* arguments, Py_ssize_t count
             stream = arguments[count];
         }
         return translated([&] { return fast(self, arguments, count, stream); });
+    } else if constexpr (std::is_same_v<decltype(fast), FastKeywordFunction>) {
+        return translated([&] { return fast(arguments, count, {keywords}); });
     } else {
         if (keywords != nullptr) return nullptr;
         return translated([&] { return fast(self, arguments, count); });

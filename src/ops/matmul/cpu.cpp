@@ -14,13 +14,7 @@
 namespace cuscope::ops {
 namespace {
 
-struct Operands {
-    const void *a, *b;
-    void* c;
-    Problem problem;
-    int batch;
-    Type type;
-};
+using Operands = NativeProduct::Operands;
 
 template <class T>
 struct Matrices {
@@ -113,16 +107,8 @@ void multiply_widened(const Operands& operands, unsigned, unsigned) {
     }
 }
 
-using Function = void (*)(const Operands&, unsigned, unsigned);
-
-// A function, and whether its work is divided into blocks. A BLAS has threads of its own.
-struct Way {
-    Function function;
-    bool shared;
-};
-
 template <class T>
-Way way_of() {
+NativeProduct way_of() {
     const bool blas = Blas::of_process().found();
     if constexpr (std::is_same_v<T, bool>) {
         return {multiply_share<bool, unsigned char>, true};
@@ -140,21 +126,17 @@ Way way_of() {
     }
 }
 
-Way way_of(Type type) {
+}  // namespace
+
+NativeProduct NativeProduct::of(Type type) {
     return with_element(type, [](auto element) { return way_of<typename decltype(element)::type>(); });
 }
 
-}  // namespace
-
-void multiply_natively(const Array& a, const Array& b, const Array& c, const Problem& problem, int batch,
-                       std::int64_t duration_ns, const core::StreamPtr& stream) {
-    const Operands operands{a.pointer, b.pointer, c.pointer, problem, batch, c.type};
-    const Way way = way_of(c.type);
+unsigned NativeProduct::blocks(const Problem& problem, int batch) const {
+    if (!shared) return 1;
     const std::int64_t rows = std::int64_t{problem.m} * batch;
-    const auto blocks = static_cast<unsigned>(
+    return static_cast<unsigned>(
         std::clamp<std::int64_t>(rows, 1, 4 * std::max(1U, std::thread::hardware_concurrency())));
-    const std::array<core::Memory*, 3> memories{a.memory.get(), b.memory.get(), c.memory.get()};
-    run_natively(way.function, operands, way.shared ? blocks : 1, duration_ns, stream, memories);
 }
 
 }  // namespace cuscope::ops

@@ -6,8 +6,21 @@
 
 namespace cuscope::ops {
 
-// `problem` is the same as for the kernels; `batch` is the number of matrices. Enqueued in the stream.
-void multiply_natively(const Array& a, const Array& b, const Array& c, const Problem& problem, int batch,
-                       std::int64_t duration_ns, const core::StreamPtr& stream);
+// The function that multiplies matrices of one type, for run_natively().
+struct NativeProduct {
+    struct Operands {
+        const void *a, *b;
+        void* c;
+        Problem problem;  // as for the kernels
+        int batch;        // the number of matrices
+        Type type;
+    };
+
+    static NativeProduct of(Type type);
+    unsigned blocks(const Problem& problem, int batch) const;
+
+    void (*function)(const Operands&, unsigned block, unsigned blocks);
+    bool shared;  // the work is divided into blocks; a BLAS has threads of its own
+};
 
 }  // namespace cuscope::ops

@@ -10,6 +10,7 @@
 #include "cuda_kernels/matmul/plan.hpp"
 #include "ops/launch.hpp"
 #include "ops/matmul/cpu.hpp"
+#include "ops/plan_cache.hpp"
 #include "ops/prediction.hpp"
 
 namespace cuscope::ops {
@@ -135,9 +136,14 @@ std::int64_t row_distance(const Array& array) {
     return array.strides[rows] / size;
 }
 
-// Calls `run` for each set of matrices that one launch can compute.
-template <class Run>
-void for_each_batch(const Array& a, const Array& b, const Array& c, Run run) {
+// The matrices that one launch computes. The offsets, in bytes, are of their first elements.
+struct Part {
+    std::int64_t a, b, c;
+    Problem problem;
+    int count;
+};
+
+std::vector<Part> parts_of(const Array& a, const Array& b, const Array& c) {
     const Dimensions batch = batch_dimensions(a, b, c);
     const auto size = static_cast<std::int64_t>(size_of(c.type));
     const std::size_t last = c.dimensions() - 1;
@@ -160,6 +166,7 @@ void for_each_batch(const Array& a, const Array& b, const Array& c, Run run) {
         problem.b_batch = batch.b[outer] / size;
         problem.c_batch = batch.c[outer] / size;
     }
+    std::vector<Part> parts;
     std::vector<std::int64_t> index(outer, 0);
     for (;;) {
         std::int64_t of_a = 0, of_b = 0, of_c = 0;
@@ -169,16 +176,13 @@ void for_each_batch(const Array& a, const Array& b, const Array& c, Run run) {
             of_c += index[i] * batch.c[i];
         }
         for (std::int64_t first = 0; first < count; first += most_matrices) {
-            Array left = a, right = b, product = c;
-            left.pointer += of_a + first * problem.a_batch * size;
-            right.pointer += of_b + first * problem.b_batch * size;
-            product.pointer += of_c + first * problem.c_batch * size;
-            run(left, right, product, problem,
-                static_cast<int>(std::min<std::int64_t>(most_matrices, count - first)));
+            parts.push_back({of_a + first * problem.a_batch * size, of_b + first * problem.b_batch * size,
+                             of_c + first * problem.c_batch * size, problem,
+                             static_cast<int>(std::min<std::int64_t>(most_matrices, count - first))});
         }
         std::size_t i = outer;
         while (i > 0 && ++index[i - 1] == batch.extent[i - 1]) index[--i] = 0;
-        if (i == 0) return;
+        if (i == 0) return parts;
     }
 }
 
@@ -245,28 +249,81 @@ plan::Choice choose(const core::Device& device, Type type, const plan::Shape& sh
     return plan::choose(shape, name(type), name(type), device_of(device), packs || small);
 }
 
-void run_instance(const plan::Instance& instance, Array a, Array b, const Array& c,
-                  const core::StreamPtr& stream) {
-    if (instance.aligned_a && !in_packs(a)) a = to_packs(a, stream);
-    if (instance.aligned_b && !in_packs(b)) b = to_packs(b, stream);
-    const auto kernel = KernelLibrary::of(stream->device())
-                            .kernel("matmul/" + instance.rung, instance.kernel,
-                                    static_cast<std::size_t>(instance.shared_bytes));
-    const Array left = broadcast(a, c), right = broadcast(b, c);
-    for_each_batch(
-        left, right, c, [&](const Array& x, const Array& y, const Array& z, const Problem& p, int count) {
-            const std::int64_t blocks = instance.blocks(p.m, p.n);
-            if (blocks > std::numeric_limits<std::int32_t>::max())
-                throw std::invalid_argument("matmul: the product takes " + std::to_string(blocks) +
-                                            " blocks; a grid has at most 2147483647: multiply parts of it");
-            const Launch launch{
-                {static_cast<unsigned>(blocks), 1, static_cast<unsigned>(count)},
-                {static_cast<unsigned>(instance.block_x), static_cast<unsigned>(instance.block_y), 1},
-                static_cast<std::size_t>(instance.shared_bytes),
-                predict_matmul(stream->device(), instance, {p.m, p.n, p.k, count})};
-            const std::array<core::Memory*, 3> memories{x.memory.get(), y.memory.get(), z.memory.get()};
-            run(*kernel, launch, stream, memories, x.pointer, y.pointer, z.pointer, p);
-        });
+// The launches of a product: all but the addresses.
+struct Launches {
+    struct One {
+        Part part;
+        Launch launch;
+    };
+
+    std::shared_ptr<core::Kernel> kernel;
+    NativeProduct native_product{};  // without a function: `kernel` multiplies
+    Type type{};
+    std::vector<One> all;
+
+    void run(const Place& a, const Place& b, const Place& c, const core::StreamPtr& stream) const {
+        const std::array<core::Memory*, 3> memories{a.memory, b.memory, c.memory};
+        for (const auto& [part, launch] : all) {
+            std::byte* const left = a.pointer + part.a;
+            std::byte* const right = b.pointer + part.b;
+            std::byte* const product = c.pointer + part.c;
+            if (native_product.function == nullptr) {
+                cuscope::ops::run(*kernel, launch, stream, memories, left, right, product, part.problem);
+                continue;
+            }
+            const NativeProduct::Operands operands{left, right, product, part.problem, part.count, type};
+            run_natively(*kernel, native_product.function, operands, launch.grid.x, launch.duration_ns,
+                         stream, memories);
+        }
+    }
+};
+
+Launches native_launches(core::Device& device, const Array& a, const Array& b, const Array& c) {
+    Launches made{native_kernel(device), NativeProduct::of(c.type), c.type, {}};
+    for (const Part& part : parts_of(a, b, c)) {
+        const Problem& p = part.problem;
+        // The time of the kernel that "auto" takes on a GPU.
+        const std::int64_t duration = predict_matmul(device, "auto", c.type, p.m, p.n, p.k, part.count);
+        const unsigned blocks = made.native_product.blocks(p, part.count);
+        made.all.push_back({part, {{blocks, 1, 1}, {1, 1, 1}, 0, duration}});
+    }
+    return made;
+}
+
+Launches launches_of(const plan::Instance& instance, core::Device& device, const Array& a, const Array& b,
+                     const Array& c) {
+    const auto shared = static_cast<std::size_t>(instance.shared_bytes);
+    Launches made{
+        KernelLibrary::of(device).kernel("matmul/" + instance.rung, instance.kernel, shared), {}, c.type, {}};
+    for (const Part& part : parts_of(a, b, c)) {
+        const Problem& p = part.problem;
+        const std::int64_t blocks = instance.blocks(p.m, p.n);
+        if (blocks > std::numeric_limits<std::int32_t>::max())
+            throw std::invalid_argument("matmul: the product takes " + std::to_string(blocks) +
+                                        " blocks; a grid has at most 2147483647: multiply parts of it");
+        made.all.push_back(
+            {part,
+             {{static_cast<unsigned>(blocks), 1, static_cast<unsigned>(part.count)},
+              {static_cast<unsigned>(instance.block_x), static_cast<unsigned>(instance.block_y), 1},
+              shared,
+              predict_matmul(device, instance, {p.m, p.n, p.k, part.count})}});
+    }
+    return made;
+}
+
+PlanKey key_of(const Operand& a, const Operand& b, Type type, bool natively) {
+    const auto packed = [](const Operand& operand) {
+        return reinterpret_cast<std::uintptr_t>(operand.pointer) % pack == 0;
+    };
+    PlanKey key;
+    key.add(static_cast<std::uint64_t>(a.type) << 24 | static_cast<std::uint64_t>(b.type) << 16 |
+            static_cast<std::uint64_t>(type) << 8 | (natively ? 4 : 0) | (packed(a) ? 2 : 0) |
+            (packed(b) ? 1 : 0));
+    for (const Operand* operand : {&a, &b}) {
+        key.add(operand->shape);
+        key.add(operand->strides);
+    }
+    return key;
 }
 
 }  // namespace
@@ -281,14 +338,24 @@ std::vector<Variant> matmul_variants(const core::Device& device) {
     return variants;
 }
 
-Choice matmul(const Array& a, const Array& b, const Array& c, const std::string& variant,
-              const core::StreamPtr& stream) {
-    if (c.count() == 0) return {variant, "there is nothing to compute"};
-    if (a.shape.back() == 0) {
-        fill_with(c, 0, stream);
-        return {variant, "sums of nothing are 0"};
+void matmul(const Operand& left, const Operand& right, const Operand& product, std::string_view variant,
+            const core::StreamPtr& stream) {
+    core::Device& device = stream->device();
+    const bool automatic = variant == "auto";
+    const bool natively = device.simulated() && (automatic || variant == native);
+    const Place to = place_of(product);
+    auto& plans = PlanCache<Launches>::of(device);
+    const PlanKey key = key_of(left, right, product.type, natively);
+    if (automatic || natively) {
+        if (const auto plan = plans.find(key)) return plan->run(place_of(left), place_of(right), to, stream);
     }
-    for (const Array* array : {&a, &b, &c}) {
+
+    const unsigned generation = device.generation();
+    const Array c = product.array();
+    if (c.count() == 0) return;
+    if (left.shape.back() == 0) return fill_with(c, 0, stream);
+    Array a = left.array(), b = right.array();
+    for (const Array* array : std::array<const Array*, 3>{&a, &b, &c}) {
         for (const std::int64_t extent : {array->shape.back(), array->shape[array->dimensions() - 2]}) {
             if (extent > std::numeric_limits<int>::max())
                 throw std::invalid_argument(
@@ -296,30 +363,27 @@ Choice matmul(const Array& a, const Array& b, const Array& c, const std::string&
                     std::to_string(std::numeric_limits<int>::max()) + " in the last two dimensions");
         }
     }
-    const Array left = in_rows(a, c.type, stream), right = in_rows(b, c.type, stream);
-    const core::Device& device = stream->device();
-    if (variant == native || (variant == "auto" && device.simulated())) {
-        if (!device.simulated())
-            throw std::invalid_argument(
-                "variant: 'native' is there on simulated devices alone; see matmul.variants()");
-        for_each_batch(
-            broadcast(left, c), broadcast(right, c), c,
-            [&](const Array& x, const Array& y, const Array& z, const Problem& problem, int count) {
-                const std::int64_t duration =
-                    predict_matmul(device, "auto", c.type, problem.m, problem.n, problem.k, count);
-                multiply_natively(x, y, z, problem, count, duration, stream);
-            });
-        return {native, "asked for"};
+    if (variant == native && !natively)
+        throw std::invalid_argument(
+            "variant: 'native' is there on simulated devices alone; see matmul.variants()");
+    a = in_rows(a, c.type, stream);
+    b = in_rows(b, c.type, stream);
+    Launches launches;
+    if (natively) {
+        launches = native_launches(device, broadcast(a, c), broadcast(b, c), c);
+    } else {
+        const bool packs = in_packs(a) && in_packs(b);
+        const plan::Shape shape = shape_of(c, a.shape.back());
+        const plan::Instance& instance =
+            automatic ? *choose(device, c.type, shape, packs).instance
+                      : instance_of(std::string(variant), shape, c.type, packs, device);
+        if (instance.aligned_a && !in_packs(a)) a = to_packs(a, stream);
+        if (instance.aligned_b && !in_packs(b)) b = to_packs(b, stream);
+        launches = launches_of(instance, device, broadcast(a, c), broadcast(b, c), c);
     }
-    const bool packs = in_packs(left) && in_packs(right);
-    const plan::Shape shape = shape_of(c, a.shape.back());
-    if (variant == "auto") {
-        const plan::Choice choice = choose(device, c.type, shape, packs);
-        run_instance(*choice.instance, left, right, c, stream);
-        return {without_number(choice.instance->rung), choice.reason};
-    }
-    run_instance(instance_of(variant, shape, c.type, packs, device), left, right, c, stream);
-    return {variant, "asked for"};
+    launches.run(place_of(a), place_of(b), to, stream);
+    const bool in_place = a.pointer == left.pointer && b.pointer == right.pointer;
+    if (in_place && (automatic || natively)) plans.add(key, generation, std::move(launches));
 }
 
 Choice explain_matmul(const core::Device& device, Type type, std::int64_t m, std::int64_t n, std::int64_t k,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ops/array.hpp"
@@ -18,13 +19,13 @@ struct Choice {
     std::string variant, reason;
 };
 
-// C = A B over the last two dimensions. All three have the same number of dimensions, at least two, and one
-// type. The dimensions before the last two are equal (a stride of 0 repeats a matrix). C is in C order and
-// does not overlap A or B. An operand that the variant cannot read with its strides is copied first.
-// `variant` is one of matmul_variants(), or "auto". Throws std::invalid_argument for an unknown variant,
-// core::WrongKind for one that does not support this type or device.
-Choice matmul(const Array& a, const Array& b, const Array& c, const std::string& variant,
-              const core::StreamPtr& stream);
+// C = A B over the last two dimensions. A and B have at least two dimensions, C those of both. The dimensions
+// before the last two are broadcast. C is in C order and does not overlap A or B; A and B are converted to
+// its type. An operand that the variant cannot read with its strides is copied first. `variant` is one of
+// matmul_variants(), or "auto". Throws std::invalid_argument for an unknown variant, core::WrongKind for one
+// that does not support this type or device. Enqueued in the stream.
+void matmul(const Operand& a, const Operand& b, const Operand& c, std::string_view variant,
+            const core::StreamPtr& stream);
 // The variant that "auto" would take, and the reason.
 Choice explain_matmul(const core::Device& device, Type type, std::int64_t m, std::int64_t n, std::int64_t k,
                       std::int64_t batch);

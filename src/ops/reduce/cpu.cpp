@@ -1,6 +1,8 @@
 // Reductions on a simulated device, computed in the fastest way for the CPU. The work is divided into pieces
 // of fixed size, independent of the number of cores, so that the same array gives the same bits on every
 // machine.
+#include "ops/reduce/cpu.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -12,7 +14,6 @@
 #include "core/error.hpp"
 #include "ops/launch.hpp"
 #include "ops/reduce/accumulators.hpp"
-#include "ops/reduce/plan.hpp"
 #include "ops/reduce/workspace.hpp"
 
 namespace cuscope::ops {
@@ -23,12 +24,7 @@ constexpr std::int64_t tile_width = 256;        // columns in one piece
 constexpr std::int64_t leaf = 128;              // elements, or rows, that are added one after the other
 constexpr int lanes = 8;  // independent partial results, so that the compiler can vectorise
 
-struct Operands {
-    const void *in, *other;
-    void *out, *partials, *ticket;
-    Extents extents;
-    std::int64_t pieces, tiles;  // pieces along the row's length and along its width
-};
+using Operands = NativeReduction::Operands;
 
 template <class T, class Operation>
 struct Plain {
@@ -251,31 +247,46 @@ Way way_for(Operation operation, Type type) {
 
 }  // namespace
 
-void reduce_natively(Operation operation, const Array& in, const Array* other, const Array& out,
-                     const Extents& extents, std::int64_t duration_ns, const core::StreamPtr& stream) {
-    const Way way = way_for(operation, in.type);
+NativeReduction plan_natively(core::Device& device, Operation operation, Type type, const Extents& extents,
+                              std::int64_t duration_ns) {
+    const Way way = way_for(operation, type);
     const auto [outer, length, inner] = extents;
-    Operands operands{
-        in.pointer, other == nullptr ? nullptr : other->pointer, out.pointer, nullptr, nullptr, extents, 0,
-        0};
-    operands.pieces = (length + piece_length - 1) / piece_length;
-    operands.tiles = (inner + tile_width - 1) / tile_width;
-    std::vector<core::Memory*> memories{in.memory.get(), out.memory.get()};
-    if (other != nullptr) memories.push_back(other->memory.get());
-    const core::Enqueue enqueue(*stream);  // a graph has a workspace of its own
-    const Workspace ticket(stream, operands.pieces > 1 ? sizeof(unsigned) : 0);
-    std::shared_ptr<core::DeviceMemory> partials;
-    if (operands.pieces > 1) {
-        const std::int64_t count = outer * inner * operands.pieces;
-        partials = core::DeviceMemory::allocate(stream, static_cast<std::size_t>(count) * way.partial_bytes);
-        memories.push_back(partials.get());
-        operands.partials = partials->pointer();
-        operands.ticket = ticket.pointer();
-        if (ticket.memory() != nullptr) memories.push_back(ticket.memory());
-    }
+    NativeReduction plan;
+    plan.kernel = native_kernel(device);
+    plan.function = way.function;
+    plan.operands = {nullptr, nullptr, nullptr, nullptr, nullptr, extents, 0, 0};
+    plan.operands.pieces = (length + piece_length - 1) / piece_length;
+    plan.operands.tiles = (inner + tile_width - 1) / tile_width;
+    const std::int64_t partials = plan.operands.pieces > 1 ? outer * inner * plan.operands.pieces : 0;
+    plan.partial_bytes = static_cast<std::size_t>(partials) * way.partial_bytes;
     const auto most = static_cast<std::int64_t>(4 * std::max(1U, std::thread::hardware_concurrency()));
-    const auto blocks = std::clamp<std::int64_t>(outer * operands.pieces * operands.tiles, 1, most);
-    run_natively(way.function, operands, static_cast<unsigned>(blocks), duration_ns, stream, memories);
+    plan.blocks = static_cast<unsigned>(
+        std::clamp<std::int64_t>(outer * plan.operands.pieces * plan.operands.tiles, 1, most));
+    plan.duration_ns = duration_ns;
+    return plan;
+}
+
+void NativeReduction::run(const Place& in, const Place* other, const Place& out,
+                          const core::StreamPtr& stream) const {
+    Operands now = operands;
+    now.in = in.pointer;
+    now.other = other == nullptr ? nullptr : other->pointer;
+    now.out = out.pointer;
+    std::array<core::Memory*, 5> memories{in.memory, out.memory};
+    std::size_t used = 2;
+    if (other != nullptr) memories[used++] = other->memory;
+    if (partial_bytes == 0) {
+        run_natively(*kernel, function, now, blocks, duration_ns, stream, std::span(memories).first(used));
+        return;
+    }
+    const core::Enqueue enqueue(*stream);  // a graph has a workspace of its own
+    const Workspace ticket(stream, sizeof(unsigned));
+    const auto partials = core::DeviceMemory::allocate(stream, partial_bytes);
+    memories[used++] = partials.get();
+    now.partials = partials->pointer();
+    now.ticket = ticket.pointer();
+    if (ticket.memory() != nullptr) memories[used++] = ticket.memory();
+    run_natively(*kernel, function, now, blocks, duration_ns, stream, std::span(memories).first(used));
 }
 
 }  // namespace cuscope::ops

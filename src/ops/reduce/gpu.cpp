@@ -1,11 +1,10 @@
 #include "ops/reduce/gpu.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include "cuda_kernels/reduce_auto/plan.hpp"
 #include "ops/launch.hpp"
 #include "ops/prediction.hpp"
 #include "ops/reduce/workspace.hpp"
@@ -95,13 +94,22 @@ Choice choice_of(const Plan& plan) {
                                " of " + std::to_string(launch.block) + " threads" + plan.how + "."};
 }
 
-// The policy of an operation on a type, with its file.
-std::pair<Known, std::string> instance_of(Operation operation, Type type) {
+// `length` elements for each result, `elements` in all. Sets all but the form and the extents.
+KernelReduction launch_of(core::Device& device, Operation operation, Type in, Type out, const Plan& plan,
+                          std::int64_t length, std::int64_t elements) {
     const Known what = known(operation);
-    std::string policy(cuscope::reduce::policy_of(what.operation, type));
+    const cuscope::reduce::Operation of = what.operation;
+    const std::string policy(cuscope::reduce::policy_of(of, in));
     if (policy.empty())
         throw core::WrongKind(std::string(name(operation)) + ": complex numbers have no order");
-    return {what, std::move(policy)};
+    KernelReduction made;
+    made.kernel = KernelLibrary::of(device).kernel(what.file, std::string(plan.shape) + "<" + policy + ">");
+    made.grid = plan.launch;
+    made.bits = cuscope::reduce::bits_of(of, in);
+    made.kind = cuscope::reduce::kind_of(of, out);
+    made.divisor = operation == Operation::mean ? static_cast<double>(length) : 1;
+    made.duration_ns = predict_reduction(device, single_launch, elements, size_of(in));
+    return made;
 }
 
 }  // namespace
@@ -110,94 +118,72 @@ Choice explain_reduction(const core::Device& device, Operation operation, Type t
     return choice_of(plan_of(device, operation, type, extents));
 }
 
-Choice run_reduction(Operation operation, const Array& in, const Array* other, const Array& out,
-                     const Extents& extents, const core::StreamPtr& stream) {
-    const auto instance = instance_of(operation, in.type);
-    const Known what = instance.first;
-    const std::string& policy = instance.second;
-    const cuscope::reduce::Operation of = what.operation;
-    const unsigned long long bits = cuscope::reduce::bits_of(of, in.type);
-    const int kind = cuscope::reduce::kind_of(of, out.type);
-    const double divisor = operation == Operation::mean ? static_cast<double>(extents.length) : 1;
-    const auto [outer, length, inner] = extents;
-    const std::int64_t elements = outer * length * inner * (operation == Operation::dot ? 2 : 1);
-    const std::int64_t duration =
-        predict_reduction(stream->device(), single_launch, elements, size_of(in.type));
-    const auto kernel = [&](const char* shape) {
-        return KernelLibrary::of(stream->device()).kernel(what.file, std::string(shape) + "<" + policy + ">");
-    };
-    const auto run_with = [&](const char* shape, const Grid& launch, const Workspace& workspace,
-                              std::vector<core::Memory*> memories, auto... arguments) {
-        memories.insert(memories.end(), {in.memory.get(), out.memory.get()});
-        if (workspace.memory() != nullptr) memories.push_back(workspace.memory());
-        run(*kernel(shape), {{launch.grid, 1, 1}, {launch.block, 1, 1}, 0, duration, true}, stream, memories,
-            arguments...);
-    };
-    const void* const from = in.pointer;
-    void* const to = out.pointer;
-    const Plan plan = plan_of(stream->device(), operation, in.type, extents);
-    const Grid& launch = plan.launch;
-    const core::Enqueue enqueue(*stream);  // a graph has a workspace of its own
-    if (outer == 1 && inner == 1) {
-        const Workspace slots(stream, launch.slot_bytes);
-        if (operation == Operation::dot) {
-            run_with(plan.shape, launch, slots, {other->memory.get()}, from,
-                     static_cast<const void*>(other->pointer), to, static_cast<long long>(length), bits, kind,
-                     slots.pointer());
-        } else {
-            run_with(plan.shape, launch, slots, {}, from, to, static_cast<long long>(length), bits, kind,
-                     divisor, slots.pointer());
-        }
-        return choice_of(plan);
-    }
-    if (std::string_view(plan.shape) == "rows") {
-        const Workspace slots(stream, launch.slot_bytes);
-        run_with(plan.shape, launch, slots, {}, from, to, static_cast<long long>(outer),
-                 static_cast<long long>(length), static_cast<long long>(length), bits, kind, divisor,
-                 launch.lanes, launch.splits, slots.pointer());
-        return choice_of(plan);
-    }
-    const Workspace tickets(stream, launch.ticket_bytes);
-    std::shared_ptr<core::DeviceMemory> partials;
-    std::vector<core::Memory*> memories;
-    if (launch.partial_bytes > 0) {
-        partials = core::DeviceMemory::allocate(stream, launch.partial_bytes);
-        memories.push_back(partials.get());
-    }
-    run_with(plan.shape, launch, tickets, memories, from, to, static_cast<long long>(outer),
-             static_cast<long long>(length), static_cast<long long>(inner), static_cast<long long>(inner),
-             static_cast<long long>(length * inner), bits, kind, divisor, launch.lanes, launch.splits,
-             tickets.pointer(), partials ? partials->pointer() : nullptr);
-    return choice_of(plan);
-}
-
 Choice explain_reduction(const core::Device& device, const Strided& view) {
     return choice_of(plan_of(device, view));
 }
 
-Choice run_reduction(Operation operation, const Array& in, const Array& out, const Strided& view,
-                     const core::StreamPtr& stream) {
-    const auto [what, policy] = instance_of(operation, in.type);
-    const core::Device& device = stream->device();
-    const Plan plan = plan_of(device, view);
-    const Grid& launch = plan.launch;
-    const double divisor = operation == Operation::mean ? static_cast<double>(view.length()) : 1;
-    const std::int64_t duration =
-        predict_reduction(device, single_launch, view.results() * view.length(), size_of(in.type));
-    const auto kernel =
-        KernelLibrary::of(stream->device()).kernel(what.file, std::string(plan.shape) + "<" + policy + ">");
+KernelReduction plan_reduction(core::Device& device, Operation operation, Type in, Type out,
+                               const Extents& extents) {
+    using Form = KernelReduction::Form;
+    const Plan plan = plan_of(device, operation, in, extents);
+    const auto [outer, length, inner] = extents;
+    const std::int64_t elements = outer * length * inner * (operation == Operation::dot ? 2 : 1);
+    KernelReduction made = launch_of(device, operation, in, out, plan, length, elements);
+    made.form = operation == Operation::dot              ? Form::dot
+                : outer == 1 && inner == 1               ? Form::whole
+                : std::string_view(plan.shape) == "rows" ? Form::rows
+                                                         : Form::columns;
+    made.extents = extents;
+    return made;
+}
+
+KernelReduction plan_reduction(core::Device& device, Operation operation, Type in, Type out,
+                               const Strided& view) {
+    KernelReduction made = launch_of(device, operation, in, out, plan_of(device, view), view.length(),
+                                     view.results() * view.length());
+    made.form = KernelReduction::Form::strided;
+    made.view = view;
+    return made;
+}
+
+void KernelReduction::run(const Place& in, const Place* other, const Place& out,
+                          const core::StreamPtr& stream) const {
+    std::array<core::Memory*, 5> memories{in.memory, out.memory};
+    std::size_t used = 2;
+    const auto start = [&](auto... arguments) {
+        cuscope::ops::run(*kernel, {{grid.grid, 1, 1}, {grid.block, 1, 1}, 0, duration_ns, true}, stream,
+                          std::span(memories).first(used), arguments...);
+    };
+    const void* const from = in.pointer;
+    void* const to = out.pointer;
+    const long long outer = extents.outer, length = extents.length, inner = extents.inner;
     const core::Enqueue enqueue(*stream);  // a graph has a workspace of its own
-    const Workspace slots(stream, launch.slot_bytes);
-    std::vector<core::Memory*> memories{in.memory.get(), out.memory.get()};
-    if (slots.memory() != nullptr) memories.push_back(slots.memory());
-    const auto of = [](std::int64_t number) { return static_cast<long long>(number); };
-    run(*kernel, {{launch.grid, 1, 1}, {launch.block, 1, 1}, 0, duration, true}, stream, memories,
-        static_cast<const void*>(in.pointer), static_cast<void*>(out.pointer), of(view.extent[0][1]),
-        of(view.stride[0][0]), of(view.stride[0][1]), of(view.extent[1][0]), of(view.extent[1][1]),
-        of(view.stride[1][0]), of(view.stride[1][1]), cuscope::reduce::bits_of(what.operation, in.type),
-        cuscope::reduce::kind_of(what.operation, out.type), divisor, launch.lanes, launch.splits,
-        slots.pointer());
-    return choice_of(plan);
+    const Workspace workspace(stream, form == Form::columns ? grid.ticket_bytes : grid.slot_bytes);
+    if (workspace.memory() != nullptr) memories[used++] = workspace.memory();
+    void* const shared = workspace.pointer();
+    if (form == Form::dot) {
+        memories[used++] = other->memory;
+        const void* const second = other->pointer;
+        start(from, second, to, length, bits, kind, shared);
+    } else if (form == Form::whole) {
+        start(from, to, length, bits, kind, divisor, shared);
+    } else if (form == Form::rows) {
+        start(from, to, outer, length, length, bits, kind, divisor, grid.lanes, grid.splits, shared);
+    } else if (form == Form::strided) {
+        const auto of = [](std::int64_t number) { return static_cast<long long>(number); };
+        start(from, to, of(view.extent[0][1]), of(view.stride[0][0]), of(view.stride[0][1]),
+              of(view.extent[1][0]), of(view.extent[1][1]), of(view.stride[1][0]), of(view.stride[1][1]),
+              bits, kind, divisor, grid.lanes, grid.splits, shared);
+    } else {
+        std::shared_ptr<core::DeviceMemory> partials;
+        if (grid.partial_bytes > 0) {
+            partials = core::DeviceMemory::allocate(stream, grid.partial_bytes);
+            memories[used++] = partials.get();
+        }
+        void* const apart = partials ? partials->pointer() : nullptr;
+        start(from, to, outer, length, inner, inner, length * inner, bits, kind, divisor, grid.lanes,
+              grid.splits, shared, apart);
+    }
 }
 
 }  // namespace cuscope::ops

@@ -45,4 +45,19 @@ Type result_type(Operation operation, Type type) {
     }
 }
 
+Types types_of(Operation operation, Type type, std::optional<Type> asked) {
+    const auto is_integer = [](Type of) { return kind_of(of) == 'i' || kind_of(of) == 'u'; };
+    Types types{type, type, result_type(operation, type)};
+    if (asked) {
+        types.final = *asked;
+        // Sums of narrow integers are computed in wide ones and cut off, which wraps around in the same way.
+        if (kind_of(*asked) != kind_of(type) || !is_integer(*asked)) types.computed = *asked;
+    }
+    types.made = result_type(operation, types.computed);
+    const bool adds = operation == Operation::sum || operation == Operation::prod;
+    // Variants with 32-bit integers compute in this type.
+    if (adds && is_integer(types.final) && size_of(types.final) == 4) types.made = types.final;
+    return types;
+}
+
 }  // namespace cuscope::ops

@@ -19,10 +19,4 @@ struct Extents {
     std::int64_t outer = 1, length = 1, inner = 1;
 };
 
-// Reduces in[outer][length][inner] to out[outer][inner], both in C order. For dot, `in` is multiplied with
-// `other`. For simulated devices: computed in the fastest way for the CPU. `length` must be at least 1.
-// Enqueued in the stream.
-void reduce_natively(Operation operation, const Array& in, const Array* other, const Array& out,
-                     const Extents& extents, std::int64_t duration_ns, const core::StreamPtr& stream);
-
 }  // namespace cuscope::ops

@@ -1,13 +1,15 @@
 #include "ops/reduce/reduce.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <variant>
 
-#include "ops/launch.hpp"
+#include "ops/plan_cache.hpp"
 #include "ops/prediction.hpp"
+#include "ops/reduce/cpu.hpp"
 #include "ops/reduce/gpu.hpp"
 #include "ops/reduce/strided.hpp"
 
@@ -68,7 +70,10 @@ struct Arrangement {
     bool copied = false;
 };
 
-Arrangement arrangement_of(const Array& array, const std::vector<bool>& reduced, bool ordered) {
+// The bits of `axes` are the reduced dimensions.
+Arrangement arrangement_of(const Array& array, std::uint64_t axes, bool ordered) {
+    std::vector<bool> reduced(array.dimensions());
+    for (std::size_t i = 0; i < reduced.size(); ++i) reduced[i] = (axes >> i & 1) != 0;
     std::vector<std::size_t> order(array.dimensions());
     std::iota(order.begin(), order.end(), 0);
     const auto as_it_lies = [&]() -> Pattern {
@@ -92,17 +97,17 @@ Arrangement arrangement_of(const Array& array, const std::vector<bool>& reduced,
     return {order, extents, true};
 }
 
-std::pair<Array, Extents> arranged(const Array& array, const std::vector<bool>& reduced, bool ordered,
-                                   const core::StreamPtr& stream) {
-    const Arrangement seen = arrangement_of(array, reduced, ordered);
+// The array as `seen` describes it; a copy if that is necessary.
+Array arranged(const Array& array, const Arrangement& seen, const core::StreamPtr& stream) {
     const Array same = with_order(array, seen.order);
-    return {seen.copied ? packed(same, array.type, stream) : same, seen.extents};
+    return seen.copied ? packed(same, array.type, stream) : same;
 }
 
-std::vector<bool> marks(std::size_t dimensions, const std::vector<std::size_t>& axes) {
-    std::vector<bool> reduced(dimensions, false);
-    for (const std::size_t axis : axes) reduced.at(axis) = true;
-    return reduced;
+// The bits of the axes, with the axes in this order.
+std::uint64_t in_order(std::uint64_t axes, const std::vector<std::size_t>& order) {
+    std::uint64_t moved = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) moved |= (axes >> order[i] & 1) << i;
+    return moved;
 }
 
 // Does the result depend on the order of the reduced dimensions?
@@ -110,13 +115,12 @@ bool is_ordered(Operation operation) {
     return operation == Operation::argmin || operation == Operation::argmax;
 }
 
-// For the kernels: how to reduce elements that would have to be copied, without a copy. Empty if they lie
-// together, or if a copy is better.
-std::optional<Strided> without_copy(Operation operation, const Array& in, const std::vector<bool>& reduced) {
-    if (operation == Operation::dot) return std::nullopt;
-    const bool ordered = is_ordered(operation);
-    if (!arrangement_of(in, reduced, ordered).copied) return std::nullopt;
-    return strided_view(in, reduced, ordered);
+// How the kernels reduce elements that would have to be copied, without a copy. Empty if they lie together,
+// or if a copy is better.
+std::optional<Strided> without_copy(Operation operation, const Array& in, std::uint64_t axes,
+                                    const Arrangement& seen) {
+    if (!seen.copied || operation == Operation::dot) return std::nullopt;
+    return strided_view(in, axes, is_ordered(operation));
 }
 
 }  // namespace
@@ -133,49 +137,96 @@ std::vector<Variant> reduce_variants(const core::Device& device) {
     return variants;
 }
 
-Choice reduce(Operation operation, const Array& in, const Array* other, const std::vector<std::size_t>& axes,
-              const Array& out, const std::string& variant, const core::StreamPtr& stream) {
-    const bool simulated = stream->device().simulated();
-    if (variant == single_launch || (variant == "auto" && !simulated)) {
-        if (const auto view = without_copy(operation, in, marks(in.dimensions(), axes)))
-            return run_reduction(operation, in, out, *view, stream);
+namespace {
+
+// The launch that a reduction is, if it is one: all but the addresses.
+struct OneLaunch {
+    std::variant<NativeReduction, KernelReduction> launch;
+
+    void run(const Place& in, const Place* other, const Place& out, const core::StreamPtr& stream) const {
+        std::visit([&](const auto& one) { one.run(in, other, out, stream); }, launch);
     }
-    const auto [source, extents] = arranged(in, marks(in.dimensions(), axes), is_ordered(operation), stream);
-    if (variant != "auto" && variant != native && variant != single_launch) {
-        run_ladder(variant, operation, source, out, extents, stream);
-        return {variant, "asked for"};
-    }
-    if (variant == native && !simulated) {
+};
+
+PlanKey key_of(Operation operation, const Operand& in, const Operand* other, std::uint64_t axes, Type out,
+               bool natively) {
+    PlanKey key;
+    key.add(static_cast<std::uint64_t>(operation) << 32 | static_cast<std::uint64_t>(in.type) << 16 |
+            static_cast<std::uint64_t>(out) << 8 | (natively ? 1 : 0));
+    key.add(axes);
+    key.add(in.shape);
+    key.add(in.strides);
+    if (other != nullptr) key.add(other->strides);
+    return key;
+}
+
+OneLaunch launch_of(core::Device& device, Operation operation, Type in, Type out, const Extents& extents,
+                    bool natively) {
+    if (!natively) return {plan_reduction(device, operation, in, out, extents)};
+    const std::int64_t elements =
+        extents.outer * extents.length * extents.inner * (operation == Operation::dot ? 2 : 1);
+    // The time of the kernel that "auto" takes on a GPU.
+    const std::int64_t duration = predict_reduction(device, single_launch, elements, size_of(in));
+    return {plan_natively(device, operation, in, extents, duration)};
+}
+
+}  // namespace
+
+void reduce(Operation operation, const Operand& in, const Operand* other, std::uint64_t axes,
+            const Operand& out, std::string_view variant, const core::StreamPtr& stream) {
+    core::Device& device = stream->device();
+    if (variant == native && !device.simulated()) {
         throw std::invalid_argument(
             "variant: 'native' is there on simulated devices alone; see reduce.variants()");
     }
-    // The two operands of a dot product are one-dimensional: only their strides may differ.
-    const Array second = other == nullptr ? source : packed(*other, other->type, stream);
-    const Array* const factor = other == nullptr ? nullptr : &second;
-    if (simulated && variant != single_launch) {
-        const Type made = result_type(operation, in.type);
-        const Array result = made == out.type ? out : allocate(stream, made, out.shape);
-        // The kernel that "auto" takes on a GPU.
-        const std::int64_t elements = in.count() * (other == nullptr ? 1 : 2);
-        const std::int64_t duration =
-            predict_reduction(stream->device(), single_launch, elements, size_of(in.type));
-        reduce_natively(operation, source, factor, result, extents, duration, stream);
-        if (made != out.type) copy_into(out, result, stream);
-        return {native, "the device is simulated: the processor's own way is the fastest."};
+    const bool natively = device.simulated() && (variant == "auto" || variant == native);
+    if (!natively && variant != "auto" && variant != single_launch) {
+        const Array array = in.array();
+        const Arrangement seen = arrangement_of(array, axes, is_ordered(operation));
+        return run_ladder(std::string(variant), operation, arranged(array, seen, stream), out.array(),
+                          seen.extents, stream);
     }
-    return run_reduction(operation, source, factor, out, extents, stream);
+    const Type made = natively ? result_type(operation, in.type) : out.type;
+    if (made != out.type) {
+        const Array wide = allocate(stream, made, out.array().shape);
+        reduce(operation, in, other, axes, operand_of(wide), variant, stream);
+        return copy_into(out.array(), wide, stream);
+    }
+    auto& plans = PlanCache<OneLaunch>::of(device);
+    const PlanKey key = key_of(operation, in, other, axes, out.type, natively);
+    std::shared_ptr<const OneLaunch> plan = plans.find(key);
+    if (!plan) {
+        const unsigned generation = device.generation();
+        const Array array = in.array();
+        const Arrangement seen = arrangement_of(array, axes, is_ordered(operation));
+        const auto view = natively ? std::nullopt : without_copy(operation, array, axes, seen);
+        if ((seen.copied && !view) || (other != nullptr && !other->array().contiguous())) {
+            const Array source = arranged(array, seen, stream);
+            // The two operands of a dot product are one-dimensional: only their strides may differ.
+            const Array factor = other == nullptr ? source : packed(other->array(), other->type, stream);
+            const Operand second = operand_of(factor);
+            return reduce(operation, operand_of(source), other == nullptr ? nullptr : &second,
+                          in_order(axes, seen.order), out, variant, stream);
+        }
+        plan = plans.add(key, generation,
+                         view ? OneLaunch{plan_reduction(device, operation, in.type, out.type, *view)}
+                              : launch_of(device, operation, in.type, out.type, seen.extents, natively));
+    }
+    const Place factor = other == nullptr ? Place{} : place_of(*other);
+    plan->run(place_of(in), other == nullptr ? nullptr : &factor, place_of(out), stream);
 }
 
-Choice explain_reduce(const core::Device& device, Operation operation, const Array& in,
-                      const std::vector<std::size_t>& axes) {
-    const std::vector<bool> reduced = marks(in.dimensions(), axes);
-    const Arrangement seen = arrangement_of(in, reduced, is_ordered(operation));
-    const auto view = without_copy(operation, in, reduced);
+Choice explain_reduce(const core::Device& device, Operation operation, const Operand& in, std::uint64_t axes,
+                      std::string_view variant) {
+    if (variant != "auto" && variant != single_launch) return {std::string(variant), "asked for"};
+    const Array array = in.array();
+    const Arrangement seen = arrangement_of(array, axes, is_ordered(operation));
+    const auto view = without_copy(operation, array, axes, seen);
     Choice kernel =
         view ? explain_reduction(device, *view) : explain_reduction(device, operation, in.type, seen.extents);
     if (seen.copied && !view) kernel.reason = "after a copy in C order, " + kernel.reason;
-    if (!device.simulated()) return kernel;
-    const std::int64_t duration = predict_reduction(device, single_launch, in.count(), size_of(in.type));
+    if (!device.simulated() || variant == single_launch) return kernel;
+    const std::int64_t duration = predict_reduction(device, single_launch, array.count(), size_of(in.type));
     return {native, simulated_reason(kernel, duration)};
 }
 

@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 #include "cuda_kernels/reduce_auto/plan.hpp"
 
 namespace cuscope::ops {
 
-std::optional<Strided> strided_view(const Array& in, const std::vector<bool>& reduced, bool ordered) {
+std::optional<Strided> strided_view(const Array& in, std::uint64_t axes, bool ordered) {
     Strided view;
     for (const bool among : {false, true}) {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < in.dimensions(); ++i)
-            if (reduced[i] == among && in.shape[i] != 1) order.push_back(i);
+            if (((axes >> i & 1) != 0) == among && in.shape[i] != 1) order.push_back(i);
         // Neighbouring threads read neighbouring elements if the smallest stride is the last.
         if (among && !ordered)
             std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

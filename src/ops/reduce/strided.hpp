@@ -1,10 +1,10 @@
 // Reductions of elements that do not lie together, without a copy.
 #pragma once
 
+#include <cstdint>
 #include <optional>
-#include <vector>
 
-#include "ops/reduce/reduce.hpp"
+#include "ops/array.hpp"
 
 namespace cuscope::ops {
 
@@ -17,8 +17,9 @@ struct Strided {
     std::int64_t length() const { return extent[1][0] * extent[1][1]; }
 };
 
-// Empty if the array has more dimensions, after those that can be one are merged, or if a copy is better. If
-// the result depends on the order of the reduced dimensions, `ordered` is true.
-std::optional<Strided> strided_view(const Array& in, const std::vector<bool>& reduced, bool ordered);
+// Of an array whose dimensions are reduced where `axes` has a bit. Empty if it has more dimensions, after
+// those that can be one are merged, or if a copy is better. If the result depends on the order of the reduced
+// dimensions, `ordered` is true.
+std::optional<Strided> strided_view(const Array& in, std::uint64_t axes, bool ordered);
 
 }  // namespace cuscope::ops

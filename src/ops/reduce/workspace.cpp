@@ -33,23 +33,26 @@ void* kept(const core::StreamPtr& stream) {
     static std::mutex mutex;
     static auto* const all =
         new std::map<const core::Stream*, Kept>;  // never destroyed, because the process may be exiting
+    const unsigned generation = stream->device().generation();
     std::map<const core::Stream*, Kept> gone;
     {
         const std::lock_guard lock(mutex);
+        const auto found = all->find(stream.get());
+        // A new stream may have the address of one that is gone.
+        if (found != all->end() && found->second.generation == generation &&
+            !found->second.stream.owner_before(stream) && !stream.owner_before(found->second.stream))
+            return found->second.memory->pointer();
         for (auto entry = all->begin(); entry != all->end();) {
             const auto next = std::next(entry);
             if (entry->second.stream.expired()) gone.insert(all->extract(entry));
             entry = next;
         }
-        const auto found = all->find(stream.get());
-        if (found != all->end() && found->second.generation == stream->device().generation())
-            return found->second.memory->pointer();
     }
     gone.clear();  // makes calls of the runtime, so not under the lock
     Kept made{
         stream,
         zeroed(stream, core::DeviceMemory::allocate_plain(stream->device().shared_from_this(), kept_bytes)),
-        stream->device().generation()};
+        generation};
     const std::lock_guard lock(mutex);
     // If two threads create the workspace of a stream at once, the second one uses that of the first.
     Kept& entry = (*all)[stream.get()];

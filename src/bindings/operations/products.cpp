@@ -1,0 +1,189 @@
+#include "bindings/operations/products.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "ops/kernel_library.hpp"
+#include "ops/matmul/matmul.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+[[noreturn]] void refuse_number(const char* function, const char* name) {
+    throw std::invalid_argument(std::string(function) + ": " + name +
+                                " has no dimensions; allowed are one or more: use * for a product with a "
+                                "number");
+}
+
+// A factor with two dimensions or more: a vector is one row on the left, one column on the right.
+struct Factor {
+    ops::Type type;
+    bool vector;
+    Extents shape;
+
+    Factor(const Operand& operand, const char* place, bool left)
+        : type(operand.type(place)), vector(operand.shape().size() == 1) {
+        if (operand.shape().empty()) refuse_number("matmul", operand.name());
+        if (vector && left) shape.push_back(1);
+        for (const py::ssize_t extent : operand.shape()) shape.push_back(extent);
+        if (vector && !left) shape.push_back(1);
+    }
+    py::ssize_t rows() const { return shape[shape.size() - 2]; }
+    py::ssize_t columns() const { return shape[shape.size() - 1]; }
+};
+
+// The shape of a product: as the kernels write it, and without the dimensions that vectors were given.
+struct Shapes {
+    Extents product, result;
+};
+
+Shapes shapes_of(const Operand& a, const Operand& b, const Factor& left, const Factor& right) {
+    const auto shapes = [&] {
+        return "matmul: a has shape " + describe(a.shape()) + ", b " + describe(b.shape());
+    };
+    if (left.columns() != right.rows()) {
+        throw std::invalid_argument(shapes() + ": the last extent of a, " + std::to_string(left.columns()) +
+                                    ", must be the last but one of b, " + std::to_string(right.rows()) +
+                                    (right.vector ? " (its only one)" : ""));
+    }
+    Shapes made;
+    const std::size_t before_a = left.shape.size() - 2, before_b = right.shape.size() - 2;
+    const std::size_t most = std::max(before_a, before_b);
+    for (std::size_t i = 0; i < most; ++i) {
+        const auto extent = [&](const Factor& factor, std::size_t count) {
+            return i + count < most ? py::ssize_t{1} : factor.shape[i + count - most];
+        };
+        const py::ssize_t of_a = extent(left, before_a), of_b = extent(right, before_b);
+        if (of_a != of_b && of_a != 1 && of_b != 1) {
+            throw std::invalid_argument(
+                shapes() + ": the extents before the last two must be equal, or 1, or not there");
+        }
+        made.product.push_back(of_a == 1 ? of_b : of_a);
+    }
+    made.result = made.product;
+    made.product.push_back(left.rows());
+    made.product.push_back(right.columns());
+    if (!left.vector) made.result.push_back(left.rows());
+    if (!right.vector) made.result.push_back(right.columns());
+    return made;
+}
+
+// The type of a product. A type that NumPy does not have gives way to a wider one of `out`.
+ElementDType type_of_product(const Factor& left, const Factor& right, py::handle out) {
+    const ElementDType common = common_type(left.type, right.type);
+    if (std::string_view("biufc").find(ops::kind_of(common.type)) != std::string_view::npos) return common;
+    return wider_of(common, out);
+}
+
+// The strides of a factor, with those of the dimensions that it was given; none for arrays in C order.
+Extents strides_with(const DeviceArray& array, const Factor& factor, bool left) {
+    Extents strides;
+    if (array.packed) return strides;
+    if (factor.vector && left) strides.push_back(0);
+    for (const py::ssize_t stride : array.strides) strides.push_back(stride);
+    if (factor.vector && !left) strides.push_back(0);
+    return strides;
+}
+
+}  // namespace
+
+py::object compute_product(py::handle a, py::handle b, py::handle out, std::string_view variant,
+                           py::handle given_stream) {
+    Operand left(a, "a"), right(b, "b");
+    const std::array operands{&left, &right};
+    const core::StreamPtr stream = stream_of(operands, given_stream);
+    const Factor of_a(left, "matmul: a", true), of_b(right, "matmul: b", false);
+    const Shapes shapes = shapes_of(left, right, of_a, of_b);
+    const ElementDType type = type_of_product(of_a, of_b, out);
+    const Output output(out, shapes.result, type, left.on_device() == nullptr);
+    std::optional<DeviceArray> copy_of_a, copy_of_b;  // of factors on the host
+    const auto in_memory = [&](const Operand& operand, std::optional<DeviceArray>& copy) {
+        if (operand.on_device() == nullptr) copy.emplace(operand.in_device_memory(type.dtype, stream));
+        return copy ? &*copy : operand.on_device();
+    };
+    const DeviceArray* const first = in_memory(left, copy_of_a);
+    const DeviceArray* const second = in_memory(right, copy_of_b);
+    const std::array read{first, second};
+    const DeviceArray* const direct = output.writable(type.type, stream->device(), read);
+
+    ops::Operand x = operand_of(*first, copy_of_a ? type.type : of_a.type);
+    ops::Operand y = operand_of(*second, copy_of_b ? type.type : of_b.type);
+    const Extents strides_of_a = strides_with(*first, of_a, true),
+                  strides_of_b = strides_with(*second, of_b, false);
+    x.shape = of_a.shape;
+    x.strides = strides_of_a;
+    y.shape = of_b.shape;
+    y.strides = strides_of_b;
+    ops::Operand product;
+    if (direct != nullptr) product = operand_of(*direct, type.type);
+    product.type = type.type;
+    product.shape = shapes.product;
+    {
+        const WithoutGil released;
+        if (direct == nullptr) {
+            ops::KernelLibrary::load_ahead(stream->device());
+            const auto count = static_cast<std::size_t>(product_of(shapes.product));
+            product.memory = core::DeviceMemory::allocate(stream, count * ops::size_of(type.type));
+            product.pointer = static_cast<std::byte*>(product.memory->pointer());
+        }
+        ops::matmul(x, y, product, variant, stream);
+        // An operand may hold the last reference to its memory.
+        x.memory.reset();
+        y.memory.reset();
+        if (direct != nullptr) product.memory.reset();
+    }
+    if (direct != nullptr) return output.written();
+    return output.deliver(array_over(std::move(product.memory), shapes.result.vector(), type.dtype), stream);
+}
+
+std::string explain_product(py::handle a, py::handle b, py::handle given_stream) {
+    Operand left(a, "a"), right(b, "b");
+    const std::array operands{&left, &right};
+    const core::StreamPtr stream = stream_of(operands, given_stream);
+    const Factor of_a(left, "matmul: a", true), of_b(right, "matmul: b", false);
+    const Extents shape = shapes_of(left, right, of_a, of_b).product;
+    if (product_of(shape) == 0 || of_a.columns() == 0)
+        return "auto: there is nothing to multiply, so that no product is launched.";
+    const std::span<const py::ssize_t> extents = shape;
+    const ops::Choice choice =
+        ops::explain_matmul(stream->device(), common_type(of_a.type, of_b.type).type, of_a.rows(),
+                            of_b.columns(), of_a.columns(), product_of(extents.first(extents.size() - 2)));
+    return choice.variant + ": " + choice.reason;
+}
+
+py::object dot_of_matrices(const Operand& x, const Operand& y, py::handle out,
+                           const core::StreamPtr& stream) {
+    for (const Operand* operand : {&x, &y}) {
+        if (operand->shape().empty()) refuse_number("dot", operand->name());
+    }
+    const py::object on = py::cast(wrap(stream));
+    const std::size_t of_x = x.shape().size(), of_y = y.shape().size();
+    const py::object left = x.object(), right = y.object();
+    if (of_y <= 2 || of_x == 1) return compute_product(left, right, out, "auto", on);
+    // Multiplies each row of x with each matrix of y by broadcasting, then moves the axes of x before those
+    // of y.
+    const std::size_t rows = of_x - 1, before = of_y - 2;
+    py::list apart, axes;
+    for (std::size_t i = 0; i + 1 < rows; ++i) apart.append(x.shape()[i]);
+    for (std::size_t i = 0; i < before; ++i) apart.append(1);
+    apart.append(x.shape()[of_x - 2]);
+    apart.append(x.shape()[of_x - 1]);
+    const py::object product =
+        compute_product(left.attr("reshape")(py::tuple(apart)), right, py::none(), "auto", on);
+    const std::size_t dimensions = rows - 1 + before + 2;
+    for (std::size_t i = 0; i + 1 < rows; ++i) axes.append(i);
+    axes.append(dimensions - 2);
+    for (std::size_t i = rows - 1; i + 2 < dimensions; ++i) axes.append(i);
+    axes.append(dimensions - 1);
+    const py::object result = product.attr("transpose")(*py::tuple(axes));
+    if (out.is_none()) return result;
+    const py::dtype dtype(result.attr("dtype"));
+    const auto shape = result.attr("shape").cast<std::vector<py::ssize_t>>();
+    const bool on_host = x.on_device() == nullptr;
+    const Output output(out, shape, {checked_type(dtype, "dot"), dtype}, on_host);
+    if (!on_host) return output.deliver(result.cast<DeviceArray>(), stream);
+    numpy().attr("copyto")(out, result, py::arg("casting") = "same_kind");
+    return output.written();
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,189 @@
+#include "bindings/operations/types.hpp"
+
+#include <array>
+#include <string>
+
+#include "bindings/support/fast_calls.hpp"
+#include "runtime/element_types.hpp"
+
+namespace cuscope::bindings {
+namespace {
+
+constexpr std::size_t type_count = element_types.size();
+
+std::optional<ops::Type> type_with(char kind, std::size_t size) {
+    for (std::size_t i = 0; i < type_count; ++i) {
+        if (element_types[i].kind == kind && element_types[i].bytes == size && element_types[i].in_numpy())
+            return static_cast<ops::Type>(i);
+    }
+    return std::nullopt;
+}
+
+// For dtypes of other packages than NumPy.
+std::optional<ops::Type> type_named(const py::dtype& dtype) {
+    const auto name = dtype.attr("name").cast<std::string>();
+    for (std::size_t i = 0; i < type_count; ++i) {
+        if (element_types[i].name == name) return static_cast<ops::Type>(i);
+    }
+    return std::nullopt;
+}
+
+bool is_native(const py::dtype& dtype) {
+    const char order = dtype.byteorder();
+    return order == '=' || order == '|' || dtype.attr("isnative").cast<bool>();
+}
+
+std::optional<ops::Type> type_in_any_order(const py::dtype& dtype) {
+    if (std::string_view("biufc").find(dtype.kind()) != std::string_view::npos)
+        return type_with(dtype.kind(), static_cast<std::size_t>(dtype.itemsize()));
+    return type_named(dtype);
+}
+
+// "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 or complex128"
+std::string list_of_types() {
+    std::vector<std::string> parts;
+    const auto add = [&](const auto& wanted, bool range) {
+        std::vector<std::string> names;
+        for (const ElementRow& row : element_types) {
+            if (wanted(row.kind)) names.emplace_back(row.name);
+        }
+        if (range) names = {names.front() + " to " + names.back()};
+        parts.insert(parts.end(), names.begin(), names.end());
+    };
+    add([](char kind) { return kind == 'b'; }, false);
+    add([](char kind) { return kind == 'i'; }, true);
+    add([](char kind) { return kind == 'u'; }, true);
+    add([](char kind) { return std::string_view("biuc").find(kind) == std::string_view::npos; }, false);
+    add([](char kind) { return kind == 'c'; }, false);
+    std::string text;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        text += (i == 0 ? "" : i + 1 < parts.size() ? ", " : " or ") + parts[i];
+    return text;
+}
+
+// A table with NumPy's answer for each pair of types, filled when it is first asked. Only used with the GIL.
+template <class Answer>
+using TypePairs = std::array<std::array<Answer, type_count>, type_count>;
+
+bool can_cast(const py::dtype& from, const py::dtype& to, const char* rule) {
+    return numpy().attr("can_cast")(from, to, rule).cast<bool>();
+}
+
+enum class CastAnswer : char { not_yet, no, yes };
+
+bool can_cast(TypePairs<CastAnswer>& table, ops::Type from, ops::Type to, const char* rule) {
+    if (from == to) return true;
+    CastAnswer& known = table[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+    if (known == CastAnswer::not_yet)
+        known = can_cast(dtype_of(from), dtype_of(to), rule) ? CastAnswer::yes : CastAnswer::no;
+    return known == CastAnswer::yes;
+}
+
+}  // namespace
+
+const DeviceArray* device_array_in(py::handle object) {
+    if (const auto* const array = exactly<DeviceArray>(object.ptr())) return array;
+    // of a derived class
+    return py::isinstance<DeviceArray>(object) ? &object.cast<const DeviceArray&>() : nullptr;
+}
+
+std::optional<ops::Type> type_of_dtype(const py::dtype& dtype) {
+    // The last dtype of another package than NumPy, because NumPy takes microseconds for the name of a dtype.
+    static PyObject* last = nullptr;
+    static ops::Type last_type{};
+    if (dtype.ptr() == last) return last_type;
+    const auto type = type_in_any_order(dtype);
+    if (!type || !is_native(dtype)) return std::nullopt;
+    if (!element_types[static_cast<std::size_t>(*type)].in_numpy()) {
+        const py::object before = py::reinterpret_steal<py::object>(last);
+        last = py::object(dtype).release().ptr();
+        last_type = *type;
+    }
+    return type;
+}
+
+std::optional<ops::Type> type_of_elements(const DeviceArray& array) {
+    if (array.element.known()) return type_with(array.element.kind, array.element.size);
+    return type_of_dtype(array.dtype);
+}
+
+ops::Type checked_type(const py::dtype& dtype, std::string_view place) {
+    const auto type = type_of_dtype(dtype);
+    if (!type) refuse_type(dtype, place);
+    return *type;
+}
+
+void refuse_type(const py::dtype& dtype, std::string_view place) {
+    const std::string what = std::string(place) + ": dtype " + describe(dtype);
+    if (!type_in_any_order(dtype))
+        throw core::WrongKind(what + " is none that kernels have; allowed are " + list_of_types());
+    throw core::WrongKind(what +
+                          " has its bytes in the other order; allowed is the processor's: convert it with "
+                          "array.astype(array.dtype.newbyteorder('=')) before it goes to the device");
+}
+
+py::dtype dtype_of(ops::Type type) {
+    // Never destroyed: the interpreter may be gone by then.
+    static auto* const dtypes = new std::array<py::object, type_count>;
+    py::object& dtype = (*dtypes)[static_cast<std::size_t>(type)];
+    if (!dtype) dtype = py::dtype(std::string(ops::name(type)));
+    return py::reinterpret_borrow<py::dtype>(dtype);
+}
+
+py::dtype in_native_order(const py::dtype& dtype) {
+    return is_native(dtype) ? dtype : py::dtype(dtype.attr("newbyteorder")("="));
+}
+
+ElementDType common_type(ops::Type a, ops::Type b) {
+    if (a == b) return {a, dtype_of(a)};
+    static auto* const table = new TypePairs<std::optional<ops::Type>>;
+    std::optional<ops::Type>& known = (*table)[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
+    if (!known) {
+        const py::module_ np = numpy();
+        const py::dtype left = dtype_of(a), right = dtype_of(b);
+        py::object common;
+        try {
+            common = np.attr("result_type")(left, right);
+        } catch (const py::error_already_set& error) {
+            if (!error.matches(PyExc_TypeError)) throw;
+            // bfloat16 with float16, or with integers that it cannot hold: NumPy widens both
+            common = np.attr("multiply")(np.attr("empty")(0, left), np.attr("empty")(0, right)).attr("dtype");
+        }
+        known = checked_type(in_native_order(py::dtype(common)), "operands");
+    }
+    return {*known, dtype_of(*known)};
+}
+
+bool casts_safely(ops::Type from, ops::Type to) {
+    static auto* const table = new TypePairs<CastAnswer>{};
+    return can_cast(*table, from, to, "safe");
+}
+
+bool casts_within_kind(const ElementDType& from, const py::dtype& to) {
+    static auto* const table = new TypePairs<CastAnswer>{};
+    if (const auto type = type_of_dtype(to)) return can_cast(*table, from.type, *type, "same_kind");
+    return can_cast(from.dtype, to, "same_kind");
+}
+
+py::handle numpy_class(const char* name, PyObject** known) {
+    if (*known == nullptr) *known = py::object(numpy().attr(name)).release().ptr();
+    return *known;
+}
+
+ElementDType wider_of(const ElementDType& type, py::handle out) {
+    if (out.is_none()) return type;
+    py::object dtype;
+    if (const DeviceArray* const array = device_array_in(out)) {
+        dtype = array->dtype;
+    } else if (py::isinstance<py::array>(out)) {
+        dtype = py::reinterpret_borrow<py::array>(out).dtype();
+    } else {
+        return type;
+    }
+    const py::dtype native = in_native_order(py::dtype(dtype));
+    if (native.kind() != 'f' && native.kind() != 'c') return type;
+    const auto wide = type_of_dtype(native);
+    return wide && casts_safely(type.type, *wide) ? ElementDType{*wide, native} : type;
+}
+
+}  // namespace cuscope::bindings
