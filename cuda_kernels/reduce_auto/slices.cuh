@@ -13,6 +13,11 @@
 
 constexpr int slices_threads = 256, slices_loads = 4;
 constexpr int slices_vectors = slices_threads * slices_loads;
+#if __CUDA_ARCH__ >= 800
+constexpr int slices_blocks = 6;  // a multiprocessor
+#else
+constexpr int slices_blocks = 4;  // sm_75 has room for 1024 threads
+#endif
 
 // Copies the vectors in which the block's elements lie. In the first and the last vector of the array only
 // the array's own elements are read.
@@ -65,7 +70,7 @@ __device__ typename P::Value reduce_vectors(const P& policy, const uint4* vector
 }
 
 template <class P>
-__global__ void __launch_bounds__(slices_threads, 6)
+__global__ void __launch_bounds__(slices_threads, slices_blocks)
     slices(const void* in, void* out, long long outer, long long length, long long inner, long long,
            long long, unsigned long long bits, int kind, double divisor, int lanes, int, unsigned*, void*) {
     using E = typename P::Element;
