@@ -44,17 +44,19 @@ union Strip {
     __device__ void load_across(const typename P::Element* data) {
         constexpr int count = bytes / 4;
         const auto address = reinterpret_cast<unsigned long long>(data);
-        const auto* aligned = reinterpret_cast<const Strip*>(address / bytes * bytes);
+        const void* aligned = reinterpret_cast<const void*>(address / bytes * bytes);
         const unsigned past = static_cast<unsigned>(address % bytes);
         unsigned words[2 * count];
         if constexpr (bytes == 16) {
-            const uint4 first = aligned[0].four, second = aligned[1].four;
+            const auto* both = static_cast<const uint4*>(aligned);
+            const uint4 first = both[0], second = both[1];
             memcpy(words, &first, bytes);
             memcpy(words + count, &second, bytes);
 #pragma unroll
             for (int i = 0; i < 6; ++i) words[i] = (past & 8) != 0 ? words[i + 2] : words[i];
         } else {
-            const uint2 first = aligned[0].two, second = aligned[1].two;
+            const auto* both = static_cast<const uint2*>(aligned);
+            const uint2 first = both[0], second = both[1];
             memcpy(words, &first, bytes);
             memcpy(words + count, &second, bytes);
         }

@@ -77,7 +77,9 @@ def test_the_explanation_names_the_kernel_of_each_shape(device: cs.Device) -> No
     assert "after a copy in C order" in reason(wide[::2, ::2], 0)
 
 
-@pytest.mark.parametrize(("op", "dtype"), [*OPERATIONS, ("max", "uint8"), ("argmin", "float64")])
+@pytest.mark.parametrize(
+    ("op", "dtype"), [*OPERATIONS, ("max", "uint8"), ("argmax", "uint8"), ("argmin", "float64")]
+)
 def test_rows_that_are_not_aligned_to_each_other_are_right(device: cs.Device, op: str, dtype: str) -> None:
     for begin, shape in enumerate(((1, 300, 1101), (2, 101, 1027), (3, 70, 1030), (1, 41, 515))):
         flat = values((int(np.prod(shape)) + begin,), dtype)
