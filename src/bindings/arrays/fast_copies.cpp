@@ -1,5 +1,6 @@
 // Copies between NumPy arrays and device arrays without pybind11's dispatch, for the simple case:
 // C-contiguous arrays of equal shape and dtype.
+#include "bindings/arrays/host_arrays.hpp"
 #include "bindings/support/fast_calls.hpp"
 #include "bindings/support/objects.hpp"
 
@@ -48,10 +49,13 @@ PyObject* fast_to_host(PyObject* self, PyObject* const*, Py_ssize_t count, PyObj
     if (array == nullptr || count != 0 || !array->memory.get()) return nullptr;
     const core::StreamPtr on = plain_stream(stream, array->device);
     if (!on || on->capturing()) return nullptr;
-    py::array result(array->dtype, array->shape);
-    download(*array, result, on);
-    without_gil([&] { on->synchronize(); });
-    return result.release().ptr();
+    HostArray result(array->dtype, array->shape);
+    download(*array, result.array, on);
+    without_gil([&] {
+        on->synchronize();
+        result.touching.reset();
+    });
+    return result.array.release().ptr();
 }
 
 PyObject* fast_to_device(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
