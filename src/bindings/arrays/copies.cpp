@@ -159,7 +159,8 @@ bool overlap(const DeviceArray& a, const DeviceArray& b) {
     return a_low < b_high && b_low < a_high;
 }
 
-// Do the elements fill the memory between the first and the last, as those of a transposed or reversed array do?
+// Do the elements fill the memory between the first and the last, as those of a transposed or reversed array
+// do?
 bool fills_its_memory(const py::array& array) {
     std::vector<py::ssize_t> axes;
     for (py::ssize_t i = 0; i < array.ndim(); ++i)
@@ -302,8 +303,8 @@ void download_range(const DeviceArray& array, py::array& destination, const core
     move_host(destination, py::array(elements));
 }
 
-// A copy of an array in C order; none if the engines copy its elements as fast, or if the device has no memory
-// for the copy.
+// A copy of an array in C order; none if the engines copy its elements as fast, or if the device has no
+// memory for the copy.
 std::optional<DeviceArray> gathered(const DeviceArray& array, const core::StreamPtr& stream) {
     if (array.contiguous()) return std::nullopt;
     const core::CopyPlan steps =
