@@ -1,4 +1,4 @@
-"""Measures what kernels cost on a simulated device: python benchmarks/executor.py [--quick] [--json].
+"""Measures the cost of kernels on a simulated device: python benchmarks/executor.py [--quick] [--json].
 
 Nanoseconds of one core: for a thread that passes a barrier, in blocks of 32 to 1,024 threads; for an addition to shared
 memory by ``atomicAdd``; for a multiply-add of a matrix product without and with tiles in shared memory; for an element

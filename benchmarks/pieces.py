@@ -28,7 +28,7 @@ import numpy as np
 import cuscope as cs
 from cuscope.bench._calls import SOURCE, on_one_processor
 
-# What each piece is, in the order of the table.
+# A description of each piece, in the order of the table.
 PIECES = {
     "allocate": "a new array of 1,024 float32, and its release",
     "allocate_zeros": "the same, filled with zeros",

@@ -161,7 +161,8 @@ __device__ typename P::Value sum_of_partials(const P& policy, const typename P::
 // Combines the values that `splits` blocks have of the same results, and stores them. of_block(k) is the
 // block's value of result k < results, and store(k, value) stores it. The blocks draw tickets from `ticket`;
 // partials has room for results * splits Values. All threads of the block call this, after their last write
-// of what of_block reads and a barrier; `shared` has room for a Value of each thread, and is overwritten.
+// of the values that of_block reads, and after a barrier; `shared` has room for a Value of each thread, and
+// is overwritten.
 template <class P, class OfBlock, class Store>
 __device__ void combine_splits(const P& policy, typename P::Value* shared, unsigned* ticket,
                                typename P::Value* partials, int results, unsigned split, int splits,

@@ -48,7 +48,7 @@ struct Operand {
 // Of an array that outlives the result.
 Operand operand_of(const Array& array);
 
-// What a plan leaves open: the address of the first element, and the memory that the work uses.
+// The values that a plan leaves open: the address of the first element, and the memory that the work uses.
 struct Place {
     core::Memory* memory = nullptr;
     std::byte* pointer = nullptr;

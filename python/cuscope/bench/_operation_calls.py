@@ -14,7 +14,7 @@ import cuscope as cs
 
 __all__ = ["CASES", "LAUNCH", "PEERS", "Calls", "of_cuscope"]
 
-LAUNCH = "launch of four arguments"  # the scale: what a call costs that only launches a kernel
+LAUNCH = "launch of four arguments"  # the scale: the cost of a call that only launches a kernel
 SOURCE = 'extern "C" __global__ void four(const float* a, const float* b, float* c, int n) {}'
 CASES = (
     LAUNCH,

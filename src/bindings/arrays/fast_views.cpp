@@ -103,8 +103,9 @@ PyObject* fast_zeros(PyObject*, PyObject* const* arguments, Py_ssize_t count, Py
 
 }  // namespace
 
-// What py::cast() does, without its searches: for the type by its name, and for a Python object that has this
-// array already. So the object is not in pybind11's table of objects, which only casts of pointers need.
+// Does the same as py::cast(), without its searches: for the type by its name, and for a Python object that
+// has this array already. So the object is not in pybind11's table of objects, which only casts of pointers
+// need.
 PyObject* object_of(DeviceArray&& array) {
     using Holder = std::unique_ptr<DeviceArray>;
     auto value = std::make_unique<DeviceArray>(std::move(array));

@@ -1,4 +1,4 @@
-// What operations take and return: arrays of one device, or arrays on the host, which are copied there and
+// Operands and results of operations: arrays of one device, or arrays on the host, which are copied there and
 // back.
 #pragma once
 

@@ -76,7 +76,7 @@ bool parse_flag(py::handle flag) {
     return answer != 0;
 }
 
-// What a reduction is about, found from its arguments.
+// The parameters of a reduction, found from its arguments.
 struct ReductionRequest {
     std::uint64_t axes;
     ops::Types types;

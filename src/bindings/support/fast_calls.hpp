@@ -18,7 +18,7 @@ using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, P
 using FastStreamFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                                          PyObject* stream);
 
-// The same for a function with several keywords: the values of the arguments are behind those without a name.
+// The same for a function with several keywords: the values of the arguments are behind the positional ones.
 struct Keywords {
     PyObject* names;  // a tuple; null if there are none
 };
