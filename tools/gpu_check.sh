@@ -115,7 +115,9 @@ checks() {
             check "initcheck_$part" initcheck "not counts_memory and not no_initcheck" ${parts[$part]} >/dev/null &
     done
     scale=1 check racecheck racecheck "not counts_memory and not no_racecheck" tests/modules tests/executor >/dev/null &
-    check racecheck_kernels racecheck "not counts_memory and not no_racecheck" tests/operations >/dev/null &
+    check racecheck_matmul racecheck "not counts_memory and not no_racecheck" tests/operations/test_matmul*.py >/dev/null &
+    check racecheck_kernels racecheck "not counts_memory and not no_racecheck" tests/operations \
+        --ignore-glob='*test_matmul*' >/dev/null &
     check synccheck_kernels synccheck "not counts_memory" tests/operations >/dev/null &
     wait
     cat "$steps"/{memcheck,initcheck,racecheck,synccheck}*.log
@@ -131,7 +133,9 @@ benchmarks() {
     step calls 60 "$python" benchmarks/calls.py --cpp "$work/call_costs"
     step pieces 90 "$python" benchmarks/pieces.py --cpp "$work/call_costs"
     step graphs 180 "$python" benchmarks/graphs.py --cpp "$work/graph_costs"
-    step copies 60 "$python" benchmarks/copies.py --cpp "$work/copy_rates"
+    step operations 100 "$python" benchmarks/operations.py --seconds 60
+    step reduction_shapes 90 "$python" benchmarks/reductions.py
+    step copies 150 "$python" benchmarks/copies.py --cpp "$work/copy_rates"
     step reductions 60 "$work/reductions"
     step bench_matmul 60 "$python" -m cuscope bench matmul --seconds 12 --sizes 512,1024,2048,4096,8192
     step bench_reduce 60 "$python" -m cuscope bench reduce --seconds 8

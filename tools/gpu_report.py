@@ -137,14 +137,14 @@ def report(steps: Steps) -> str:
     lines += [f"`benchmarks/calls.py`: {steps.verdict('calls')}", "", *tail(steps, "calls"), ""]
     lines += ["## Graphs", "", f"`benchmarks/graphs.py`: {steps.verdict('graphs')}", ""]
     lines += [*tail(steps, "graphs", 40), ""]
-    lines += [
-        "## Copies",
-        "",
-        f"`benchmarks/copies.py`: {steps.verdict('copies')}",
-        "",
-        *tail(steps, "copies"),
-        "",
-    ]
+    for title, name, program in (
+        ("The pieces of a call", "pieces", "pieces"),
+        ("Operations, called", "operations", "operations"),
+        ("Reductions of many shapes and dtypes", "reduction_shapes", "reductions"),
+        ("Copies", "copies", "copies"),
+    ):
+        lines += [f"## {title}", "", f"`benchmarks/{program}.py`: {steps.verdict(name)}", ""]
+        lines += [*tail(steps, name, 80), ""]
     for name in ("call_costs_build", "graph_costs_build", "copy_rates_build", "reductions_build"):
         if not steps.verdict(name).startswith("passed"):
             lines += ["A C++ program was not built:", "", *tail(steps, name), ""]
