@@ -53,7 +53,7 @@ class Library:
 
 
 def libraries() -> tuple[dict[str, Library], dict[str, str]]:
-    """The libraries, and the reasons for those that are missing."""
+    """The libraries that are installed, and for each other library the reason why it is not measured."""
     found = {"cuscope": Library(cs.to_device, lambda x: x.to_host(), cs.synchronize)}
     missing = {}
     try:
@@ -105,7 +105,7 @@ def rates(nbytes: int, count: int = 5) -> dict[str, float]:
 
 
 class Turns:
-    """Copies that take turns. Those that a library refuses are left out."""
+    """Copies that take turns. A copy that a library refuses is left out."""
 
     def __init__(self) -> None:
         self.copies: dict[tuple[str, str], tuple[Callable[[], object], Callable[[], object]]] = {}

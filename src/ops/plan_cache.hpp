@@ -1,4 +1,4 @@
-// The plans of operations: what a call needs besides the addresses, kept for the next call that is alike.
+// Keeps the plans of operations for later calls with the same shapes and types. A call adds the addresses.
 #pragma once
 
 #include <algorithm>

@@ -159,8 +159,8 @@ bool overlap(const DeviceArray& a, const DeviceArray& b) {
     return a_low < b_high && b_low < a_high;
 }
 
-// Do the elements fill the memory between the first and the last, as those of a transposed or reversed array
-// do?
+// Are there no gaps between the elements in memory, in whatever order they lie? A transposed or reversed
+// array has none.
 bool fills_its_memory(const py::array& array) {
     std::vector<py::ssize_t> axes;
     for (py::ssize_t i = 0; i < array.ndim(); ++i)
@@ -177,7 +177,7 @@ bool fills_its_memory(const py::array& array) {
 }
 
 // Copies a host array that fills its memory as it lies, and puts the elements in order on the device, which
-// does that far faster than the host. Returns false, without having done anything, if that is not possible.
+// does that far faster than the host. Returns false if that is not possible; then the caller copies all.
 bool upload_as_it_lies(const DeviceArray& array, const py::array& source, const core::StreamPtr& stream) {
     const auto element = static_cast<std::size_t>(array.dtype.itemsize());
     if (array.bytes < core::staging_threshold || array.device->simulated() || stream->capturing() ||

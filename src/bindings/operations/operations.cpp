@@ -1,4 +1,4 @@
-// The functions of the package for reductions and matrix products, and what the tests ask about them.
+// The functions of the package for reductions and matrix products, and the questions that tests ask of them.
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 

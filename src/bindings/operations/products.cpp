@@ -75,7 +75,7 @@ ElementDType type_of_product(const Factor& left, const Factor& right, py::handle
     return wider_of(common, out);
 }
 
-// The strides of a factor, with those of the dimensions that it was given; none for arrays in C order.
+// The strides of a factor, also along the dimensions that were added to it; none for arrays in C order.
 Extents strides_with(const DeviceArray& array, const Factor& factor, bool left) {
     Extents strides;
     if (array.packed) return strides;

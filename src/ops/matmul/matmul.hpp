@@ -19,7 +19,7 @@ struct Choice {
     std::string variant, reason;
 };
 
-// C = A B over the last two dimensions. A and B have at least two dimensions, C those of both. The dimensions
+// C = A B over the last two dimensions. A, B and C have at least two dimensions. The dimensions
 // before the last two are broadcast. C is in C order and does not overlap A or B; A and B are converted to
 // its type. An operand that the variant cannot read with its strides is copied first. `variant` is one of
 // matmul_variants(), or "auto". Throws std::invalid_argument for an unknown variant, core::WrongKind for one

@@ -17,9 +17,9 @@ struct Strided {
     std::int64_t length() const { return extent[1][0] * extent[1][1]; }
 };
 
-// Of an array whose dimensions are reduced where `axes` has a bit. Empty if it has more dimensions, after
-// those that can be one are merged, or if a copy is better. If the result depends on the order of the reduced
-// dimensions, `ordered` is true.
+// The view of an array whose dimensions are reduced where `axes` has a bit. Dimensions that can be one are
+// merged first. Empty if more dimensions are left than the kernel has, or if a copy is better. If the result
+// depends on the order of the reduced dimensions, `ordered` is true.
 std::optional<Strided> strided_view(const Array& in, std::uint64_t axes, bool ordered);
 
 }  // namespace cuscope::ops
