@@ -95,6 +95,7 @@ from ._core import (
 from ._errors import CaptureError, CompileError, CudaError, OutOfMemoryError, PendingWarning
 from ._matmul import Matmul, Variant, matmul
 from ._reduce import Reduce, reduce
+from .tracing import trace
 
 if TYPE_CHECKING:
     from ._info import Info
@@ -104,7 +105,7 @@ __version__: str = build_config["version"]
 __all__ = [
     # devices
     "Device", "DeviceProperties", "MemoryInfo", "add_host_device", "current_device", "devices", "set_device",
-    "synchronize", "clock", "host_work",
+    "synchronize", "clock", "host_work", "trace",
     # streams and events
     "Event", "ExternalSemaphore", "MemoryBarrier", "Stream", "WaitValue", "WriteValue", "as_stream", "current_stream",
     # memory

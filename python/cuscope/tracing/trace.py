@@ -18,6 +18,8 @@ class Trace:
     `cs.trace` makes it. The methods read the table `spans`; none of them changes it.
     """
 
+    _spans: np.ndarray | None = None  # while the trace is recording
+
     def __init__(
         self,
         spans: np.ndarray,
@@ -29,8 +31,8 @@ class Trace:
         streams: Mapping[int, Mapping[str, Any]] | None = None,
         threads: Mapping[int, str] | None = None,
     ) -> None:
+        spans.flags.writeable = False
         self._spans = spans
-        self._spans.flags.writeable = False
         self._duration = duration
         self._source = source
         self._dropped = dropped
@@ -52,6 +54,8 @@ class Trace:
     @property
     def spans(self) -> np.ndarray:
         """The spans, a structured array sorted by start. It cannot be written to."""
+        if self._spans is None:
+            raise RuntimeError("the trace is still recording: read it after its with block")
         return self._spans
 
     @property
@@ -85,4 +89,4 @@ class Trace:
         return self._threads
 
     def __len__(self) -> int:
-        return len(self._spans)
+        return len(self.spans)
