@@ -1,5 +1,6 @@
 """Traces: what the host and its devices did, when, and why."""
 
+from .loading import load
 from .trace import Trace
 
-__all__ = ["Trace"]
+__all__ = ["Trace", "load"]
