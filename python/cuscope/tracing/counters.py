@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from .trace import Trace
 
-__all__ = ["MOST_SPANS", "lines"]
+__all__ = ["MOST_SPANS", "lines", "union"]
 
 MOST_SPANS = (
     100_000  # of a device. A larger trace has no counters: they would make the file half as long again
@@ -26,7 +26,7 @@ def lines(trace: Trace, processes: list[str]) -> Iterator[str]:
         if not device or not 0 < len(of) <= MOST_SPANS:
             continue
         engines = sorted(set(of["engine"].tolist()))
-        unions = [_union(one["start"], one["end"]) for one in (of[of["engine"] == name] for name in engines)]
+        unions = [union(one["start"], one["end"]) for one in (of[of["engine"] == name] for name in engines)]
         starts = np.concatenate([start for start, _ in unions])
         ends = np.concatenate([end for _, end in unions])
         yield from _events(
@@ -38,7 +38,7 @@ def lines(trace: Trace, processes: list[str]) -> Iterator[str]:
             yield from _events(place + 1, "bytes", "in flight", *levels)
 
 
-def _union(start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def union(start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The times that intervals cover; the intervals are sorted by start."""
     latest = np.maximum.accumulate(end)
     first = np.concatenate(([True], start[1:] > latest[:-1]))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dicts, saving
+from . import dicts, saving, summary
 from .spans import SPAN, spans_from_rows
 
 __all__ = ["Trace"]
@@ -88,6 +88,10 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self._spans)
+
+    def __str__(self) -> str:
+        """A summary in plain text: engines, the work that took the most time, and the waits of the host."""
+        return summary.text(self)
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same spans and attributes."""
