@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ENGINES", "KINDS", "REASONS", "RELATIONS", "SPAN", "sort_spans", "spans_from_rows"]
+__all__ = ["DEFAULTS", "ENGINES", "KINDS", "REASONS", "RELATIONS", "SPAN", "sort_spans", "spans_from_rows"]
 
 # Times are nanoseconds since the trace began. Relations are rows of the same table; -1: none.
 SPAN = np.dtype(
@@ -68,7 +68,7 @@ REASONS = (
     "multiprocessors",  # no multiprocessor had room for its blocks
 )
 
-_DEFAULTS: dict[str, Any] = {
+DEFAULTS: dict[str, Any] = {
     "kind": "call",
     "name": "",
     "device": "",
@@ -90,7 +90,7 @@ def spans_from_rows(rows: Iterable[Mapping[str, Any]]) -> np.ndarray:
     """A table from mappings with any of the columns, sorted. Relations are positions in ``rows``."""
     rows = list(rows)
     spans = np.zeros(len(rows), SPAN)
-    for field, value in _DEFAULTS.items():
+    for field, value in DEFAULTS.items():
         spans[field] = value
     for i, row in enumerate(rows):
         for field, value in row.items():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from .spans import spans_from_rows
+from . import dicts, saving, summary
+from .spans import SPAN, spans_from_rows
 
 __all__ = ["Trace"]
 
@@ -90,3 +92,56 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.spans)
+
+    def __str__(self) -> str:
+        """A summary in plain text: engines, the work that took the most time, and the waits of the host."""
+        return summary.text(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same spans and attributes."""
+        if not isinstance(other, Trace):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in dicts.ATTRIBUTES) and all(
+            np.array_equal(self.spans[column], other.spans[column]) for column in SPAN.names or ()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the trace to a file, or leave the file of this name as it was if that fails.
+
+        The end of ``path`` is .json or .json.gz, for Perfetto (ui.perfetto.dev), chrome://tracing and `load`; or .svg,
+        for a picture. Equal traces make equal files. Raises ValueError for other names, and OSError if the file cannot
+        be written.
+
+        >>> import cuscope as cs, tempfile
+        >>> t = cs.tracing.Trace.from_spans([{"kind": "range", "name": "step", "start": 0, "end": 10, "thread": 0}])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     t.save(f"{folder}/t.json")
+        ...     print(len(cs.tracing.load(f"{folder}/t.json")))
+        1
+        """
+        saving.save(self, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace as a dictionary of plain Python objects: its attributes, and the columns of `spans` as lists.
+
+        >>> from cuscope.tracing import Trace
+        >>> t = Trace.from_spans([{"name": "a", "start": 0, "end": 10}, {"name": "b", "start": 4, "end": 9}])
+        >>> t.to_dict()["duration"], t.to_dict()["spans"]["start"]
+        (10, [0, 4])
+        """
+        return dicts.to_dict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Trace:
+        """The trace that `to_dict` made the dictionary of, even after it went through JSON.
+
+        Raises ValueError if something is missing, or if the columns do not belong together.
+
+        >>> from cuscope.tracing import Trace
+        >>> t = Trace.from_spans([{"name": "a", "start": 0, "end": 10}])
+        >>> Trace.from_dict(t.to_dict()) == t
+        True
+        """
+        return dicts.from_dict(data)
