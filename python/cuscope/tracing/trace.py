@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from . import svg
 from .spans import spans_from_rows
 
 __all__ = ["Trace"]
@@ -86,3 +87,26 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self._spans)
+
+    def svg(self, show: str | Iterable[str] | None = None, *, width: int = 960) -> str:
+        """Return a picture of the trace as text: an SVG without scripts, below 100 kB, for light and dark pages.
+
+        A notebook shows it without this call. The rows are threads of the host, streams and engines; work that
+        overlaps within a row stands in lanes. Neighbours narrower than a pixel are drawn as one box, and the hover
+        text says how many they are.
+
+        Args:
+            show: the sections to draw, of "ranges", "calls", "streams" and "engines". By default, all.
+            width: the width of the picture in pixels, at least 300.
+
+        Raises:
+            ValueError: ``show`` names another section, or ``width`` is too small.
+        """
+        return svg.draw(self, show=show, width=width)
+
+    def _repr_svg_(self) -> str:
+        return svg.draw(self)
+
+    def _repr_html_(self) -> str:
+        # JupyterLab shows an SVG as an image, which has no hover text and does not know the theme of the page.
+        return f"<div>{svg.draw(self)}</div>"
