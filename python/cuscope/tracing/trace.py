@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import svg
+from . import plot, svg
 from .spans import spans_from_rows
 
 __all__ = ["Trace"]
@@ -103,6 +103,19 @@ class Trace:
             ValueError: ``show`` names another section, or ``width`` is too small.
         """
         return svg.draw(self, show=show, width=width)
+
+    def plot(self, ax: Any = None, *, show: str | Iterable[str] | None = None) -> Any:
+        """Draw the trace with Matplotlib, with the rows and colours of `svg`. Returns the axes.
+
+        Args:
+            ax: the axes to draw into. By default, those of a new figure.
+            show: the sections to draw, of "ranges", "calls", "streams" and "engines". By default, all.
+
+        Raises:
+            ImportError: Matplotlib is not installed.
+            ValueError: ``show`` names another section.
+        """
+        return plot.draw(self, ax, show=show)
 
     def _repr_svg_(self) -> str:
         return svg.draw(self)
