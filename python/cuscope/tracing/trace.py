@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import plot, svg
+from . import plot, svg, widget
 from .spans import spans_from_rows
 
 __all__ = ["Trace"]
@@ -116,6 +116,20 @@ class Trace:
             ValueError: ``show`` names another section.
         """
         return plot.draw(self, ax, show=show)
+
+    def widget(self, show: str | Iterable[str] | None = None) -> Any:
+        """Return a picture for a notebook that you can zoom and pan with the mouse or the keyboard.
+
+        The wheel zooms, dragging pans, the arrow keys pan, + and - zoom, and 0 shows the whole trace.
+
+        Args:
+            show: the sections to draw, of "ranges", "calls", "streams" and "engines". By default, all.
+
+        Raises:
+            ImportError: anywidget is not installed.
+            ValueError: ``show`` names another section.
+        """
+        return widget.view(self, show=show)
 
     def _repr_svg_(self) -> str:
         return svg.draw(self)
