@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dicts, saving, summary
+from . import dicts, plot, saving, summary, svg, widget
 from .spans import SPAN, spans_from_rows
 
 __all__ = ["Trace"]
@@ -145,3 +145,53 @@ class Trace:
         True
         """
         return dicts.from_dict(data)
+
+    def svg(self, show: str | Iterable[str] | None = None, *, width: int = 960) -> str:
+        """Return a picture of the trace as text: an SVG without scripts, below 100 kB, for light and dark pages.
+
+        A notebook shows it without this call. The rows are threads of the host, streams and engines; work that
+        overlaps within a row stands in lanes. Neighbours narrower than a pixel are drawn as one box, and the hover
+        text says how many they are.
+
+        Args:
+            show: the sections to draw, of "ranges", "calls", "streams" and "engines". By default, all.
+            width: the width of the picture in pixels, at least 300.
+
+        Raises:
+            ValueError: ``show`` names another section, or ``width`` is too small.
+        """
+        return svg.draw(self, show=show, width=width)
+
+    def plot(self, ax: Any = None, *, show: str | Iterable[str] | None = None) -> Any:
+        """Draw the trace with Matplotlib, with the rows and colours of `svg`. Returns the axes.
+
+        Args:
+            ax: the axes to draw into. By default, those of a new figure.
+            show: the sections to draw, of "ranges", "calls", "streams" and "engines". By default, all.
+
+        Raises:
+            ImportError: Matplotlib is not installed.
+            ValueError: ``show`` names another section.
+        """
+        return plot.draw(self, ax, show=show)
+
+    def widget(self, show: str | Iterable[str] | None = None) -> Any:
+        """Return a picture for a notebook that you can zoom and pan with the mouse or the keyboard.
+
+        The wheel zooms, dragging pans, the arrow keys pan, + and - zoom, and 0 shows the whole trace.
+
+        Args:
+            show: the sections to draw, of "ranges", "calls", "streams" and "engines". By default, all.
+
+        Raises:
+            ImportError: anywidget is not installed.
+            ValueError: ``show`` names another section.
+        """
+        return widget.view(self, show=show)
+
+    def _repr_svg_(self) -> str:
+        return svg.draw(self)
+
+    def _repr_html_(self) -> str:
+        # JupyterLab shows an SVG as an image, which has no hover text and does not know the theme of the page.
+        return f"<div>{svg.draw(self)}</div>"
