@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
+from . import analysis
 from .spans import spans_from_rows
 
 __all__ = ["Trace"]
@@ -86,3 +87,58 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self._spans)
+
+    def overlap(self, a: Any, b: Any) -> float:
+        """The fraction of the time of ``a`` during which ``b`` runs, too: the part that ``b`` hides.
+
+        ``a`` and ``b`` are selections: a kind ("copy"), an engine ("copy to device"), a device ("cuda:0"), an engine of a
+        device ("cuda:0 kernels"), the name of a kernel, a call or a range, a stream, its id or its label. A span does not
+        hide itself, so ``overlap("kernel", "kernel")`` is the fraction of the time of kernels with two or more of them.
+        It is 0 if ``a`` takes no time. Raises ValueError if the trace has nothing of that name; the message lists the
+        names that it has.
+
+        >>> from cuscope.tracing import Trace
+        >>> t = Trace.from_spans([
+        ...     {"kind": "copy", "start": 0, "end": 100, "device": "host:0"},
+        ...     {"kind": "kernel", "start": 75, "end": 300, "device": "host:0"},
+        ... ])
+        >>> t.overlap("copy", "kernel")
+        0.25
+        """
+        return analysis.overlap(self, a, b)
+
+    @overload
+    def busy(self) -> dict[str, float]: ...
+    @overload
+    def busy(self, what: Any) -> float: ...
+
+    def busy(self, what: Any = None) -> float | dict[str, float]:
+        """The fraction of the trace's duration during which ``what``, a selection as in `overlap`, runs.
+
+        Without an argument: a dictionary with the fraction of each engine and each stream that worked. Its keys are
+        selections, too. If the trace has several devices, the keys begin with the device.
+
+        >>> from cuscope.tracing import Trace
+        >>> work = {"kind": "kernel", "device": "host:0", "engine": "kernels", "stream": 7}
+        >>> t = Trace.from_spans([{**work, "start": 0, "end": 150}], duration=200)
+        >>> t.busy("kernels"), t.busy()
+        (0.75, {'kernels': 0.75, 'stream 7': 0.75})
+        """
+        return analysis.busy(self, what)
+
+    def gaps(self, what: Any = None) -> np.ndarray:
+        """The times during which ``what``, a selection as in `overlap`, does not run; None: no device works.
+
+        The answer is a structured array in the order of time with the fields start and end in nanoseconds, and after and
+        before: the rows in `spans` of the work on both sides, -1 at the start and the end of the trace. Spans that take
+        no time are left out. So the gaps and `busy` add up to the duration.
+
+        >>> from cuscope.tracing import Trace
+        >>> t = Trace.from_spans([
+        ...     {"kind": "kernel", "start": 0, "end": 10, "device": "host:0"},
+        ...     {"kind": "kernel", "start": 30, "end": 40, "device": "host:0"},
+        ... ])
+        >>> t.gaps().tolist()
+        [(10, 30, 0, 1)]
+        """
+        return analysis.gaps(self, what)
