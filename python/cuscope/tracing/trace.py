@@ -8,6 +8,7 @@ from typing import Any, overload
 import numpy as np
 
 from . import analysis
+from .critical_path import CriticalPath, critical_path
 from .spans import spans_from_rows
 
 __all__ = ["Trace"]
@@ -142,3 +143,25 @@ class Trace:
         [(10, 30, 0, 1)]
         """
         return analysis.gaps(self, what)
+
+    def critical_path(self) -> CriticalPath:
+        """The chain of spans that made the trace as long as it was: each one started when the one before it ended.
+
+        It goes back from the last end: from work to its cause or, if the host had just issued it, to its call; from a call
+        to the call before it on its thread or, if the call waited, to the work that it waited for. A GPU does not tell
+        causes. There the path takes the latest end in the same stream or on the same copy engine; such a hop is marked
+        as inferred.
+
+        >>> from cuscope.tracing import Trace
+        >>> t = Trace.from_spans([
+        ...     {"kind": "call", "name": "cudaLaunchKernel", "start": 0, "end": 3000, "thread": 0, "line": "p.py:7"},
+        ...     {"kind": "kernel", "name": "add", "start": 3400, "end": 9000, "call": 0, "reason": "issued"},
+        ... ])
+        >>> t.critical_path()
+        critical path, 9 us in 3 hops: kernel 5.6 us (62 %), call 3 us (33 %), launch latency 400 ns (4 %)
+            start     takes  hop                                      started by       line
+             0 ns      3 us  call cudaLaunchKernel                                     p.py:7
+             3 us    400 ns  (launch latency)
+           3.4 us    5.6 us  kernel add                               issued           p.py:7
+        """
+        return critical_path(self)
