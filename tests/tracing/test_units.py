@@ -2,7 +2,7 @@
 
 import pytest
 
-from cuscope.tracing.units import bytes_text, percent_text, rate_text, time_text
+from cuscope.tracing.units import bytes_text, count_text, percent_text, rate_text, time_text
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,8 @@ def test_a_time_has_three_digits_and_the_unit_that_fits(nanoseconds, text):
 
 
 @pytest.mark.parametrize(
-    ("count", "text"), [(1, "1 bytes"), (4096, "4 KiB"), (1 << 20, "1 MiB"), (3 << 29, "1.5 GiB")]
+    ("count", "text"),
+    [(1, "1 byte"), (2, "2 bytes"), (4096, "4 KiB"), (1 << 20, "1 MiB"), (3 << 29, "1.5 GiB")],
 )
 def test_a_size_has_binary_units(count, text):
     assert bytes_text(count) == text
@@ -33,3 +34,8 @@ def test_a_size_has_binary_units(count, text):
 def test_rates_and_shares():
     assert rate_text(55.83) == "55.8 GB/s"
     assert percent_text(0.384) == "38 %"
+
+
+def test_a_count_has_its_noun():
+    assert count_text(1, "block") == "1 block"
+    assert count_text(0, "block") == "0 blocks"

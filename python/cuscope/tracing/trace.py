@@ -9,6 +9,8 @@ import numpy as np
 
 from . import analysis
 from .critical_path import CriticalPath, critical_path
+from .explain import explain
+from .findings import Findings
 from .spans import spans_from_rows
 
 __all__ = ["Trace"]
@@ -165,3 +167,21 @@ class Trace:
            3.4 us    5.6 us  kernel add                               issued           p.py:7
         """
         return critical_path(self)
+
+    def explain(self) -> Findings:
+        """What bounds the program, and what to change, in sentences with numbers and the line of the program.
+
+        The answer prints as a list of sentences. Each element of its ``findings`` has the sentence, the name of its rule,
+        the line, the weight (the most nanoseconds that the change can save; None: not computed) and the rows in `spans` that
+        it is about. The sentences about the whole program come first, then advice by descending weight. Savings
+        do not add up: two sentences may be about the same time. A rule says nothing if the trace does not have the
+        columns that it needs, as on a GPU, which does not tell why work started.
+
+        >>> from cuscope.tracing import Trace
+        >>> copy = {"kind": "copy", "engine": "copy to device", "device": "host:0", "line": "p.py:12"}
+        >>> t = Trace.from_spans([{**copy, "start": 0, "end": 970, "bytes": 9000}], duration=1000)
+        >>> print(t.explain())
+        - Copies to the device bound the program: they are busy 970 ns of 1 us (97 %). Copy fewer bytes, for
+          example in a smaller dtype, or keep arrays on the device.
+        """
+        return explain(self)

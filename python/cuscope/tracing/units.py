@@ -1,8 +1,8 @@
-"""Times, sizes and shares as text: three digits, in the unit that fits."""
+"""Numbers as text: times, sizes and rates with three digits in the unit that fits, shares, counts."""
 
 from __future__ import annotations
 
-__all__ = ["bytes_text", "percent_text", "rate_text", "time_text"]
+__all__ = ["bytes_text", "count_text", "percent_text", "rate_text", "time_text"]
 
 
 def _three_digits(value: float) -> str:
@@ -22,6 +22,8 @@ def time_text(nanoseconds: float) -> str:
 
 def bytes_text(count: float) -> str:
     """4194304 is "4 MiB"."""
+    if count == 1:
+        return "1 byte"
     for factor, unit in ((1, "bytes"), (1 << 10, "KiB"), (1 << 20, "MiB")):
         if count < 1023.5 * factor:
             return f"{_three_digits(count / factor)} {unit}"
@@ -36,3 +38,8 @@ def rate_text(bytes_per_nanosecond: float) -> str:
 def percent_text(share: float) -> str:
     """0.384 is "38 %"."""
     return f"{100 * share:.0f} %"
+
+
+def count_text(count: int, noun: str) -> str:
+    """1 is "1 block", 4 is "4 blocks"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

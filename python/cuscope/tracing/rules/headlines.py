@@ -1,0 +1,100 @@
+"""Rules about the whole program: what bounds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..facts import Facts
+from ..findings import Finding
+from ..intervals import difference, length
+from ..selection import STREAM_WORK, of_kinds
+from ..spans import ENGINES
+from ..units import count_text, percent_text, time_text
+
+__all__ = ["bounding_engine", "dropped_spans", "no_bound"]
+
+BOUND = 0.9  # an engine that is busy for this fraction of the time bounds the program
+
+_SUBJECTS = {
+    "copy to device": "Copies to the device",
+    "copy to host": "Copies to the host",
+    "copy on device": "Copies on the device",
+    "kernels": "Kernels",
+    "host functions": "Host functions",
+}
+_ADVICE = {
+    "copy to device": "Copy fewer bytes, for example in a smaller dtype, or keep arrays on the device.",
+    "copy to host": "Copy fewer bytes, for example only the results that the host reads.",
+    "copy on device": "Copy fewer bytes, for example by kernels that read the source in place.",
+    "kernels": "Only faster kernels or fewer kernels make it shorter.",
+    "host functions": "Only less work in host functions makes it shorter.",
+}
+
+
+def dropped_spans(facts: Facts) -> Iterator[Finding]:
+    """The trace reached its limit."""
+    dropped = facts.trace.dropped
+    if dropped > 0:
+        yield Finding(
+            "dropped spans",
+            f"The trace dropped {count_text(dropped, 'span')} at its limit, so the numbers are incomplete. "
+            "Trace a shorter part, or raise cs.trace(limit=...).",
+        )
+
+
+def _engines(facts: Facts) -> Iterator[tuple[str, str, np.ndarray, np.ndarray]]:
+    """Each device and engine that worked: the device, the engine, its rows and its times."""
+    for device, _, here in facts.devices():
+        for engine in ENGINES[1:]:
+            rows = np.flatnonzero(here & (facts.spans["engine"] == engine))
+            if len(rows):
+                yield device, engine, rows, facts.when(rows)
+
+
+def bounding_engine(facts: Facts) -> Iterator[Finding]:
+    """An engine is busy nearly all the time."""
+    several = len(list(facts.devices())) > 1
+    for device, engine, rows, times in _engines(facts):
+        busy = length(times)
+        if not facts.matters(busy, BOUND):
+            continue
+        where = f" of {device}" if several else ""
+        beside = ""
+        kernels = facts.when(facts.kernels & (facts.spans["device"] == device))
+        if engine != "kernels" and length(kernels):
+            exposed = length(difference(kernels, times))
+            beside = f", and hide {percent_text(1 - exposed / length(kernels))} of the kernel time"
+        yield Finding(
+            "bounding engine",
+            f"{_SUBJECTS[engine]}{where} bound the program: they are busy {time_text(busy)} of "
+            f"{time_text(facts.duration)} ({percent_text(facts.share(busy))}){beside}. {_ADVICE[engine]}",
+            facts.main_line(rows),
+            None,
+            rows,
+        )
+
+
+def no_bound(facts: Facts) -> Iterator[Finding]:
+    """No engine is busy nearly all the time: the order of the work, or the host, makes the program long."""
+    engines = list(_engines(facts))
+    device_work = of_kinds(facts.spans, *STREAM_WORK) & (facts.takes > 0)
+    if not engines or (facts.spans["engine"][device_work & facts.work] == "").any():
+        return  # nothing to compare, or engines that the trace does not know
+    busiest = max(engines, key=lambda found: length(found[3]))
+    busy = length(busiest[3])
+    if facts.matters(busy, BOUND):
+        return
+    parts = [(name, time) for name, time in facts.path.totals.items() if facts.matters(time, 0.05)]
+    chain = ", ".join(f"{name} {percent_text(facts.share(time))}" for name, time in parts)
+    inferred = " (partly inferred)" if facts.path.inferred else ""
+    yield Finding(
+        "no bound",
+        f"No engine bounds the program: the busiest one, {busiest[1]}, works {percent_text(facts.share(busy))} of "
+        f"{time_text(facts.duration)}, and no device works {percent_text(facts.share(length(facts.idle)))} of it. "
+        f"The longest chain{inferred} has {chain}.",
+        "",
+        None,
+        facts.path.hops["row"][facts.path.hops["row"] >= 0],
+    )
