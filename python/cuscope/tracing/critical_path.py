@@ -195,30 +195,34 @@ def _walk(spans: np.ndarray, known: Causes) -> list[tuple[int, int, int, str]]:
 def _with_idle_time(trace: Trace, known: Causes, parts: list[tuple[int, int, int, str]]) -> np.ndarray:
     """Hops from the start to the end of the trace: the parts in order, and the idle time between them."""
     spans = trace.spans
-    path = np.empty(len(parts), HOP)
-    rows, starts, ends, reasons = zip(*parts, strict=True)
-    path["row"], path["start"], path["end"], path["reason"] = rows, starts, ends, reasons
-    for field in ("kind", "name", "line"):
-        path[field] = spans[field][path["row"]]
-    calls = spans["call"][path["row"]]
-    path["line"] = np.where((path["line"] == "") & (calls >= 0), spans["line"][calls], path["line"])
-    path["inferred"] = known.inferred[path["row"]] & ((path["kind"] != "call") | (path["reason"] == "wait"))
-
-    until = max(trace.duration, int(path["end"][-1]))
-    idle_starts = np.concatenate(([0], path["end"]))
-    idle_ends = np.concatenate((path["start"], [until]))
-    from_call = np.concatenate(([False], path["kind"] == "call"))
-    to_call = np.concatenate((path["kind"] == "call", [True]))
-    name = np.where(to_call, "host program", np.where(from_call, "launch latency", "latency")).astype(object)
+    columns = zip(*parts, strict=True)
+    rows, starts, ends = (np.array(next(columns), np.int64) for _ in range(3))
+    reasons = np.array(next(columns), object)
+    calls = spans["kind"][rows] == "call"
+    # The idle time before each part, and after the last one.
+    idle_starts = np.concatenate(([0], ends))
+    idle_ends = np.concatenate((starts, [max(trace.duration, int(ends[-1]))]))
+    to_call, from_call = np.append(calls, True), np.insert(calls, 0, False)
+    names = np.where(to_call, "host program", np.where(from_call, "launch latency", "latency")).astype(object)
     if not to_call[0]:
-        name[0] = "unknown"
+        names[0] = "unknown"
     some = idle_ends > idle_starts
-    idle = np.empty(len(name), HOP)
-    idle["row"], idle["kind"], idle["name"] = -1, "idle", name
-    idle["start"], idle["end"] = idle_starts, idle_ends
-    idle["reason"], idle["inferred"], idle["line"] = "", False, ""
-    hops = np.empty(2 * len(path) + 1, HOP)
-    hops[0::2], hops[1::2] = idle, path
-    keep = np.ones(len(hops), bool)
-    keep[0::2] = some
-    return hops[keep]
+    idles = np.cumsum(some)
+    idle_at, part_at = (np.arange(len(some)) + idles - 1)[some], np.arange(len(rows)) + idles[:-1]
+
+    hops = np.empty(len(rows) + int(idles[-1]), HOP)
+    issuers = spans["call"][rows]
+    lines = spans["line"][rows]
+    values = {
+        "row": (rows, -1),
+        "kind": (spans["kind"][rows], "idle"),
+        "name": (spans["name"][rows], names[some]),
+        "start": (starts, idle_starts[some]),
+        "end": (ends, idle_ends[some]),
+        "reason": (reasons, ""),
+        "inferred": (known.inferred[rows] & (~calls | (reasons == "wait")), False),
+        "line": (np.where((lines == "") & (issuers >= 0), spans["line"][issuers], lines), ""),
+    }
+    for field, (of_parts, of_idle) in values.items():
+        hops[field][part_at], hops[field][idle_at] = of_parts, of_idle
+    return hops

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from .causes import Causes, causes_of, function_of, waiting_calls
 from .critical_path import CriticalPath
 from .intervals import complement, union
 from .selection import DEVICE_WORK, STREAM_WORK, devices_of, of_kinds, rows_by
+from .spans import ENGINES
 
 if TYPE_CHECKING:
     from .trace import Trace
@@ -182,10 +182,21 @@ class Facts:
         return found
 
     # Parts.
-    def devices(self) -> Iterator[tuple[str, dict[str, Any], np.ndarray]]:
+    @cached_property
+    def devices(self) -> list[tuple[str, dict[str, Any], np.ndarray]]:
         """Each device: its name, what the trace knows about it, the mask of its spans."""
-        for name in devices_of(self.trace):
-            yield name, self.trace.devices.get(name, {}), np.asarray(self.spans["device"] == name)
+        names = devices_of(self.trace)
+        return [(name, self.trace.devices.get(name, {}), self.spans["device"] == name) for name in names]
+
+    @cached_property
+    def engines(self) -> list[tuple[str, str, np.ndarray, np.ndarray]]:
+        """Each engine that worked: its device, its name, its rows and its times."""
+        found = []
+        for device, _, here in self.devices:
+            for engine, rows in self.grouped(np.flatnonzero(here), self.spans["engine"]).items():
+                if engine:
+                    found.append((device, engine, rows, self.when(rows)))
+        return sorted(found, key=lambda one: (one[0], ENGINES.index(one[1])))
 
     def by_line(self, mask: np.ndarray) -> dict[str, np.ndarray]:
         """The rows of the mask for each line."""

@@ -22,11 +22,9 @@ MOST_NAMES = 10  # that an error lists
 
 def of_kinds(spans: np.ndarray, *kinds: str) -> np.ndarray:
     """Which spans are of one of the kinds."""
-    column = spans["kind"]
-    mask = column == kinds[0]
-    for kind in kinds[1:]:
-        mask |= column == kind
-    return np.asarray(mask, bool)
+    if len(kinds) == 1:
+        return np.asarray(spans["kind"] == kinds[0], bool)
+    return np.fromiter(map(set(kinds).__contains__, spans["kind"].tolist()), bool, len(spans))
 
 
 def _of_stream(spans: np.ndarray, number: int) -> np.ndarray:

@@ -90,7 +90,7 @@ def one_copy_engine(facts: Facts) -> Iterator[Finding]:
     cause = facts.spans["cause"][rows]
     both = np.isin(engine[rows].astype(str), list(_WAYS)) & np.isin(engine[cause].astype(str), list(_WAYS))
     both &= engine[rows] != engine[cause]
-    for device, about, here in facts.devices():
+    for device, about, here in facts.devices:
         chosen = both & here[rows]
         waits = length(union(since[chosen], facts.starts[rows[chosen]]))
         if about.get("copy_engines") == 1 and facts.matters(waits):
@@ -106,7 +106,7 @@ def one_copy_engine(facts: Facts) -> Iterator[Finding]:
 
 def shared_stream(facts: Facts) -> Iterator[Finding]:
     """Copies and kernels share one stream, so no copy is hidden, and a pipeline would be shorter."""
-    for _, about, here in facts.devices():
+    for _, about, here in facts.devices:
         chosen = np.flatnonzero(here & facts.work)
         streams = np.unique(facts.spans["stream"][chosen])
         if len(streams) != 1 or streams[0] < 0:

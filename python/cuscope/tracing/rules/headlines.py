@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from ..facts import Facts
 from ..findings import Finding
 from ..intervals import difference, length
 from ..selection import STREAM_WORK, of_kinds
-from ..spans import ENGINES
 from ..units import count_text, percent_text, time_text
 
 __all__ = ["bounding_engine", "dropped_spans", "no_bound"]
@@ -44,19 +41,10 @@ def dropped_spans(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _engines(facts: Facts) -> Iterator[tuple[str, str, np.ndarray, np.ndarray]]:
-    """Each device and engine that worked: the device, the engine, its rows and its times."""
-    for device, _, here in facts.devices():
-        for engine in ENGINES[1:]:
-            rows = np.flatnonzero(here & (facts.spans["engine"] == engine))
-            if len(rows):
-                yield device, engine, rows, facts.when(rows)
-
-
 def bounding_engine(facts: Facts) -> Iterator[Finding]:
     """An engine is busy nearly all the time."""
-    several = len(list(facts.devices())) > 1
-    for device, engine, rows, times in _engines(facts):
+    several = len(facts.devices) > 1
+    for device, engine, rows, times in facts.engines:
         busy = length(times)
         if not facts.matters(busy, BOUND):
             continue
@@ -78,11 +66,10 @@ def bounding_engine(facts: Facts) -> Iterator[Finding]:
 
 def no_bound(facts: Facts) -> Iterator[Finding]:
     """No engine is busy nearly all the time: the order of the work, or the host, makes the program long."""
-    engines = list(_engines(facts))
     device_work = of_kinds(facts.spans, *STREAM_WORK) & (facts.takes > 0)
-    if not engines or (facts.spans["engine"][device_work & facts.work] == "").any():
+    if not facts.engines or (facts.spans["engine"][device_work & facts.work] == "").any():
         return  # nothing to compare, or engines that the trace does not know
-    busiest = max(engines, key=lambda found: length(found[3]))
+    busiest = max(facts.engines, key=lambda found: length(found[3]))
     busy = length(busiest[3])
     if facts.matters(busy, BOUND):
         return

@@ -86,7 +86,7 @@ def host_functions(facts: Facts) -> Iterator[Finding]:
 def small_kernels(facts: Facts) -> Iterator[Finding]:
     """A kernel has fewer blocks than the device has multiprocessors, and no kernel runs beside it."""
     spans = facts.spans
-    for _, about, here in facts.devices():
+    for _, about, here in facts.devices:
         multiprocessors = about.get("multiprocessors")
         kernels = np.flatnonzero(here & facts.kernels & (facts.takes > 0))
         if not multiprocessors or not len(kernels):
