@@ -16,8 +16,8 @@ class TestPageableCopies:
     def test_true(self):
         finding = only("pageable copies", self.rows(), device=LINK)
         assert finding.sentence == (
-            "p.py:12 copies 9.77 KiB of pageable memory in 1 us (10 GB/s). The host stays in the calls for 1 us. No kernel "
-            "runs beside 50 % of that time. Put the data into page-locked memory: cs.pinned_empty copies at 50 GB/s, "
+            "p.py:12 copies 9.77 KiB of pageable memory in 1 us (10 GB/s). The host stays in the calls for 1 us. During "
+            "50 % of that time no kernel runs. Put the data into page-locked memory: cs.pinned_empty copies at 50 GB/s, "
             "while the host goes on and kernels run."
         )
         assert finding.line == "p.py:12"

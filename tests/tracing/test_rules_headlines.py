@@ -66,13 +66,20 @@ class TestNoBound:
     def test_true(self):
         finding = only("no bound", list(self.rows))
         assert finding.sentence == (
-            "No engine bounds the program: the busiest one, copy to device, works 40 % of 1 us, and no device works 40 % "
-            "of it. The longest chain has call 40 %, copy 40 %, kernel 20 %."
+            "No engine bounds the program: the busiest engine, copy to device, works 40 % of 1 us, and no device works "
+            "40 % of it. The critical path is 40 % call, 40 % copy, 20 % kernel."
         )
+
+    def test_true_for_a_slow_host_and_its_boundary(self):
+        def rows(host):
+            return [call("cudaLaunchKernel", 0, host), kernel(host, 1000, call=0, reason="issued")]
+
+        assert only("no bound", rows(500)).sentence.startswith("The host bounds the program")
+        assert only("no bound", rows(499)).sentence.startswith("No engine bounds the program")
 
     def test_true_with_inferred_causes(self):
         rows = [kernel(0, 500), copy(500, 1000)]
-        assert "The longest chain (partly inferred) has" in only("no bound", rows, source="cupti").sentence
+        assert "The critical path (partly inferred) is" in only("no bound", rows, source="cupti").sentence
 
     def test_false(self):
         assert not found("no bound", [kernel(0, 100)])

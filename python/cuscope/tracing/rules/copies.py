@@ -47,7 +47,7 @@ def pageable_copies(facts: Facts) -> Iterator[Finding]:
         held = length(facts.when(calls[calls >= 0]))
         host = f" The host stays in the calls for {time_text(held)}." if held else ""
         alone = 1 - length(intersection(times, kernels)) / takes
-        beside = f" No kernel runs beside {percent_text(alone)} of that time." if length(kernels) else ""
+        beside = f" During {percent_text(alone)} of that time no kernel runs." if length(kernels) else ""
         bandwidth = _bandwidth(facts, rows)
         instead = f" at {rate_text(bandwidth)}" if bandwidth else ""
         yield Finding(

@@ -13,6 +13,8 @@ from ..units import count_text, percent_text, time_text
 __all__ = ["bounding_engine", "dropped_spans", "no_bound"]
 
 BOUND = 0.9  # an engine that is busy for this fraction of the time bounds the program
+HOST = 0.5  # if calls and the program's own code take this part of the critical path, the host bounds the program
+LISTED = 0.05  # of the duration: parts of the critical path that take less are not listed
 
 _SUBJECTS = {
     "copy to device": "Copies to the device",
@@ -73,14 +75,20 @@ def no_bound(facts: Facts) -> Iterator[Finding]:
     busy = length(busiest[3])
     if facts.matters(busy, BOUND):
         return
-    parts = [(name, time) for name, time in facts.path.totals.items() if facts.matters(time, 0.05)]
-    chain = ", ".join(f"{name} {percent_text(facts.share(time))}" for name, time in parts)
+    totals = facts.path.totals
+    parts = [
+        f"{percent_text(facts.share(time))} {name}"
+        for name, time in totals.items()
+        if facts.matters(time, LISTED)
+    ]
+    of_host = sum(totals.get(name, 0) for name in ("call", "host program", "launch latency"))
+    subject = "The host" if facts.matters(of_host, HOST) else "No engine"
     inferred = " (partly inferred)" if facts.path.inferred else ""
     yield Finding(
         "no bound",
-        f"No engine bounds the program: the busiest one, {busiest[1]}, works {percent_text(facts.share(busy))} of "
+        f"{subject} bounds the program: the busiest engine, {busiest[1]}, works {percent_text(facts.share(busy))} of "
         f"{time_text(facts.duration)}, and no device works {percent_text(facts.share(length(facts.idle)))} of it. "
-        f"The longest chain{inferred} has {chain}.",
+        f"The critical path{inferred} is {', '.join(parts)}.",
         "",
         None,
         facts.path.hops["row"][facts.path.hops["row"] >= 0],
