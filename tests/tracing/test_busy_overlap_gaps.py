@@ -91,7 +91,7 @@ def test_gaps_without_an_argument_are_the_times_when_no_device_works():
     trace = Trace.from_spans(
         [
             {"kind": "call", "start": 0, "end": 90},
-            {"kind": "kernel", "start": 10, "end": 20},
+            {"kind": "kernel", "start": 10, "end": 20, "graph": 2},
             {"kind": "graph", "start": 10, "end": 60},
             {"kind": "event record", "start": 25, "end": 26},
             {"kind": "memset", "start": 50, "end": 60},
@@ -103,6 +103,14 @@ def test_gaps_without_an_argument_are_the_times_when_no_device_works():
         (20, 50, rows["kernel"], rows["memset"]),
         (60, 90, rows["memset"], -1),
     ]
+
+
+def test_a_graph_without_known_nodes_is_work():
+    graph = {"kind": "graph", "device": "cuda:0", "stream": 7, "start": 10, "end": 60}
+    node = {"kind": "kernel", "device": "cuda:0", "stream": 7, "start": 10, "end": 20, "graph": 0}
+    for selection in ("cuda:0", 7):
+        assert Trace.from_spans([graph], duration=100).busy(selection) == 0.5
+        assert Trace.from_spans([graph, node], duration=100).busy(selection) == 0.1
 
 
 def two_devices():

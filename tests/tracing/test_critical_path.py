@@ -171,6 +171,25 @@ def test_without_reasons_a_copy_waits_for_its_engine():
 
 
 @pytest.mark.parametrize(
+    "wait",
+    [
+        {"kind": "event wait", "start": 30, "end": 30, "stream": 8},
+        call("cudaStreamWaitEvent", 30, 31, stream=8),
+    ],
+)
+def test_without_reasons_work_after_an_event_wait_follows_another_stream(wait):
+    rows = [
+        call("cudaLaunchKernel", 0, 20),
+        kernel("a", 20, 80, stream=7, call=0),
+        call("cudaLaunchKernel", 35, 40),
+        kernel("b", 82, 90, stream=8, call=2),
+    ]
+    assert hops(gpu(rows))[-1] == ("b", 82, 90, "issued")
+    assert hops(gpu([*rows, wait]))[-1] == ("b", 82, 90, "event")
+    assert hops(gpu([*rows, {**wait, "stream": 7}]))[-1] == ("b", 82, 90, "issued")
+
+
+@pytest.mark.parametrize(
     "name", ["cudaStreamSynchronize", "cudaStreamSynchronize_ptsz", "cudaDeviceSynchronize_v3020"]
 )
 def test_without_causes_a_wait_ends_with_the_last_work(name):

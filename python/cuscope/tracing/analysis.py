@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .intervals import length, union
-from .selection import DEVICE_WORK, lanes, of_kinds, select
+from .selection import device_work, lanes, select
 
 if TYPE_CHECKING:
     from .trace import Trace
@@ -59,7 +59,7 @@ def busy(trace: Trace, what: Any = None) -> float | dict[str, float]:
 
 def gaps(trace: Trace, what: Any = None) -> np.ndarray:
     """See `Trace.gaps`."""
-    mask = of_kinds(trace.spans, *DEVICE_WORK) if what is None else select(trace, what)
+    mask = device_work(trace.spans) if what is None else select(trace, what)
     rows = np.flatnonzero(mask)
     starts, ends = _times(trace, mask)
     some = ends > starts

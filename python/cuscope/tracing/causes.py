@@ -2,7 +2,8 @@
 
 A GPU does not tell why a piece of work started. Then the latest of these ends is taken for the cause: of the work before
 it in its stream, of the work before it on its copy engine, and of the call that issued it. A call that waits is taken to
-have waited for the work that ended last before the call did.
+have waited for the work that ended last before the call did. Work after a wait for an event may also have waited for the
+last end in any stream.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .selection import DEVICE_WORK, STREAM_WORK, of_kinds, rows_by
+from .selection import device_work, of_kinds, rows_by, stream_work
 
 if TYPE_CHECKING:
     from .trace import Trace
 
-__all__ = ["Causes", "causes_of", "function_of", "nodes_end", "waiting_calls"]
+__all__ = ["Causes", "causes_of", "function_of", "waiting_calls"]
 
 # The functions that wait for a device. Those with a stream as argument wait for it alone.
 _WAITS = {
@@ -71,7 +72,7 @@ def _latest_before(rows: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np
     return np.asarray(by_end[np.searchsorted(ends[by_end[1:]], starts[rows], "right")])
 
 
-def nodes_end(spans: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _last_nodes(spans: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows of launches of graphs whose nodes are known, and for each the node that ended last."""
     nodes = np.flatnonzero(spans["graph"] >= 0)
     order = nodes[np.lexsort((spans["end"][nodes], spans["graph"][nodes]))]
@@ -85,12 +86,12 @@ def causes_of(trace: Trace) -> Causes:
     starts, ends = np.ascontiguousarray(spans["start"]), np.ascontiguousarray(spans["end"])
     cause, reason = spans["cause"].copy(), spans["reason"].copy()
     inferred = np.zeros(len(spans), bool)
-    launches, last_nodes = nodes_end(spans)
+    launches, last_nodes = _last_nodes(spans)
     instead = np.arange(-1, len(spans))  # the work that ended last in place of the launch of a graph
     instead[launches + 1] = last_nodes
     cause = instead[cause + 1]
 
-    work = of_kinds(spans, *STREAM_WORK)
+    work = stream_work(spans)
     unknown = work & (reason == "") & (cause < 0)
     if unknown.any():
         _infer_work(spans, work, unknown, starts, ends, cause, reason)
@@ -136,13 +137,36 @@ def _infer_work(
         better = unknown[rows] & (before >= 0) & (ends[before] > latest[rows])
         chosen = rows[better]
         cause[chosen], reason[chosen], latest[chosen] = before[better], why, ends[before[better]]
+    everything = np.flatnonzero(work)
+    before = _latest_before(everything, starts, ends)
+    better = (unknown & _after_event_waits(spans, work, starts))[everything] & (before >= 0)
+    better &= ends[before] > latest[everything]
+    chosen = everything[better]
+    cause[chosen], reason[chosen] = before[better], "event"
+
+
+def _after_event_waits(spans: np.ndarray, work: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Which work was issued after a wait of its stream for an event, without other work between them."""
+    found = np.zeros(len(spans), bool)
+    waits = (spans["kind"] == "event wait") | (
+        of_kinds(spans, "call") & (spans["name"] == "cudaStreamWaitEvent")
+    )
+    rows = np.flatnonzero((work | waits) & (spans["stream"] >= 0))
+    if not waits.any():
+        return found
+    call = spans["call"]
+    issued = np.where(call >= 0, starts[call], starts)
+    for inside in rows_by(spans["stream"][rows], rows).values():
+        order = inside[np.argsort(issued[inside], kind="stable")]
+        found[order[1:]] = waits[order[:-1]]
+    return np.asarray(found & work)
 
 
 def _infer_waits(
     spans: np.ndarray, silent: np.ndarray, starts: np.ndarray, ends: np.ndarray, cause: np.ndarray
 ) -> None:
     """Write the cause of calls that wait: the last end within the call, of its stream if the call names one."""
-    work = np.flatnonzero(of_kinds(spans, *DEVICE_WORK, "host function"))
+    work = np.flatnonzero(device_work(spans) | (spans["kind"] == "host function"))
     calls = np.flatnonzero(silent)
     by_stream = rows_by(spans["stream"][work], work)
     for stream, waiting in rows_by(spans["stream"][calls], calls).items():

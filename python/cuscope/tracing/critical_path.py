@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .causes import Causes, causes_of, nodes_end
-from .selection import STREAM_WORK, of_kinds
+from .causes import Causes, causes_of
+from .selection import stream_work
 from .units import percent_text, time_text
 
 if TYPE_CHECKING:
@@ -149,8 +149,7 @@ def _calls_before(spans: np.ndarray) -> np.ndarray:
 
 def _walk(spans: np.ndarray, known: Causes) -> list[tuple[int, int, int, str]]:
     """The parts (row, start, end, reason) of spans on the path, from the last one back to the first one."""
-    candidates = of_kinds(spans, *STREAM_WORK, "call", "graph")
-    candidates[nodes_end(spans)[0]] = False  # the nodes stand for their launch
+    candidates = stream_work(spans) | (spans["kind"] == "call")
     rows = np.flatnonzero(candidates)
     if len(rows) == 0:
         return []

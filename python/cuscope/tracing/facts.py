@@ -10,7 +10,7 @@ import numpy as np
 from .causes import Causes, causes_of, function_of, waiting_calls
 from .critical_path import CriticalPath
 from .intervals import complement, union
-from .selection import DEVICE_WORK, STREAM_WORK, devices_of, of_kinds, rows_by
+from .selection import device_work, devices_of, of_kinds, rows_by, stream_work
 from .spans import ENGINES
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Facts:
 
     @cached_property
     def work(self) -> np.ndarray:
-        return of_kinds(self.spans, *DEVICE_WORK)
+        return device_work(self.spans)
 
     @cached_property
     def calls(self) -> np.ndarray:
@@ -176,7 +176,7 @@ class Facts:
     def _ends_before_in_stream(self) -> np.ndarray:
         """When the span before each span in its stream ended; 0: none."""
         found = np.zeros(len(self.spans), np.int64)
-        rows = np.flatnonzero(of_kinds(self.spans, *STREAM_WORK) & (self.spans["graph"] < 0))
+        rows = np.flatnonzero(stream_work(self.spans) & (self.spans["graph"] < 0))
         for inside in rows_by(self.spans["stream"][rows], rows).values():
             found[inside[1:]] = np.maximum.accumulate(self.ends[inside])[:-1]
         return found

@@ -12,11 +12,10 @@ from .spans import ENGINES, KINDS
 if TYPE_CHECKING:
     from .trace import Trace
 
-__all__ = ["DEVICE_WORK", "STREAM_WORK", "lanes", "of_kinds", "select"]
+__all__ = ["device_work", "devices_of", "lanes", "of_kinds", "rows_by", "select", "stream_work"]
 
-# A device that does one of these works. A stream also holds host functions and operations on memory and semaphores.
-DEVICE_WORK = ("kernel", "copy", "memset")
-STREAM_WORK = (*DEVICE_WORK, "host function", "memory operation", "semaphore")
+_DEVICE_WORK = ("kernel", "copy", "memset")
+_STREAM_WORK = (*_DEVICE_WORK, "host function", "memory operation", "semaphore")
 MOST_NAMES = 10  # that an error lists
 
 
@@ -27,8 +26,26 @@ def of_kinds(spans: np.ndarray, *kinds: str) -> np.ndarray:
     return np.fromiter(map(set(kinds).__contains__, spans["kind"].tolist()), bool, len(spans))
 
 
+def _bare_graphs(spans: np.ndarray) -> np.ndarray:
+    """The launches of graphs without a known node. They stand for the work of their nodes."""
+    bare = of_kinds(spans, "graph")
+    nodes = spans["graph"]
+    bare[nodes[nodes >= 0]] = False
+    return bare
+
+
+def device_work(spans: np.ndarray) -> np.ndarray:
+    """Which spans are work of a device: kernels, copies, memsets, and graphs without known nodes."""
+    return np.asarray(of_kinds(spans, *_DEVICE_WORK) | _bare_graphs(spans))
+
+
+def stream_work(spans: np.ndarray) -> np.ndarray:
+    """Which spans hold a stream: work of a device, host functions, operations on memory and semaphores."""
+    return np.asarray(of_kinds(spans, *_STREAM_WORK) | _bare_graphs(spans))
+
+
 def _of_stream(spans: np.ndarray, number: int) -> np.ndarray:
-    return np.asarray(of_kinds(spans, *STREAM_WORK) & (spans["stream"] == number))
+    return np.asarray(stream_work(spans) & (spans["stream"] == number))
 
 
 def devices_of(trace: Trace) -> list[str]:
@@ -73,7 +90,7 @@ def lanes(trace: Trace) -> dict[str, np.ndarray]:
             rows = np.flatnonzero(here & (spans["engine"] == engine))
             if len(rows):
                 found[engine if len(devices) == 1 else f"{device} {engine}"] = rows
-    work = np.flatnonzero(of_kinds(spans, *STREAM_WORK))
+    work = np.flatnonzero(stream_work(spans))
     by_stream = rows_by(spans["stream"][work], work)
     for label, number in _labels(trace).items():
         if number in by_stream:
@@ -96,7 +113,7 @@ def select(trace: Trace, what: Any) -> np.ndarray:
             return np.asarray(spans["engine"] == what, bool)
         devices = devices_of(trace)
         if what in devices:
-            return np.asarray(of_kinds(spans, *DEVICE_WORK) & (spans["device"] == what))
+            return np.asarray(device_work(spans) & (spans["device"] == what))
         device, _, engine = what.partition(" ")
         if device in devices and engine in ENGINES[1:]:
             return np.asarray((spans["device"] == device) & (spans["engine"] == engine), bool)

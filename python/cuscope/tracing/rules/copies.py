@@ -40,9 +40,9 @@ def pageable_copies(facts: Facts) -> Iterator[Finding]:
     kernels = facts.when(facts.kernels)
     for line, rows in facts.by_line(facts.copies & facts.spans["pageable"]).items():
         times = facts.when(rows)
-        if not facts.matters(length(times)):
-            continue
         takes, bytes_ = length(times), int(facts.spans["bytes"][rows].sum())
+        if not facts.matters(takes) or not bytes_:
+            continue
         calls = np.unique(facts.call[rows])
         held = length(facts.when(calls[calls >= 0]))
         host = f" The host stays in the calls for {time_text(held)}." if held else ""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from ..facts import Facts
 from ..findings import Finding
 from ..intervals import difference, length
-from ..selection import STREAM_WORK, of_kinds
 from ..units import count_text, percent_text, time_text
 
 __all__ = ["bounding_engine", "dropped_spans", "no_bound"]
@@ -68,8 +67,7 @@ def bounding_engine(facts: Facts) -> Iterator[Finding]:
 
 def no_bound(facts: Facts) -> Iterator[Finding]:
     """No engine is busy nearly all the time: the order of the work, or the host, makes the program long."""
-    device_work = of_kinds(facts.spans, *STREAM_WORK) & (facts.takes > 0)
-    if not facts.engines or (facts.spans["engine"][device_work & facts.work] == "").any():
+    if not facts.engines or (facts.spans["engine"][facts.work & (facts.takes > 0)] == "").any():
         return  # nothing to compare, or engines that the trace does not know
     busiest = max(facts.engines, key=lambda found: length(found[3]))
     busy = length(busiest[3])
