@@ -101,7 +101,7 @@ ROWS = st.fixed_dictionaries(
     st.sampled_from(["simulation", "cupti", "events"]),
 )
 @settings(max_examples=300, deadline=None)
-def test_no_trace_makes_it_fail_and_no_saving_exceeds_the_time_of_its_trace(rows, random, source):
+def test_no_trace_makes_it_fail_and_no_saving_is_negative(rows, random, source):
     for row in rows:
         row["end"] += row["start"]
         for relation in ("cause", "call", "graph", "range"):
