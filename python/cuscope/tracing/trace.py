@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from . import dicts, plot, saving, summary, svg, widget
+from . import analysis, dicts, plot, saving, summary, svg, widget
+from .critical_path import CriticalPath, critical_path
+from .explain import explain
+from .findings import Findings
 from .spans import SPAN, spans_from_rows
 
 __all__ = ["Trace"]
@@ -195,3 +198,98 @@ class Trace:
     def _repr_html_(self) -> str:
         # JupyterLab shows an SVG as an image, which has no hover text and does not know the theme of the page.
         return f"<div>{svg.draw(self)}</div>"
+
+    def overlap(self, a: Any, b: Any) -> float:
+        """The fraction of the time of ``a`` during which ``b`` runs, too: the part that ``b`` hides.
+
+        ``a`` and ``b`` are selections: a kind ("copy"), an engine ("copy to device"), a device ("cuda:0"), an engine of a
+        device ("cuda:0 kernels"), the name of a kernel, a call or a range, a stream, its id or its label. A span does not
+        hide itself, so ``overlap("kernel", "kernel")`` is the fraction of the time of kernels with two or more of them.
+        It is 0 if ``a`` takes no time. Raises ValueError if the trace has nothing of that name; the message lists the
+        names that it has.
+
+        >>> from cuscope.tracing import Trace
+        >>> t = Trace.from_spans([
+        ...     {"kind": "copy", "start": 0, "end": 100, "device": "host:0"},
+        ...     {"kind": "kernel", "start": 75, "end": 300, "device": "host:0"},
+        ... ])
+        >>> t.overlap("copy", "kernel")
+        0.25
+        """
+        return analysis.overlap(self, a, b)
+
+    @overload
+    def busy(self) -> dict[str, float]: ...
+    @overload
+    def busy(self, what: Any) -> float: ...
+
+    def busy(self, what: Any = None) -> float | dict[str, float]:
+        """The fraction of the trace's duration during which ``what``, a selection as in `overlap`, runs.
+
+        Without an argument: a dictionary with the fraction of each engine and each stream that worked. Its keys are
+        selections, too. If the trace has several devices, the keys begin with the device.
+
+        >>> from cuscope.tracing import Trace
+        >>> work = {"kind": "kernel", "device": "host:0", "engine": "kernels", "stream": 7}
+        >>> t = Trace.from_spans([{**work, "start": 0, "end": 150}], duration=200)
+        >>> t.busy("kernels"), t.busy()
+        (0.75, {'kernels': 0.75, 'stream 7': 0.75})
+        """
+        return analysis.busy(self, what)
+
+    def gaps(self, what: Any = None) -> np.ndarray:
+        """The times during which ``what``, a selection as in `overlap`, does not run; None: no device works.
+
+        The answer is a structured array in the order of time with the fields start and end in nanoseconds, and after and
+        before: the rows in `spans` of the work on both sides, -1 at the start and the end of the trace. Spans that take
+        no time are left out. So the gaps and `busy` add up to the duration.
+
+        >>> from cuscope.tracing import Trace
+        >>> t = Trace.from_spans([
+        ...     {"kind": "kernel", "start": 0, "end": 10, "device": "host:0"},
+        ...     {"kind": "kernel", "start": 30, "end": 40, "device": "host:0"},
+        ... ])
+        >>> t.gaps().tolist()
+        [(10, 30, 0, 1)]
+        """
+        return analysis.gaps(self, what)
+
+    def critical_path(self) -> CriticalPath:
+        """The chain of spans that made the trace as long as it was: each one started when the one before it ended.
+
+        It goes back from the last end: from work to its cause or, if the host had just issued it, to its call; from a call
+        to the call before it on its thread or, if the call waited, to the work that it waited for. A GPU does not tell
+        causes. There the path takes the latest end in the same stream or on the same copy engine; such a hop is marked
+        as inferred.
+
+        >>> from cuscope.tracing import Trace
+        >>> t = Trace.from_spans([
+        ...     {"kind": "call", "name": "cudaLaunchKernel", "start": 0, "end": 3000, "thread": 0, "line": "p.py:7"},
+        ...     {"kind": "kernel", "name": "add", "start": 3400, "end": 9000, "call": 0, "reason": "issued"},
+        ... ])
+        >>> t.critical_path()
+        critical path, 9 us in 3 hops: kernel 5.6 us (62 %), call 3 us (33 %), launch latency 400 ns (4 %)
+            start     takes  hop                                      started by       line
+             0 ns      3 us  call cudaLaunchKernel                                     p.py:7
+             3 us    400 ns  (launch latency)
+           3.4 us    5.6 us  kernel add                               issued           p.py:7
+        """
+        return critical_path(self)
+
+    def explain(self) -> Findings:
+        """What bounds the program, and what to change, in sentences with numbers and the line of the program.
+
+        The answer prints as a list of sentences. Each element of its ``findings`` has the sentence, the name of its rule,
+        the line, the weight (the most nanoseconds that the change can save; None: not computed) and the rows in `spans` that
+        it is about. The sentences about the whole program come first, then advice by descending weight. Savings
+        do not add up: two sentences may be about the same time. A rule says nothing if the trace does not have the
+        columns that it needs, as on a GPU, which does not tell why work started.
+
+        >>> from cuscope.tracing import Trace
+        >>> copy = {"kind": "copy", "engine": "copy to device", "device": "host:0", "line": "p.py:12"}
+        >>> t = Trace.from_spans([{**copy, "start": 0, "end": 970, "bytes": 9000}], duration=1000)
+        >>> print(t.explain())
+        - Copies to the device bound the program: they are busy 970 ns of 1 us (97 %). Copy fewer bytes, for
+          example in a smaller dtype, or keep arrays on the device.
+        """
+        return explain(self)
