@@ -56,7 +56,6 @@ from ._core import (
     Texture,
     WaitValue,
     WriteValue,
-    add_host_device,
     all,
     any,
     argmax,
@@ -95,6 +94,7 @@ from ._core import (
 )
 from ._errors import CaptureError, CompileError, CudaError, OutOfMemoryError, PendingWarning
 from ._matmul import Matmul, Variant, matmul
+from ._models import Model, add_host_device, model, models
 from ._reduce import Reduce, reduce
 from .tracing import range, trace
 
@@ -105,8 +105,10 @@ __version__: str = build_config["version"]
 
 __all__ = [
     # devices
-    "Device", "DeviceProperties", "MemoryInfo", "add_host_device", "current_device", "devices", "set_device",
-    "synchronize", "clock", "host_work", "trace",
+    "Device", "DeviceProperties", "MemoryInfo", "current_device", "devices", "set_device", "synchronize", "clock",
+    "host_work",
+    # models of simulated devices
+    "Model", "add_host_device", "model", "models",
     # streams and events
     "Event", "ExternalSemaphore", "MemoryBarrier", "Stream", "WaitValue", "WriteValue", "as_stream", "current_stream",
     # memory
@@ -127,7 +129,7 @@ __all__ = [
     # the commands in flight
     "Pending", "PendingReason", "PendingWarning", "PendingWork", "pending",
     # traces
-    "range", "tracing",
+    "range", "trace", "tracing",
     # errors
     "CaptureError", "CompileError", "CudaError", "OutOfMemoryError",
     # about

@@ -167,15 +167,10 @@ DevicePtr add_host_device(const std::string& model) {
     if (!runtime) throw Error(Status::not_supported, "cuscopeAddDevice", "this build has no host runtime");
     int ordinal = 0;
     const Status status = runtime->add_device(&ordinal, model.c_str());
-    if (status == Status::invalid_value) {
-        std::string detail = runtime->error_detail();
-        runtime->get_last_error();
-        throw std::invalid_argument("model: '" + model +
-                                    "': " + (detail.empty() ? "there is no such device model" : detail));
-    }
     if (status != Status::success) {
         const std::string detail = runtime->error_detail();
         runtime->get_last_error();
+        if (status == Status::invalid_value) throw std::invalid_argument("model: " + detail);
         throw Error(status, "cuscopeAddDevice", detail);
     }
     return device_of("host", runtime, ordinal);
