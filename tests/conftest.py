@@ -35,8 +35,8 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 import pytest  # noqa: E402
 
-# The files whose tests keep a process busy for longest, the longest first. Parallel runs begin with them: by itself,
-# pytest-xdist begins with the files of the most tests, and then a few long tests end the run on one processor.
+# The files whose tests take longest, the longest first. Parallel runs begin with them. Otherwise a few long tests may
+# be left at the end, and keep one processor busy.
 LONGEST_FILES = (
     "test_kernel_files.py",
     "test_half.py",
