@@ -6,6 +6,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "core/trace/recording.hpp"
 #include "runtime/process.hpp"
 #include "runtime/registry.hpp"
 
@@ -31,8 +32,13 @@ DevicePtr device_of(const std::string& kind, const std::shared_ptr<Runtime>& run
         if (found != known().devices.end()) return found->second;
     }
     auto made = std::make_shared<Device>(runtime, ordinal, kind + ":" + std::to_string(ordinal));
-    const std::lock_guard lock(known().mutex);
-    return known().devices.try_emplace({kind, ordinal}, std::move(made)).first->second;
+    DevicePtr device;
+    {
+        const std::lock_guard lock(known().mutex);
+        device = known().devices.try_emplace({kind, ordinal}, std::move(made)).first->second;
+    }
+    trace_device(*device);
+    return device;
 }
 
 int device_count(Runtime& runtime, Status* status) {

@@ -11,6 +11,7 @@ Machine::Machine()
     : timeline([this](Command* command) { effects.add(command); },
                [this](Command* command) {
                    note_progress();
+                   if (recorder_ != nullptr) record(*command);
                    effects.ended(command);
                },
                {[this] { return effects.undone(); },
