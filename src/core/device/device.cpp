@@ -371,8 +371,9 @@ bool Device::hurry() {
                         std::make_move_iterator(retired.end()));
         has_work_ = true;
     }
+    const std::size_t before = this->retired();
     sweep(all);
-    return any || swept;
+    return any || swept || this->retired() < before;
 }
 
 bool Device::reclaim() {
