@@ -9,6 +9,7 @@
 #include "core/graph/capture.hpp"
 #include "core/memory/mem_pool.hpp"
 #include "core/memory/memory.hpp"
+#include "core/memory/small_blocks.hpp"
 #include "core/memory/staging.hpp"
 #include "core/stream/host_task.hpp"
 #include "core/stream/stream.hpp"
@@ -201,6 +202,7 @@ void Device::synchronize() {
     refuse_while_captured(*this, "cudaDeviceSynchronize");
     const DeviceScope scope(*this);
     const RelaxedCapture relaxed(*this);  // captures on other devices, which the wait would invalidate
+    release_small_blocks(*this);
     check_wait(runtime().device_synchronize(), "cudaDeviceSynchronize");
     if (has_work_.load(std::memory_order_relaxed)) {
         sweep(all);
@@ -221,10 +223,11 @@ void Device::reset() {
     std::deque<Retired> retired;
     std::vector<PutOff> put_off;
     std::deque<std::pair<unsigned long long, std::exception_ptr>> failures;
-    std::shared_ptr<void> pool;
+    std::shared_ptr<void> pool, results;
     {
         const std::lock_guard lock(mutex_);
         pool.swap(current_pool_);
+        results.swap(result_pool_);
         events_.clear();
         reached_by_.clear();
         copied_by_.clear();
@@ -257,6 +260,16 @@ std::shared_ptr<void> Device::current_pool() {
 void Device::set_current_pool(std::shared_ptr<void> pool) {
     const std::lock_guard lock(mutex_);
     current_pool_.swap(pool);
+}
+
+std::shared_ptr<void> Device::result_pool() {
+    const std::lock_guard lock(mutex_);
+    return result_pool_;
+}
+
+void Device::set_result_pool(std::shared_ptr<void> pool) {
+    const std::lock_guard lock(mutex_);
+    result_pool_.swap(pool);
 }
 
 void Device::check_wait(Status status, const char* call) {
@@ -378,15 +391,18 @@ bool Device::hurry() {
                         std::make_move_iterator(retired.end()));
         has_work_ = true;
     }
+    const std::size_t before = this->retired();
     sweep(all);
-    return any || swept;
+    return any || swept || this->retired() < before;
 }
 
 bool Device::reclaim() {
-    if (!has_work_.load(std::memory_order_relaxed) || !GivingBack()) return false;
+    const auto results = std::static_pointer_cast<MemPool>(result_pool());
+    if ((!has_work_.load(std::memory_order_relaxed) && !results) || !GivingBack()) return false;
     runtime().get_last_error();
     check_wait(runtime().device_synchronize(), "cudaDeviceSynchronize");
     sweep(all);
+    if (results) results->trim(0);
     return true;
 }
 

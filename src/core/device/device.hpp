@@ -141,6 +141,9 @@ class Device : public std::enable_shared_from_this<Device> {
     // The object that represents the device's current memory pool; null: its default pool.
     std::shared_ptr<void> current_pool();
     void set_current_pool(std::shared_ptr<void> pool);
+    // The pool for large results of operations; null: not made yet.
+    std::shared_ptr<void> result_pool();
+    void set_result_pool(std::shared_ptr<void> pool);
 
     // Exceptions of host functions, oldest first.
     void store_failure(unsigned long long stream, std::exception_ptr failure);
@@ -183,7 +186,7 @@ class Device : public std::enable_shared_from_this<Device> {
     std::size_t put_off_host_bytes_ = 0;
     std::deque<Retired> retired_;
     std::vector<EventHandle> events_;
-    std::shared_ptr<void> current_pool_;
+    std::shared_ptr<void> current_pool_, result_pool_;
     std::vector<int> reached_by_;  // ordinals
     std::vector<int> copied_by_;   // devices that may access the pools here in copies
     std::deque<std::pair<unsigned long long, std::exception_ptr>> failures_;
