@@ -143,6 +143,7 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int
       generation_(device->generation()),
       serial_(next_serial()),
       notes_(!device->simulated()) {
+    device->note_used();
     ask_what_it_is();
 }
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/activity.hpp"
+
 namespace cuscope::host {
 
 using Time = std::int64_t;  // nanoseconds of simulated time
@@ -127,7 +129,17 @@ struct Command {
     // depend on the result of the effect.
     std::function<void(Command*)> next;
 
+    // For traces; numbers begin with 1. `call`: the number of the call that issued it. `graph`: the number of
+    // the launch that it is a node of. `ready`: when all dependencies had ended. `cause`: the number of the
+    // command whose end let it start, which `reason` explains.
+    std::uint64_t call = 0, graph = 0, cause = 0;
+    std::uint32_t label = 0;  // a name in place of the kernel's, as an index into names()
+    Time ready = -1;
+    ActivityReason reason = ActivityReason::unknown;
+
     int references = 0;
+
+    std::uint64_t number() const { return sequence + 1; }
 
     // Copies the work and the cost of `model`, but not its time, place or dependencies.
     void imitate(const Command& model) {

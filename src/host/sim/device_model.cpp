@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "host/sim/derived_models.hpp"
+
 namespace cuscope::host {
 
 namespace {
@@ -307,8 +309,9 @@ DeviceModel c1060() {
             .greatest_priority = 0};
 }
 
-const std::array<DeviceModel, 4>& models() {
-    static const std::array<DeviceModel, 4> all{h200(), k20x(), fermi(), c1060()};
+const std::array<DeviceModel, 7>& models() {
+    static const std::array<DeviceModel, 7> all{h200(),  h100_of(h200()), a100_of(h200()),      k20x(),
+                                                fermi(), c1060(),         no_overlap_of(h200())};
     return all;
 }
 

@@ -56,6 +56,8 @@ Command* Timeline::make(SimStream& stream) {
     command->device = stream.device;
     command->priority = stream.priority;
     command->sequence = next_sequence_++;
+    command->call = call_context().call;
+    command->label = call_context().label;
     command->issued = std::max(now_ + devices_[stream.device]->model->submit_latency_ns, time_);
     return command;
 }
