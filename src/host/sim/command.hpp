@@ -73,7 +73,11 @@ struct Command {
     Time issued = 0;    // when it becomes visible to the device
     Time started = -1;  // -1: not yet
     Time ended = -1;
-    Time duration = 0;                  // compute: the duration of one block
+    Time duration = 0;                  // compute: the duration of one block; engines: the time on the engine
+    Time lead = 0;                      // engines: from `ready` to the engine, beside other commands
+    Time finish = 0;                    // engines: from leaving the engine to the end, beside other commands
+    Time ready = -1;                    // engines: when it could start
+    bool on_link = false;               // a copy that shares the link to the host with the other direction
     bool duration_from_effect = false;  // at least `duration`; the effect's run tells
     bool due = false;                   // the effect has been requested
     bool resolved = true;               // the duration is known
@@ -94,6 +98,7 @@ struct Command {
     // block
     std::int64_t blocks_waiting = 0, blocks_left = 0, blocks_open = 0;
     std::int64_t block_units = 0;
+    int placement_open = -1;  // the room of blocks_open
     int priority = 0;
     Command* signalled_with = nullptr;  // a later kernel; other commands see both end together
     std::vector<Command*> unsignalled;  // earlier kernels that are signalled with this one
@@ -140,6 +145,9 @@ struct Command {
     void imitate(const Command& model) {
         engine = model.engine;
         duration = model.duration;
+        lead = model.lead;
+        finish = model.finish;
+        on_link = model.on_link;
         duration_from_effect = model.duration_from_effect;
         watches = model.watches;
         observable = model.observable;
