@@ -111,7 +111,7 @@ void Machine::record(const Command& command) {
     record.start = command.started;
     record.end = command.ended;
     record.issued = command.issued;
-    record.ready = command.ready;
+    record.ready = command.met;
     record.reason = command.reason;
     record.engine = engine_of(command.engine);
     record.device = index_of_name("host:" + std::to_string(command.device));

@@ -76,7 +76,7 @@ struct Command {
     Time duration = 0;                  // compute: the duration of one block; engines: the time on the engine
     Time lead = 0;                      // engines: from `ready` to the engine, beside other commands
     Time finish = 0;                    // engines: from leaving the engine to the end, beside other commands
-    Time ready = -1;                    // engines: when it could start
+    Time ready = -1;                    // when its engine or the multiprocessors could have it
     bool on_link = false;               // a copy that shares the link to the host with the other direction
     bool duration_from_effect = false;  // at least `duration`; the effect's run tells
     bool due = false;                   // the effect has been requested
@@ -130,11 +130,11 @@ struct Command {
     std::function<void(Command*)> next;
 
     // For traces; numbers begin with 1. `call`: the number of the call that issued it. `graph`: the number of
-    // the launch that it is a node of. `ready`: when all dependencies had ended. `cause`: the number of the
+    // the launch that it is a node of. `met`: when all dependencies had ended. `cause`: the number of the
     // command whose end let it start, which `reason` explains.
     std::uint64_t call = 0, graph = 0, cause = 0;
     std::uint32_t label = 0;  // a name in place of the kernel's, as an index into names()
-    Time ready = -1;
+    Time met = -1;
     ActivityReason reason = ActivityReason::unknown;
 
     int references = 0;

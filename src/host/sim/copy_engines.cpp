@@ -58,6 +58,10 @@ void Timeline::start_next(Device& device, CopyEngine& engine) {
     engine.running = command;
     if (streams_copies(command)) engine.last = command->stream;
     command->started = time_;
+    if (command->ready < time_) {  // the engine was busy
+        command->reason = ActivityReason::engine;
+        command->cause = engine.left_by;
+    }
     if (command->duration_from_effect) {
         unresolved_.push_back(command);
     } else {
@@ -113,6 +117,7 @@ Command* Timeline::next_of_stream(const Device& device, const Command* command) 
 
 void Timeline::leave_engine(Device& device, CopyEngine& engine) {
     const bool on_link = engine.running->on_link;
+    engine.left_by = engine.running->number();
     engine.running = nullptr;
     if (on_link) share_link(device);
     to_start_.emplace_back(&device, &engine);

@@ -22,6 +22,7 @@ int Timeline::add_device(const DeviceModel& model) {
     auto device = std::make_unique<Device>(
         Device{.model = &model, .multiprocessors = Multiprocessors(model.properties.multiprocessor_count)});
     device->queues.resize(model.separate_copy_queues ? 3 : model.hardware_queues);
+    device->left_queues.resize(device->queues.size());
     devices_.push_back(std::move(device));
     return static_cast<int>(devices_.size()) - 1;
 }
@@ -147,13 +148,18 @@ void Timeline::enqueue_now(Command* command, std::span<Command* const> after) {
     command->issued = time_;
     command->arrived = true;
     command->line = Line::graph;
+    command->met = time_;
+    command->reason = ActivityReason::graph;
     ++pending_;
     if (command->unmet == 0) now_ready(command);
 }
 
 void Timeline::release_hold(Command* command, std::span<Command* const> after) {
     for (Command* on : after) depend(command, on);
-    if (--command->unmet == 0 && command->arrived) now_ready(command);
+    if (--command->unmet > 0) return;
+    command->met = time_;
+    command->reason = ActivityReason::graph;
+    if (command->arrived) now_ready(command);
 }
 
 void Timeline::enqueue_beside(Command* command, Command* kernel, Moment moment) {
@@ -272,7 +278,26 @@ void Timeline::arrive(Device& device) {
     device.arrivals.pop_front();
     command->arrived = true;
     if (command->queue >= 0) device.queues[command->queue].push_back(command);
-    if (command->unmet == 0) now_ready(command);
+    if (command->unmet == 0) {
+        command->met = time_;
+        command->reason = ActivityReason::issued;
+        command->cause = 0;
+        now_ready(command);
+    }
+}
+
+void Timeline::note_met(Command* command, const Command* dependency) const {
+    command->met = time_;
+    command->cause = dependency->number();
+    if (command->line == Line::graph || dependency->line == Line::graph) {
+        command->reason = ActivityReason::graph;
+    } else if (command->stream == dependency->stream) {
+        command->reason = ActivityReason::stream_order;
+    } else if (command->stream->legacy || dependency->stream->legacy) {
+        command->reason = ActivityReason::default_stream;
+    } else {
+        command->reason = ActivityReason::event;
+    }
 }
 
 void Timeline::now_ready(Command* command) {
@@ -324,7 +349,12 @@ void Timeline::look_at_queue(Device& device, int index) {
     while (!queue.empty()) {
         Command* command = queue.front();
         if (command->unmet > 0 || command->handed_over) return;
+        if (command->met < time_) {  // it was behind another command in the queue
+            command->reason = ActivityReason::queue;
+            command->cause = device.left_queues[static_cast<std::size_t>(index)];
+        }
         if (command->engine == Engine::none) {
+            device.left_queues[static_cast<std::size_t>(index)] = command->number();
             queue.pop_front();
             pass(command);
         } else if (command->engine == Engine::compute) {
@@ -352,6 +382,7 @@ void Timeline::pass(Command* command) {
 
 void Timeline::add_grid(Device& device, Command* command) {
     command->handed_over = true;
+    command->ready = time_;
     const auto after =
         std::upper_bound(device.grids.begin(), device.grids.end(), command,
                          [](const Command* a, const Command* b) { return a->priority < b->priority; });
@@ -361,6 +392,7 @@ void Timeline::add_grid(Device& device, Command* command) {
 
 void Timeline::leave_queue(Device& device, Command* command) {
     if (command->queue < 0) return;
+    device.left_queues[static_cast<std::size_t>(command->queue)] = command->number();
     device.queues[command->queue].pop_front();
     to_look_at_.emplace_back(command->device, command->queue);
 }
@@ -384,6 +416,10 @@ void Timeline::place_blocks(Device& device) {
         if (slots == 0) break;
         if (first) {
             grid->started = time_;
+            if (grid->ready < time_) {
+                grid->reason = ActivityReason::multiprocessors;
+                grid->cause = device.freed_by;
+            }
             ++device.resident;
             if (!grid->resolved) unresolved_.push_back(grid);
         }
@@ -458,9 +494,11 @@ void Timeline::schedule(Command* kernel, Moment moment) {
     happenings_.push({std::max(time, time_), kernel->sequence, kernel, begun ? begun_mark : triggered_mark});
 }
 
-void Timeline::let_go(std::vector<Command*>& waiting) {
+void Timeline::let_go(std::vector<Command*>& waiting, const Command* kernel) {
     for (Command* command : waiting) {
-        if (--command->unmet == 0 && command->arrived) now_ready(command);
+        if (--command->unmet > 0) continue;
+        note_met(command, kernel);
+        if (command->arrived) now_ready(command);
     }
     waiting.clear();
 }
@@ -488,13 +526,14 @@ void Timeline::happen(const Happening& happening) {
         return;
     }
     if (happening.blocks < 0) {
-        let_go(happening.blocks == begun_mark ? command->when_begun : command->when_triggered);
+        let_go(happening.blocks == begun_mark ? command->when_begun : command->when_triggered, command);
         pool_.release(command);
         return;
     }
     if (command->engine == Engine::compute) {
         if (waits_for_primary(happening)) return;
         device.multiprocessors.leave(happening.placement);
+        device.freed_by = command->number();
         command->blocks_left -= happening.blocks;
         to_place_.push_back(command->device);
         if (command->blocks_left > 0) return;
@@ -521,8 +560,8 @@ void Timeline::end(Command* command) {
     }
     if (command->engine == Engine::compute) {
         if (!untriggered_.empty()) std::erase(untriggered_, command);
-        let_go(command->when_begun);
-        let_go(command->when_triggered);
+        let_go(command->when_begun, command);
+        let_go(command->when_triggered, command);
         std::erase_if(held_, [&](const Happening& held) {
             if (held.command->primary != command) return false;
             happenings_.push(
@@ -555,11 +594,15 @@ void Timeline::signal(Command* command, bool to_kernels, bool to_others) {
     auto& dependents = command->dependents;
     std::size_t kept = 0;
     for (Command* dependent : dependents) {
-        if (dependent->engine == Engine::compute ? !to_kernels : !to_others) {
+        // Records and waits stand between kernels: a kernel that follows one must not wait for itself.
+        const bool as_kernel = dependent->engine == Engine::compute || dependent->engine == Engine::none;
+        if (as_kernel ? !to_kernels : !to_others) {
             dependents[kept++] = dependent;
             continue;
         }
-        if (--dependent->unmet == 0 && dependent->arrived) now_ready(dependent);
+        if (--dependent->unmet > 0) continue;
+        note_met(dependent, command);
+        if (dependent->arrived) now_ready(dependent);
     }
     dependents.resize(kept);
 }

@@ -122,6 +122,7 @@ class Timeline {
         Time free_at = 0;                 // when `running` leaves the engine, or the last command left it
         Time left = 0, since = 0;         // the rest of `running` at full speed, at the time `since`
         bool slowed = false;              // the other direction runs too
+        std::uint64_t left_by = 0;        // the number of the last command that left the engine
         std::int64_t timing = 0;          // counts changes of free_at: older ends are void
     };
     struct Device {
@@ -130,6 +131,8 @@ class Timeline {
         int next_queue = 0;
         std::deque<Command*> arrivals;  // ordered by `issued`
         std::vector<std::deque<Command*>> queues;
+        std::vector<std::uint64_t> left_queues;  // the number of the last command that left each queue
+        std::uint64_t freed_by = 0;              // of the last kernel that gave room back
         CopyEngine to_device, to_host, on_device, host;
         std::vector<Command*> grids;  // kernels with blocks to place; by priority, then by arrival
         Multiprocessors multiprocessors;
@@ -150,7 +153,9 @@ class Timeline {
     void want_trigger(Command* kernel);
     void apply_trigger(Command* kernel);
     void schedule(Command* kernel, Moment moment);
-    void let_go(std::vector<Command*>& waiting);
+    void let_go(std::vector<Command*>& waiting, const Command* kernel);
+    // Notes for traces why a command may start.
+    void note_met(Command* command, const Command* dependency) const;
     bool waits_for_primary(const Happening& happening);
     void apply_resolution(Command* command);
     // Commands that poll memory: see polling.cpp.
