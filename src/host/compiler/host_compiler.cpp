@@ -136,7 +136,13 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler) {
                                    "-Wno-unused-command-line-argument",
                                    "-fvisibility-global-new-delete-hidden", "-Wno-return-type-c-linkage"});
     } else {
-        flags.insert(flags.end(), {"-fno-gnu-unique", "-fno-extern-tls-init"});
+        flags.insert(flags.end(),
+                     {"-fno-gnu-unique", "-fno-extern-tls-init",
+                      // Finds the block's __shared__ memory once in a function, not once for each variable.
+                      "-ftls-model=local-dynamic",
+                      // Unrolls loops with few iterations, such as those over a tile in shared memory.
+                      "-fpeel-loops", "--param=max-completely-peel-times=32",
+                      "--param=max-completely-peeled-insns=400"});
     }
     return flags;
 }
