@@ -160,7 +160,8 @@ std::vector<std::string> counting_flags(const HostCompiler& compiler) {
                                    "-mllvm", "-tsan-instrument-read-before-write=1"});
     } else {
         // Keeps a load of a vector of four floats as one access.
-        flags.insert(flags.end(), {"-fsanitize-coverage=trace-pc", "-fno-tree-sra", "-Wno-tsan"});
+        flags.insert(flags.end(),
+                     {"-fsanitize-coverage=trace-pc", "-fno-tree-sra", "-fno-peel-loops", "-Wno-tsan"});
     }
     return flags;
 }
