@@ -35,6 +35,28 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 import pytest  # noqa: E402
 
+# The files whose tests take longest, the longest first. Parallel runs begin with them. Otherwise a few long tests may
+# be left at the end, and keep one processor busy.
+LONGEST_FILES = (
+    "test_kernel_files.py",
+    "test_half.py",
+    "test_counts.py",
+    "test_ordering_machine.py",
+    "test_wait_warnings.py",
+    "test_compiling.py",
+    "test_process.py",
+    "test_notebooks.py",
+    "test_large.py",
+    "test_stress.py",
+    "test_docs.py",
+    "test_compile_cache.py",
+    "test_host_headers.py",
+    "test_peers.py",
+    "test_differential.py",
+    "test_executor_benchmark.py",
+    "test_copies_benchmark.py",
+)
+
 # Devices that a test has lost for good: every later test on them would fail.
 LOST: dict[str, str] = {}
 
@@ -73,6 +95,8 @@ class HangWatch:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False  # the order is made below
     if config.pluginmanager.hasplugin("timeout"):
         config.pluginmanager.register(HangWatch(), "hang watch")
     for line in (
@@ -96,7 +120,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):  # a process of pytest-xdist
+        tests = Counter(item.path for item in items)
+        ranks = {name: rank for rank, name in enumerate(LONGEST_FILES)}
+        items.sort(key=lambda item: (ranks.get(item.path.name, len(ranks)), -tests[item.path]))
     for item in items:
         # With --dist loadgroup: the GPU's tests run one after another, because some count its memory; others go file by
         # file.

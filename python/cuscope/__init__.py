@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from . import tracing
 from ._arrays import empty_like, zeros_like
 from ._core import (
     AccessPolicyWindow,
@@ -55,7 +56,6 @@ from ._core import (
     Texture,
     WaitValue,
     WriteValue,
-    add_host_device,
     all,
     any,
     argmax,
@@ -94,7 +94,9 @@ from ._core import (
 )
 from ._errors import CaptureError, CompileError, CudaError, OutOfMemoryError, PendingWarning
 from ._matmul import Matmul, Variant, matmul
+from ._models import Model, add_host_device, model, models
 from ._reduce import Reduce, reduce
+from .tracing import range, trace
 
 if TYPE_CHECKING:
     from ._info import Info
@@ -103,8 +105,10 @@ __version__: str = build_config["version"]
 
 __all__ = [
     # devices
-    "Device", "DeviceProperties", "MemoryInfo", "add_host_device", "current_device", "devices", "set_device",
-    "synchronize", "clock", "host_work",
+    "Device", "DeviceProperties", "MemoryInfo", "current_device", "devices", "set_device", "synchronize", "clock",
+    "host_work",
+    # models of simulated devices
+    "Model", "add_host_device", "model", "models",
     # streams and events
     "Event", "ExternalSemaphore", "MemoryBarrier", "Stream", "WaitValue", "WriteValue", "as_stream", "current_stream",
     # memory
@@ -124,6 +128,8 @@ __all__ = [
     "all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "sum",
     # the commands in flight
     "Pending", "PendingReason", "PendingWarning", "PendingWork", "pending",
+    # traces
+    "range", "trace", "tracing",
     # errors
     "CaptureError", "CompileError", "CudaError", "OutOfMemoryError",
     # about

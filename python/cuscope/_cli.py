@@ -1,4 +1,4 @@
-"""The command line: ``demo``, ``info``, ``doctor`` and ``bench``. This module parses and prints; others do the work."""
+"""The command line: ``demo``, ``info``, ``doctor``, ``bench`` and ``trace``. This module parses and prints; others do the work."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import cuscope as cs
 from cuscope import _demo, _doctor, _info
 from cuscope._check import Mismatch
 from cuscope.bench import _command, _plot
+from cuscope.tracing import command_line
 
 __all__ = ["main"]
 
@@ -20,6 +21,11 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0 when all is well, 1 when something is wrong, 2 for a wrong command line."""
     parser = _parser()
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    program: list[str] = []
+    if arguments[:1] == ["trace"]:
+        own, program = command_line.split(arguments[1:])
+        arguments = ["trace", *own]
     options = parser.parse_args(arguments)
     try:
         if options.command == "demo":
@@ -29,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = 0
         elif options.command == "bench":
             code = _run_bench(options)
+        elif options.command == "trace":
+            options.program = program
+            code = _run_trace(options)
         else:
             code = _run_doctor(as_json=options.json)
         sys.stdout.flush()
@@ -57,6 +66,9 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="print JSON")
     bench = commands.add_parser("bench", help="measure, beside other packages where they are installed")
     _command.add_arguments(bench)
+    command_line.add_arguments(
+        commands.add_parser("trace", help="run a Python program, and show what its devices did when")
+    )
     return parser
 
 
@@ -101,6 +113,14 @@ def _run_bench(options: argparse.Namespace) -> int:
         print(f"FAILED: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _run_trace(options: argparse.Namespace) -> int:
+    trace = vars(cs).get("trace")
+    if trace is None:
+        print("FAILED: this version of cuscope cannot record traces", file=sys.stderr)
+        return 1
+    return command_line.run(options, trace)
 
 
 def _json(value: object) -> str:

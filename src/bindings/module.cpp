@@ -46,6 +46,7 @@ PYBIND11_MODULE(_core, m) {
     bind_captures(m, classes);
     bind_operations(m);
     bind_pending(m);
+    bind_tracing(m);
     publish_types(m);  // not the types below, which are for tests
     bind_contract(m);
     bind_faults(m);

@@ -29,6 +29,10 @@ class CudaRuntime final : public Runtime {
     std::int64_t clock_ns() override;
     void host_work(std::int64_t nanoseconds) override;
     std::string error_detail() override;
+    std::int64_t trace_clock_ns() override { return clock_ns(); }
+    // Of a GPU, only the calls of the host are recorded.
+    void set_recorder(ActivityRecorder*) override {}
+    void flush_records() override {}
     PendingList pending() override { return {}; }  // the core remembers what it enqueued
     // Host functions stay enqueued in the driver, which cannot drop them. The core's host functions check
     // process_exiting() before they do anything.

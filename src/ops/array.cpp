@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/memory/copy.hpp"
+#include "core/memory/mem_pool.hpp"
 #include "cuda_kernels/gather/layout.hpp"
 #include "ops/launch.hpp"
 #include "runtime/element_types.hpp"
@@ -134,7 +135,7 @@ Array allocate(const core::StreamPtr& stream, Type type, std::vector<std::int64_
     array.type = type;
     array.shape = std::move(shape);
     const std::int64_t bytes = array.set_c_order();
-    array.memory = core::DeviceMemory::allocate(stream, static_cast<std::size_t>(bytes));
+    array.memory = core::MemPool::allocate_result(stream, static_cast<std::size_t>(bytes));
     array.pointer = static_cast<std::byte*>(array.memory->pointer());
     return array;
 }

@@ -23,6 +23,9 @@ class ForwardingRuntime : public Runtime {
     std::string error_detail() override { return under_->error_detail(); }
     PendingList pending() override { return under_->pending(); }
     void shut_down() noexcept override { under_->shut_down(); }
+    std::int64_t trace_clock_ns() override { return under_->trace_clock_ns(); }
+    void set_recorder(ActivityRecorder* recorder) override { under_->set_recorder(recorder); }
+    void flush_records() override { under_->flush_records(); }
 
 #define CUSCOPE_METHOD(method, parameters, arguments)                  \
     Status method parameters override {                                \

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/activity.hpp"
 #include "runtime/launch_counts.hpp"
 #include "runtime/pending.hpp"
 #include "runtime/status.hpp"
@@ -46,6 +47,14 @@ class Runtime {
     // simulated time, nor a capture, nor the last error. It may come from any thread, also inside a host
     // function.
     virtual PendingList pending() = 0;
+
+    // The host's time for traces. Unlike clock_ns(), asking costs a simulated host no time.
+    virtual std::int64_t trace_clock_ns() = 0;
+    // Hands records of the work that ends from now on to the recorder; null: no more. The recorder lives
+    // until the next call.
+    virtual void set_recorder(ActivityRecorder* recorder) = 0;
+    // Returns when the records of all work that has ended were handed over.
+    virtual void flush_records() = 0;
 };
 
 }  // namespace cuscope

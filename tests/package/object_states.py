@@ -27,12 +27,12 @@ __global__ void wild(int* p) { p[1LL << 40] = 1; }
 PRIVATE = {"Contract", "FaultDevice"}
 # Objects that are values: they are copied and pickled. The last four are NumPy's.
 VALUES = {
-    "device", "barrier", "matmul", "sum", "reduce", "variant", "info", "error", "out of memory error", "capture error",
-    "compile error", "pending warning", "pinned array", "registered array",
+    "device", "model", "barrier", "matmul", "sum", "reduce", "variant", "info", "error", "out of memory error",
+    "capture error", "compile error", "pending warning", "pinned array", "registered array",
 }  # fmt: skip
 # Classes whose objects never change: a copy is the object itself.
 CONSTANT = {
-    cs.Device, cs.DeviceProperties, cs.MemoryInfo, cs.PoolStatistics, cs.PointerAttributes, cs.Parameter,
+    cs.Device, cs.Model, cs.DeviceProperties, cs.MemoryInfo, cs.PoolStatistics, cs.PointerAttributes, cs.Parameter,
     cs.FunctionAttributes, cs.GlobalCounts, cs.Counts, cs.Pending, cs.PendingWork, cs.PendingReason,
 }  # fmt: skip
 
@@ -124,6 +124,7 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "write": lambda w: cs.WriteValue(w.plain, 1),
     "wait": lambda w: cs.WaitValue(w.plain, 1),
     "barrier": lambda w: cs.MemoryBarrier("device"),
+    "model": lambda w: cs.model("h200", copy_engines=1),
     "semaphore": lambda w: cs.ExternalSemaphore(os.eventfd(0)),
     "graph": lambda w: w.graph(),
     "captured graph": lambda w: w.finished_capture() and w.graph(),

@@ -10,7 +10,11 @@ import cuscope as cs
 
 MODULES = [
     "cuscope",
-    *(f"cuscope.{module.name}" for module in pkgutil.iter_modules(cs.__path__) if module.name != "__main__"),
+    *(
+        module.name
+        for module in pkgutil.walk_packages(cs.__path__, "cuscope.")
+        if not module.name.endswith(".__main__")
+    ),
 ]
 
 

@@ -7,6 +7,7 @@
 
 #include "bindings/support/objects.hpp"
 #include "core/error.hpp"
+#include "runtime/device_models.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -446,6 +447,14 @@ Guide, "Default Stream".)")
         .def("__repr__", device_text);
 }
 
+std::string describe_device_model(const std::string& model) {
+    if (device_models.table == nullptr) throw std::invalid_argument("this build has no simulated devices");
+    if (model.empty()) return device_models.table();
+    std::string text;
+    if (!device_models.describe(model, &text)) throw std::invalid_argument("model: " + text);
+    return text;
+}
+
 }  // namespace
 
 core::DevicePtr current_device() {
@@ -509,6 +518,10 @@ models. CUDA has no such function: docs/simulation.md explains models.
 >>> cs.add_host_device("h200").model
 'h200 model'
 )");
+    m.def("describe_device_model", describe_device_model, py::arg("model") = "",
+          "The values of a device model of this name or text as text, after a check; without one the table "
+          "of the "
+          "fields, and the names of the models.");
     m.def(
         "runtime_answers",
         [] {

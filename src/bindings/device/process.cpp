@@ -165,8 +165,13 @@ void bind_process(py::module_& m) {
     if (PyThread_get_thread_ident() == main_thread) detail::main_state = PyThreadState_Get();
     set_interrupt_check(check_signals);
     set_kernel_output(write_to_python);
-    set_interpreter_lock([]() -> void* { return PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr; },
-                         [](void* state) { restore_thread(static_cast<PyThreadState*>(state)); });
+    set_interpreter_lock(
+        []() -> void* {
+            if (PyGILState_Check() == 0) return nullptr;
+            detail::note_line_if_wanted();
+            return PyEval_SaveThread();
+        },
+        [](void* state) { restore_thread(static_cast<PyThreadState*>(state)); });
     py::module_::import("atexit").attr("register")(py::cpp_function(at_exit));
     m.def("cache_description", cache_description, "The folder of compiled kernels, or why there is none.");
     m.def("live", live, "The numbers of live objects, for tests that look for leaks.");

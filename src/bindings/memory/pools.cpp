@@ -1,9 +1,13 @@
 // Memory pools.
 #include <pybind11/stl.h>
 
+#include <charconv>
+#include <cstdlib>
 #include <limits>
+#include <string_view>
 
 #include "bindings/support/objects.hpp"
+#include "core/memory/kept_memory.hpp"
 #include "core/stream/same_device.hpp"
 
 namespace cuscope::bindings {
@@ -37,6 +41,19 @@ std::uint64_t get(const MemoryPool& self, MemPoolAttribute attribute) {
     return without_gil([&] { return pool->attribute(attribute); });
 }
 
+void read_kept_memory() {
+    const char* const given = std::getenv("CUSCOPE_KEPT_MEMORY");
+    if (given == nullptr || *given == '\0') return;
+    const std::string_view text(given);
+    std::uint64_t bytes = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    if (error != std::errc() || end != text.data() + text.size()) {
+        throw std::invalid_argument("CUSCOPE_KEPT_MEMORY: '" + std::string(text) +
+                                    "' is no number of bytes; 0 stands for none");
+    }
+    core::set_kept_memory(bytes);
+}
+
 void set(const MemoryPool& self, MemPoolAttribute attribute, std::uint64_t value) {
     const PoolPtr pool = self.open();
     without_gil([&] { pool->set_attribute(attribute, value); });
@@ -45,6 +62,7 @@ void set(const MemoryPool& self, MemPoolAttribute attribute, std::uint64_t value
 }  // namespace
 
 void bind_pools(py::module_& m, Classes& classes) {
+    read_kept_memory();
     py::class_<PoolStatistics>(m, "PoolStatistics",
                                R"(The memory that a pool holds, in bytes; made by MemoryPool.statistics.
 

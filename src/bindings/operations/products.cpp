@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/memory/mem_pool.hpp"
 #include "ops/kernel_library.hpp"
 #include "ops/matmul/matmul.hpp"
 
@@ -123,7 +124,7 @@ py::object compute_product(py::handle a, py::handle b, py::handle out, std::stri
         if (direct == nullptr) {
             ops::KernelLibrary::load_ahead(stream->device());
             const auto count = static_cast<std::size_t>(product_of(shapes.product));
-            product.memory = core::DeviceMemory::allocate(stream, count * ops::size_of(type.type));
+            product.memory = core::MemPool::allocate_result(stream, count * ops::size_of(type.type));
             product.pointer = static_cast<std::byte*>(product.memory->pointer());
         }
         ops::matmul(x, y, product, variant, stream);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bindings/operations/products.hpp"
+#include "core/memory/mem_pool.hpp"
 #include "ops/kernel_library.hpp"
 
 namespace cuscope::bindings {
@@ -167,7 +168,7 @@ py::object reduce_arrays(const ReductionJob& job, const DeviceArray& array, cons
         const WithoutGil released;
         if (direct == nullptr) {
             ops::KernelLibrary::load_ahead(stream->device());
-            out.memory = core::DeviceMemory::allocate(stream, count * ops::size_of(made));
+            out.memory = core::MemPool::allocate_result(stream, count * ops::size_of(made));
             out.pointer = static_cast<std::byte*>(out.memory->pointer());
         }
         if (count > 0)

@@ -203,6 +203,7 @@ void bind_captures(py::module_& m, Classes& classes);
 void bind_contract(py::module_& m);
 void bind_faults(py::module_& m);
 void bind_pending(py::module_& m);
+void bind_tracing(py::module_& m);
 // Finds the types that are bound so far.
 std::vector<py::type> own_types(const py::module_& m);
 void refuse_uninitialised_objects(const py::module_& m);

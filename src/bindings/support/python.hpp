@@ -18,6 +18,13 @@ namespace py = pybind11;
 namespace detail {
 extern std::atomic<PyThreadState*> main_state;  // of the thread that ends the process
 void restore_other_thread(PyThreadState* state);
+extern std::atomic<bool> lines_wanted;  // by traces
+void note_line();
+// Without the GIL, nobody can tell which line of the program calls.
+inline void note_line_if_wanted() {
+    if (lines_wanted.load(std::memory_order_relaxed)) [[unlikely]]
+        note_line();
+}
 }  // namespace detail
 
 inline py::module_ numpy() { return py::module_::import("numpy"); }
@@ -36,12 +43,17 @@ inline void restore_thread(PyThreadState* state) {
 // The GIL is released while this object lives.
 class WithoutGil {
   public:
-    WithoutGil() : state_(PyEval_SaveThread()) { note_call(); }
+    WithoutGil() : state_(leave()) { note_call(); }
     WithoutGil(const WithoutGil&) = delete;
     WithoutGil& operator=(const WithoutGil&) = delete;
     ~WithoutGil() { restore_thread(state_); }
 
   private:
+    static PyThreadState* leave() {
+        detail::note_line_if_wanted();
+        return PyEval_SaveThread();
+    }
+
     PyThreadState* state_;
 };
 

@@ -9,6 +9,7 @@
 #include "core/graph/capture.hpp"
 #include "core/memory/mem_pool.hpp"
 #include "core/memory/memory.hpp"
+#include "core/memory/small_blocks.hpp"
 #include "core/memory/staging.hpp"
 #include "core/stream/host_task.hpp"
 #include "core/stream/stream.hpp"
@@ -67,7 +68,7 @@ bool is_put_off(Status status) noexcept {
 }
 
 Device::Device(std::shared_ptr<Runtime> runtime, int ordinal, std::string name)
-    : runtime_(std::move(runtime)), ordinal_(ordinal), name_(std::move(name)) {
+    : runtime_(std::move(runtime)), called_(runtime_.get()), ordinal_(ordinal), name_(std::move(name)) {
     const Status status = runtime_->get_device_properties(&properties_, ordinal_);
     if (status != Status::success) {
         // Listing devices never fails: a device that does not answer reports the error when it is used.
@@ -82,14 +83,14 @@ Device::Device(std::shared_ptr<Runtime> runtime, int ordinal, std::string name)
 
 Device::~Device() {
     if (!releasable(generation()) || in_host_function()) return;
-    for (EventHandle event : events_) log_failure(runtime_->event_destroy(event), "cudaEventDestroy");
+    for (EventHandle event : events_) log_failure(runtime().event_destroy(event), "cudaEventDestroy");
 }
 
 int Device::attribute(int number) {
     refuse_after_fork();
     int value = 0;
     const Status status =
-        runtime_->device_get_attribute(&value, static_cast<DeviceAttribute>(number), ordinal_);
+        runtime().device_get_attribute(&value, static_cast<DeviceAttribute>(number), ordinal_);
     if (status != Status::success) {
         fail(status, "cudaDeviceGetAttribute", "attribute " + std::to_string(number) + " of " + name_, {});
     }
@@ -99,39 +100,39 @@ int Device::attribute(int number) {
 std::pair<std::size_t, std::size_t> Device::memory_info() {
     const DeviceScope scope(*this);
     std::size_t free = 0, total = 0;
-    check(runtime_->mem_get_info(&free, &total), "cudaMemGetInfo");
+    check(runtime().mem_get_info(&free, &total), "cudaMemGetInfo");
     return {free, total};
 }
 
 PointerAttributes Device::pointer_attributes(const void* address) {
     const DeviceScope scope(*this);
     PointerAttributes attributes;
-    check(runtime_->pointer_get_attributes(&attributes, address), "cudaPointerGetAttributes");
+    check(runtime().pointer_get_attributes(&attributes, address), "cudaPointerGetAttributes");
     return attributes;
 }
 
 std::size_t Device::limit(Limit limit) {
     const DeviceScope scope(*this);
     std::size_t value = 0;
-    check(runtime_->device_get_limit(&value, limit), "cudaDeviceGetLimit");
+    check(runtime().device_get_limit(&value, limit), "cudaDeviceGetLimit");
     return value;
 }
 
 void Device::set_limit(Limit limit, std::size_t value) {
     const DeviceScope scope(*this);
     const RelaxedCapture relaxed(*this);
-    check(runtime_->device_set_limit(limit, value), "cudaDeviceSetLimit");
+    check(runtime().device_set_limit(limit, value), "cudaDeviceSetLimit");
 }
 
 void Device::reset_persisting_l2_cache() {
     const DeviceScope scope(*this);
-    check(runtime_->ctx_reset_persisting_l2_cache(), "cudaCtxResetPersistingL2Cache");
+    check(runtime().ctx_reset_persisting_l2_cache(), "cudaCtxResetPersistingL2Cache");
 }
 
 std::pair<int, int> Device::stream_priority_range() {
     const DeviceScope scope(*this);
     int least = 0, greatest = 0;
-    check(runtime_->device_get_stream_priority_range(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+    check(runtime().device_get_stream_priority_range(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
     return {least, greatest};
 }
 
@@ -139,7 +140,7 @@ bool Device::can_access_peer(const Device& peer) {
     if (peer.runtime_ != runtime_) return false;
     refuse_after_fork();
     int can = 0;
-    check(runtime_->device_can_access_peer(&can, ordinal_, peer.ordinal_), "cudaDeviceCanAccessPeer");
+    check(runtime().device_can_access_peer(&can, ordinal_, peer.ordinal_), "cudaDeviceCanAccessPeer");
     return can != 0;
 }
 
@@ -149,11 +150,11 @@ void Device::enable_peer_access(Device& peer) {
                                     " are not of one runtime: they cannot reach each other's memory");
     }
     const DeviceScope scope(*this);
-    check(runtime_->device_enable_peer_access(peer.ordinal_, 0), "cudaDeviceEnablePeerAccess");
+    check(runtime().device_enable_peer_access(peer.ordinal_, 0), "cudaDeviceEnablePeerAccess");
     try {
         MemPool::set_access(peer, ordinal_, MemAccess::read_write);
     } catch (...) {
-        runtime_->device_disable_peer_access(peer.ordinal_);
+        runtime().device_disable_peer_access(peer.ordinal_);
         throw;
     }
     const std::lock_guard lock(peer.mutex_);
@@ -166,7 +167,7 @@ void Device::disable_peer_access(Device& peer) {
                                     " are not of one runtime: they cannot reach each other's memory");
     }
     const DeviceScope scope(*this);
-    check(runtime_->device_disable_peer_access(peer.ordinal_), "cudaDeviceDisablePeerAccess");
+    check(runtime().device_disable_peer_access(peer.ordinal_), "cudaDeviceDisablePeerAccess");
     {
         const std::lock_guard lock(peer.mutex_);
         std::erase(peer.reached_by_, ordinal_);
@@ -201,11 +202,12 @@ void Device::synchronize() {
     refuse_while_captured(*this, "cudaDeviceSynchronize");
     const DeviceScope scope(*this);
     const RelaxedCapture relaxed(*this);  // captures on other devices, which the wait would invalidate
-    check_wait(runtime_->device_synchronize(), "cudaDeviceSynchronize");
+    release_small_blocks(*this);
+    check_wait(runtime().device_synchronize(), "cudaDeviceSynchronize");
     if (has_work_.load(std::memory_order_relaxed)) {
         sweep(all);
         // Another wait gives back the memory that the sweep freed in stream order.
-        check_wait(runtime_->device_synchronize(), "cudaDeviceSynchronize");
+        check_wait(runtime().device_synchronize(), "cudaDeviceSynchronize");
     }
     raise_failure();
 }
@@ -213,7 +215,7 @@ void Device::synchronize() {
 void Device::reset() {
     refuse_while_captured(*this, "cudaDeviceReset");
     const DeviceScope scope(*this);
-    const Status status = runtime_->device_reset();
+    const Status status = runtime().device_reset();
     if (status == Status::not_ready) throw Interrupted();  // the device is unchanged
     ++generation_;
     keep_host_addresses(*this);
@@ -221,10 +223,11 @@ void Device::reset() {
     std::deque<Retired> retired;
     std::vector<PutOff> put_off;
     std::deque<std::pair<unsigned long long, std::exception_ptr>> failures;
-    std::shared_ptr<void> pool;
+    std::shared_ptr<void> pool, results;
     {
         const std::lock_guard lock(mutex_);
         pool.swap(current_pool_);
+        results.swap(result_pool_);
         events_.clear();
         reached_by_.clear();
         copied_by_.clear();
@@ -239,8 +242,15 @@ void Device::reset() {
     check(status, "cudaDeviceReset");
 }
 
-std::shared_ptr<Stream> Device::legacy_stream() { return {shared_from_this(), legacy_.get()}; }
-std::shared_ptr<Stream> Device::per_thread_stream() { return {shared_from_this(), per_thread_.get()}; }
+std::shared_ptr<Stream> Device::legacy_stream() {
+    note_used();
+    return {shared_from_this(), legacy_.get()};
+}
+
+std::shared_ptr<Stream> Device::per_thread_stream() {
+    note_used();
+    return {shared_from_this(), per_thread_.get()};
+}
 
 std::shared_ptr<void> Device::current_pool() {
     const std::lock_guard lock(mutex_);
@@ -252,6 +262,16 @@ void Device::set_current_pool(std::shared_ptr<void> pool) {
     current_pool_.swap(pool);
 }
 
+std::shared_ptr<void> Device::result_pool() {
+    const std::lock_guard lock(mutex_);
+    return result_pool_;
+}
+
+void Device::set_result_pool(std::shared_ptr<void> pool) {
+    const std::lock_guard lock(mutex_);
+    result_pool_.swap(pool);
+}
+
 void Device::check_wait(Status status, const char* call) {
     if (status == Status::not_ready) throw Interrupted();
     check(status, call);
@@ -259,12 +279,12 @@ void Device::check_wait(Status status, const char* call) {
 
 void Device::fail(Status status, const std::string& call, std::string detail, std::string hint) {
     if (detail.empty()) {
-        detail = runtime_->error_detail();
-    } else if (const std::string more = runtime_->error_detail(); !more.empty()) {
+        detail = runtime().error_detail();
+    } else if (const std::string more = runtime().error_detail(); !more.empty()) {
         detail += " (" + more + ")";
     }
     Capture::note_failure(status, call, detail);
-    if (!in_host_function()) runtime_->get_last_error();  // from here on the exception carries the error
+    if (!in_host_function()) runtime().get_last_error();  // from here on the exception carries the error
     if (is_sticky(status)) drop_host_tasks(this);         // none of them will run any more
     throw Error(status, call, std::move(detail), std::move(hint));
 }
@@ -351,7 +371,7 @@ bool Device::hurry() {
     if (!has_work_.load(std::memory_order_relaxed)) return swept;
     const GivingBack now;
     if (!now) return swept;
-    runtime_->get_last_error();
+    runtime().get_last_error();
     std::deque<Retired> retired;
     {
         const std::lock_guard lock(mutex_);
@@ -371,15 +391,18 @@ bool Device::hurry() {
                         std::make_move_iterator(retired.end()));
         has_work_ = true;
     }
+    const std::size_t before = this->retired();
     sweep(all);
-    return any || swept;
+    return any || swept || this->retired() < before;
 }
 
 bool Device::reclaim() {
-    if (!has_work_.load(std::memory_order_relaxed) || !GivingBack()) return false;
-    runtime_->get_last_error();
-    check_wait(runtime_->device_synchronize(), "cudaDeviceSynchronize");
+    const auto results = std::static_pointer_cast<MemPool>(result_pool());
+    if ((!has_work_.load(std::memory_order_relaxed) && !results) || !GivingBack()) return false;
+    runtime().get_last_error();
+    check_wait(runtime().device_synchronize(), "cudaDeviceSynchronize");
     sweep(all);
+    if (results) results->trim(0);
     return true;
 }
 
@@ -401,7 +424,7 @@ Status Device::take_event(EventHandle* event) {
             return Status::success;
         }
     }
-    return runtime_->event_create_with_flags(event, flags::event_disable_timing);
+    return runtime().event_create_with_flags(event, flags::event_disable_timing);
 }
 
 void Device::give_event(EventHandle event, unsigned generation) noexcept {

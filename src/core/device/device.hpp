@@ -31,7 +31,13 @@ class Device : public std::enable_shared_from_this<Device> {
   public:
     Device(std::shared_ptr<Runtime> runtime, int ordinal, std::string name);
 
-    Runtime& runtime() const { return *runtime_; }
+    // The runtime that calls go to: a decorator of the device's own runtime while a trace runs.
+    Runtime& runtime() const { return *called_.load(std::memory_order_relaxed); }
+    Runtime& own_runtime() const { return *runtime_; }
+    // Null: calls go to the device's own runtime. A decorator lives as long as the process.
+    void call_through(Runtime* decorator) {
+        called_.store(decorator != nullptr ? decorator : runtime_.get(), std::memory_order_relaxed);
+    }
     int ordinal() const { return ordinal_; }
     const std::string& name() const { return name_; }    // "cuda:0", "host:0"
     const std::string& model() const { return model_; }  // "NVIDIA H200", "h200 model"
@@ -61,6 +67,10 @@ class Device : public std::enable_shared_from_this<Device> {
     void reset();
     std::int64_t clock_ns() { return runtime_->clock_ns(); }
     void host_work(std::int64_t nanoseconds) { runtime_->host_work(nanoseconds); }
+
+    // False: the program has used no stream of the device.
+    bool used() const { return used_.load(std::memory_order_relaxed); }
+    void note_used() { used_.store(true, std::memory_order_relaxed); }
 
     // The default streams; they live as long as the device.
     std::shared_ptr<Stream> legacy_stream();
@@ -131,6 +141,9 @@ class Device : public std::enable_shared_from_this<Device> {
     // The object that represents the device's current memory pool; null: its default pool.
     std::shared_ptr<void> current_pool();
     void set_current_pool(std::shared_ptr<void> pool);
+    // The pool for large results of operations; null: not made yet.
+    std::shared_ptr<void> result_pool();
+    void set_result_pool(std::shared_ptr<void> pool);
 
     // Exceptions of host functions, oldest first.
     void store_failure(unsigned long long stream, std::exception_ptr failure);
@@ -160,6 +173,8 @@ class Device : public std::enable_shared_from_this<Device> {
     void let_others_sweep() const;
 
     std::shared_ptr<Runtime> runtime_;
+    std::atomic<Runtime*> called_;
+    std::atomic<bool> used_{false};
     int ordinal_;
     std::string name_, model_;
     DeviceProperties properties_;
@@ -171,7 +186,7 @@ class Device : public std::enable_shared_from_this<Device> {
     std::size_t put_off_host_bytes_ = 0;
     std::deque<Retired> retired_;
     std::vector<EventHandle> events_;
-    std::shared_ptr<void> current_pool_;
+    std::shared_ptr<void> current_pool_, result_pool_;
     std::vector<int> reached_by_;  // ordinals
     std::vector<int> copied_by_;   // devices that may access the pools here in copies
     std::deque<std::pair<unsigned long long, std::exception_ptr>> failures_;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "core/trace/recording.hpp"
 #include "runtime/process.hpp"
 #include "runtime/registry.hpp"
 
@@ -31,8 +32,13 @@ DevicePtr device_of(const std::string& kind, const std::shared_ptr<Runtime>& run
         if (found != known().devices.end()) return found->second;
     }
     auto made = std::make_shared<Device>(runtime, ordinal, kind + ":" + std::to_string(ordinal));
-    const std::lock_guard lock(known().mutex);
-    return known().devices.try_emplace({kind, ordinal}, std::move(made)).first->second;
+    DevicePtr device;
+    {
+        const std::lock_guard lock(known().mutex);
+        device = known().devices.try_emplace({kind, ordinal}, std::move(made)).first->second;
+    }
+    trace_device(*device);
+    return device;
 }
 
 int device_count(Runtime& runtime, Status* status) {
@@ -161,15 +167,10 @@ DevicePtr add_host_device(const std::string& model) {
     if (!runtime) throw Error(Status::not_supported, "cuscopeAddDevice", "this build has no host runtime");
     int ordinal = 0;
     const Status status = runtime->add_device(&ordinal, model.c_str());
-    if (status == Status::invalid_value) {
-        std::string detail = runtime->error_detail();
-        runtime->get_last_error();
-        throw std::invalid_argument("model: '" + model +
-                                    "': " + (detail.empty() ? "there is no such device model" : detail));
-    }
     if (status != Status::success) {
         const std::string detail = runtime->error_detail();
         runtime->get_last_error();
+        if (status == Status::invalid_value) throw std::invalid_argument("model: " + detail);
         throw Error(status, "cuscopeAddDevice", detail);
     }
     return device_of("host", runtime, ordinal);

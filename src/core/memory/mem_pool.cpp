@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "core/graph/capture.hpp"
+#include "core/memory/kept_memory.hpp"
+#include "core/memory/small_blocks.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -127,7 +129,23 @@ MemPoolHandle MemPool::handle() const {
     return handle_;
 }
 
+std::shared_ptr<MemPool> MemPool::of_results(const Stream& stream, std::size_t bytes) {
+    Device& device = stream.device();
+    if (bytes <= SmallBlocks::most_bytes || !keeps_memory() || stream.capturing() || device.current_pool())
+        return nullptr;
+    if (auto known = std::static_pointer_cast<MemPool>(device.result_pool())) return known;
+    try {
+        const auto made = create(device.shared_from_this(), 0);
+        made->set_attribute(MemPoolAttribute::release_threshold, kept_memory(device));
+        device.set_result_pool(made);
+        return made;
+    } catch (const Error&) {  // the current pool serves as well
+        return nullptr;
+    }
+}
+
 std::uint64_t MemPool::attribute(MemPoolAttribute attribute) const {
+    if (!owned_) release_small_blocks(*device_);  // no array uses them
     const DeviceScope scope(*device_);
     const RelaxedCapture relaxed(*device_);
     std::uint64_t value = 0;
@@ -146,6 +164,10 @@ void MemPool::set_attribute(MemPoolAttribute attribute, std::uint64_t value) {
 void MemPool::trim(std::size_t keep) {
     const DeviceScope scope(*device_);
     device_->sweep();
+    if (!owned_) {
+        release_small_blocks(*device_);
+        if (const auto results = std::static_pointer_cast<MemPool>(device_->result_pool())) results->trim(0);
+    }
     const RelaxedCapture relaxed(*device_);
     device_->check(device_->runtime().mem_pool_trim_to(handle(), keep), "cudaMemPoolTrimTo");
 }

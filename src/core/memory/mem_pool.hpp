@@ -17,6 +17,8 @@ class MemPool {
     // The pool of allocations that name none.
     static std::shared_ptr<MemPool> current_of(const DevicePtr& device);
     static void make_current(const std::shared_ptr<MemPool>& pool);
+    // The package's own pool for large results of operations. Null if they come from the current pool.
+    static std::shared_ptr<MemPool> of_results(const Stream& stream, std::size_t bytes);
     // Sets the access of another device to the memory of all pools of this one.
     static void set_access(Device& owner, int other, MemAccess access);
     // Lets copies in streams of `device` reach memory that comes from another device's pool. False: the
@@ -27,6 +29,11 @@ class MemPool {
     MemPool(const MemPool&) = delete;
     MemPool& operator=(const MemPool&) = delete;
     ~MemPool();
+
+    // A result of `bytes` bytes: see of_results().
+    static std::shared_ptr<DeviceMemory> allocate_result(const StreamPtr& stream, std::size_t bytes) {
+        return DeviceMemory::allocate(stream, bytes, of_results(*stream, bytes));
+    }
 
     const DevicePtr& device() const { return device_; }
     MemPoolHandle handle() const;
@@ -41,7 +48,8 @@ class MemPool {
 
     std::uint64_t attribute(MemPoolAttribute attribute) const;
     void set_attribute(MemPoolAttribute attribute, std::uint64_t value);
-    // Gives unused memory back to the system, down to `keep` bytes.
+    // Gives unused memory back to the system, down to `keep` bytes. The default pool's small blocks and the
+    // pool of results go back, too.
     void trim(std::size_t keep);
 
   private:

@@ -6,6 +6,7 @@
 #include "core/graph/capture.hpp"
 #include "core/memory/host_ranges.hpp"
 #include "core/memory/mem_pool.hpp"
+#include "core/memory/small_blocks.hpp"
 #include "core/stream/mark.hpp"
 
 namespace cuscope::core {
@@ -87,6 +88,15 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, st
     const unsigned generation = device.generation();
     if (bytes == 0) return std::make_shared<DeviceMemory>(allocation, generation);
     const auto from = pool ? pool : std::static_pointer_cast<MemPool>(device.current_pool());
+    SmallBlocks* const kept = from || in_host_function() ? nullptr : stream->small_blocks();
+    if (kept != nullptr && bytes <= SmallBlocks::most_bytes) {
+        SmallBlocks::Block block = kept->take(*stream, bytes);
+        if (block.pointer != nullptr) {
+            allocation.pointer = block.pointer;
+            allocation.allocated = std::move(block.since);
+            return std::make_shared<DeviceMemory>(std::move(allocation), generation);
+        }
+    }
     allocation.owner = from;
     Runtime& runtime = device.runtime();
     const Status status = device.allocate([&] {
@@ -99,9 +109,7 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, st
                     std::to_string(bytes) + " bytes on " + device.name(), {});
     }
     auto memory = std::make_shared<DeviceMemory>(std::move(allocation), generation);
-    device.check(device.take_event(&memory->allocation_.allocated), "cudaEventCreateWithFlags");
-    device.check(runtime.event_record_with_flags(memory->allocation_.allocated, stream->handle(), 0),
-                 "cudaEventRecord");
+    memory->allocation_.allocated = RecordedEvent::in(*stream);
     return memory;
 }
 
@@ -202,10 +210,7 @@ std::shared_ptr<DeviceMemory> DeviceMemory::adopt(const DevicePtr& device, void*
     }
     Device& from = ready->device();
     const DeviceScope scope(from);
-    EventHandle& event = memory->allocation_.allocated;
-    memory->allocation_.event_generation = from.generation();
-    from.check(from.take_event(&event), "cudaEventCreateWithFlags");
-    from.check(from.runtime().event_record_with_flags(event, ready->handle(), 0), "cudaEventRecord");
+    memory->allocation_.allocated = RecordedEvent::in(*ready);
     return memory;
 }
 
@@ -229,7 +234,7 @@ void DeviceMemory::used_in(const StreamPtr& stream) {
     }
     if (stream->implicitly_ordered_with(first_stream())) return;
     Device& device = stream->device();
-    device.check(device.runtime().stream_wait_event(stream->handle(), allocation_.allocated, 0),
+    device.check(device.runtime().stream_wait_event(stream->handle(), allocation_.allocated->handle(), 0),
                  "cudaStreamWaitEvent");
 }
 
@@ -251,7 +256,7 @@ void DeviceMemory::make_wait(const StreamPtr& later) {
     }
     if (allocation_.kind != Kind::foreign || allocation_.allocated == nullptr) return;
     if (later->implicitly_ordered_with(first_stream())) return;
-    device.check(device.runtime().stream_wait_event(later->handle(), allocation_.allocated, 0),
+    device.check(device.runtime().stream_wait_event(later->handle(), allocation_.allocated->handle(), 0),
                  "cudaStreamWaitEvent");
 }
 
@@ -275,7 +280,8 @@ void DeviceMemory::wait() {
     if (allocation_.kind != Kind::foreign || allocation_.allocated == nullptr) return;
     Device& from = first_stream().device();
     const DeviceScope scope(from);
-    from.check_wait(from.runtime().event_synchronize(allocation_.allocated), "cudaEventSynchronize");
+    from.check_wait(from.runtime().event_synchronize(allocation_.allocated->handle()),
+                    "cudaEventSynchronize");
 }
 
 namespace {
@@ -318,9 +324,7 @@ void free_after_uses(const DevicePtr& device, unsigned generation, const DeviceM
 void give_back_foreign(DeviceMemory::Allocation allocation, unsigned generation,
                        const std::vector<StreamPtr>& used) {
     const DevicePtr device = allocation.device;
-    if (allocation.allocated != nullptr) {
-        allocation.ready->device().give_event(allocation.allocated, allocation.event_generation);
-    }
+    allocation.allocated.reset();
     if (allocation.in_order) {
         device->release(generation, "cudaStreamWaitEvent", [stream = allocation.stream, used](Runtime&) {
             Status status = Status::success;
@@ -358,7 +362,7 @@ DeviceMemory::~DeviceMemory() {
             allocation_.kind == Kind::managed ? allocation_.bytes : 0);
         return;
     }
-    owner->give_event(allocation_.allocated, generation_);
+    allocation_.allocated.reset();
     std::vector<StreamPtr> others = uses_.take();
     // Other users work in the legacy default stream unless they were told otherwise, and it waits for all
     // blocking streams.
@@ -369,6 +373,19 @@ DeviceMemory::~DeviceMemory() {
     if (!others.empty()) {
         free_after_uses(owner, generation_, allocation_, others);
         return;
+    }
+    if (SmallBlocks* const kept = allocation_.owner ? nullptr : allocation_.stream->small_blocks();
+        kept != nullptr && allocation_.bytes <= SmallBlocks::most_bytes &&
+        generation_ == owner->generation()) {
+        std::vector<void*> displaced;
+        const bool is_kept = kept->keep(allocation_.pointer, allocation_.bytes, generation_, &displaced);
+        for (void* const pointer : displaced) {
+            owner->release(generation_, "cudaFreeAsync",
+                           [pointer, stream = allocation_.stream](Runtime& runtime) {
+                               return runtime.free_async(pointer, stream->handle());
+                           });
+        }
+        if (is_kept) return;
     }
     owner->release(generation_, "cudaFreeAsync",
                    [allocation = std::move(allocation_)](Runtime&) { return free_in_order(allocation); });

@@ -11,6 +11,7 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "core/stream/recorded_event.hpp"
 #include "core/stream/stream.hpp"
 
 namespace cuscope::core {
@@ -137,15 +138,14 @@ class DeviceMemory final : public Memory {
         void* pointer = nullptr;
         std::size_t bytes = 0;
         StreamPtr stream;
-        EventHandle allocated = nullptr;  // when other streams may begin to use it
+        std::shared_ptr<const RecordedEvent> allocated;  // when other streams may begin to use it
         Kind kind = Kind::pooled;
         void* host_pointer = nullptr;
         std::shared_ptr<void> owner;  // borrowed or foreign, or a pool
         Memory* used = nullptr;       // borrowed
         DevicePtr device;             // foreign: the stream may be another device's
         StreamPtr ready;  // foreign: the stream in which `allocated` was recorded; its handle may be gone
-        bool in_order = false;          // foreign
-        unsigned event_generation = 0;  // foreign: of the stream's device
+        bool in_order = false;  // foreign
     };
     DeviceMemory(Allocation allocation, unsigned generation);
     ~DeviceMemory() override;

@@ -7,9 +7,12 @@
 #include <optional>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include "core/device/devices.hpp"
 #include "core/graph/capture.hpp"
+#include "core/memory/kept_memory.hpp"
+#include "core/memory/small_blocks.hpp"
 #include "core/stream/event.hpp"
 #include "core/stream/host_task.hpp"
 
@@ -132,7 +135,8 @@ Stream::Stream(Device& device, StreamHandle default_handle)
       generation_(device.generation()),
       id_(default_handle == stream_legacy ? 1 : 2),
       serial_(next_serial()),
-      notes_(!device.simulated()) {}
+      notes_(!device.simulated()),
+      small_blocks_(make_small_blocks()) {}
 
 Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int priority)
     : device_(*device),
@@ -142,7 +146,9 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int
       priority_(priority),
       generation_(device->generation()),
       serial_(next_serial()),
-      notes_(!device->simulated()) {
+      notes_(!device->simulated()),
+      small_blocks_(make_small_blocks()) {
+    device->note_used();
     ask_what_it_is();
 }
 
@@ -155,12 +161,33 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<voi
       generation_(device->generation()),
       serial_(next_serial()),
       abandoned_(true),
-      notes_(!device->simulated()) {
+      notes_(!device->simulated()),
+      small_blocks_(make_small_blocks()) {
     if (captured) return;
     if (device->runtime().stream_get_flags(handle, &flags_) != Status::success) {
         device->runtime().get_last_error();
     }
     ask_what_it_is();
+}
+
+std::unique_ptr<SmallBlocks> Stream::make_small_blocks() const {
+    const bool keeps = !device_.simulated() && handle_ != stream_per_thread && lasts() && keeps_memory();
+    return keeps ? std::make_unique<SmallBlocks>() : nullptr;
+}
+
+Stream::~Stream() {
+    if (!small_blocks_) return;
+    // The stream's order is right for the frees, but if they are put off, the handle will be gone.
+    const auto open = std::make_shared<std::atomic<bool>>(true);
+    for (void* const pointer : small_blocks_->take_all(generation_)) {
+        device_.release(
+            generation_, "cudaFreeAsync",
+            [pointer, open, handle = handle_, thread = std::this_thread::get_id()](Runtime& runtime) {
+                const bool in_order = *open && thread == std::this_thread::get_id();
+                return in_order ? runtime.free_async(pointer, handle) : runtime.free(pointer);
+            });
+    }
+    *open = false;
 }
 
 void Stream::ask_what_it_is() {

@@ -16,6 +16,7 @@ namespace cuscope::core {
 class Capture;
 class Event;
 class HostTask;
+class SmallBlocks;
 
 struct StreamTraits {
     using Handle = StreamHandle;
@@ -37,6 +38,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
     // A stream created elsewhere; `owner` keeps it alive, or is null if its owner is not known. While it is
     // captured, the stream is not queried, because that would invalidate the capture.
     Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<void> owner, bool captured);
+
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    ~Stream();
 
     Device& device() const { return device_; }
     StreamHandle handle() const { return handle_; }
@@ -81,6 +86,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
         if (notes_) enqueued_.add(kind, a, b, c);
     }
     EnqueuedNotes& enqueued() const { return enqueued_; }
+    // Null if the stream keeps no blocks: on simulated devices, in the per-thread default stream, and if the
+    // handle may be gone before this object.
+    SmallBlocks* small_blocks() const { return small_blocks_.get(); }
     // All streams of a device that are in use, including the default streams.
     static std::vector<std::shared_ptr<Stream>> all_of(Device& device);
 
@@ -95,6 +103,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     static std::shared_ptr<Stream> enter(const std::shared_ptr<Stream>& stream);
     static std::shared_ptr<Stream> made_here(const Runtime& runtime, StreamHandle handle);
     void ask_what_it_is();
+    std::unique_ptr<SmallBlocks> make_small_blocks() const;
     void wait_in_capture(const Event& event, bool external);
     void join_what_it_waits_for();
 
@@ -112,6 +121,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     mutable CaptureGate gate_;
     bool notes_;
     mutable EnqueuedNotes enqueued_;
+    std::unique_ptr<SmallBlocks> small_blocks_;
 };
 
 using StreamPtr = std::shared_ptr<Stream>;

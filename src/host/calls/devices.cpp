@@ -1,6 +1,9 @@
 // The host runtime's devices, their limits, and errors.
+#include <deque>
+
 #include "host/runtime/call.hpp"
 #include "host/runtime/host_runtime.hpp"
+#include "host/sim/model_fields.hpp"
 
 namespace cuscope::host {
 namespace {
@@ -11,13 +14,13 @@ constexpr int cuda_version = 13000;
 
 Status HostRuntime::add_device(int* device, const char* model) {
     ENTER(other, Call::On::host);
-    const DeviceModel* found = model == nullptr ? nullptr : find_device_model(model);
-    if (found == nullptr) {
-        std::string known;
-        for (const std::string& name : device_model_names()) known += (known.empty() ? "" : ", ") + name;
-        return fail(Status::invalid_value, "there is no device model of that name; there are: " + known);
-    }
-    *device = machine_.add_device(*found).ordinal;
+    std::string refusal = "a model has a name";
+    std::optional<DeviceModel> chosen;
+    if (model != nullptr) chosen = read_model(model, &refusal);
+    if (!chosen) return fail(Status::invalid_value, refusal);
+    // Devices live as long as the process, and so do their models. The runtime's lock guards the list.
+    static auto* const models = new std::deque<DeviceModel>;
+    *device = machine_.add_device(models->emplace_back(*std::move(chosen))).ordinal;
     return Status::success;
 }
 

@@ -137,6 +137,8 @@ Status HostRuntime::mem_prefetch_async(const void* pointer, std::size_t bytes, M
     Command* command =
         machine_.begin(*found, place == cpu_device_id ? Engine::copy_to_host : Engine::copy_to_device);
     const double rate = place == cpu_device_id ? model.device_to_host_rate : model.host_to_device_rate;
+    command->lead = model.copy_lead_ns;
+    command->finish = model.copy_finish_ns;
     command->duration =
         model.copy_latency_ns + static_cast<Time>(static_cast<double>(pages * ManagedRanges::page) / rate);
     machine_.commit(command);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -107,10 +108,12 @@ bool is_inside(const std::string& name) {
            std::find(path.begin(), path.end(), "..") == path.end();
 }
 
-// A macro of an option or of a header may name std.
-bool may_use_standard_library(const CompileRequest& request) {
-    return request.source.find("std") != std::string::npos ||
-           request.source.find("include") != std::string::npos || !request.options.empty();
+// May the source use a name that begins so? A macro of an option or of a header may use any name, and so may
+// a macro that joins two words.
+bool may_use(const CompileRequest& request, std::initializer_list<std::string_view> beginnings) {
+    const auto has = [&](std::string_view text) { return request.source.find(text) != std::string::npos; };
+    return !request.options.empty() || has("include") || has("##") ||
+           std::any_of(beginnings.begin(), beginnings.end(), has);
 }
 
 // One compilation, in a directory of its own.
@@ -238,7 +241,13 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     arguments.push_back("-D__CUDA_ARCH__=" + architecture);
     if (request_.counted) arguments.push_back("-DCUSCOPE_COUNTED");
     arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
-    if (may_use_standard_library(request_))
+    // Parts of the language that few kernels use are left out, because parsing them takes longer than the
+    // rest. Inline PTX is translated to any of them.
+    if (!may_use(request_, {"atomic", "asm"})) arguments.push_back("-DCUSCOPE_WITHOUT_ATOMICS");
+    if (!may_use(request_, {"__v", "__dp2a", "asm"})) arguments.push_back("-DCUSCOPE_WITHOUT_SIMD");
+    if (!may_use(request_, {"tex", "surf", "cudaBoundaryMode", "cudaSurface", "asm"}))
+        arguments.push_back("-DCUSCOPE_WITHOUT_TEXTURES");
+    if (may_use(request_, {"std"}))
         arguments.insert(arguments.end(), {"-include", "cuscope_simt/standard_library.h"});
     arguments.push_back("-I" + headers_ + "/cuscope_simt/compat");
     arguments.push_back("-I" + directory_->path() + library_folder);

@@ -9,6 +9,34 @@ namespace {
 
 Time transfer(std::size_t bytes, double rate) { return static_cast<Time>(static_cast<double>(bytes) / rate); }
 
+// Sets the times of a copy between host and device, or between devices. `locked`: of page-locked memory.
+void time_copy(Command& command, const DeviceModel& model, std::size_t bytes, double rate, bool locked) {
+    command.lead = model.copy_lead_ns;
+    command.duration = model.copy_latency_ns + transfer(bytes, rate);
+    command.finish = model.copy_finish_ns;
+    command.on_link = locked;
+    if (!locked) return;
+    const auto size = static_cast<std::int64_t>(bytes);
+    if (model.copy_ramp_bytes > 0)
+        command.lead += model.copy_ramp_ns * std::min(size, model.copy_ramp_bytes) / model.copy_ramp_bytes;
+    if (size > model.small_copy_bytes) return;
+    const bool to_device = command.engine == Engine::copy_to_device;
+    const Time whole = to_device ? model.small_to_device_ns : model.small_to_host_ns;
+    command.duration = std::min(command.duration, whole);
+    command.lead = std::min(command.lead, whole - command.duration);
+    command.finish = whole - command.duration - command.lead;
+}
+
+// The same for a copy on the device or a memset. `traffic`: bytes read and written; `rate`: of these.
+void time_on_device(Command& command, const DeviceModel& model, std::size_t traffic, double rate) {
+    const auto cached = static_cast<std::size_t>(model.cached_bytes);
+    command.duration = model.device_copy_latency_ns + transfer(traffic - std::min(traffic, cached), rate);
+    if (cached > 0)
+        command.duration =
+            std::max(command.duration, model.device_copy_latency_ns + transfer(traffic, model.cache_rate));
+    command.finish = model.device_copy_finish_ns;
+}
+
 bool between_devices(const Allocation* to, const Allocation* from) {
     return on_device(to) && on_device(from) && to->device != from->device;
 }
@@ -87,27 +115,25 @@ Status make_copy(Machine& machine, const Box& destination, const Box& source, co
     command->observable = managed(to);
     auto effect = std::make_shared<CopyEffect>(destination, source, extent);
     if (to_device && from_device && to->device == from->device) {
-        command->duration = model.device_copy_latency_ns + transfer(bytes, model.device_to_device_rate);
+        time_on_device(*command, model, 2 * bytes, 2 * model.device_to_device_rate);
     } else if (between_devices(to, from) && !managed(to) && !managed(from)) {
         command->engine = Engine::copy_to_device;
-        command->duration =
-            model.copy_latency_ns + transfer(bytes, std::min(machine.devices[to->device].model->link_rate,
-                                                             machine.devices[from->device].model->link_rate));
+        time_copy(*command, model, bytes,
+                  std::min(machine.devices[to->device].model->link_rate,
+                           machine.devices[from->device].model->link_rate),
+                  false);
     } else if (to_device) {
         command->engine = Engine::copy_to_device;
-        command->duration =
-            model.copy_latency_ns +
-            transfer(bytes, pageable_source ? model.pageable_host_to_device_rate : model.host_to_device_rate);
-    } else if (from_device) {
-        command->engine = Engine::copy_to_host;
-        command->observable = true;
-        command->duration =
-            model.copy_latency_ns + transfer(bytes, pageable_destination ? model.pageable_device_to_host_rate
-                                                                         : model.device_to_host_rate);
+        time_copy(*command, model, bytes,
+                  pageable_source ? model.pageable_host_to_device_rate : model.host_to_device_rate,
+                  !pageable_source);
     } else {
         command->engine = Engine::copy_to_host;
         command->observable = true;
-        command->duration = model.copy_latency_ns + transfer(bytes, model.device_to_host_rate);
+        const bool pageable = from_device && pageable_destination;
+        time_copy(*command, model, bytes,
+                  pageable ? model.pageable_device_to_host_rate : model.device_to_host_rate,
+                  from_device && !pageable);
     }
     // When the call returns, a pageable source has been staged or read, and a pageable destination has been
     // written. A copy between two devices, or within one, does not make the call wait. A copy within the
@@ -205,7 +231,7 @@ Status make_set(Machine& machine, const Box& box, std::uint32_t value, std::size
     const DeviceModel& model = *machine.devices[stream.device].model;
     Command* command = machine.begin(stream, Engine::copy_on_device);
     command->observable = found == nullptr || found->type != MemoryType::device;
-    command->duration = model.device_copy_latency_ns + transfer(bytes, model.memset_rate);
+    time_on_device(*command, model, bytes, model.memset_rate);
     command->effect = std::make_shared<SetEffect>(box, value, element, extent);
     *made = command;
     return Status::success;

@@ -132,7 +132,7 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
     command->may_trigger = (flags & cuscope_simt::uses_trigger) != 0 || command->triggers_at_once;
     command->blocks_waiting = command->blocks_left = blocks;
     // Rounded down, so that exactly as many blocks fit on the device as the model says.
-    command->block_units = Timeline::units_per_multiprocessor / per_multiprocessor;
+    command->block_units = Multiprocessors::units / per_multiprocessor;
     command->effect = std::move(effect);
     *made = command;
     return Status::success;

@@ -101,11 +101,12 @@ void LaunchEnvironment::begin(Machine& machine, const Ref& environment, std::sha
     if (whole) {
         ends.clear();
         const bool node_priority = (environment->current->flags & flags::graph_use_node_priority) != 0;
-        const GraphRun run{plan, &stream, node_priority, environment};
+        const GraphRun run{plan, &stream, node_priority, environment, begin->number()};
         run.enqueue(machine, plan->whole, begin, true, &ends);
     }
     Command* const end = machine.timeline.make(stream);
     end->role = Role::graph_end;
+    end->graph = begin->number();
     end->next = [&machine, environment](Command* ended) {
         environment->ends.emplace_back(machine.timeline.pool(), ended);
         leave(machine, environment);

@@ -93,7 +93,7 @@ Status GraphExec::launch(Machine& machine, Lock& lock, Stream& stream) {
         };
     }
     const bool node_priority = (flags & flags::graph_use_node_priority) != 0;
-    const GraphRun run{plan, &stream, node_priority, environment};
+    const GraphRun run{plan, &stream, node_priority, environment, begin->number()};
     run.enqueue(machine, whole.whole, begin, false, &ends);
     if (environment) {
         Command* const nodes_end = machine.timeline.make(stream);
@@ -107,6 +107,7 @@ Status GraphExec::launch(Machine& machine, Lock& lock, Stream& stream) {
     }
     Command* const end = machine.timeline.make(stream);
     end->role = Role::graph_end;
+    end->graph = begin->number();
     last = CommandRef(machine.timeline.pool(), end);
     if (environment) {
         environment->parent->join = last;

@@ -112,6 +112,7 @@ void GraphRun::enqueue(Machine& machine, const GraphSteps& steps, Command* begin
         if (step.after.empty() && overlapped == nullptr && begin != nullptr) after.push_back(begin);
         Command* const command = made[i] = machine.timeline.make(*stream);
         command->role = Role::graph_node;
+        command->graph = launch;
         node.enqueue(machine, {*this, step, after, now}, command);
         if (now) {
             if (overlapped != nullptr) after.push_back(overlapped);

@@ -58,6 +58,7 @@ struct GraphRun {
     Stream* stream;
     bool node_priority;
     std::shared_ptr<LaunchEnvironment> environment;  // null: its kernels launch no graphs
+    std::uint64_t launch = 0;                        // the number of the command that begins the launch
 };
 
 }  // namespace cuscope::host

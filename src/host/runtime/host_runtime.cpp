@@ -32,6 +32,22 @@ void HostRuntime::host_work(std::int64_t nanoseconds) {
     machine_.waits.drain(call.lock());
 }
 
+std::int64_t HostRuntime::trace_clock_ns() {
+    if (thread().in_host_function) return thread().host_function_time;
+    if (forked_after_use()) return 0;
+    const Lock lock(machine_.mutex);
+    return machine_.timeline.now();
+}
+
+void HostRuntime::set_recorder(ActivityRecorder* recorder) {
+    if (forked_after_use()) return;
+    const Lock lock(machine_.mutex);
+    machine_.set_recorder(recorder);
+}
+
+// Nothing to do: the timeline records a command as soon as it has ended in simulated time.
+void HostRuntime::flush_records() {}
+
 std::string HostRuntime::error_detail() { return thread().detail; }
 
 void HostRuntime::shut_down() noexcept {

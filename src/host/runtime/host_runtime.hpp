@@ -25,6 +25,9 @@ class HostRuntime final : public Runtime {
     void host_work(std::int64_t nanoseconds) override;
     std::string error_detail() override;
     PendingList pending() override;
+    std::int64_t trace_clock_ns() override;
+    void set_recorder(ActivityRecorder* recorder) override;
+    void flush_records() override;
     void shut_down() noexcept override;
 
   private:

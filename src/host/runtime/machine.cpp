@@ -11,6 +11,7 @@ Machine::Machine()
     : timeline([this](Command* command) { effects.add(command); },
                [this](Command* command) {
                    note_progress();
+                   if (recorder_ != nullptr) record(*command);
                    effects.ended(command);
                },
                {[this] { return effects.undone(); },
@@ -47,7 +48,19 @@ Command* Machine::begin(Stream& stream, Engine engine, Role role) {
 }
 
 void Machine::commit(Command* command, Command* after) {
-    timeline.enqueue(command, {&after, std::size_t{after != nullptr}});
+    // Without copy engines nothing overlaps: the device works in the order of issue, as with one stream.
+    if (devices[command->device].model->copy_engines == 0) {
+        std::vector<Command*> before;
+        for (const SimStream* stream : timeline.streams(command->device)) {
+            if (Command* const last = stream->last.get();
+                last != nullptr && last != command->stream->last.get())
+                before.push_back(last);
+        }
+        if (after != nullptr) before.push_back(after);
+        timeline.enqueue(command, before);
+    } else {
+        timeline.enqueue(command, {&after, std::size_t{after != nullptr}});
+    }
     waits.start_background();
 }
 

@@ -30,6 +30,7 @@
 #include "host/runtime/thread_state.hpp"
 #include "host/runtime/waits.hpp"
 #include "host/sim/timeline.hpp"
+#include "runtime/activity.hpp"
 #include "runtime/try.hpp"
 
 namespace cuscope::host {
@@ -68,6 +69,10 @@ struct Machine {
     // Gives memory back to the host or the device that it came from.
     void release(const Allocation& allocation);
 
+    // Records of commands for traces: see recording.cpp. A null recorder ends them.
+    void set_recorder(ActivityRecorder* new_recorder);
+    void record(const Command& command);
+
     std::mutex mutex;
     std::condition_variable changed;  // an effect is done
     Timeline timeline;
@@ -89,6 +94,10 @@ struct Machine {
     Graphs graphs{*this};
     Captures captures{*this};
     bool launch_blocking = false;
+
+  private:
+    ActivityRecorder* recorder_ = nullptr;    // null: no trace runs
+    unsigned long long recorded_stream_ = 0;  // the stream of the last record
 };
 
 }  // namespace cuscope::host

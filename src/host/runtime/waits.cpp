@@ -163,6 +163,7 @@ Status Waits::wait_for(Lock& lock, Command* command) {
     // The host's clock must not depend on how soon the work was done in real time: only a host that had to
     // wait in simulated time pays for being woken up.
     if (command->ended > machine_.timeline.now()) {
+        call_context().waited_for = command->number();
         machine_.timeline.wait_until(command->ended + machine_.devices[command->device].model->wake_up_ns);
     }
     return Status::success;

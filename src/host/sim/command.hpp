@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/activity.hpp"
+
 namespace cuscope::host {
 
 using Time = std::int64_t;  // nanoseconds of simulated time
@@ -71,7 +73,11 @@ struct Command {
     Time issued = 0;    // when it becomes visible to the device
     Time started = -1;  // -1: not yet
     Time ended = -1;
-    Time duration = 0;                  // compute: the duration of one block
+    Time duration = 0;                  // compute: the duration of one block; engines: the time on the engine
+    Time lead = 0;                      // engines: from `ready` to the engine, beside other commands
+    Time finish = 0;                    // engines: from leaving the engine to the end, beside other commands
+    Time ready = -1;                    // engines: when it could start
+    bool on_link = false;               // a copy that shares the link to the host with the other direction
     bool duration_from_effect = false;  // at least `duration`; the effect's run tells
     bool due = false;                   // the effect has been requested
     bool resolved = true;               // the duration is known
@@ -92,6 +98,7 @@ struct Command {
     // block
     std::int64_t blocks_waiting = 0, blocks_left = 0, blocks_open = 0;
     std::int64_t block_units = 0;
+    int placement_open = -1;  // the room of blocks_open
     int priority = 0;
     Command* signalled_with = nullptr;  // a later kernel; other commands see both end together
     std::vector<Command*> unsignalled;  // earlier kernels that are signalled with this one
@@ -122,12 +129,25 @@ struct Command {
     // depend on the result of the effect.
     std::function<void(Command*)> next;
 
+    // For traces; numbers begin with 1. `call`: the number of the call that issued it. `graph`: the number of
+    // the launch that it is a node of. `ready`: when all dependencies had ended. `cause`: the number of the
+    // command whose end let it start, which `reason` explains.
+    std::uint64_t call = 0, graph = 0, cause = 0;
+    std::uint32_t label = 0;  // a name in place of the kernel's, as an index into names()
+    Time ready = -1;
+    ActivityReason reason = ActivityReason::unknown;
+
     int references = 0;
+
+    std::uint64_t number() const { return sequence + 1; }
 
     // Copies the work and the cost of `model`, but not its time, place or dependencies.
     void imitate(const Command& model) {
         engine = model.engine;
         duration = model.duration;
+        lead = model.lead;
+        finish = model.finish;
+        on_link = model.on_link;
         duration_from_effect = model.duration_from_effect;
         watches = model.watches;
         observable = model.observable;

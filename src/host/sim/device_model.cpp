@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "host/sim/derived_models.hpp"
+
 namespace cuscope::host {
 
 namespace {
@@ -115,13 +117,24 @@ DeviceModel h200() {
             .device_to_host_rate = 55.6,
             .pageable_host_to_device_rate = 9.3,
             .pageable_device_to_host_rate = 16.7,
-            .device_to_device_rate = 2125,
-            .memset_rate = 4440,
+            .device_to_device_rate = 1950,
+            .memset_rate = 3900,
+            .both_directions_rate = 0.915,
+            .cache_rate = 6500,
+            .cached_bytes = 40'000'000,
             .kernel_rate = 4100,
             .link_rate = 394,
             .submit_latency_ns = 400,
-            .copy_latency_ns = 10000,
-            .device_copy_latency_ns = 4000,
+            .copy_lead_ns = 2000,
+            .copy_latency_ns = 1000,
+            .copy_finish_ns = 6000,
+            .copy_ramp_ns = 2900,
+            .copy_ramp_bytes = 1 << 20,
+            .small_copy_bytes = 16 << 10,
+            .small_to_device_ns = 1750,
+            .small_to_host_ns = 16400,
+            .device_copy_latency_ns = 1300,
+            .device_copy_finish_ns = 2000,
             .kernel_latency_ns = 1500,
             .minimum_kernel_ns = 2000,
             .graph_start_ns = 1240,
@@ -296,8 +309,9 @@ DeviceModel c1060() {
             .greatest_priority = 0};
 }
 
-const std::array<DeviceModel, 4>& models() {
-    static const std::array<DeviceModel, 4> all{h200(), k20x(), fermi(), c1060()};
+const std::array<DeviceModel, 7>& models() {
+    static const std::array<DeviceModel, 7> all{h200(),  h100_of(h200()), a100_of(h200()),      k20x(),
+                                                fermi(), c1060(),         no_overlap_of(h200())};
     return all;
 }
 

@@ -34,17 +34,34 @@ struct DeviceModel {
     double host_to_device_rate, device_to_host_rate;
     double pageable_host_to_device_rate, pageable_device_to_host_rate;
     double device_to_device_rate, memset_rate;
+    // The part of the two rates between host and device that is left while page-locked copies run in both
+    // directions at once.
+    double both_directions_rate = 1;
+    // The L2 cache: copies on the device and memsets read and write at most at this rate (bytes per
+    // nanosecond, read and written), and this many of the bytes do not go to memory. 0 bytes: no cache.
+    double cache_rate = 0;
+    std::int64_t cached_bytes = 0;
     double kernel_rate;  // for the bytes of a kernel's array arguments
     double link_rate;    // to and from another device; the slower of two links counts
 
-    std::int64_t submit_latency_ns;       // from the host's call until the device sees the command
-    std::int64_t copy_latency_ns;         // before the first byte, between host and device
-    std::int64_t device_copy_latency_ns;  // the same on the device: copies and memsets
-    std::int64_t kernel_latency_ns;       // a kernel's start-up, before its first byte
-    std::int64_t minimum_kernel_ns;       // the shortest kernel, start-up included
-    std::int64_t graph_start_ns;          // from a graph's turn in its stream to its first nodes
-    std::int64_t graph_kernel_ns;         // minimum_kernel_ns for a kernel in a graph
-    std::int64_t memory_operations_ns;    // a batch's own time, besides that of each operation
+    std::int64_t submit_latency_ns;  // from the host's call until the device sees the command
+    // A copy between host and device: the lead passes before it gets its engine, while the engine may still
+    // be busy with another copy; the latency, before the first byte, occupies the engine; the finish passes
+    // from the last byte until the stream goes on, while the engine may already be busy with another copy.
+    std::int64_t copy_lead_ns = 0, copy_latency_ns, copy_finish_ns = 0;
+    // Added to the lead of a copy of at least this many bytes; less in proportion for smaller copies.
+    std::int64_t copy_ramp_ns = 0, copy_ramp_bytes = 0;
+    // Copies of page-locked memory of at most this many bytes have latencies of their own, from start to end.
+    // 0: no such copies.
+    std::int64_t small_copy_bytes = 0, small_to_device_ns = 0, small_to_host_ns = 0;
+    // Copies on the device and memsets: before the first byte, and after the last byte, when the engine is
+    // free.
+    std::int64_t device_copy_latency_ns, device_copy_finish_ns = 0;
+    std::int64_t kernel_latency_ns;     // a kernel's start-up, before its first byte
+    std::int64_t minimum_kernel_ns;     // the shortest kernel, start-up included
+    std::int64_t graph_start_ns;        // from a graph's turn in its stream to its first nodes
+    std::int64_t graph_kernel_ns;       // minimum_kernel_ns for a kernel in a graph
+    std::int64_t memory_operations_ns;  // a batch's own time, besides that of each operation
     std::int64_t write_value_ns, wait_value_ns, memory_barrier_ns;
     std::int64_t host_function_ns;  // overhead of an empty host function
     std::int64_t wake_up_ns;        // from a completion to the host that waited for it

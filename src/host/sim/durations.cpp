@@ -39,8 +39,7 @@ void Timeline::apply_resolution(Command* command) {
     // A stalled command ends no earlier than the time that was simulated without it.
     Time time = std::max(command->started + command->duration, command->stalled ? time_ : Time{0});
     if (command->primary != nullptr) time = std::max(time, command->primary->ended);
-    happenings_.push({time, command->sequence, command, command->blocks_open,
-                      command->blocks_open * command->block_units});
+    happenings_.push({time, command->sequence, command, command->blocks_open, command->placement_open});
     command->blocks_open = 0;
 }
 

@@ -78,6 +78,8 @@ std::vector<Timeline::Wait> Timeline::waits_of(const Command* command) const {
         const CopyEngine& engine = *copy_engine(device, command->engine);
         if (engine.running != nullptr && engine.running != command)
             waits.push_back({Cause::engine, {engine.running}});
+        else if (engine.kept_for != nullptr && engine.kept_for != command)
+            waits.push_back({Cause::engine, {engine.kept_for}});
         return waits;
     }
     // Kernels are placed in order: a kernel that does not fit keeps out all later ones.

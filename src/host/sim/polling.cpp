@@ -41,7 +41,7 @@ void Timeline::look_at(Time time) {
             const Effect::Progress progress = watch_.look(command);
             changed |= progress != Effect::Progress::none;
             if (progress != Effect::Progress::all) return false;
-            happenings_.push({time + command->duration, command->sequence, command, 0, 0});
+            happenings_.push({time + command->duration, command->sequence, command, 0});
             return true;
         });
     }

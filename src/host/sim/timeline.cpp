@@ -10,8 +10,6 @@ namespace {
 constexpr Time never = std::numeric_limits<Time>::max();
 // A kernel is placed in at most about this many groups of blocks, however large its grid is.
 constexpr std::int64_t most_groups = 64;
-// Markers that take the place of Happening::blocks.
-constexpr std::int64_t begun_mark = -1, triggered_mark = -2;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -21,10 +19,9 @@ Timeline::Timeline(EffectDue effect_due, Ended ended, Watch watch)
     : effect_due_(std::move(effect_due)), ended_(std::move(ended)), watch_(std::move(watch)) {}
 
 int Timeline::add_device(const DeviceModel& model) {
-    auto device = std::make_unique<Device>();
-    device->model = &model;
+    auto device = std::make_unique<Device>(
+        Device{.model = &model, .multiprocessors = Multiprocessors(model.properties.multiprocessor_count)});
     device->queues.resize(model.separate_copy_queues ? 3 : model.hardware_queues);
-    device->free_units = model.properties.multiprocessor_count * units_per_multiprocessor;
     devices_.push_back(std::move(device));
     return static_cast<int>(devices_.size()) - 1;
 }
@@ -35,7 +32,8 @@ void Timeline::add_stream(SimStream& stream, int device, int priority, bool bloc
     stream.priority = priority;
     stream.blocking = blocking;
     stream.legacy = legacy;
-    stream.queue = legacy ? 0 : owner.next_queue++ % static_cast<int>(owner.queues.size());
+    // The legacy stream has queue 0, to itself as long as there are queues for the other streams.
+    stream.queue = legacy ? 0 : ++owner.next_queue % static_cast<int>(owner.queues.size());
     if (legacy) {
         owner.streams.insert(owner.streams.begin(),
                              &stream);  // a device's first stream is its legacy stream
@@ -44,7 +42,13 @@ void Timeline::add_stream(SimStream& stream, int device, int priority, bool bloc
     }
 }
 
-void Timeline::remove_stream(SimStream& stream) { std::erase(devices_[stream.device]->streams, &stream); }
+void Timeline::remove_stream(SimStream& stream) {
+    Device& device = *devices_[stream.device];
+    std::erase(device.streams, &stream);
+    for (CopyEngine* engine : {&device.to_device, &device.to_host, &device.on_device, &device.host}) {
+        if (engine->last == &stream) engine->last = nullptr;
+    }
+}
 
 Command* Timeline::make(SimStream& stream) {
     Command* command = pool_.make();
@@ -52,6 +56,8 @@ Command* Timeline::make(SimStream& stream) {
     command->device = stream.device;
     command->priority = stream.priority;
     command->sequence = next_sequence_++;
+    command->call = call_context().call;
+    command->label = call_context().label;
     command->issued = std::max(now_ + devices_[stream.device]->model->submit_latency_ns, time_);
     return command;
 }
@@ -280,12 +286,13 @@ void Timeline::now_ready(Command* command) {
 // Starts every command that can start now. A worklist in place of a recursion, since a program may chain
 // streams without limit.
 void Timeline::settle() {
-    while (!to_look_at_.empty() || !loose_.empty() || !to_place_.empty()) {
-        while (!to_look_at_.empty()) {
-            const auto [device, queue] = to_look_at_.back();
-            to_look_at_.pop_back();
+    while (!to_look_at_.empty() || !loose_.empty() || !to_start_.empty() || !to_place_.empty()) {
+        // In this order: kernels that become ready at the same time are placed as they were issued.
+        for (std::size_t i = 0; i < to_look_at_.size(); ++i) {  // to_look_at_ may grow meanwhile
+            const auto [device, queue] = to_look_at_[i];
             look_at_queue(*devices_[device], queue);
         }
+        to_look_at_.clear();
         for (std::size_t i = 0; i < loose_.size(); ++i) {  // loose_ may grow meanwhile
             Command* command = loose_[i];
             Device& device = *devices_[command->device];
@@ -294,16 +301,22 @@ void Timeline::settle() {
             } else if (command->engine == Engine::compute) {
                 add_grid(device, command);
             } else {
-                begin(device, *copy_engine(device, command->engine), command);
+                hand_over(device, *copy_engine(device, command->engine), command);
             }
         }
         loose_.clear();
-        if (!to_place_.empty()) {
+        if (!to_start_.empty()) {
+            // All commands that have become ready at this time are known: the engine can choose.
+            const auto [device, engine] = to_start_.back();
+            to_start_.pop_back();
+            start_next(*device, *engine);
+        } else if (!to_place_.empty()) {
             const int device = to_place_.back();
             to_place_.pop_back();
             place_blocks(*devices_[device]);
         }
     }
+    drop_void();
 }
 
 void Timeline::look_at_queue(Device& device, int index) {
@@ -317,10 +330,8 @@ void Timeline::look_at_queue(Device& device, int index) {
         } else if (command->engine == Engine::compute) {
             add_grid(device, command);
         } else {
-            begin(device, *copy_engine(device, command->engine), command);
-            // If the engine was free, the command has left the queue, and leave_queue() has scheduled another
-            // look at the queue.
-            return;
+            hand_over(device, *copy_engine(device, command->engine), command);
+            return;  // when the command starts, leave_queue() schedules another look at the queue
         }
     }
 }
@@ -333,7 +344,7 @@ void Timeline::pass(Command* command) {
     } else if (!command->resolved) {
         unresolved_.push_back(command);
     } else if (command->duration > 0) {
-        happenings_.push({time_ + command->duration, command->sequence, command, 0, 0});
+        happenings_.push({time_ + command->duration, command->sequence, command, 0});
     } else {
         end(command);
     }
@@ -346,45 +357,6 @@ void Timeline::add_grid(Device& device, Command* command) {
                          [](const Command* a, const Command* b) { return a->priority < b->priority; });
     device.grids.insert(after, command);
     to_place_.push_back(command->device);
-}
-
-Timeline::CopyEngine* Timeline::copy_engine(Device& device, Engine engine) {
-    switch (engine) {
-        case Engine::copy_to_device:
-            return &device.to_device;
-        case Engine::copy_to_host:
-            return device.model->copy_engines > 1 ? &device.to_host : &device.to_device;
-        case Engine::copy_on_device:
-            return &device.on_device;
-        default:
-            return &device.host;
-    }
-}
-
-// ---- engines that run one command at a time
-
-void Timeline::begin(Device& device, CopyEngine& engine, Command* command) {
-    if (engine.running != nullptr) {
-        if (!command->handed_over) engine.waiting.push_back(command);
-        command->handed_over = true;
-        return;
-    }
-    engine.running = command;
-    command->started = time_;
-    if (command->duration_from_effect) {
-        unresolved_.push_back(command);
-    } else {
-        happenings_.push({time_ + command->duration, command->sequence, command, 0, 0});
-    }
-    leave_queue(device, command);
-}
-
-void Timeline::leave_engine(Device& device, CopyEngine& engine) {
-    engine.running = nullptr;
-    if (engine.waiting.empty()) return;
-    Command* next = engine.waiting.front();
-    engine.waiting.pop_front();
-    begin(device, engine, next);
 }
 
 void Timeline::leave_queue(Device& device, Command* command) {
@@ -406,19 +378,21 @@ void Timeline::place_blocks(Device& device) {
             const int allowed = device.model->concurrent_kernels ? device.model->resident_grids : 1;
             if (device.resident >= allowed) break;
         }
-        const std::int64_t slots = std::min(grid->blocks_waiting, device.free_units / grid->block_units);
-        if (slots == 0 || grid->blocks_open > 0) break;
+        if (grid->blocks_open > 0) break;
+        std::int64_t slots = 0;
+        const int placement = device.multiprocessors.place(grid->blocks_waiting, grid->block_units, &slots);
+        if (slots == 0) break;
         if (first) {
             grid->started = time_;
             ++device.resident;
             if (!grid->resolved) unresolved_.push_back(grid);
         }
         if (grid->resolved) {
-            schedule_blocks(device, grid, slots);
+            schedule_blocks(grid, slots, placement);
         } else {
             grid->blocks_open = slots;
+            grid->placement_open = placement;
             grid->blocks_waiting -= slots;
-            device.free_units -= slots * grid->block_units;
             if (grid->blocks_waiting == 0) all_begun(grid, time_);
         }
         if (grid->blocks_waiting > 0) break;
@@ -428,14 +402,13 @@ void Timeline::place_blocks(Device& device) {
     device.grids.erase(device.grids.begin(), device.grids.begin() + static_cast<std::ptrdiff_t>(placed));
 }
 
-void Timeline::schedule_blocks(Device& device, Command* grid, std::int64_t slots) {
+void Timeline::schedule_blocks(Command* grid, std::int64_t slots, int placement) {
     const std::int64_t waves = divide_up(grid->blocks_waiting, slots);
     const std::int64_t together = std::max<std::int64_t>(1, waves / most_groups);
     const std::int64_t blocks = std::min(grid->blocks_waiting, slots * together);
     grid->blocks_waiting -= blocks;
-    device.free_units -= slots * grid->block_units;
     const Time end = time_ + divide_up(blocks, slots) * grid->duration;
-    happenings_.push({end, grid->sequence, grid, blocks, slots * grid->block_units});
+    happenings_.push({end, grid->sequence, grid, blocks, placement});
     if (grid->blocks_waiting == 0) all_begun(grid, end - grid->duration);
 }
 
@@ -482,8 +455,7 @@ void Timeline::schedule(Command* kernel, Moment moment) {
     const bool begun = moment == Moment::begun;
     const Time time = kernel->begun + (begun ? 0 : kernel->trigger);
     pool_.retain(kernel);
-    happenings_.push(
-        {std::max(time, time_), kernel->sequence, kernel, begun ? begun_mark : triggered_mark, 0});
+    happenings_.push({std::max(time, time_), kernel->sequence, kernel, begun ? begun_mark : triggered_mark});
 }
 
 void Timeline::let_go(std::vector<Command*>& waiting) {
@@ -504,13 +476,17 @@ bool Timeline::waits_for_primary(const Happening& happening) {
     }
     const Time least = primary->ended + happening.command->tail;
     if (happening.time >= least) return false;
-    happenings_.push({least, happening.sequence, happening.command, happening.blocks, happening.units});
+    happenings_.push({least, happening.sequence, happening.command, happening.blocks, happening.placement});
     return true;
 }
 
 void Timeline::happen(const Happening& happening) {
     Command* command = happening.command;
     Device& device = *devices_[command->device];
+    if (happening.blocks == finished_mark) {
+        end(command);
+        return;
+    }
     if (happening.blocks < 0) {
         let_go(happening.blocks == begun_mark ? command->when_begun : command->when_triggered);
         pool_.release(command);
@@ -518,7 +494,7 @@ void Timeline::happen(const Happening& happening) {
     }
     if (command->engine == Engine::compute) {
         if (waits_for_primary(happening)) return;
-        device.free_units += happening.units;
+        device.multiprocessors.leave(happening.placement);
         command->blocks_left -= happening.blocks;
         to_place_.push_back(command->device);
         if (command->blocks_left > 0) return;
@@ -531,10 +507,7 @@ void Timeline::happen(const Happening& happening) {
         end(command);
         return;
     }
-    CopyEngine& engine = *copy_engine(device, command->engine);
-    const bool held = engine.running == command;  // false: a stalled host function that has left the engine
-    end(command);
-    if (held) leave_engine(device, engine);
+    happen_on_engine(device, happening);
 }
 
 void Timeline::end(Command* command) {
@@ -553,7 +526,7 @@ void Timeline::end(Command* command) {
         std::erase_if(held_, [&](const Happening& held) {
             if (held.command->primary != command) return false;
             happenings_.push(
-                {time_ + held.command->tail, held.sequence, held.command, held.blocks, held.units});
+                {time_ + held.command->tail, held.sequence, held.command, held.blocks, held.placement});
             return true;
         });
     }

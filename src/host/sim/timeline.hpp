@@ -18,15 +18,12 @@
 
 #include "host/sim/command.hpp"
 #include "host/sim/device_model.hpp"
+#include "host/sim/multiprocessors.hpp"
 
 namespace cuscope::host {
 
 class Timeline {
   public:
-    // A multiprocessor's room for blocks. A block of a kernel takes this number divided by how many blocks
-    // fit.
-    static constexpr std::int64_t units_per_multiprocessor = std::int64_t{1} << 20;
-
     // Called when an effect is due. That is when its command has ended. If only the effect can tell how long
     // the command takes, it is when the simulation cannot go on without knowing.
     using EffectDue = std::function<void(Command*)>;
@@ -103,20 +100,29 @@ class Timeline {
     std::vector<Wait> waits_of(const Command* command) const;
 
   private:
-    struct Happening {  // the end of a command, or of some of its blocks
+    struct Happening {  // the end of a command, of some of its blocks, or of its use of an engine
         Time time;
         std::uint64_t sequence;
         Command* command;
-        std::int64_t blocks;  // compute: number of blocks; a kernel's moment: begun_mark or triggered_mark
-        std::int64_t units;   // compute: the units that the blocks occupied
+        std::int64_t blocks;  // compute: number of blocks; engines: CopyEngine::timing; or one of the marks
+        int placement = Multiprocessors::none;  // compute: the room that the blocks occupied
         bool operator>(const Happening& other) const {
             // Ties are ordered by issue, never by when the simulation learnt of the event.
             return time != other.time ? time > other.time : sequence > other.sequence;
         }
     };
-    struct CopyEngine {
+    // Marks that take the place of Happening::blocks: a kernel's moment, or the end of a copy that has left
+    // its engine.
+    static constexpr std::int64_t begun_mark = -1, triggered_mark = -2, finished_mark = -3;
+    struct CopyEngine {  // see copy_engines.cpp
         Command* running = nullptr;
-        std::deque<Command*> waiting;
+        std::vector<Command*> waiting;    // ready
+        Command* kept_for = nullptr;      // the next command, which will be ready soon
+        const SimStream* last = nullptr;  // the stream that used the engine last
+        Time free_at = 0;                 // when `running` leaves the engine, or the last command left it
+        Time left = 0, since = 0;         // the rest of `running` at full speed, at the time `since`
+        bool slowed = false;              // the other direction runs too
+        std::int64_t timing = 0;          // counts changes of free_at: older ends are void
     };
     struct Device {
         const DeviceModel* model;
@@ -126,7 +132,7 @@ class Timeline {
         std::vector<std::deque<Command*>> queues;
         CopyEngine to_device, to_host, on_device, host;
         std::vector<Command*> grids;  // kernels with blocks to place; by priority, then by arrival
-        std::int64_t free_units = 0;
+        Multiprocessors multiprocessors;
         int resident = 0;  // kernels that occupy multiprocessors
         Command* last_kernel =
             nullptr;  // the last issued command if it is a kernel; event records do not count
@@ -159,11 +165,19 @@ class Timeline {
     void add_grid(Device& device, Command* command);
     void settle();
     void depend(Command* command, Command* on);
-    void begin(Device& device, CopyEngine& engine, Command* command);
     void leave_queue(Device& device, Command* command);
+    // Engines that run one command at a time: see copy_engines.cpp.
+    void hand_over(Device& device, CopyEngine& engine, Command* command);
+    void start_next(Device& device, CopyEngine& engine);
+    void time_end(Device& device, CopyEngine& engine);
+    void share_link(Device& device);
+    Command* next_of_stream(const Device& device, const Command* command) const;
     void leave_engine(Device& device, CopyEngine& engine);
+    void happen_on_engine(Device& device, const Happening& happening);
+    bool is_void(const Happening& happening);
+    void drop_void();
     void place_blocks(Device& device);
-    void schedule_blocks(Device& device, Command* command, std::int64_t slots);
+    void schedule_blocks(Command* command, std::int64_t slots, int placement);
     void happen(const Happening& happening);
     void end(Command* command);
     void signal(Command* command, bool to_kernels, bool to_others);
@@ -180,9 +194,10 @@ class Timeline {
     bool to_look_ = false;               // an event has happened since the last poll
     std::vector<Command*> ahead_;        // not ended, but their effects were already requested
     std::vector<Happening> held_;        // ends of blocks that wait for the previous kernel
-    std::vector<std::pair<int, int>> to_look_at_;  // device, queue
-    std::vector<Command*> loose_;                  // ready commands that are in no hardware queue
-    std::vector<int> to_place_;                    // devices with changed grids or slots
+    std::vector<std::pair<int, int>> to_look_at_;            // device, queue
+    std::vector<Command*> loose_;                            // ready commands that are in no hardware queue
+    std::vector<int> to_place_;                              // devices with changed grids or slots
+    std::vector<std::pair<Device*, CopyEngine*>> to_start_;  // free engines with commands that wait
     std::uint64_t next_sequence_ = 0;
     std::size_t pending_ = 0;
     Time now_ = 0;   // the host's clock

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/memory/mem_pool.hpp"
 #include "ops/launch.hpp"
 #include "ops/prediction.hpp"
 #include "ops/reduce/workspace.hpp"
@@ -177,7 +178,7 @@ void KernelReduction::run(const Place& in, const Place* other, const Place& out,
     } else {
         std::shared_ptr<core::DeviceMemory> partials;
         if (grid.partial_bytes > 0) {
-            partials = core::DeviceMemory::allocate(stream, grid.partial_bytes);
+            partials = core::MemPool::allocate_result(stream, grid.partial_bytes);
             memories[used++] = partials.get();
         }
         void* const apart = partials ? partials->pointer() : nullptr;

@@ -80,6 +80,7 @@ class ConditionalNode final : public NodeOf<ConditionalNodeParameters> {
                 const std::vector<Command*>& after, bool now) const {
         Command* look = machine.timeline.make(*run.stream);
         look->role = Role::graph_condition;
+        look->graph = run.launch;
         look->duration_from_effect = true;
         const auto* const condition = reinterpret_cast<const GraphCondition*>(given_.handle);
         look->effect = std::make_shared<ReadCondition>(&condition->value, run.plan);

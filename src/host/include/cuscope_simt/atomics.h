@@ -136,9 +136,11 @@ CUSCOPE_INLINE T atomic_add_bits(T* address, T value) {
     CUSCOPE_BITWISE(unsigned, suffix)                                                              \
     CUSCOPE_BITWISE(unsigned long long, suffix)
 
+#ifndef CUSCOPE_WITHOUT_ATOMICS
 CUSCOPE_ATOMICS()
 CUSCOPE_ATOMICS(_block)
 CUSCOPE_ATOMICS(_system)
+#endif
 
 #undef CUSCOPE_ATOMICS
 #undef CUSCOPE_ORDER
@@ -188,9 +190,11 @@ CUSCOPE_INLINE T wide_update(T* address, Change change) {
             if (__builtin_memcmp(&old, &expected, sizeof old) == 0) *address = value;               \
         });                                                                                         \
     }
+#ifndef CUSCOPE_WITHOUT_ATOMICS
 CUSCOPE_WIDE_ATOMICS()
 CUSCOPE_WIDE_ATOMICS(_block)
 CUSCOPE_WIDE_ATOMICS(_system)
+#endif
 #undef CUSCOPE_WIDE_ATOMICS
 
 CUSCOPE_INLINE void __threadfence() {

@@ -1,7 +1,8 @@
 // The CUDA C++ language for kernels that run on the CPU. Included before the user's source, which needs no
 // #include for CUDA's built-in names. The compiler driver rewrites the constructs that a header cannot define
 // (__shared__, threadIdx, __syncthreads, ...). With CUSCOPE_DIAGNOSE, macros replace the rewriting, so that
-// the user's unchanged text can be checked.
+// the user's unchanged text can be checked. CUSCOPE_WITHOUT_... leaves out a part that the source does not
+// use.
 #pragma once
 #pragma GCC system_header
 
@@ -20,6 +21,28 @@
 #if __has_include(<bits/c++config.h>)
 #include <bits/c++config.h>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#endif
+
+// Glibc declares each mathematical function for more types (_Float32, ...), which CUDA does not have: 60 KB
+// of declarations.
+#if __has_include(<bits/floatn.h>)
+#include <bits/floatn.h>
+#undef __HAVE_FLOAT16
+#undef __HAVE_FLOAT32
+#undef __HAVE_FLOAT64
+#undef __HAVE_FLOAT128
+#undef __HAVE_FLOAT32X
+#undef __HAVE_FLOAT64X
+#undef __HAVE_FLOAT128X
+#undef __HAVE_DISTINCT_FLOAT128
+#define __HAVE_FLOAT16 0
+#define __HAVE_FLOAT32 0
+#define __HAVE_FLOAT64 0
+#define __HAVE_FLOAT128 0
+#define __HAVE_FLOAT32X 0
+#define __HAVE_FLOAT64X 0
+#define __HAVE_FLOAT128X 0
+#define __HAVE_DISTINCT_FLOAT128 0
 #endif
 
 #include <assert.h>
@@ -43,10 +66,14 @@
 #include "cuscope_simt/registration.h"
 #include "cuscope_simt/runtime_structs.h"
 #include "cuscope_simt/shifts.h"
-#include "cuscope_simt/simd.h"
 #include "cuscope_simt/spaces.h"
-#include "cuscope_simt/textures.h"
 #include "cuscope_simt/vectors.h"
 #include "cuscope_simt/warp.h"
+#ifndef CUSCOPE_WITHOUT_SIMD
+#include "cuscope_simt/simd.h"
+#endif
+#ifndef CUSCOPE_WITHOUT_TEXTURES
+#include "cuscope_simt/textures.h"
+#endif
 // keywords.h comes last, because the other headers are plain C++.
 #include "cuscope_simt/keywords.h"

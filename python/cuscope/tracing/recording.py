@@ -1,0 +1,77 @@
+"""``cs.trace``: records what the host and its devices do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from .. import _core
+from .records import spans_of_parts
+from .trace import Trace
+
+__all__ = ["trace"]
+
+MOST_BYTES = 512 << 20
+
+_core.set_up_lines(str(Path(__file__).resolve().parents[1]))
+
+
+class trace:  # noqa: N801 - used like a function
+    """Record what the host and its devices do in a part of a program.
+
+    ``with cs.trace() as t:`` records the calls of all host threads, and the work of all devices that ends before the
+    block does. Afterwards ``t`` is a `Trace`. On a simulated device the spans are exact, and recording changes no time.
+    On a GPU they come from CUPTI's activity records.
+
+    Parameters
+    ----------
+    limit
+        The most bytes that the records may take. Spans beyond it are counted in `Trace.dropped`.
+    wait
+        Wait for all devices at the end of the block, as `Device.synchronize` does, so that the trace has all the work
+        that the block has issued. There is no wait if the block raises, or if a stream is being captured.
+
+    Examples
+    --------
+    >>> import cuscope as cs
+    >>> x = cs.zeros(1024)
+    >>> with cs.trace() as t:
+    ...     x.fill(1)
+    >>> t.spans["kind"].tolist()
+    ['call', 'memset', 'call']
+    """
+
+    def __init__(self, *, limit: int = MOST_BYTES, wait: bool = True) -> None:
+        if limit < 0:
+            raise ValueError(f"limit: {limit} bytes; it is 0 or more")
+        self._limit = limit
+        self._wait = wait
+        self._running: list[tuple[Any, Trace]] = []
+
+    def __enter__(self) -> Trace:
+        recorder = _core.Recorder(self._limit)
+        recorder.start()
+        self._running.append((recorder, Trace.__new__(Trace)))
+        return self._running[-1][1]
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        recorder, made = self._running.pop()
+        try:
+            if self._wait and kind is None:
+                recorder.wait()
+        finally:
+            recorder.stop()
+            spans, about = spans_of_parts(recorder.parts(), _core.activity_names())
+            devices = {device.name: _about(device) for device in recorder.devices()}
+            Trace.__init__(made, spans, devices=devices, **about)
+
+
+def _about(device: _core.Device) -> dict[str, Any]:
+    return {
+        "model": device.model,
+        "simulated": device.simulated,
+        "multiprocessors": device.properties.multiprocessor_count,
+    }

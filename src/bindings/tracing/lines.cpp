@@ -1,0 +1,91 @@
+// The line of the program behind a call, for traces: the innermost frame that is not cuscope's own.
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "bindings/support/objects.hpp"
+#include "core/trace/recording.hpp"
+#include "runtime/activity.hpp"
+
+namespace cuscope::bindings {
+
+std::atomic<bool> detail::lines_wanted{false};
+
+namespace {
+
+// A code object and what is known of it. The object is kept alive, so that its address is not used again.
+struct KnownCode {
+    py::object code;
+    bool own = false;                              // of cuscope
+    std::unordered_map<int, std::uint32_t> lines;  // names of lines by instruction
+};
+
+std::string& own_folder() {
+    static std::string* const folder = new std::string;
+    return *folder;
+}
+
+KnownCode& known(PyCodeObject* code) {
+    static auto* const all = new std::unordered_map<const PyCodeObject*, KnownCode>;
+    const auto [found, is_new] = all->try_emplace(code);
+    if (is_new) {
+        found->second.code = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(code));
+        const auto file = py::str(found->second.code.attr("co_filename")).cast<std::string>();
+        found->second.own = file.starts_with(own_folder());
+    }
+    return found->second;
+}
+
+// Python finds the place of a cell or a file in this text: see python/cuscope/tracing/records.py.
+std::uint32_t name_of_line(const KnownCode& code, PyFrameObject* frame) {
+    return index_of_name(py::str(code.code.attr("co_filename")).cast<std::string>() + ":" +
+                         std::to_string(PyFrame_GetLineNumber(frame)));
+}
+
+// With the GIL. Keeps a pending exception.
+std::uint32_t line_of_program() {
+    PyFrameObject* frame = PyEval_GetFrame();
+    Py_XINCREF(frame);
+    std::uint32_t line = 0;
+    while (frame != nullptr && line == 0) {
+        PyCodeObject* const code = PyFrame_GetCode(frame);
+        KnownCode& about = known(code);
+        Py_DECREF(code);
+        if (!about.own) {
+#if PY_VERSION_HEX >= 0x030B0000
+            std::uint32_t& name = about.lines[PyFrame_GetLasti(frame)];
+#else
+            std::uint32_t& name = about.lines[frame->f_lasti];
+#endif
+            if (name == 0) name = name_of_line(about, frame);
+            line = name;
+        }
+        PyFrameObject* const outer = PyFrame_GetBack(frame);
+        Py_DECREF(frame);
+        frame = outer;
+    }
+    Py_XDECREF(frame);
+    return line;
+}
+
+// Called for each call that is traced, on any thread. A thread without the GIL has noted its line when it
+// released the GIL.
+std::uint32_t find_line() {
+    if (process_exiting() || PyGILState_Check() == 0) return call_context().line;
+    const py::error_scope keep;
+    return line_of_program();
+}
+
+}  // namespace
+
+void detail::note_line() {
+    const py::error_scope keep;
+    call_context().line = line_of_program();
+}
+
+void set_up_lines(std::string package_folder) {
+    own_folder() = std::move(package_folder);
+    core::set_find_line(find_line);
+}
+
+}  // namespace cuscope::bindings

@@ -1,0 +1,131 @@
+#include "core/trace/recording.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "core/device/devices.hpp"
+#include "core/graph/capture.hpp"
+#include "runtime/process.hpp"
+
+namespace cuscope::core {
+namespace {
+
+// Never destroyed: devices may call through a decorator while the process exits.
+struct Traced {
+    std::mutex mutex;
+    std::map<std::string, std::unique_ptr<TracingRuntime>> runtimes;  // made once and kept
+    std::vector<std::shared_ptr<Recording>> recordings;               // that run
+    std::atomic<int> running{0};
+    std::atomic<FindLine> find_line{[] { return std::uint32_t{0}; }};
+};
+
+Traced& traced() {
+    static Traced* const instance = new Traced;
+    return *instance;
+}
+
+// The decorator of the device's runtime; null if the device has no runtime of its own kind (a test's).
+TracingRuntime* decorator(Device& device) {
+    const std::shared_ptr<Runtime> runtime = use_runtime(device.kind());
+    if (runtime.get() != &device.own_runtime()) return nullptr;
+    auto& made = traced().runtimes[device.kind()];
+    if (!made) made = std::make_unique<TracingRuntime>(runtime, traced().find_line.load());
+    return made.get();
+}
+
+}  // namespace
+
+bool recording() { return traced().running.load(std::memory_order_relaxed) > 0; }
+void set_find_line(FindLine find_line) { traced().find_line = find_line; }
+
+void Recording::add(const std::string& kind, TracingRuntime& runtime) {
+    Part& part = parts_[kind];
+    if (part.log) return;
+    part.log = std::make_shared<ActivityLog>(most_bytes_);
+    part.start_ns = runtime.now_ns();
+    runtime.start(part.log);
+}
+
+void Recording::start() {
+    refuse_after_fork();
+    std::vector<DevicePtr> used = known_devices();
+    used.push_back(current_device());  // made if it is not known yet
+    const std::lock_guard lock(traced().mutex);
+    for (const DevicePtr& device : used) {
+        if (TracingRuntime* runtime = decorator(*device)) {
+            add(device->kind(), *runtime);
+            device->call_through(runtime);
+        }
+    }
+    traced().recordings.push_back(shared_from_this());
+    ++traced().running;
+}
+
+void Recording::wait() {
+    if (captures_underway() > 0) return;
+    for (const DevicePtr& device : known_devices()) {
+        // A GPU that was not used has no context, and the wait would make one.
+        if (!parts_.contains(device->kind()) || !device->used()) continue;
+        const DeviceScope scope(*device);
+        device->check_wait(device->own_runtime().device_synchronize(), "cudaDeviceSynchronize");
+    }
+}
+
+void Recording::stop() {
+    if (forked_after_use()) return;
+    const std::vector<DevicePtr> used = known_devices();
+    const std::lock_guard lock(traced().mutex);
+    if (stopped_) return;
+    stopped_ = true;
+    --traced().running;
+    std::erase(traced().recordings, shared_from_this());
+    for (auto& [kind, part] : parts_) {
+        TracingRuntime& runtime = *traced().runtimes.at(kind);
+        part.end_ns = runtime.now_ns();
+        if (!runtime.stop(part.log)) continue;
+        for (const DevicePtr& device : used) {
+            if (device->kind() == kind) device->call_through(nullptr);
+        }
+    }
+}
+
+void trace_device(Device& device) {
+    if (!recording()) return;
+    const std::lock_guard lock(traced().mutex);
+    if (traced().recordings.empty()) return;
+    TracingRuntime* const runtime = decorator(device);
+    if (runtime == nullptr) return;
+    for (const auto& running : traced().recordings) running->add(device.kind(), *runtime);
+    device.call_through(runtime);
+}
+
+Range begin_range(Device& device) {
+    Range range;
+    if (!recording()) return range;
+    range.number = next_activity_number();
+    range.outer = call_context().range;
+    range.line = traced().find_line.load()();
+    range.start_ns = device.own_runtime().trace_clock_ns();
+    call_context().range = range.number;
+    return range;
+}
+
+void end_range(Device& device, const Range& range, std::string_view text) {
+    if (range.number == 0) return;
+    call_context().range = range.outer;
+    HostRecord record;
+    record.number = range.number;
+    record.range = range.outer;
+    record.start = range.start_ns;
+    record.end = device.own_runtime().trace_clock_ns();
+    record.name = index_of_name(text);
+    record.line = range.line;
+    record.thread = thread_number();
+    record.is_range = 1;
+    const std::lock_guard lock(traced().mutex);
+    const auto found = traced().runtimes.find(device.kind());
+    if (found != traced().runtimes.end()) found->second->add_range(record);
+}
+
+}  // namespace cuscope::core

@@ -1,0 +1,62 @@
+// A recording of the calls and the work of all runtimes in use, for one trace. Recordings may overlap, over
+// threads, too.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "core/device/device.hpp"
+#include "runtime/activity.hpp"
+#include "runtime/tracing_runtime.hpp"
+
+namespace cuscope::core {
+
+class Recording : public std::enable_shared_from_this<Recording> {
+  public:
+    // The records of one runtime, and its clock at the begin and the end.
+    struct Part {
+        std::shared_ptr<ActivityLog> log;
+        std::int64_t start_ns = 0, end_ns = 0;
+    };
+
+    explicit Recording(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+
+    void start();
+    // Waits for the devices that have worked, unless a capture is under way: the wait would invalidate it.
+    // The wait is not recorded. To be called before stop().
+    void wait();
+    // Idempotent. The parts do not change afterwards.
+    void stop();
+    const std::map<std::string, Part>& parts() const { return parts_; }
+
+  private:
+    friend void trace_device(Device& device);
+    void add(const std::string& kind, TracingRuntime& runtime);
+
+    const std::size_t most_bytes_;
+    std::map<std::string, Part> parts_;  // by the kind of the runtime
+    bool stopped_ = false;
+};
+
+// Lets a device that was just made take part in the recordings that run.
+void trace_device(Device& device);
+bool recording();
+
+// How lines of the program are found. Set once, before the first recording.
+void set_find_line(FindLine find_line);
+
+// A range of the program on the calling thread. The time is that of the device's runtime.
+struct Range {
+    std::uint64_t number = 0;  // 0: nothing is recorded
+    std::uint64_t outer = 0;
+    std::int64_t start_ns = 0;
+    std::uint32_t line = 0;
+};
+Range begin_range(Device& device);
+void end_range(Device& device, const Range& range, std::string_view text);
+
+}  // namespace cuscope::core

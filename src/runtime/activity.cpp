@@ -1,0 +1,96 @@
+#include "runtime/activity.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+
+namespace cuscope {
+namespace {
+
+// Never destroyed: threads of the runtimes may record while the process exits.
+struct Names {
+    std::mutex mutex;
+    std::deque<std::string> names{""};
+    std::unordered_map<std::string_view, std::uint32_t> places;
+};
+
+Names& table() {
+    static Names* const instance = new Names;
+    return *instance;
+}
+
+}  // namespace
+
+std::uint32_t index_of_name(std::string_view name) {
+    if (name.empty()) return 0;
+    Names& all = table();
+    const std::lock_guard lock(all.mutex);
+    if (const auto found = all.places.find(name); found != all.places.end()) return found->second;
+    const auto place = static_cast<std::uint32_t>(all.names.size());
+    all.places.emplace(all.names.emplace_back(name), place);  // a deque: the text keeps its address
+    return place;
+}
+
+std::vector<std::string> names() {
+    Names& all = table();
+    const std::lock_guard lock(all.mutex);
+    return {all.names.begin(), all.names.end()};
+}
+
+std::uint64_t next_activity_number() {
+    static std::atomic<std::uint64_t> number{0};
+    return number.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+std::uint32_t thread_number() {
+    static thread_local const auto number = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+    return number;
+}
+
+bool ActivityLog::has_room(std::size_t bytes) {
+    if (bytes_ + bytes <= most_bytes_) {
+        bytes_ += bytes;
+        return true;
+    }
+    ++dropped;
+    return false;
+}
+
+void ActivityRecorder::start(std::shared_ptr<ActivityLog> log) {
+    const std::lock_guard lock(mutex_);
+    logs_.push_back(std::move(log));
+}
+
+bool ActivityRecorder::stop(const std::shared_ptr<ActivityLog>& log) {
+    const std::lock_guard lock(mutex_);
+    std::erase(logs_, log);
+    return logs_.empty();
+}
+
+void ActivityRecorder::add(const WorkRecord& record) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& log : logs_) {
+        if (log->has_room(sizeof record)) log->work.push_back(record);
+    }
+}
+
+void ActivityRecorder::add(const HostRecord& record) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& log : logs_) {
+        if (log->has_room(sizeof record)) log->host.push_back(record);
+    }
+}
+
+void ActivityRecorder::add(const StreamRecord& record) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& log : logs_) {
+        const bool known = std::any_of(log->streams.begin(), log->streams.end(),
+                                       [&](const StreamRecord& other) { return other.id == record.id; });
+        if (!known) log->streams.push_back(record);
+    }
+}
+
+}  // namespace cuscope

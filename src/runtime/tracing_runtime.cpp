@@ -1,0 +1,95 @@
+#include "runtime/tracing_runtime.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace cuscope {
+namespace {
+
+// Calls that the package makes for its own sake beside nearly every call of a program. A trace would consist
+// of them.
+constexpr std::array<std::string_view, 14> bookkeeping = {
+    "get_device",
+    "set_device",
+    "get_device_count",
+    "get_last_error",
+    "peek_at_last_error",
+    "thread_exchange_stream_capture_mode",
+    "stream_is_capturing",
+    "stream_get_capture_info",
+    "stream_get_id",
+    "device_get_attribute",
+    "get_device_properties",
+    "pointer_get_attributes",
+    "func_get_attributes",
+    "device_get_default_mem_pool",
+};
+
+bool is_bookkeeping(std::string_view method) {
+    return std::find(bookkeeping.begin(), bookkeeping.end(), method) != bookkeeping.end();
+}
+
+// cudaMemcpyAsync for memcpy_async. The driver's names begin with cu.
+std::string name_in_cuda(std::string_view method) {
+    std::string name = method.starts_with("memset_d2d") ? "cu" : "cuda";
+    bool first = true;
+    for (const char c : method) {
+        if (c == '_') {
+            first = true;
+            continue;
+        }
+        name += first ? static_cast<char>(std::toupper(c)) : c;
+        first = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    }
+    return name;
+}
+
+// The contract's names of methods are literals, so that their addresses identify them.
+std::uint32_t index_of_method(std::string_view method) {
+    static thread_local std::unordered_map<const char*, std::uint32_t> known;
+    const auto [found, is_new] = known.try_emplace(method.data(), 0);
+    if (is_new) found->second = is_bookkeeping(method) ? 0 : index_of_name(name_in_cuda(method));
+    return found->second;
+}
+
+}  // namespace
+
+void TracingRuntime::start(std::shared_ptr<ActivityLog> log) {
+    recorder_.start(std::move(log));
+    under().set_recorder(&recorder_);
+}
+
+bool TracingRuntime::stop(const std::shared_ptr<ActivityLog>& log) {
+    under().flush_records();
+    const bool last = recorder_.stop(log);
+    if (last) under().set_recorder(nullptr);
+    return last;
+}
+
+Status TracingRuntime::around(std::string_view method, const Forward& forward) {
+    const std::uint32_t name = index_of_method(method);
+    if (name == 0) return forward();
+    CallContext& context = call_context();
+    HostRecord record;
+    record.number = next_activity_number();
+    record.range = context.range;
+    record.line = find_line_();
+    record.name = name;
+    record.thread = thread_number();
+    const std::uint64_t outer = std::exchange(context.call, record.number);
+    context.waited_for = 0;
+    record.start = under().trace_clock_ns();
+    const Status status = forward();
+    record.end = under().trace_clock_ns();
+    context.call = outer;
+    record.waited_for = context.waited_for;
+    record.status = static_cast<std::int32_t>(status);
+    recorder_.add(record);
+    return status;
+}
+
+}  // namespace cuscope

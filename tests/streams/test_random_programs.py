@@ -1,0 +1,33 @@
+"""The simulated times of random stream programs lie close to the times that an H200 took for them.
+
+The bounds are the errors that the model has reached, rounded up. The simulation is deterministic, so they hold on every
+run. The times of two runs on the H200 itself differ by up to 25 % for a few of the programs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from streams.stream_programs import Runner, read_programs
+
+pytestmark = pytest.mark.host_only("the timeline of a model")
+
+
+def test_random_programs_take_about_the_time_of_an_h200(device):
+    programs = read_programs()
+    runner = Runner(device)
+
+    errors = [abs(runner.time(program) / program.median - 1) for program in programs]
+
+    assert len(errors) == 40
+    assert np.median(errors) <= 0.004
+    assert np.percentile(errors, 95) <= 0.03
+    assert max(errors) <= 0.04
+
+
+def test_random_program_takes_the_same_time_on_every_run(device):
+    program = read_programs()[27]
+    runner = Runner(device)
+
+    assert round(runner.time(program) * 1e6) == round(runner.time(program) * 1e6)

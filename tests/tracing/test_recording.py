@@ -1,0 +1,159 @@
+"""cs.trace() records what the host and its devices do. The numbers of simulated time hold on simulated devices alone."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+
+KERNEL = """
+__global__ void scale(float* a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) a[i] *= 2;
+}
+"""
+
+
+@pytest.fixture
+def host():
+    with cs.Device("host:0") as device:
+        yield device
+
+
+def idle_zeros(count):
+    """An array, on a device without work: its memset would be part of the traces."""
+    x = cs.zeros(count, np.float32)
+    cs.synchronize()
+    return x
+
+
+def names_of(trace, kind):
+    return trace.spans["name"][trace.spans["kind"] == kind].tolist()
+
+
+def test_calls_and_work_are_recorded(host):
+    x = idle_zeros(1024)
+    with cs.trace() as t:
+        x.fill(1)
+    assert names_of(t, "call") == ["cuMemsetD2D32Async"]
+    assert t.spans["kind"].tolist() == ["call", "memset"]
+
+
+def test_work_names_its_call_its_line_and_its_stream(host):
+    x = idle_zeros(1024)
+    stream = cs.Stream()
+    with cs.trace() as t:
+        x.fill(1, stream=stream)
+    work = t.spans[t.spans["kind"] == "memset"][0]
+    assert t.spans[work["call"]]["name"] == "cuMemsetD2D32Async"
+    assert work["line"].startswith("test_recording.py:")
+    assert (work["stream"], work["bytes"], work["device"]) == (stream.id, 4096, "host:0")
+
+
+def test_a_kernel_has_its_launch_configuration(host):
+    module = cs.Module(KERNEL)
+    x = idle_zeros(1024)
+    with cs.trace() as t:
+        module.scale[8, 128](x, 1024)
+    kernel = t.spans[t.spans["kind"] == "kernel"][0]
+    assert kernel["name"] == "scale"
+    assert (kernel["grid"].tolist(), kernel["block"].tolist()) == ([8, 1, 1], [128, 1, 1])
+
+
+def test_recording_changes_no_simulated_time(host):
+    def run():
+        before = cs.clock()
+        x = idle_zeros(1 << 20)
+        x.fill(2)
+        x.to_host()
+        return cs.clock() - before
+
+    plain = run()
+    with cs.trace(wait=False):
+        traced = run()
+    assert traced == plain
+
+
+def test_copies_of_pageable_memory_are_marked(host):
+    x = idle_zeros(1 << 20)
+    page_locked = cs.pinned_empty(1 << 20, np.float32)
+    with cs.trace() as t:
+        x.copy_from(np.zeros(1 << 20, np.float32))
+        x.copy_from(page_locked)
+    copies = t.spans[t.spans["kind"] == "copy"]
+    assert copies["pageable"].tolist() == [True, False]
+
+
+def test_nested_traces_each_have_the_spans_of_their_block(host):
+    x = idle_zeros(16)
+    with cs.trace() as outer:
+        x.fill(1)
+        cs.synchronize()
+        with cs.trace() as inner:
+            x.fill(2)
+    assert (names_of(outer, "memset"), names_of(inner, "memset")) == (["memset"] * 2, ["memset"])
+
+
+def test_the_calls_of_all_threads_are_recorded(host):
+    x = idle_zeros(16)
+
+    def work():
+        with cs.Device("host:0"):
+            x.fill(1)
+
+    with cs.trace() as t:
+        threads = [threading.Thread(target=work, name=f"worker {i}") for i in range(3)]
+        for thread in threads:
+            thread.start()
+            thread.join()
+    calls = t.spans[t.spans["kind"] == "call"]
+    assert len(set(calls["thread"].tolist())) == 3
+
+
+def test_records_beyond_the_limit_are_counted(host):
+    x = idle_zeros(16)
+    with cs.trace(limit=1000) as t:
+        for _ in range(100):
+            x.fill(1)
+    assert 0 < len(t.spans) < 20
+    assert t.dropped == 200 - len(t.spans)
+
+
+def test_a_trace_that_records_cannot_be_read(host):
+    with cs.trace() as t, pytest.raises(RuntimeError, match="still recording: read it after its with block"):
+        _ = t.spans
+
+
+def test_an_exception_ends_the_recording_and_goes_on(host):
+    x = idle_zeros(16)
+    with pytest.raises(ZeroDivisionError), cs.trace() as t:
+        x.fill(1)
+        _ = 1 / 0
+    assert names_of(t, "call") == ["cuMemsetD2D32Async"]
+
+
+def test_a_capture_under_way_is_not_disturbed(host):
+    x = idle_zeros(16)
+    stream = cs.Stream()
+    with stream.capture() as graph, cs.trace():
+        x.fill(1, stream=stream)
+    cs.synchronize()
+    with cs.trace() as t:
+        graph.instantiate().launch(stream)
+    assert names_of(t, "graph") == ["graph"]
+    memset = t.spans[t.spans["kind"] == "memset"][0]
+    assert t.spans[memset["graph"]]["kind"] == "graph"
+
+
+def test_the_same_program_gives_the_same_spans(host):
+    def spans():
+        stream = cs.Stream()
+        x = idle_zeros(1 << 16)
+        with cs.trace() as t:
+            for value in range(5):
+                x.fill(value, stream=stream)
+        return t.spans[["kind", "name", "start", "end", "cause", "call", "reason"]]
+
+    first, second = spans(), spans()
+    assert first.tolist() == second.tolist()

@@ -1,0 +1,68 @@
+"""Draws the pictures of docs/pictures: python tools/trace_pictures.py [--browser chromium] [--out docs/pictures].
+
+The pictures are SVGs of the traces in tests/tracing/sample_traces.py, as a browser without a window shows them on a
+light and on a dark page. With other versions of the browser or other fonts the files differ. It needs
+Chromium, and Pillow, which comes with Matplotlib.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from tracing import sample_traces  # noqa: E402
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+PICTURES = (  # file, trace, theme
+    ("trace-staggered", "breadth_first", "light"),
+    ("trace-one-copy-engine", "depth_first_on_one_engine", "light"),
+    ("trace-program-dark", "program", "dark"),
+)
+SCALE = 1.5  # pixels of the file in a pixel of the picture
+
+
+def photograph(browser: str, picture: str, theme: str, path: Path) -> None:
+    width, height = map(int, re.findall(r'(?:width|height)="(\d+)"', picture)[:2])
+    page = f'<body data-jp-theme-light="{str(theme == "light").lower()}" style="margin:0">{picture}</body>'
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "page.html"
+        source.write_text(f"<!doctype html><meta charset=utf-8>{page}", encoding="utf-8")
+        options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
+        size = (f"--window-size={width},{height}", f"--force-device-scale-factor={SCALE}")
+        command = [
+            browser,
+            *options,
+            *size,
+            f"--user-data-dir={folder}",
+            f"--screenshot={path}",
+            source.as_uri(),
+        ]
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL, timeout=120)
+    with Image.open(path) as image:  # few colours make a file a third as large
+        image.convert("RGB").quantize(96, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Draws the pictures of docs/pictures.")
+    parser.add_argument("--browser", default=next(filter(None, map(shutil.which, BROWSERS)), None))
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "pictures")
+    options = parser.parse_args()
+    if options.browser is None:
+        parser.error(f"there is no browser; --browser names one (looked for {', '.join(BROWSERS)})")
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name, trace, theme in PICTURES:
+        path = options.out.resolve() / f"{name}.png"
+        photograph(options.browser, sample_traces.SAMPLES[trace]().svg(), theme, path)
+        print(f"{path.stat().st_size:7,} bytes  {path}")
+
+
+if __name__ == "__main__":
+    main()
