@@ -136,7 +136,13 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler) {
                                    "-Wno-unused-command-line-argument",
                                    "-fvisibility-global-new-delete-hidden", "-Wno-return-type-c-linkage"});
     } else {
-        flags.insert(flags.end(), {"-fno-gnu-unique", "-fno-extern-tls-init"});
+        flags.insert(flags.end(),
+                     {"-fno-gnu-unique", "-fno-extern-tls-init",
+                      // Finds the block's __shared__ memory once in a function, not once for each variable.
+                      "-ftls-model=local-dynamic",
+                      // Unrolls loops with few iterations, such as those over a tile in shared memory.
+                      "-fpeel-loops", "--param=max-completely-peel-times=32",
+                      "--param=max-completely-peeled-insns=400"});
     }
     return flags;
 }
@@ -154,7 +160,8 @@ std::vector<std::string> counting_flags(const HostCompiler& compiler) {
                                    "-mllvm", "-tsan-instrument-read-before-write=1"});
     } else {
         // Keeps a load of a vector of four floats as one access.
-        flags.insert(flags.end(), {"-fsanitize-coverage=trace-pc", "-fno-tree-sra", "-Wno-tsan"});
+        flags.insert(flags.end(),
+                     {"-fsanitize-coverage=trace-pc", "-fno-tree-sra", "-fno-peel-loops", "-Wno-tsan"});
     }
     return flags;
 }

@@ -192,7 +192,7 @@ CUSCOPE_ON_FIBER void Block::finish(Strand* self) {
 #if defined(CUSCOPE_ASAN)
     __sanitizer_start_switch_fiber(nullptr, to->memory_begin, stack_size(to));
 #endif
-    cuscope::simt::switch_context(self->context, to->context);
+    cuscope::simt::jump_to_context(self->context, to->context);
     __builtin_unreachable();
 }
 
@@ -221,6 +221,8 @@ CUSCOPE_ON_FIBER int Block::switch_to(Strand* from, Strand* to) {
     __sanitizer_finish_switch_fiber(from->fake_stack, nullptr, nullptr);
     return 0;
 }
+
+CUSCOPE_ON_FIBER int Block::jump_to(Strand* from, Strand* to) { return switch_to(from, to); }
 #endif
 
 Block::Strand* Block::not_ready() {
@@ -337,11 +339,11 @@ CUSCOPE_ON_FIBER int Block::barrier(Strand* self, BarrierKind kind, int predicat
         latest_ns != 0)
         return barrier_slowly(self, kind, predicate);
     if (ready_.empty()) return wait_for_ready(self);
-    return switch_to(self, ready_.pop());
+    return jump_to(self, ready_.pop());
 }
 
 CUSCOPE_ON_FIBER __attribute__((noinline)) int Block::wait_for_ready(Strand* self) {
-    return switch_to(self, not_ready());
+    return jump_to(self, not_ready());
 }
 
 // The rest of an arrival that is the last one, of another kind than __syncthreads(), or of a block whose

@@ -288,6 +288,7 @@ struct cuscope_simt::Block {
     Strand* idle();
     // Suspends `from` and continues `to`. Returns 0 when `from` continues.
     int switch_to(Strand* from, Strand* to);
+    int jump_to(Strand* from, Strand* to);  // for functions that end with this call
     // Abandons the block. failure_ holds the reason, if there is one.
     [[noreturn]] void leave(Strand* self);
     bool add_strand();
@@ -417,12 +418,17 @@ struct cuscope_simt::Block {
 };
 
 #if !defined(CUSCOPE_ASAN)
-// A function that ends with this call leaves no frame on the fiber: the switch returns to the function's
-// caller.
 CUSCOPE_ON_FIBER inline int cuscope_simt::Block::switch_to(Strand* from, Strand* to) {
     running_ = to;
     to->wait = Strand::Wait::none;
     return cuscope::simt::switch_context(from->context, to->context);
+}
+
+// The calling function leaves no frame on the fiber: the switch returns to that function's caller.
+CUSCOPE_ON_FIBER inline int cuscope_simt::Block::jump_to(Strand* from, Strand* to) {
+    running_ = to;
+    to->wait = Strand::Wait::none;
+    return cuscope::simt::jump_to_context(from->context, to->context);
 }
 #endif
 

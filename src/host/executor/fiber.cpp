@@ -10,9 +10,11 @@
 
 #include "host/executor/asan.hpp"
 
-// The switch saves only the registers that a callee has to preserve. It returns by `ret`: processors predict
-// that a `ret` goes where the last call came from, and the threads of a block usually switch at the same
-// call.
+// The switches save only the registers that a callee has to preserve. They differ in how processors predict
+// where they go. `ret` is expected to go where the last call came from: right if both stacks have switched at
+// the same call, and the functions around that call return as expected, too. A jump is expected to go where
+// it went after similar branches. That is right for a loop with two barriers, too: each thread of the block
+// arrives at one of them and switches to a thread that waits at the other.
 #if defined(__x86_64__)
 asm(R"(
     .text
@@ -42,6 +44,30 @@ cuscope_simt_resume:
     ret
     .size cuscope_simt_switch, . - cuscope_simt_switch
 
+    .p2align 4
+    .globl cuscope_simt_jump
+    .hidden cuscope_simt_jump
+    .type cuscope_simt_jump, @function
+cuscope_simt_jump:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq (%rsi), %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    popq %rcx
+    xorl %eax, %eax
+    notrack jmp *%rcx
+    .size cuscope_simt_jump, . - cuscope_simt_jump
+
     .globl cuscope_simt_start
     .hidden cuscope_simt_start
     .type cuscope_simt_start, @function
@@ -61,7 +87,11 @@ asm(R"(
     .globl cuscope_simt_switch
     .hidden cuscope_simt_switch
     .type cuscope_simt_switch, %function
+    .globl cuscope_simt_jump
+    .hidden cuscope_simt_jump
+    .type cuscope_simt_jump, %function
 cuscope_simt_switch:
+cuscope_simt_jump:
     sub sp, sp, #160
     stp x19, x20, [sp, #0]
     stp x21, x22, [sp, #16]
@@ -182,6 +212,8 @@ int switch_context(Context& from, Context& to) noexcept {
     swapcontext(&from.registers, &to.registers);
     return 0;
 }
+
+int jump_to_context(Context& from, Context& to) noexcept { return switch_context(from, to); }
 
 namespace {
 
