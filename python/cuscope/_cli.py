@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = _run_bench(options)
         elif options.command == "trace":
             options.program = program
-            code = _run_trace(options)
+            code = command_line.run(options, cs.trace)
         else:
             code = _run_doctor(as_json=options.json)
         sys.stdout.flush()
@@ -113,14 +113,6 @@ def _run_bench(options: argparse.Namespace) -> int:
         print(f"FAILED: {error}", file=sys.stderr)
         return 1
     return 0
-
-
-def _run_trace(options: argparse.Namespace) -> int:
-    trace = vars(cs).get("trace")
-    if trace is None:
-        print("FAILED: this version of cuscope cannot record traces", file=sys.stderr)
-        return 1
-    return command_line.run(options, trace)
 
 
 def _json(value: object) -> str:

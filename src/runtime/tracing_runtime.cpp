@@ -76,8 +76,8 @@ Status TracingRuntime::around(std::string_view method, const Forward& forward) {
     CallContext& context = call_context();
     HostRecord record;
     record.number = next_activity_number();
-    record.range = context.range;
     record.line = find_line_();
+    record.range = context.range;
     record.name = name;
     record.thread = thread_number();
     const std::uint64_t outer = std::exchange(context.call, record.number);

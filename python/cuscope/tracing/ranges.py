@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Protocol, TypeVar, cast
 
-__all__ = ["Recorder", "innermost", "range", "set_recorder"]
+__all__ = ["Recorder", "innermost", "innermost_range", "range", "set_recorder"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -45,7 +45,7 @@ class _Entry:
 
 
 # The ranges that the running code is in. Each asyncio task has its own value, as well as each thread.
-_innermost: ContextVar[_Entry | None] = ContextVar("cuscope_range", default=None)
+innermost_range: ContextVar[_Entry | None] = ContextVar("cuscope_range", default=None)
 
 
 def set_recorder(recorder: Recorder | None) -> None:
@@ -56,7 +56,7 @@ def set_recorder(recorder: Recorder | None) -> None:
 
 def innermost(recorder: Recorder) -> int:
     """The token that ``recorder`` gave the innermost range that the running code is in; 0: none."""
-    entry = _innermost.get()
+    entry = innermost_range.get()
     while entry is not None and entry.recorder is not recorder:
         entry = entry.outer
     return 0 if entry is None else entry.token
@@ -92,7 +92,7 @@ class range:
     def __enter__(self) -> range:
         if active is None and _nvtx is None:
             return self
-        entry = _Entry(self, _innermost.get())
+        entry = _Entry(self, innermost_range.get())
         if entry.recorder is not None:
             entry.token = entry.recorder.range_begin(self.text)
         functions = _nvtx_functions()
@@ -102,7 +102,7 @@ class range:
             if self._entries is None:
                 self._entries = []
             self._entries.append(entry)
-            _innermost.set(entry)
+            innermost_range.set(entry)
         return self
 
     def __exit__(
@@ -110,13 +110,13 @@ class range:
     ) -> None:
         if not self._entries:
             return
-        entry = _innermost.get()
+        entry = innermost_range.get()
         while entry is not None and (entry.owner is not self or entry not in self._entries):
             entry = entry.outer
         if entry is None:  # the block began in another context, as in asynchronous generators
             entry = self._entries[-1]
         else:
-            _innermost.set(entry.outer)
+            innermost_range.set(entry.outer)
         self._entries.remove(entry)
         if entry.recorder is not None:
             entry.recorder.range_end(entry.token)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from .. import _core
+from . import ranges
 from .records import spans_of_parts
 from .trace import Trace
 
@@ -14,7 +16,18 @@ __all__ = ["trace"]
 
 MOST_BYTES = 512 << 20
 
-_core.set_up_lines(str(Path(__file__).resolve().parents[1]))
+_core.set_up_lines(str(Path(__file__).parents[1]) + os.sep)
+_core.set_range_variable(ranges.innermost_range)
+
+
+class _Ranges:
+    """Hands the ranges of `cs.range` to the recordings that run."""
+
+    range_begin = staticmethod(_core.begin_range)
+    range_end = staticmethod(_core.end_range)
+
+
+_RANGES = _Ranges()
 
 
 class trace:  # noqa: N801 - used like a function
@@ -52,6 +65,7 @@ class trace:  # noqa: N801 - used like a function
     def __enter__(self) -> Trace:
         recorder = _core.Recorder(self._limit)
         recorder.start()
+        ranges.set_recorder(_RANGES)
         self._running.append((recorder, Trace.__new__(Trace)))
         return self._running[-1][1]
 
@@ -64,6 +78,8 @@ class trace:  # noqa: N801 - used like a function
                 recorder.wait()
         finally:
             recorder.stop()
+            if not _core.recording():
+                ranges.set_recorder(None)
             spans, about = spans_of_parts(recorder.parts(), _core.activity_names())
             devices = {device.name: _about(device) for device in recorder.devices()}
             Trace.__init__(made, spans, devices=devices, **about)

@@ -42,6 +42,23 @@ std::uint32_t name_of_line(const KnownCode& code, PyFrameObject* frame) {
                          std::to_string(PyFrame_GetLineNumber(frame)));
 }
 
+py::object& range_variable() {
+    static auto* const variable = new py::object;
+    return *variable;
+}
+
+// The innermost range of the running code, which may be one of several asyncio tasks on this thread.
+std::uint64_t range_of_program() {
+    PyObject* found = nullptr;
+    if (!range_variable() || PyContextVar_Get(range_variable().ptr(), nullptr, &found) != 0) return 0;
+    auto entry = py::reinterpret_steal<py::object>(found);
+    while (entry && !entry.is_none()) {
+        if (const auto number = entry.attr("token").cast<std::uint64_t>(); number != 0) return number;
+        entry = entry.attr("outer");
+    }
+    return 0;
+}
+
 // With the GIL. Keeps a pending exception.
 std::uint32_t line_of_program() {
     PyFrameObject* frame = PyEval_GetFrame();
@@ -73,6 +90,7 @@ std::uint32_t line_of_program() {
 std::uint32_t find_line() {
     if (process_exiting() || PyGILState_Check() == 0) return call_context().line;
     const py::error_scope keep;
+    call_context().range = range_of_program();
     return line_of_program();
 }
 
@@ -81,7 +99,10 @@ std::uint32_t find_line() {
 void detail::note_line() {
     const py::error_scope keep;
     call_context().line = line_of_program();
+    call_context().range = range_of_program();
 }
+
+void set_range_variable(py::object variable) { range_variable() = std::move(variable); }
 
 void set_up_lines(std::string package_folder) {
     own_folder() = std::move(package_folder);

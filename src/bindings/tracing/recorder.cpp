@@ -1,7 +1,8 @@
 // The recorder behind cs.trace(), and the ranges of cs.range().
 #include <pybind11/stl.h>
 
-#include <cstring>
+#include <map>
+#include <string>
 
 #include "bindings/support/objects.hpp"
 #include "core/trace/recording.hpp"
@@ -9,6 +10,7 @@
 namespace cuscope::bindings {
 
 void set_up_lines(std::string package_folder);
+void set_range_variable(py::object variable);
 
 namespace {
 
@@ -69,21 +71,31 @@ class Recorder {
     std::shared_ptr<core::Recording> recording_;
 };
 
-// A range of the program that has begun.
-class BegunRange {
-  public:
-    explicit BegunRange(std::string text)
-        : text_(std::move(text)), device_(core::current_device()), range_(core::begin_range(*device_)) {}
-    void end() {
-        core::end_range(*device_, range_, text_);
-        range_ = {};
-    }
-
-  private:
-    std::string text_;
-    core::DevicePtr device_;
-    core::Range range_;
+// Ranges that have begun, by number. Only used with the GIL.
+struct BegunRange {
+    std::string text;
+    core::DevicePtr device;
+    core::Range range;
 };
+
+std::map<std::uint64_t, BegunRange>& begun_ranges() {
+    static auto* const ranges = new std::map<std::uint64_t, BegunRange>;
+    return *ranges;
+}
+
+std::uint64_t begin_range(std::string text) {
+    const core::DevicePtr device = core::current_device();
+    const core::Range range = core::begin_range(*device);
+    begun_ranges()[range.number] = {std::move(text), device, range};
+    return range.number;
+}
+
+void end_range(std::uint64_t number) {
+    const auto found = begun_ranges().extract(number);
+    if (found.empty()) return;
+    const BegunRange& begun = found.mapped();
+    core::end_range(*begun.device, begun.range, begun.text);
+}
 
 }  // namespace
 
@@ -95,9 +107,12 @@ void bind_tracing(py::module_& m) {
         .def("stop", &Recorder::stop, "End the recording.")
         .def("devices", &Recorder::devices, "The devices of the recorded runtimes that the program has used.")
         .def("parts", &Recorder::parts, "The records, by the kind of the runtime. Only after stop().");
-    py::class_<BegunRange>(m, "BegunRange", "A range of the program, which begins when this is made.")
-        .def(py::init<std::string>(), py::arg("text"))
-        .def("end", &BegunRange::end, "End the range. A second end does nothing.");
+    m.def("begin_range", begin_range, py::arg("text"),
+          "Begin a range of the program, and return its number.");
+    m.def("end_range", end_range, py::arg("number"), "End a range. A second end does nothing.");
+    m.def(
+        "set_range_variable", set_range_variable, py::arg("variable"),
+        "The context variable whose value has the innermost range: its attribute token, else that of outer.");
     m.def("recording", &core::recording, "Does a trace run?");
     m.def("activity_names", &names, "The names that records refer to, by index.");
     m.def("set_up_lines", &set_up_lines, py::arg("package_folder"),

@@ -102,18 +102,14 @@ void trace_device(Device& device) {
 
 Range begin_range(Device& device) {
     Range range;
-    if (!recording()) return range;
     range.number = next_activity_number();
-    range.outer = call_context().range;
     range.line = traced().find_line.load()();
+    range.outer = call_context().range;
     range.start_ns = device.own_runtime().trace_clock_ns();
-    call_context().range = range.number;
     return range;
 }
 
 void end_range(Device& device, const Range& range, std::string_view text) {
-    if (range.number == 0) return;
-    call_context().range = range.outer;
     HostRecord record;
     record.number = range.number;
     record.range = range.outer;

@@ -46,12 +46,12 @@ class Recording : public std::enable_shared_from_this<Recording> {
 void trace_device(Device& device);
 bool recording();
 
-// How lines of the program are found. Set once, before the first recording.
+// How the line of a call is found, and the range that it is in. Set once, before the first recording.
 void set_find_line(FindLine find_line);
 
-// A range of the program on the calling thread. The time is that of the device's runtime.
+// A range of the program. The time is that of the device's runtime.
 struct Range {
-    std::uint64_t number = 0;  // 0: nothing is recorded
+    std::uint64_t number = 0;
     std::uint64_t outer = 0;
     std::int64_t start_ns = 0;
     std::uint32_t line = 0;
