@@ -17,8 +17,9 @@ void time_copy(Command& command, const DeviceModel& model, std::size_t bytes, do
     command.on_link = locked;
     if (!locked) return;
     const auto size = static_cast<std::int64_t>(bytes);
-    if (model.copy_ramp_bytes > 0)
-        command.lead += model.copy_ramp_ns * std::min(size, model.copy_ramp_bytes) / model.copy_ramp_bytes;
+    const double ramp = static_cast<double>(std::min(size, model.copy_ramp_bytes)) /
+                        static_cast<double>(model.copy_ramp_bytes);
+    command.lead += static_cast<Time>(static_cast<double>(model.copy_ramp_ns) * ramp);
     if (size > model.small_copy_bytes) return;
     const bool to_device = command.engine == Engine::copy_to_device;
     const Time whole = to_device ? model.small_to_device_ns : model.small_to_host_ns;
@@ -29,11 +30,9 @@ void time_copy(Command& command, const DeviceModel& model, std::size_t bytes, do
 
 // The same for a copy on the device or a memset. `traffic`: bytes read and written; `rate`: of these.
 void time_on_device(Command& command, const DeviceModel& model, std::size_t traffic, double rate) {
-    const auto cached = static_cast<std::size_t>(model.cached_bytes);
-    command.duration = model.device_copy_latency_ns + transfer(traffic - std::min(traffic, cached), rate);
-    if (cached > 0)
-        command.duration =
-            std::max(command.duration, model.device_copy_latency_ns + transfer(traffic, model.cache_rate));
+    const std::size_t cached = std::min(traffic, static_cast<std::size_t>(model.cached_bytes));
+    command.duration = model.device_copy_latency_ns +
+                       std::max(transfer(traffic - cached, rate), transfer(traffic, model.cache_rate));
     command.finish = model.device_copy_finish_ns;
 }
 

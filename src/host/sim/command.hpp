@@ -74,9 +74,9 @@ struct Command {
     Time started = -1;  // -1: not yet
     Time ended = -1;
     Time duration = 0;                  // compute: the duration of one block; engines: the time on the engine
-    Time lead = 0;                      // engines: from `ready` to the engine, beside other commands
+    Time lead = 0;                      // engines: from handed_over_at to the engine, beside other commands
     Time finish = 0;                    // engines: from leaving the engine to the end, beside other commands
-    Time ready = -1;                    // when its engine or the multiprocessors could have it
+    Time handed_over_at = -1;           // engines: when its engine has seen it
     bool on_link = false;               // a copy that shares the link to the host with the other direction
     bool duration_from_effect = false;  // at least `duration`; the effect's run tells
     bool due = false;                   // the effect has been requested

@@ -34,7 +34,7 @@ Timeline::CopyEngine* Timeline::copy_engine(Device& device, Engine engine) {
 
 void Timeline::hand_over(Device& device, CopyEngine& engine, Command* command) {
     command->handed_over = true;
-    command->ready = time_;
+    command->handed_over_at = time_;
     engine.waiting.push_back(command);
     to_start_.emplace_back(&device, &engine);
 }
@@ -45,7 +45,7 @@ void Timeline::start_next(Device& device, CopyEngine& engine) {
     auto& waiting = engine.waiting;
     if (engine.running != nullptr || waiting.empty()) return;
     const auto order = [&](const Command* command) {
-        return std::make_tuple(command->ready, command->stream == engine.last, command->sequence);
+        return std::make_tuple(command->handed_over_at, command->stream == engine.last, command->sequence);
     };
     auto chosen = std::min_element(waiting.begin(), waiting.end(),
                                    [&](const Command* a, const Command* b) { return order(a) < order(b); });
@@ -65,7 +65,7 @@ void Timeline::start_next(Device& device, CopyEngine& engine) {
     if (command->duration_from_effect) {
         unresolved_.push_back(command);
     } else {
-        const Time begin = kept ? engine.free_at : std::max(time_, command->ready + command->lead);
+        const Time begin = kept ? engine.free_at : std::max(time_, command->handed_over_at + command->lead);
         engine.left = begin - time_ + command->duration;
         engine.since = time_;
         engine.slowed = false;

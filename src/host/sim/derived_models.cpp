@@ -12,6 +12,7 @@ void scale_memory(DeviceModel& model, double bandwidth) {
     model.device_to_device_rate *= scale;
     model.memset_rate *= scale;
     model.kernel_rate *= scale;
+    model.cache_rate *= scale;
 }
 
 void rename(DeviceModel& model, const char* name) {
@@ -30,6 +31,7 @@ DeviceModel h100_of(DeviceModel model) {
     p.l2_cache_size = 50 * mib;
     p.memory_bus_width = 5120;
     p.memory_clock_rate = 2619000;
+    model.cached_bytes = model.cached_bytes * 50 / 60;
     scale_memory(model, h100_bandwidth);
     return model;
 }
@@ -47,6 +49,7 @@ DeviceModel a100_of(DeviceModel model) {
     p.clock_rate = 1410000;
     p.memory_clock_rate = 1215000;
     model.multiprocessor_groups.clear();
+    model.cached_bytes = model.cached_bytes * 40 / 60;
     model.host_to_device_rate /= 2;
     model.device_to_host_rate /= 2;
     model.link_rate *= 600.0 / 900.0;

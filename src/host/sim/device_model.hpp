@@ -38,8 +38,8 @@ struct DeviceModel {
     // directions at once.
     double both_directions_rate = 1;
     // The L2 cache: copies on the device and memsets read and write at most at this rate (bytes per
-    // nanosecond, read and written), and this many of the bytes do not go to memory. 0 bytes: no cache.
-    double cache_rate = 0;
+    // nanosecond, read and written), and this many of the bytes do not go to memory.
+    double cache_rate = 1e6;
     std::int64_t cached_bytes = 0;
     double kernel_rate;  // for the bytes of a kernel's array arguments
     double link_rate;    // to and from another device; the slower of two links counts
@@ -50,7 +50,7 @@ struct DeviceModel {
     // from the last byte until the stream goes on, while the engine may already be busy with another copy.
     std::int64_t copy_lead_ns = 0, copy_latency_ns, copy_finish_ns = 0;
     // Added to the lead of a copy of at least this many bytes; less in proportion for smaller copies.
-    std::int64_t copy_ramp_ns = 0, copy_ramp_bytes = 0;
+    std::int64_t copy_ramp_ns = 0, copy_ramp_bytes = 1;
     // Copies of page-locked memory of at most this many bytes have latencies of their own, from start to end.
     // 0: no such copies.
     std::int64_t small_copy_bytes = 0, small_to_device_ns = 0, small_to_host_ns = 0;
