@@ -58,7 +58,7 @@ void Timeline::start_next(Device& device, CopyEngine& engine) {
     engine.running = command;
     if (streams_copies(command)) engine.last = command->stream;
     command->started = time_;
-    if (command->ready < time_) {  // the engine was busy
+    if (command->handed_over_at < time_) {  // the engine was busy
         command->reason = ActivityReason::engine;
         command->cause = engine.left_by;
     }

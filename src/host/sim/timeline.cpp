@@ -382,7 +382,7 @@ void Timeline::pass(Command* command) {
 
 void Timeline::add_grid(Device& device, Command* command) {
     command->handed_over = true;
-    command->ready = time_;
+    command->handed_over_at = time_;
     const auto after =
         std::upper_bound(device.grids.begin(), device.grids.end(), command,
                          [](const Command* a, const Command* b) { return a->priority < b->priority; });
@@ -416,7 +416,7 @@ void Timeline::place_blocks(Device& device) {
         if (slots == 0) break;
         if (first) {
             grid->started = time_;
-            if (grid->ready < time_) {
+            if (grid->handed_over_at < time_) {
                 grid->reason = ActivityReason::multiprocessors;
                 grid->cause = device.freed_by;
             }
