@@ -255,18 +255,15 @@ def value_of(field: _models.Field) -> st.SearchStrategy:
     return st.integers(int(field.least), int(field.most))
 
 
-# Without the compute capability, for which each kernel would be compiled again, and without signal_delay, with which a
-# kernel that waits for an event behind the kernel before it never begins.
+# Without the compute capability, for which each kernel would be compiled again.
 CHANGEABLE = [
-    f
-    for f in _models._fields().values()
-    if f.kind not in ("text", "ints") and "capability" not in f.name and f.name != "signal_delay"
+    f for f in _models._fields().values() if f.kind not in ("text", "ints") and "capability" not in f.name
 ]
 
 
 @st.composite
 def valid_models(draw: st.DrawFn) -> cs.Model:
-    base = draw(st.sampled_from([name for name in NAMES if name != "fermi"]))
+    base = draw(st.sampled_from(NAMES))
     chosen = draw(st.lists(st.sampled_from(CHANGEABLE), max_size=8, unique_by=lambda f: f.name))
     try:
         return cs.model(base, **{field.name: draw(value_of(field)) for field in chosen})

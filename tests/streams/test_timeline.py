@@ -373,3 +373,17 @@ def test_whole_program_is_the_same_in_every_process(device, run_python):
         outputs.add(done.stdout)
 
     assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("place", ["same stream", "another stream", "default stream"])
+def test_a_kernel_behind_a_record_begins_on_a_device_that_signals_kernels_together(place):
+    with cs.add_host_device("fermi") as device:
+        kernel = cs.Module("__global__ void nothing(int* p) {}").nothing
+        x, first, second, event = cs.zeros(16, np.int32), cs.Stream(), cs.Stream(), cs.Event()
+        kernel[1, 32, first](x)
+        event.record(first)
+        if place == "another stream":
+            second.wait(event)
+        kernel[1, 32, {"same stream": first, "another stream": second, "default stream": None}[place]](x)
+        device.synchronize()
+        assert first.query()

@@ -218,9 +218,9 @@ def _without_events_as_causes(spans: np.ndarray) -> np.ndarray:
         hops[hops] &= cause[cause[hops]] >= 0
         if not hops.any():
             return spans
-        through_wait = np.zeros(len(spans), bool)
-        through_wait[hops] = is_wait[cause[hops]]
-        reason[through_wait & (spans["kind"] != "call")] = "event"
+        through_wait = hops & (spans["kind"] != "call")
+        through_wait[through_wait] = is_wait[cause[through_wait]]
+        reason[through_wait] = reason[cause[through_wait]]  # an event, or what kept the wait from its turn
         cause[hops] = cause[cause[hops]]
 
 
