@@ -21,7 +21,8 @@ MODULES = [
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_a_docstring_run(name: str) -> None:
     module = importlib.import_module(name)
-    names = {"cs": cs, "np": importlib.import_module("numpy")}
+    # cuscope.range would hide Python's range, which examples use.
+    names = {"cs": cs, "np": importlib.import_module("numpy"), "range": range}
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     with cs.Device("host:0"):
         for test in doctest.DocTestFinder().find(module, extraglobs=names):

@@ -127,7 +127,7 @@ def _spans_of_part(part: Mapping[str, Any], names: Sequence[str]) -> tuple[np.nd
 def _with_ends_of_graphs(work: np.ndarray) -> np.ndarray:
     """Give each launch of a graph the end of its last record, and drop the records of the ends."""
     ends = work[work["kind"] == GRAPH_END]
-    kept = work[work["kind"] != GRAPH_END].copy()
+    kept: np.ndarray = work[work["kind"] != GRAPH_END].copy()
     place = _places(kept["number"], ends["graph"])
     known = place >= 0
     latest = kept["end"].copy()
