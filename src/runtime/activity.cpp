@@ -34,7 +34,7 @@ std::uint32_t index_of_name(std::string_view name) {
     return place;
 }
 
-std::vector<std::string> names() {
+std::vector<std::string> activity_names() {
     Names& all = table();
     const std::lock_guard lock(all.mutex);
     return {all.names.begin(), all.names.end()};

@@ -60,7 +60,7 @@ struct WorkRecord {
     std::uint64_t graph = 0;  // the launch of a graph that it belongs to
     std::uint64_t stream = 0;
     std::int64_t start = 0, end = 0, issued = -1, ready = -1, bytes = 0;
-    std::uint32_t name = 0;    // index into names(); 0: none
+    std::uint32_t name = 0;    // index into activity_names(); 0: none
     std::uint32_t device = 0;  // the device's name, in the same way
     std::array<std::uint32_t, 3> grid{}, block{};
     std::uint32_t shared_bytes = 0;
@@ -77,7 +77,7 @@ struct HostRecord {
     std::uint64_t waited_for = 0;  // the work whose end ended the call's wait
     std::uint64_t range = 0;       // the innermost range around it
     std::int64_t start = 0, end = 0;
-    std::uint32_t name = 0, line = 0;  // indices into names()
+    std::uint32_t name = 0, line = 0;  // indices into activity_names()
     std::uint32_t thread = 0;          // the system's number of the thread
     std::int32_t status = 0;
     std::uint32_t is_range = 0, unused = 0;
@@ -86,7 +86,7 @@ static_assert(sizeof(HostRecord) == 64);
 
 struct StreamRecord {
     std::uint64_t id = 0;
-    std::uint32_t device = 0;  // index into names()
+    std::uint32_t device = 0;  // index into activity_names()
     int priority = 0;
     bool blocking = true, legacy = false, per_thread = false;
 };
@@ -94,7 +94,7 @@ struct StreamRecord {
 // Names are kept as long as the process lives, so that records need no strings. The index of the empty name
 // is 0.
 std::uint32_t index_of_name(std::string_view name);
-std::vector<std::string> names();
+std::vector<std::string> activity_names();
 
 // The calling thread's part in a record.
 struct CallContext {

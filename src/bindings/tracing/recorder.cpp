@@ -114,7 +114,7 @@ void bind_tracing(py::module_& m) {
         "set_range_variable", set_range_variable, py::arg("variable"),
         "The context variable whose value has the innermost range: its attribute token, else that of outer.");
     m.def("recording", &core::recording, "Does a trace run?");
-    m.def("activity_names", &names, "The names that records refer to, by index.");
+    m.def("activity_names", &activity_names, "The names that records refer to, by index.");
     m.def("set_up_lines", &set_up_lines, py::arg("package_folder"),
           "Lines in files whose path begins like this are not lines of the program.");
 }

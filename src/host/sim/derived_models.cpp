@@ -3,7 +3,6 @@
 namespace cuscope::host {
 namespace {
 
-constexpr std::size_t kib = 1024, mib = 1024 * kib;
 constexpr double h200_bandwidth = 4800, h100_bandwidth = 3350, a100_bandwidth = 1555;  // published, GB/s
 
 // The parts of the published bandwidth that an H200 reached.
@@ -27,8 +26,8 @@ void rename(DeviceModel& model, const char* name) {
 DeviceModel h100_of(DeviceModel model) {
     rename(model, "h100");
     DeviceProperties& p = model.properties;
-    p.total_global_memory = 81920 * mib;
-    p.l2_cache_size = 50 * mib;
+    p.total_global_memory = std::size_t{81920} << 20;
+    p.l2_cache_size = 50 << 20;
     p.memory_bus_width = 5120;
     p.memory_clock_rate = 2619000;
     model.cached_bytes = model.cached_bytes * 50 / 60;
@@ -39,12 +38,12 @@ DeviceModel h100_of(DeviceModel model) {
 DeviceModel a100_of(DeviceModel model) {
     rename(model, "a100");
     DeviceProperties& p = model.properties;
-    p.total_global_memory = 40960 * mib;
+    p.total_global_memory = std::size_t{40960} << 20;
     p.compute_capability_major = 8;
     p.multiprocessor_count = 108;
-    p.shared_memory_per_block_optin = 163 * kib;
-    p.shared_memory_per_multiprocessor = 164 * kib;
-    p.l2_cache_size = 40 * mib;
+    p.shared_memory_per_block_optin = 163 << 10;
+    p.shared_memory_per_multiprocessor = 164 << 10;
+    p.l2_cache_size = 40 << 20;
     p.memory_bus_width = 5120;
     p.clock_rate = 1410000;
     p.memory_clock_rate = 1215000;
