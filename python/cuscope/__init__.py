@@ -17,7 +17,8 @@ True
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from . import tracing
 from ._arrays import empty_like, zeros_like
@@ -99,6 +100,7 @@ from ._reduce import Reduce, reduce
 from .tracing import range, trace
 
 if TYPE_CHECKING:
+    from . import figures
     from ._info import Info
 
 __version__: str = build_config["version"]
@@ -129,7 +131,7 @@ __all__ = [
     # the commands in flight
     "Pending", "PendingReason", "PendingWarning", "PendingWork", "pending",
     # traces
-    "range", "trace", "tracing",
+    "range", "trace", "tracing", "figures",
     # errors
     "CaptureError", "CompileError", "CudaError", "OutOfMemoryError",
     # about
@@ -151,13 +153,19 @@ def info() -> Info:
     return describe()
 
 
+def __getattr__(name: str) -> Any:
+    if name == "figures":  # few programs need them
+        return importlib.import_module(".figures", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def __dir__() -> list[str]:
     return __all__
 
 
 # The names that tracebacks, help() and pickle show. The extension sets the names of its classes itself.
 for _name in __all__:
-    _public = globals()[_name]
+    _public = globals().get(_name)  # None: figures, which nobody has asked for yet
     if getattr(_public, "__module__", __name__) != __name__:
         _public.__module__ = __name__
 del _name, _public
