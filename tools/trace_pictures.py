@@ -1,30 +1,27 @@
 """Draws the pictures of docs/pictures: python tools/trace_pictures.py [--browser chromium] [--out docs/pictures].
 
-The pictures are SVGs of the traces in tests/tracing/sample_traces.py, as a browser without a window shows them on a
-light and on a dark page. With other versions of the browser or other fonts the files differ. It needs
-Chromium, and Pillow, which comes with Matplotlib.
+The pictures are SVGs of figures of `cuscope.figures`, as a browser without a window shows them on a light and on a dark
+page. With other versions of the browser or other fonts the files differ. It needs Chromium, and Pillow, which comes with
+Matplotlib.
 """
 
 import argparse
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from PIL import Image
 
+from cuscope import figures
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-
-from tracing import sample_traces  # noqa: E402
-
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-PICTURES = (  # file, trace, theme
-    ("trace-staggered", "breadth_first", "light"),
-    ("trace-one-copy-engine", "depth_first_on_one_engine", "light"),
-    ("trace-program-dark", "program", "dark"),
+PICTURES = (  # file, figure, sections, theme
+    ("trace-staggered", lambda: figures.depth_first("h200", chunks=4, streams=4), "streams", "light"),
+    ("trace-one-copy-engine", lambda: figures.depth_first("c1060"), ("streams", "engines"), "light"),
+    ("trace-late-signal-dark", lambda: figures.breadth_first("fermi"), None, "dark"),
 )
 SCALE = 1.5  # pixels of the file in a pixel of the picture
 
@@ -58,9 +55,9 @@ def main() -> None:
     if options.browser is None:
         parser.error(f"there is no browser; --browser names one (looked for {', '.join(BROWSERS)})")
     options.out.mkdir(parents=True, exist_ok=True)
-    for name, trace, theme in PICTURES:
+    for name, figure, show, theme in PICTURES:
         path = options.out.resolve() / f"{name}.png"
-        photograph(options.browser, sample_traces.SAMPLES[trace]().svg(), theme, path)
+        photograph(options.browser, figure().svg(show), theme, path)
         print(f"{path.stat().st_size:7,} bytes  {path}")
 
 
