@@ -27,7 +27,8 @@ class HostRuntime final : public Runtime {
     PendingList pending() override;
     std::int64_t trace_clock_ns() override;
     void set_recorder(ActivityRecorder* recorder) override;
-    void flush_records() override;
+    void flush_records(bool last) override;
+    RecordSource record_source() override { return {"simulation", ""}; }
     void shut_down() noexcept override;
 
   private:
