@@ -24,7 +24,7 @@ __global__ void add(int* x, int v) { x[threadIdx.x] += v; }
 __global__ void wild(int* p) { p[1LL << 40] = 1; }
 """
 # Private classes: only their safety is tested.
-PRIVATE = {"Contract", "FaultDevice"}
+PRIVATE = {"Contract", "FaultDevice", "Recorder"}
 # Objects that are values: they are copied and pickled. The last four are NumPy's.
 VALUES = {
     "device", "model", "barrier", "matmul", "sum", "reduce", "variant", "info", "error", "out of memory error",
