@@ -30,9 +30,9 @@ class CudaRuntime final : public Runtime {
     void host_work(std::int64_t nanoseconds) override;
     std::string error_detail() override;
     std::int64_t trace_clock_ns() override { return clock_ns(); }
-    void set_recorder(ActivityRecorder* recorder) override;
-    void flush_records(bool last) override;
-    RecordSource record_source() override { return source_; }
+    // Of a GPU, only the calls of the host are recorded.
+    void set_recorder(ActivityRecorder*) override {}
+    void flush_records() override {}
     PendingList pending() override { return {}; }  // the core remembers what it enqueued
     // Host functions stay enqueued in the driver, which cannot drop them. The core's host functions check
     // process_exiting() before they do anything.
@@ -68,7 +68,6 @@ class CudaRuntime final : public Runtime {
 
     KnownStreams streams_;
     SparePools pools_;
-    RecordSource source_;  // of the trace that runs; written by set_recorder() alone
 };
 
 }  // namespace cuscope::cuda

@@ -64,14 +64,10 @@ void ActivityRecorder::start(std::shared_ptr<ActivityLog> log) {
     logs_.push_back(std::move(log));
 }
 
-void ActivityRecorder::stop(const std::shared_ptr<ActivityLog>& log) {
+bool ActivityRecorder::stop(const std::shared_ptr<ActivityLog>& log) {
     const std::lock_guard lock(mutex_);
     std::erase(logs_, log);
-}
-
-bool ActivityRecorder::has_only(const std::shared_ptr<ActivityLog>& log) {
-    const std::lock_guard lock(mutex_);
-    return logs_.size() == 1 && logs_.front() == log;
+    return logs_.empty();
 }
 
 void ActivityRecorder::add(const WorkRecord& record) {
@@ -95,12 +91,6 @@ void ActivityRecorder::add(const StreamRecord& record) {
                                        [&](const StreamRecord& other) { return other.id == record.id; });
         if (!known) log->streams.push_back(record);
     }
-}
-
-void ActivityRecorder::add_dropped(std::uint64_t count) {
-    if (count == 0) return;
-    const std::lock_guard lock(mutex_);
-    for (const auto& log : logs_) log->dropped += count;
 }
 
 }  // namespace cuscope

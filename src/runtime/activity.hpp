@@ -91,12 +91,6 @@ struct StreamRecord {
     bool blocking = true, legacy = false, per_thread = false;
 };
 
-// Where the records of a runtime's work come from.
-struct RecordSource {
-    std::string name;     // "simulation", "cupti" or "events"
-    std::string problem;  // why it is not a better one, and what to do; empty if there is none
-};
-
 // Names are kept as long as the process lives, so that records need no strings. The index of the empty name
 // is 0.
 std::uint32_t index_of_name(std::string_view name);
@@ -139,12 +133,11 @@ class ActivityLog {
 class ActivityRecorder {
   public:
     void start(std::shared_ptr<ActivityLog> log);
-    void stop(const std::shared_ptr<ActivityLog>& log);
-    bool has_only(const std::shared_ptr<ActivityLog>& log);  // does no other trace run?
+    // True if no other trace runs.
+    bool stop(const std::shared_ptr<ActivityLog>& log);
     void add(const WorkRecord& record);
     void add(const HostRecord& record);
     void add(const StreamRecord& record);
-    void add_dropped(std::uint64_t count);  // records that were lost before they came here
 
   private:
     std::mutex mutex_;

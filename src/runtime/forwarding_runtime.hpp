@@ -25,8 +25,7 @@ class ForwardingRuntime : public Runtime {
     void shut_down() noexcept override { under_->shut_down(); }
     std::int64_t trace_clock_ns() override { return under_->trace_clock_ns(); }
     void set_recorder(ActivityRecorder* recorder) override { under_->set_recorder(recorder); }
-    void flush_records(bool last) override { under_->flush_records(last); }
-    RecordSource record_source() override { return under_->record_source(); }
+    void flush_records() override { under_->flush_records(); }
 
 #define CUSCOPE_METHOD(method, parameters, arguments)                  \
     Status method parameters override {                                \

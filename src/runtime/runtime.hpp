@@ -53,10 +53,8 @@ class Runtime {
     // Hands records of the work that ends from now on to the recorder; null: no more. The recorder lives
     // until the next call.
     virtual void set_recorder(ActivityRecorder* recorder) = 0;
-    // Returns when the records of all work that has ended were handed over. `last`: nobody wants later ones.
-    virtual void flush_records(bool last) = 0;
-    // Of the records since set_recorder().
-    virtual RecordSource record_source() = 0;
+    // Returns when the records of all work that has ended were handed over.
+    virtual void flush_records() = 0;
 };
 
 }  // namespace cuscope

@@ -64,9 +64,8 @@ void TracingRuntime::start(std::shared_ptr<ActivityLog> log) {
 }
 
 bool TracingRuntime::stop(const std::shared_ptr<ActivityLog>& log) {
-    const bool last = recorder_.has_only(log);
-    under().flush_records(last);
-    recorder_.stop(log);
+    under().flush_records();
+    const bool last = recorder_.stop(log);
     if (last) under().set_recorder(nullptr);
     return last;
 }

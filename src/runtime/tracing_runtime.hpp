@@ -19,7 +19,6 @@ class TracingRuntime final : public ForwardingRuntime {
     TracingRuntime(std::shared_ptr<Runtime> under, FindLine find_line)
         : ForwardingRuntime(std::move(under)), find_line_(find_line) {}
 
-    // Starts and stops come one after the other.
     void start(std::shared_ptr<ActivityLog> log);
     // The records of work that has ended are in the log when this returns. True if no other trace runs.
     bool stop(const std::shared_ptr<ActivityLog>& log);

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -37,8 +35,7 @@ class trace:  # noqa: N801 - used like a function
 
     ``with cs.trace() as t:`` records the calls of all host threads, and the work of all devices that ends before the
     block does. Afterwards ``t`` is a `Trace`. On a simulated device the spans are exact, and recording changes no time.
-    On a GPU they come from CUPTI's activity records, or, if there is no CUPTI, from events around each call that issues
-    work (`Trace.source` tells): such spans include the work's waits for other work, and graphs have no nodes.
+    On a GPU they come from CUPTI's activity records.
 
     Parameters
     ----------
@@ -84,28 +81,9 @@ class trace:  # noqa: N801 - used like a function
             recorder.stop()
             if not _core.recording():
                 ranges.set_recorder(None)
-            parts = recorder.parts()
-            _tell_problems(parts)
-            spans, about = spans_of_parts(parts, _core.activity_names())
+            spans, about = spans_of_parts(recorder.parts(), _core.activity_names())
             devices = {device.name: _about(device) for device in recorder.devices()}
             Trace.__init__(made, spans, devices=devices, **about)
-
-
-_told: set[str] = set()
-
-
-def _tell_problems(parts: Mapping[str, Mapping[str, Any]]) -> None:
-    """Warn, once for each reason, that the spans of a GPU come from events."""
-    for part in parts.values():
-        problem = part["problem"]
-        if problem and problem not in _told:
-            _told.add(problem)
-            warnings.warn(
-                f"{problem}. The spans of the GPU come from events, which include waits for other work. "
-                "CUSCOPE_CUPTI=none accepts this without a warning.",
-                RuntimeWarning,
-                stacklevel=3,
-            )
 
 
 def _about(device: _core.Device) -> dict[str, Any]:

@@ -101,9 +101,7 @@ def spans_of_parts(
     return sort_spans(spans), {
         "duration": max((part["end"] - part["start"] for part in parts.values()), default=0),
         "dropped": sum(part["dropped"] for part in parts.values()),
-        "source": next(
-            (part["source"] for part in parts.values() if part["source"] != "simulation"), "simulation"
-        ),
+        "source": "simulation",
         "streams": dict(sorted(streams.items())),
         "threads": threads,
     }
@@ -127,17 +125,14 @@ def _spans_of_part(part: Mapping[str, Any], names: Sequence[str]) -> tuple[np.nd
 
 
 def _with_ends_of_graphs(work: np.ndarray) -> np.ndarray:
-    """Give each launch of a graph the time from its first record to its last, and drop the records of the ends."""
+    """Give each launch of a graph the end of its last record, and drop the records of the ends."""
+    ends = work[work["kind"] == GRAPH_END]
     kept: np.ndarray = work[work["kind"] != GRAPH_END].copy()
-    parts = work[work["graph"] != 0]
-    place = _places(kept["number"], parts["graph"])
-    parts, place = parts[place >= 0], place[place >= 0]
-    first, last = kept["start"].copy(), kept["end"].copy()
-    # The record of a launch on a GPU has the times of whichever node was recorded first.
-    nodes = parts["kind"] != GRAPH_END
-    np.minimum.at(first, place[nodes], parts["start"][nodes])
-    np.maximum.at(last, place, parts["end"])
-    kept["start"], kept["end"] = first, last
+    place = _places(kept["number"], ends["graph"])
+    known = place >= 0
+    latest = kept["end"].copy()
+    np.maximum.at(latest, place[known], ends["end"][known])
+    kept["end"] = latest
     return kept
 
 

@@ -54,8 +54,6 @@ class Recorder {
             about["host"] = bytes_of(part.log->host);
             about["streams"] = streams;
             about["dropped"] = part.log->dropped;
-            about["source"] = part.source.name;
-            about["problem"] = part.source.problem;
             parts[py::str(kind)] = about;
         }
         return parts;

@@ -45,7 +45,6 @@ void Recording::add(const std::string& kind, TracingRuntime& runtime) {
     part.log = std::make_shared<ActivityLog>(most_bytes_);
     part.start_ns = runtime.now_ns();
     runtime.start(part.log);
-    part.source = runtime.record_source();
 }
 
 void Recording::start() {

@@ -21,7 +21,6 @@ class Recording : public std::enable_shared_from_this<Recording> {
     struct Part {
         std::shared_ptr<ActivityLog> log;
         std::int64_t start_ns = 0, end_ns = 0;
-        RecordSource source;
     };
 
     explicit Recording(std::size_t most_bytes) : most_bytes_(most_bytes) {}

@@ -8,7 +8,6 @@
 #include "cuda/driver/wait.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/parameters.hpp"
-#include "cuda/recording/work.hpp"
 
 namespace cuscope::cuda {
 namespace {
@@ -46,21 +45,6 @@ cudaError_t driver_memset(DriverFunction<Function>& function, void* pointer, std
     // CUresult and cudaError_t have the same numbers for all results of a memset.
     return static_cast<cudaError_t>(
         set(reinterpret_cast<CUdeviceptr>(pointer), pitch, value, width, height, stream));
-}
-
-Work copy(StreamHandle stream, std::size_t bytes, const void* destination, const void* source) {
-    return {ActivityKind::copy, stream, bytes, destination, source};
-}
-
-Work memset_of(StreamHandle stream, std::size_t bytes) { return {ActivityKind::memset, stream, bytes}; }
-
-// Of an array, null.
-const void* address(ArrayHandle array, const void* pointer) { return array == nullptr ? pointer : nullptr; }
-
-Work copy(StreamHandle stream, const Memcpy3DParameters& p) {
-    return copy(stream, p.extent.width * p.extent.height * p.extent.depth,
-                address(p.destination_array, p.destination.pointer),
-                address(p.source_array, p.source.pointer));
 }
 
 // Waits as the library does inside an asynchronous copy from or to pageable memory, but in a way that Ctrl-C
@@ -108,7 +92,6 @@ Status CudaRuntime::make_copy(StreamHandle stream, bool waits, Call&& call) {
 Status CudaRuntime::memcpy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind) {
     return make_after(stream_legacy, wait_for_legacy_stream, [&] {
         const PrintCapture capture;
-        const WorkScope scope(copy(stream_legacy, bytes, destination, source));
         return cudaMemcpy(destination, source, bytes, static_cast<cudaMemcpyKind>(kind));
     });
 }
@@ -117,30 +100,22 @@ Status CudaRuntime::memcpy_async(void* destination, const void* source, std::siz
                                  StreamHandle stream) {
     if (forked_after_use()) return failed(Status::initialization_error);
     return make_copy(stream, waits_for_stream(destination, source, bytes, kind), [&] {
-        const WorkScope scope(copy(stream, bytes, destination, source));
         return cudaMemcpyAsync(destination, source, bytes, static_cast<cudaMemcpyKind>(kind), native(stream));
     });
 }
 
 Status CudaRuntime::memset(void* pointer, int value, std::size_t bytes) {
-    return make_in(stream_legacy, [&] {
-        const WorkScope scope(memset_of(stream_legacy, bytes));
-        return cudaMemset(pointer, value, bytes);
-    });
+    return make_in(stream_legacy, [&] { return cudaMemset(pointer, value, bytes); });
 }
 
 Status CudaRuntime::memset_async(void* pointer, int value, std::size_t bytes, StreamHandle stream) {
-    return make_in(stream, [&] {
-        const WorkScope scope(memset_of(stream, bytes));
-        return cudaMemsetAsync(pointer, value, bytes, native(stream));
-    });
+    return make_in(stream, [&] { return cudaMemsetAsync(pointer, value, bytes, native(stream)); });
 }
 
 Status CudaRuntime::memcpy_2d(void* destination, std::size_t destination_pitch, const void* source,
                               std::size_t source_pitch, std::size_t width, std::size_t height,
                               MemcpyKind kind) {
     return make_after(stream_legacy, wait_for_legacy_stream, [&] {
-        const WorkScope scope(copy(stream_legacy, width * height, destination, source));
         return cudaMemcpy2D(destination, destination_pitch, source, source_pitch, width, height,
                             static_cast<cudaMemcpyKind>(kind));
     });
@@ -151,7 +126,6 @@ Status CudaRuntime::memcpy_2d_async(void* destination, std::size_t destination_p
                                     MemcpyKind kind, StreamHandle stream) {
     if (forked_after_use()) return failed(Status::initialization_error);
     return make_copy(stream, waits_for_stream(destination, source, width * height, kind), [&] {
-        const WorkScope scope(copy(stream, width * height, destination, source));
         return cudaMemcpy2DAsync(destination, destination_pitch, source, source_pitch, width, height,
                                  static_cast<cudaMemcpyKind>(kind), native(stream));
     });
@@ -161,10 +135,7 @@ Status CudaRuntime::memcpy_3d(const Memcpy3DParameters* parameters) {
     if (forked_after_use()) return failed(Status::initialization_error);
     if (parameters == nullptr) return make([] { return cudaMemcpy3D(nullptr); });
     const cudaMemcpy3DParms real = library_parameters(*parameters);
-    return make_after(stream_legacy, wait_for_legacy_stream, [&] {
-        const WorkScope scope(copy(stream_legacy, *parameters));
-        return cudaMemcpy3D(&real);
-    });
+    return make_after(stream_legacy, wait_for_legacy_stream, [&] { return cudaMemcpy3D(&real); });
 }
 
 Status CudaRuntime::memcpy_3d_async(const Memcpy3DParameters* parameters, StreamHandle stream) {
@@ -176,24 +147,18 @@ Status CudaRuntime::memcpy_3d_async(const Memcpy3DParameters* parameters, Stream
     const bool down = p.destination_array == nullptr && is_pageable(p.destination.pointer);
     const bool up = p.source_array == nullptr && bytes > staged_bytes && is_pageable(p.source.pointer);
     const cudaMemcpy3DParms real = library_parameters(p);
-    return make_copy(stream, down || up, [&] {
-        const WorkScope scope(copy(stream, p));
-        return cudaMemcpy3DAsync(&real, native(stream));
-    });
+    return make_copy(stream, down || up, [&] { return cudaMemcpy3DAsync(&real, native(stream)); });
 }
 
 Status CudaRuntime::memcpy_peer(void* destination, int destination_device, const void* source,
                                 int source_device, std::size_t bytes) {
-    return make([&] {
-        const WorkScope scope(copy(stream_legacy, bytes, destination, source));
-        return cudaMemcpyPeer(destination, destination_device, source, source_device, bytes);
-    });
+    return make(
+        [&] { return cudaMemcpyPeer(destination, destination_device, source, source_device, bytes); });
 }
 
 Status CudaRuntime::memcpy_peer_async(void* destination, int destination_device, const void* source,
                                       int source_device, std::size_t bytes, StreamHandle stream) {
     return make_in(stream, [&] {
-        const WorkScope scope(copy(stream, bytes, destination, source));
         return cudaMemcpyPeerAsync(destination, destination_device, source, source_device, bytes,
                                    native(stream));
     });
@@ -215,11 +180,6 @@ Status CudaRuntime::memcpy_batch_async(void* const* destinations, const void* co
     std::vector<std::size_t> indices;
     if (attribute_indices != nullptr) indices.assign(attribute_indices, attribute_indices + attribute_count);
     return make_in(stream, [&] {
-        std::size_t bytes = 0;
-        for (std::size_t i = 0; sizes != nullptr && i < count; ++i) bytes += sizes[i];
-        const bool is_empty = count == 0 || destinations == nullptr || sources == nullptr;
-        const WorkScope scope(
-            copy(stream, bytes, is_empty ? nullptr : *destinations, is_empty ? nullptr : *sources));
         return cudaMemcpyBatchAsync(destinations, sources, sizes, count, real.empty() ? nullptr : real.data(),
                                     indices.empty() ? nullptr : indices.data(), attribute_count,
                                     native(stream));
@@ -228,30 +188,23 @@ Status CudaRuntime::memcpy_batch_async(void* const* destinations, const void* co
 
 Status CudaRuntime::memset_2d(void* pointer, std::size_t pitch, int value, std::size_t width,
                               std::size_t height) {
-    return make_in(stream_legacy, [&] {
-        const WorkScope scope(memset_of(stream_legacy, width * height));
-        return cudaMemset2D(pointer, pitch, value, width, height);
-    });
+    return make_in(stream_legacy, [&] { return cudaMemset2D(pointer, pitch, value, width, height); });
 }
 
 Status CudaRuntime::memset_2d_async(void* pointer, std::size_t pitch, int value, std::size_t width,
                                     std::size_t height, StreamHandle stream) {
-    return make_in(stream, [&] {
-        const WorkScope scope(memset_of(stream, width * height));
-        return cudaMemset2DAsync(pointer, pitch, value, width, height, native(stream));
-    });
+    return make_in(stream,
+                   [&] { return cudaMemset2DAsync(pointer, pitch, value, width, height, native(stream)); });
 }
 
 Status CudaRuntime::memset_3d(PitchedPointer pitched, int value, Extent extent) {
     return make_in(stream_legacy, [&] {
-        const WorkScope scope(memset_of(stream_legacy, extent.width * extent.height * extent.depth));
         return cudaMemset3D(native(pitched), value, {extent.width, extent.height, extent.depth});
     });
 }
 
 Status CudaRuntime::memset_3d_async(PitchedPointer pitched, int value, Extent extent, StreamHandle stream) {
     return make_in(stream, [&] {
-        const WorkScope scope(memset_of(stream, extent.width * extent.height * extent.depth));
         return cudaMemset3DAsync(native(pitched), value, {extent.width, extent.height, extent.depth},
                                  native(stream));
     });
@@ -260,7 +213,6 @@ Status CudaRuntime::memset_3d_async(PitchedPointer pitched, int value, Extent ex
 Status CudaRuntime::memset_d2d16_async(void* pointer, std::size_t pitch, unsigned short value,
                                        std::size_t width, std::size_t height, StreamHandle stream) {
     return make_in(stream, [&] {
-        const WorkScope scope(memset_of(stream, 2 * width * height));
         return driver_memset(memset_d2d16, pointer, pitch, value, width, height, native(stream));
     });
 }
@@ -268,7 +220,6 @@ Status CudaRuntime::memset_d2d16_async(void* pointer, std::size_t pitch, unsigne
 Status CudaRuntime::memset_d2d32_async(void* pointer, std::size_t pitch, unsigned value, std::size_t width,
                                        std::size_t height, StreamHandle stream) {
     return make_in(stream, [&] {
-        const WorkScope scope(memset_of(stream, 4 * width * height));
         return driver_memset(memset_d2d32, pointer, pitch, value, width, height, native(stream));
     });
 }

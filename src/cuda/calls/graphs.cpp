@@ -9,7 +9,6 @@
 #include "cuda/driver/driver_call.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/parameters.hpp"
-#include "cuda/recording/work.hpp"
 
 namespace cuscope::cuda {
 namespace {
@@ -390,7 +389,6 @@ Status CudaRuntime::graph_launch(GraphExecHandle exec, StreamHandle stream) {
     const PrintCapture capture;  // a launch shows the output of earlier kernels
     const GraphUse use;
     const StreamUse stream_use(native(stream));
-    const WorkScope scope({.kind = ActivityKind::graph, .stream = stream});
     if (!is_default(stream)) {
         if (const auto status = driver_call(launch_graph, native(exec), native(stream)))
             return answered(*status);

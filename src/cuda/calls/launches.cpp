@@ -9,7 +9,6 @@
 #include "cuda/driver/driver_call.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/parameters.hpp"
-#include "cuda/recording/work.hpp"
 
 namespace cuscope::cuda {
 namespace {
@@ -67,8 +66,6 @@ bool is_plain(const LaunchConfig& config) {
 Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
     const PrintCapture capture;  // a launch makes the driver write earlier printf output
     const StreamUse use(native(config.stream));
-    const WorkScope scope(
-        {.kind = ActivityKind::kernel, .stream = config.stream, .kernel = kernel, .config = &config});
     if (is_plain(config) && !is_default(config.stream) && kernel != nullptr) {
         const auto status = driver_call(
             launch_plainly, reinterpret_cast<CUfunction>(native(kernel)), config.grid.x, config.grid.y,

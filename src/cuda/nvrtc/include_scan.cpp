@@ -11,7 +11,7 @@
 namespace cuscope::cuda {
 namespace {
 
-std::string folder_of_source(const std::string& path) {
+std::string folder_of(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     return slash == std::string::npos ? "." : path.substr(0, slash);
 }
@@ -35,8 +35,8 @@ class Scan {
         : request_(request), include_paths_(include_paths) {}
 
     std::optional<std::string> run() {
-        scan(request_.source, folder_of_source(request_.file_name));
-        for (const auto& [name, text] : request_.headers) scan(text, folder_of_source(request_.file_name));
+        scan(request_.source, folder_of(request_.file_name));
+        for (const auto& [name, text] : request_.headers) scan(text, folder_of(request_.file_name));
         if (!certain_) return std::nullopt;
         return std::move(contents_);
     }
@@ -85,7 +85,7 @@ class Scan {
             if (take(path + "/" + name)) return;
         }
         // Angle brackets may refer to the source's folder, too.
-        take(folder_of_source(request_.file_name) + "/" + name);
+        take(folder_of(request_.file_name) + "/" + name);
     }
 
     bool take(const std::string& path) {
@@ -101,7 +101,7 @@ class Scan {
         seen_.insert(path);
         files_.push_back({{name_}, path, *text});
         contents_ += path + '\0' + std::to_string(text->size()) + '\0' + *text;
-        scan(*text, folder_of_source(path));
+        scan(*text, folder_of(path));
         return true;
     }
 

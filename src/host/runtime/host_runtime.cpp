@@ -46,7 +46,7 @@ void HostRuntime::set_recorder(ActivityRecorder* recorder) {
 }
 
 // Nothing to do: the timeline records a command as soon as it has ended in simulated time.
-void HostRuntime::flush_records(bool) {}
+void HostRuntime::flush_records() {}
 
 std::string HostRuntime::error_detail() { return thread().detail; }
 

@@ -27,8 +27,7 @@ class HostRuntime final : public Runtime {
     PendingList pending() override;
     std::int64_t trace_clock_ns() override;
     void set_recorder(ActivityRecorder* recorder) override;
-    void flush_records(bool last) override;
-    RecordSource record_source() override { return {"simulation", ""}; }
+    void flush_records() override;
     void shut_down() noexcept override;
 
   private:
