@@ -10,8 +10,9 @@
 
 namespace cuscope {
 
-// The line of the program that makes the calling thread's call, as an index into activity_names(); 0: unknown. It also
-// writes the range that the call is in to call_context(). Called without a lock of the runtime.
+// The line of the program that makes the calling thread's call, as an index into activity_names(); 0:
+// unknown. It also writes the range that the call is in to call_context(). Called without a lock of the
+// runtime.
 using FindLine = std::uint32_t (*)();
 
 class TracingRuntime final : public ForwardingRuntime {

@@ -27,6 +27,7 @@ __global__ void wild(int* p) { p[1LL << 40] = 1; }
 PRIVATE = {"Contract", "FaultDevice", "Recorder"}
 # Objects that are values: they are copied and pickled. The last four are NumPy's.
 VALUES = {
+    "trace", "range",
     "device", "model", "barrier", "matmul", "sum", "reduce", "variant", "info", "error", "out of memory error",
     "capture error", "compile error", "pending warning", "pinned array", "registered array",
 }  # fmt: skip
@@ -138,6 +139,8 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "sum": lambda w: cs.sum,
     "reduce": lambda w: cs.reduce,
     "variant": lambda w: cs.matmul.variants()[0],
+    "trace": lambda w: cs.trace(),
+    "range": lambda w: cs.range("step"),
     "info": lambda w: cs.info(),
     "error": lambda w: cs.CudaError("broken", 1, "cudaErrorInvalidValue", "cudaMalloc"),
     "out of memory error": lambda w: cs.OutOfMemoryError("full", 2, "cudaErrorMemoryAllocation", "cudaMalloc"),

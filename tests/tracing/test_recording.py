@@ -161,3 +161,15 @@ def test_the_same_program_gives_the_same_spans(host):
 
     first, second = spans(), spans()
     assert first.tolist() == second.tolist()
+
+
+def test_a_device_that_was_lost_earlier_does_not_disturb_a_trace(host):
+    with cs.add_host_device("h200"):
+        kernel = cs.Module("__global__ void fault(int* p) { p[1 << 20] = 1; }").fault
+        kernel[1, 1](cs.zeros(1, np.int32))
+        with pytest.raises(cs.CudaError):
+            cs.synchronize()
+    x = idle_zeros(16)
+    with cs.trace() as t:
+        x.fill(1)
+    assert names_of(t, "memset") == ["memset"]

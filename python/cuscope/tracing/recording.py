@@ -35,7 +35,7 @@ class trace:  # noqa: N801 - used like a function
 
     ``with cs.trace() as t:`` records the calls of all host threads, and the work of all devices that ends before the
     block does. Afterwards ``t`` is a `Trace`. On a simulated device the spans are exact, and recording changes no time.
-    On a GPU they come from CUPTI's activity records.
+    On a GPU, only the calls of the host are recorded.
 
     Parameters
     ----------
@@ -91,4 +91,5 @@ def _about(device: _core.Device) -> dict[str, Any]:
         "model": device.model,
         "simulated": device.simulated,
         "multiprocessors": device.properties.multiprocessor_count,
+        "copy_engines": device.properties.async_engine_count,
     }

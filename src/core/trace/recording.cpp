@@ -34,6 +34,15 @@ TracingRuntime* decorator(Device& device) {
     return made.get();
 }
 
+// A simulated device without work is left alone: it may be lost, and a wait would cost its host time. A GPU
+// that was not used has no context, and a wait would make one.
+bool may_have_work(Device& device) {
+    if (!device.simulated()) return device.used();
+    const PendingList pending = device.own_runtime().pending();
+    return std::any_of(pending.begin(), pending.end(),
+                       [&](const PendingWork& work) { return work.device == device.ordinal(); });
+}
+
 }  // namespace
 
 bool recording() { return traced().running.load(std::memory_order_relaxed) > 0; }
@@ -65,8 +74,7 @@ void Recording::start() {
 void Recording::wait() {
     if (captures_underway() > 0) return;
     for (const DevicePtr& device : known_devices()) {
-        // A GPU that was not used has no context, and the wait would make one.
-        if (!parts_.contains(device->kind()) || !device->used()) continue;
+        if (!parts_.contains(device->kind()) || !may_have_work(*device)) continue;
         const DeviceScope scope(*device);
         device->check_wait(device->own_runtime().device_synchronize(), "cudaDeviceSynchronize");
     }
