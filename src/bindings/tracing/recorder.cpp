@@ -24,13 +24,9 @@ class Recorder {
     explicit Recorder(std::size_t most_bytes) : recording_(std::make_shared<core::Recording>(most_bytes)) {}
 
     void start() const {
+        without_gil([&] { recording_->start(); });
+        // Only now: another thread that ends the last trace may change it meanwhile.
         detail::lines_wanted = true;
-        try {
-            without_gil([&] { recording_->start(); });
-        } catch (...) {
-            detail::lines_wanted = core::recording();
-            throw;
-        }
     }
     void wait() const {
         without_gil([&] { recording_->wait(); });
