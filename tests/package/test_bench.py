@@ -249,7 +249,7 @@ def test_files_are_written(capsys, tmp_path, subject):
         (("copy", "--seconds", "0"), "'0' is no time"),
         (("copy", "--seconds", "nan"), "'nan' is no time"),
         (("copy", "--seconds", "soon"), "'soon' is no time"),
-        (("copy", "--device", "host:99"), "host:99"),
+        (("copy", "--device", "host:99999"), "host:99999"),
         (("launch", "--json", "/there/is/no/folder.json"), "no folder"),
         (("launch", "--plot", "/"), "is a folder"),
     ],

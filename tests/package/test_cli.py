@@ -96,10 +96,10 @@ def test_checker_finds_every_kind_of_difference(got, index):
 
 
 def test_demo_on_a_device_that_is_not_there_fails_without_a_traceback():
-    done = command("demo", "--device", "host:99")
+    done = command("demo", "--device", "host:99999")
 
     assert done.returncode != 0
-    assert "host:99" in done.stderr
+    assert "host:99999" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -56,7 +56,10 @@ THREE_PARTS = {
         ["cudaErrorNotReady", "synchronize"],
     ),
     "a limit that is not there": (lambda device: device.limit("heap"), ["heap", "malloc_heap_size"]),
-    "a device that is not there": (lambda device: cs.Device("host:99"), ["host:99", "there are", "host:0"]),
+    "a device that is not there": (
+        lambda device: cs.Device("host:99999"),
+        ["host:99999", "there are", "host:0"],
+    ),
     "a kernel that is not there": (lambda device: module(device)["vec_sub"], ["vec_sub", "vec_add"]),
     "an array of another type": (
         lambda device: module(device).store[1, 1](cs.zeros(1, np.float64), 1),
