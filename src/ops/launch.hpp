@@ -8,6 +8,7 @@
 
 #include "cuda_kernels/host/native_call.hpp"
 #include "ops/kernel_library.hpp"
+#include "runtime/activity.hpp"
 
 namespace cuscope::ops {
 
@@ -44,9 +45,19 @@ unsigned blocks_for(const core::Device& device, std::int64_t elements, unsigned 
 // The kernel that run_natively() launches on a simulated device.
 std::shared_ptr<core::Kernel> native_kernel(core::Device& device);
 
-// On a simulated device: runs `function` as a kernel of `blocks` blocks, on the cores of the CPU.
+// While it lives, work that this thread issues has this name in traces: an index into activity_names().
+class WorkName {
+  public:
+    explicit WorkName(std::uint32_t name) { call_context().work_name = name; }
+    WorkName(const WorkName&) = delete;
+    WorkName& operator=(const WorkName&) = delete;
+    ~WorkName() { call_context().work_name = 0; }
+};
+
+// On a simulated device: runs `function` as a kernel of `blocks` blocks, on the cores of the CPU. Traces show
+// it by the operation's name, not by the name of the kernel, which is the same for all operations.
 template <class Operands>
-void run_natively(const core::Kernel& native_kernel,
+void run_natively(const core::Kernel& native_kernel, std::uint32_t name,
                   void (*function)(const Operands&, unsigned block, unsigned blocks),
                   const Operands& operands, unsigned blocks, std::int64_t duration_ns,
                   const core::StreamPtr& stream, std::span<core::Memory* const> memories) {
@@ -65,6 +76,7 @@ void run_natively(const core::Kernel& native_kernel,
     const Packed packed{function, operands};
     std::memcpy(call.operands, &packed, sizeof packed);
     const Launch launch{{blocks, 1, 1}, {1, 1, 1}, 0, duration_ns};
+    const WorkName named(name);
     run(native_kernel, launch, stream, memories, call);
 }
 

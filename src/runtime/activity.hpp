@@ -79,10 +79,9 @@ struct HostRecord {
     std::int64_t start = 0, end = 0;
     std::uint32_t name = 0, line = 0;  // indices into activity_names()
     std::uint32_t thread = 0;          // the system's number of the thread
-    std::int32_t status = 0;
-    std::uint32_t is_range = 0, unused = 0;
+    std::uint32_t is_range = 0;
 };
-static_assert(sizeof(HostRecord) == 64);
+static_assert(sizeof(HostRecord) == 56);
 
 struct StreamRecord {
     std::uint64_t id = 0;
@@ -101,7 +100,7 @@ struct CallContext {
     std::uint64_t call = 0;        // the number of the call that it is in
     std::uint64_t range = 0;       // the innermost range that it is in
     std::uint64_t waited_for = 0;  // set by a runtime that waits for work
-    std::uint32_t label = 0;       // a name for the work in place of the kernel's
+    std::uint32_t work_name = 0;   // a name for the work in place of the kernel's
     std::uint32_t line = 0;        // the line of the program, noted before the GIL was released
 };
 inline CallContext& call_context() {

@@ -87,7 +87,6 @@ Status TracingRuntime::around(std::string_view method, const Forward& forward) {
     record.end = under().trace_clock_ns();
     context.call = outer;
     record.waited_for = context.waited_for;
-    record.status = static_cast<std::int32_t>(status);
     recorder_.add(record);
     return status;
 }

@@ -28,7 +28,8 @@ class Notes:
 
     @property
     def innermost(self):
-        return self.texts[ranges.innermost(self)]
+        entry = ranges.innermost_range.get()
+        return self.texts[entry.token if entry else 0]
 
 
 @pytest.fixture

@@ -165,6 +165,28 @@ def test_the_same_program_gives_the_same_spans(host):
     assert first.tolist() == second.tolist()
 
 
+def test_operations_have_their_own_names(host):
+    x = idle_zeros(1024)
+    square = cs.zeros((8, 8), np.float32)
+    with cs.trace() as t:
+        cs.sum(x)
+        cs.argmax(x)
+        cs.matmul(square, square)
+    assert names_of(t, "kernel") == ["sum", "argmax", "matmul"]
+
+
+def test_operations_in_a_graph_have_their_own_names(host):
+    x = idle_zeros(1024)
+    out = cs.zeros((), np.float32)
+    stream = cs.Stream()
+    with stream.capture() as graph:
+        cs.sum(x, out=out, stream=stream)
+    exe = graph.instantiate()
+    with cs.trace() as t:
+        exe.launch(stream)
+    assert names_of(t, "kernel") == ["sum"]
+
+
 LOST = """
 import numpy as np, cuscope as cs
 with cs.add_host_device("h200"):

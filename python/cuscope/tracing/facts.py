@@ -184,7 +184,7 @@ class Facts:
     # Parts.
     @cached_property
     def devices(self) -> list[tuple[str, dict[str, Any], np.ndarray]]:
-        """Each device: its name, what the trace knows about it, the mask of its spans."""
+        """Each device: its name, its entry in `Trace.devices`, the mask of its spans."""
         names = devices_of(self.trace)
         return [(name, self.trace.devices.get(name, {}), self.spans["device"] == name) for name in names]
 

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Protocol, TypeVar, cast
 
-__all__ = ["Recorder", "innermost", "innermost_range", "range", "set_recorder"]
+__all__ = ["Recorder", "innermost_range", "range", "set_recorder"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -52,14 +52,6 @@ def set_recorder(recorder: Recorder | None) -> None:
     """Let ``recorder`` note the ranges that begin from now on; None: nobody."""
     global active
     active = recorder
-
-
-def innermost(recorder: Recorder) -> int:
-    """The token that ``recorder`` gave the innermost range that the running code is in; 0: none."""
-    entry = innermost_range.get()
-    while entry is not None and entry.recorder is not recorder:
-        entry = entry.outer
-    return 0 if entry is None else entry.token
 
 
 class range:

@@ -47,9 +47,7 @@ HOST = np.dtype(
         ("name", np.uint32),
         ("line", np.uint32),
         ("thread", np.uint32),
-        ("status", np.int32),
         ("is_range", np.uint32),
-        ("unused", np.uint32),
     ]
 )
 
@@ -101,7 +99,7 @@ def spans_of_parts(
     return sort_spans(spans), {
         "duration": max((part["end"] - part["start"] for part in parts.values()), default=0),
         "dropped": sum(part["dropped"] for part in parts.values()),
-        "source": "simulation",
+        "source": "calls" if len(spans) and not spans["device"].any() and "cuda" in parts else "simulation",
         "streams": dict(sorted(streams.items())),
         "threads": threads,
     }

@@ -49,7 +49,7 @@ def _of_stream(spans: np.ndarray, number: int) -> np.ndarray:
 
 
 def devices_of(trace: Trace) -> list[str]:
-    """The devices that the trace names, and those that its spans name."""
+    """The devices that the trace or its spans name."""
     return sorted({*trace.devices, *trace.spans["device"].tolist()} - {""})
 
 

@@ -77,7 +77,7 @@ def _work(trace: Trace) -> list[tuple[str, ...]]:
 
 
 def _host(trace: Trace) -> list[tuple[str, ...]]:
-    """The calls in which the host waited for a device: those with a cause."""
+    """The calls in which the host waited for a device. They have a cause."""
     spans = trace.spans
     table: list[tuple[str, ...]] = [("host waits in", "count", "total", "mean", "of the time")]
     rows = np.flatnonzero((spans["kind"] == "call") & (spans["cause"] >= 0))

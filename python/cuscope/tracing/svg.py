@@ -134,7 +134,7 @@ class _Drawing:
 
     def text(self) -> str:
         self.used: set[int] = set()  # colours of the picture
-        self.named: set[int] = set()  # those that a bar names in full
+        self.named: set[int] = set()  # colours that a bar names in full
         body: list[str] = []
         bands: list[str] = []
         pieces: list[list[float]] = []  # where lines of the grid begin and end: not across the headings

@@ -70,7 +70,7 @@ class Trace:
 
     @property
     def source(self) -> str:
-        """Where the spans come from: "simulation", "cupti" or "events"."""
+        """Where the spans come from: "simulation", or "calls" if a GPU did the work, which has no spans then."""
         return self._source
 
     @property
@@ -169,7 +169,7 @@ class Trace:
         """Draw the trace with Matplotlib, with the rows and colours of `svg`. Returns the axes.
 
         Args:
-            ax: the axes to draw into. By default, those of a new figure.
+            ax: the axes to draw into. By default, the axes of a new figure.
             show: the sections to draw, of "ranges", "calls", "streams" and "engines". By default, all.
 
         Raises:

@@ -13,7 +13,7 @@ std::atomic<bool> detail::lines_wanted{false};
 
 namespace {
 
-// A code object and what is known of it. The object is kept alive, so that its address is not used again.
+// A code object, which is kept alive so that its address is not used again, and the lines found in it.
 struct KnownCode {
     py::object code;
     bool own = false;                              // of cuscope

@@ -127,7 +127,7 @@ void Machine::record(const Command& command) {
         }
     }
     if (record.kind == ActivityKind::copy) record.name = index_of_name(direction(command.engine));
-    if (command.label != 0) record.name = command.label;
+    if (command.name != 0) record.name = command.name;
     const auto& stream = static_cast<const Stream&>(*command.stream);
     record.stream = stream.id;
     recorder_->add(record);

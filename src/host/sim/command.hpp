@@ -133,7 +133,7 @@ struct Command {
     // the launch that it is a node of. `met`: when all dependencies had ended. `cause`: the number of the
     // command whose end let it start, which `reason` explains.
     std::uint64_t call = 0, graph = 0, cause = 0;
-    std::uint32_t label = 0;  // a name in place of the kernel's, as an index into activity_names()
+    std::uint32_t name = 0;  // a name in place of the kernel's, as an index into activity_names()
     Time met = -1;
     ActivityReason reason = ActivityReason::unknown;
 
@@ -158,6 +158,7 @@ struct Command {
         may_trigger = model.may_trigger;
         tail = model.tail;
         effect = model.effect;
+        name = model.name;
     }
 };
 

@@ -272,7 +272,8 @@ struct Launches {
                 continue;
             }
             const NativeProduct::Operands operands{left, right, product, part.problem, part.count, type};
-            run_natively(*kernel, native_product.function, operands, launch.grid.x, launch.duration_ns,
+            static const std::uint32_t name = index_of_name("matmul");
+            run_natively(*kernel, name, native_product.function, operands, launch.grid.x, launch.duration_ns,
                          stream, memories);
         }
     }

@@ -253,6 +253,7 @@ NativeReduction plan_natively(core::Device& device, Operation operation, Type ty
     const auto [outer, length, inner] = extents;
     NativeReduction plan;
     plan.kernel = native_kernel(device);
+    plan.name = index_of_name(name(operation));
     plan.function = way.function;
     plan.operands = {nullptr, nullptr, nullptr, nullptr, nullptr, extents, 0, 0};
     plan.operands.pieces = (length + piece_length - 1) / piece_length;
@@ -276,7 +277,8 @@ void NativeReduction::run(const Place& in, const Place* other, const Place& out,
     std::size_t used = 2;
     if (other != nullptr) memories[used++] = other->memory;
     if (partial_bytes == 0) {
-        run_natively(*kernel, function, now, blocks, duration_ns, stream, std::span(memories).first(used));
+        run_natively(*kernel, name, function, now, blocks, duration_ns, stream,
+                     std::span(memories).first(used));
         return;
     }
     const core::Enqueue enqueue(*stream);  // a graph has a workspace of its own
@@ -286,7 +288,7 @@ void NativeReduction::run(const Place& in, const Place* other, const Place& out,
     now.partials = partials->pointer();
     now.ticket = ticket.pointer();
     if (ticket.memory() != nullptr) memories[used++] = ticket.memory();
-    run_natively(*kernel, function, now, blocks, duration_ns, stream, std::span(memories).first(used));
+    run_natively(*kernel, name, function, now, blocks, duration_ns, stream, std::span(memories).first(used));
 }
 
 }  // namespace cuscope::ops

@@ -17,6 +17,7 @@ struct NativeReduction {
     };
 
     std::shared_ptr<core::Kernel> kernel;
+    std::uint32_t name;  // of the operation, for traces
     void (*function)(const Operands&, unsigned block, unsigned blocks);
     Operands operands;
     std::size_t partial_bytes;  // 0: each element of the result is computed by one piece
