@@ -144,7 +144,7 @@ def texture_beside_a_capture(r: Runtime) -> Iterator[Question]:
 @case
 def pools_of_no_device(r: Runtime) -> Iterator[Question]:
     pool = r.c.mem_pool_create(0)[1]
-    for device in (-1, 99):
+    for device in (-1, 99999):
         yield f"default_{device}", r.c.device_get_default_mem_pool(device)[0]
         yield f"current_{device}", r.c.device_get_mem_pool(device)[0]
         yield f"create_{device}", r.c.mem_pool_create(device)[0]

@@ -18,7 +18,7 @@ NULL = struct.pack("P", 0)
 
 @case
 def error_last_semantics(r: Runtime) -> Iterator[Question]:
-    yield "bad_device", r.c.set_device(99)
+    yield "bad_device", r.c.set_device(99999)
     yield "peek", r.c.peek_at_last_error()
     yield "malloc_ok", r.c.malloc(4)[0]
     yield "peek_after_success", r.c.peek_at_last_error()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from .asking import Question, Runtime, case
 
 HOST_TO_DEVICE = 1
-ILLEGAL_DEVICE = 99
+ILLEGAL_DEVICE = 99999
 WARP_SIZE = 10
 MAP_HOST = 8
 STACK_SIZE, PRINTF_FIFO_SIZE, MALLOC_HEAP_SIZE = 0, 1, 2
