@@ -48,6 +48,7 @@ class KernelEffect final : public Effect {
     simt::RunControl control;
     simt::Outcome outcome;
     bool tells_time = true;
+    std::uint32_t name = 0;  // an index into activity_names()
 
     // The effect of a command of the compute engine: only kernels are run by it.
     static KernelEffect& of(const Command& command) { return static_cast<KernelEffect&>(*command.effect); }
