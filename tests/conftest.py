@@ -205,9 +205,8 @@ def settled(device) -> Callable[[], None]:
     def settle() -> None:
         cs.Stream()  # the first one loads kernels, which take memory
         gc.collect()
-        for other in (
-            cs.devices()
-        ):  # a device gives memory back at its next call; no test calls the devices of another
+        # A device gives memory back at its next call, and no test calls the devices of another.
+        for other in cs.devices():
             if other.simulated and other != device:
                 with contextlib.suppress(cs.CudaError):  # the device is lost
                     other.synchronize()

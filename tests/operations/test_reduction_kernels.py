@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import math
-import shutil
-import subprocess
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,25 +11,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cuscope as cs
-from cuscope import _core
-from support import TESTS, instances
-
-KERNELS = TESTS.parent / "cuda_kernels" / "reduce_auto"
-FAMILIES = {path.stem: path for path in sorted(KERNELS.glob("*.cu"))}
-OPERATIONS = (
-    "sum",
-    "mean",
-    "product",
-    "minimum",
-    "maximum",
-    "first_minimum",
-    "first_maximum",
-    "any",
-    "all",
-    "dot",
+from operations.reduction_plans import (
+    KERNELS,
+    KINDS,
+    OPERATIONS,
+    TYPES,
+    instance,
+    planned,
+    planned_axis,
+    planner,
 )
-KINDS = dict(_core.element_types())
-TYPES = tuple(KINDS)  # in the order of the kernels' numbers for types
+from support import instances
+
+FAMILIES = {path.stem: path for path in sorted(KERNELS.glob("*.cu"))}
 OF_NUMPY = tuple(dtype for dtype, kind in KINDS.items() if kind in "biufc")
 REAL = tuple(dtype for dtype in OF_NUMPY if not dtype.startswith("complex"))
 FAMILY = {
@@ -60,84 +49,6 @@ REFERENCE = {
     "any": np.any,
     "all": np.all,
 }
-
-PLAN = r"""
-#include "plan.hpp"
-#include <cstring>
-using namespace cuscope::reduce;
-extern "C" void instance(int operation, int type, int output, char* policy, unsigned long long* bits, int* numbers) {
-    const auto op = static_cast<Operation>(operation);
-    const auto element = static_cast<Type>(type);
-    const auto name = policy_of(op, element);
-    std::memcpy(policy, name.data(), name.size());
-    policy[name.size()] = 0;
-    *bits = bits_of(op, element);
-    numbers[0] = kind_of(op, static_cast<Type>(output));
-    numbers[1] = bytes_of(element);
-    numbers[2] = value_bytes(op, element);
-}
-extern "C" bool few(long long n, int element, int processors) { return is_few(n, element, processors); }
-// kernel: the one that plan_axis chooses if it is empty.
-extern "C" void axis(long long outer, long long length, long long inner, int element, int value, int processors,
-                     char* kernel, long long* n) {
-    const bool of_slices = std::strcmp(kernel, "slices") == 0, of_rows = std::strcmp(kernel, "shallow") == 0;
-    const AxisPlan p = *kernel == 0 ? plan_axis(outer, length, inner, element, value, processors)
-                       : of_slices ? AxisPlan{"slices", plan_slices(outer, length, inner, element, processors)}
-                       : of_rows   ? AxisPlan{"shallow", plan_shallow(outer, inner, element, value)}
-                                   : AxisPlan{"narrow", plan_narrow(outer, length, inner, element, value, processors)};
-    const Launch& l = p.launch;
-    const long long all[] = {l.grid, l.block, l.lanes, l.splits, static_cast<long long>(l.slot_bytes),
-                             static_cast<long long>(l.ticket_bytes), static_cast<long long>(l.partial_bytes)};
-    std::strcpy(kernel, p.kernel);
-    std::memcpy(n, all, sizeof all);
-}
-extern "C" void plan(int shape, long long a, long long b, long long c, int element, int value, int processors,
-                     long long* n) {
-    const Launch l = shape == 0   ? plan_whole(a, element, processors)
-                     : shape == 1 ? plan_rows(a, b, element, processors)
-                                  : plan_columns(a, b, c, element, value, processors);
-    const long long all[] = {l.grid, l.block, l.lanes, l.splits, static_cast<long long>(l.slot_bytes),
-                             static_cast<long long>(l.ticket_bytes), static_cast<long long>(l.partial_bytes)};
-    std::memcpy(n, all, sizeof all);
-}
-"""
-
-
-@functools.cache
-def planner() -> ctypes.CDLL:
-    compiler = shutil.which("g++") or shutil.which("c++")
-    if compiler is None:
-        pytest.skip("there is no C++ compiler for plan.hpp on this machine")
-    with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(folder) / "plan.cpp", Path(folder) / "plan.so"
-        source.write_text(PLAN)
-        command = [compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
-        subprocess.run([*command, f"-I{KERNELS}", "-o", library, source], check=True)
-        loaded = ctypes.CDLL(str(library))
-        loaded.few.restype = ctypes.c_bool
-        return loaded
-
-
-def planned(shape: int, a: int, b: int, c: int, element: int, value: int, processors: int) -> list[int]:
-    numbers = (ctypes.c_longlong * 7)()
-    long = ctypes.c_longlong
-    planner().plan(shape, long(a), long(b), long(c), element, value, processors, numbers)
-    return list(numbers)
-
-
-def planned_axis(
-    extents: tuple[int, int, int], element: int, value: int, processors: int, kernel: str = ""
-) -> tuple[str, list[int]]:
-    numbers, name = (ctypes.c_longlong * 7)(), ctypes.create_string_buffer(kernel.encode(), 16)
-    planner().axis(*map(ctypes.c_longlong, extents), element, value, processors, name, numbers)
-    return name.value.decode(), list(numbers)
-
-
-def instance(operation: str, dtype: str, output: str) -> tuple[str, int, list[int]]:
-    name, bits, numbers = ctypes.create_string_buffer(64), ctypes.c_ulonglong(), (ctypes.c_int * 3)()
-    which = (OPERATIONS.index(operation), TYPES.index(dtype), TYPES.index(output))
-    planner().instance(*which, name, ctypes.byref(bits), numbers)
-    return name.value.decode().replace(" ", ""), bits.value, list(numbers)
 
 
 def output_of(operation: str, dtype: str) -> str:
@@ -541,89 +452,3 @@ def test_small_arrays_are_reduced(device: cs.Device, data: st.DataObject) -> Non
             expected(operation, x, 2),
         )
     assert same(reduction.whole(d_x), np.asarray(expected(operation, x.ravel())))
-
-
-@settings(deadline=None)
-@given(
-    counts=st.tuples(*[st.integers(1, 1 << 22)] * 3),
-    operation=st.sampled_from(OPERATIONS),
-    dtype=st.sampled_from(TYPES),
-    processors=st.integers(1, 200),
-)
-def test_every_plan_is_a_valid_launch(
-    counts: tuple[int, int, int], operation: str, dtype: str, processors: int
-) -> None:
-    _, _, (_, element, value) = instance(operation, dtype, dtype)
-    outer, length, inner = counts
-    for shape, (a, b, c) in enumerate(
-        ((outer * length, 0, 0), (outer, length, 0), (outer % 100 + 1, length, inner))
-    ):
-        grid, block, lanes, splits, slots, tickets, partials = planned(
-            shape, a, b, c, element, value, processors
-        )
-        assert 1 <= grid < 1 << 31
-        assert block == (512, 256, 256)[shape]
-        if shape == 0 and planner().few(ctypes.c_longlong(a), element, processors):
-            assert a * element <= 4 * 16 * grid * block  # a thread takes four vectors at most
-        assert 1 <= lanes <= 256
-        assert lanes & (lanes - 1) == 0
-        if shape < 2:
-            assert slots == (64 * grid if (grid if shape == 0 else splits) > 1 else 0)
-        if shape == 1:
-            assert splits == 1 or lanes == 256
-            assert grid * (256 // lanes) >= a * splits
-            # Blocks that wait for other blocks run at the same time as these.
-            assert splits == 1 or grid <= 4 * processors
-        if shape == 2:
-            columns = 16 // element
-            while columns * value * 256 > 32768:
-                columns //= 2
-            tiles = grid // splits
-            assert tiles * lanes >= -(-c // columns) * a
-            assert (tickets, partials) == (
-                (tiles * 4, grid * lanes * columns * value) if splits > 1 else (0, 0)
-            )
-
-
-@settings(deadline=None)
-@given(
-    counts=st.tuples(st.integers(1, 1 << 20), st.integers(1, 1 << 20), st.integers(1, 1 << 22)),
-    operation=st.sampled_from(OPERATIONS[:-1]),
-    dtype=st.sampled_from(TYPES),
-    processors=st.integers(1, 200),
-    which=st.integers(0, 3),
-)
-def test_every_plan_of_an_axis_is_a_valid_launch(
-    counts: tuple[int, int, int], operation: str, dtype: str, processors: int, which: int
-) -> None:
-    _, _, (_, element, value) = instance(operation, dtype, dtype)
-    outer, length, inner = counts
-    outer, length, inner = (
-        (outer % 100 + 1, length, inner),
-        (outer, length % 40 + 1, inner % 20 + 1),
-        (outer % 9 + 1, length % 40 + 1, inner),
-        (outer % 9 + 1, length, inner % 1100 + 1),
-    )[which]
-    kernel, (grid, block, lanes, splits, _, tickets, partials) = planned_axis(
-        (outer, length, inner), element, value, processors
-    )
-    width = 16 // element
-    while width * value * 256 > 32768:
-        width //= 2
-    assert 1 <= grid < 1 << 31
-    if kernel == "slices":
-        assert lanes % 16 == 0
-        assert lanes * length * inner * element + 16 <= 16384
-        assert (grid - 1) * lanes < outer <= grid * lanes
-    elif kernel == "shallow":
-        assert grid % outer == 0
-        assert (grid // outer - 1) * 256 * width < inner <= grid // outer * 256 * width
-        assert inner * element >= 4
-    elif kernel == "narrow":
-        assert block <= 256
-        assert block % lanes == 0
-        assert lanes * width % inner == 0
-        assert grid == outer * splits
-        assert (tickets, partials) == ((4 * outer, inner * value * grid) if splits > 1 else (0, 0))
-    else:
-        assert kernel == ("rows" if inner == 1 else "columns")

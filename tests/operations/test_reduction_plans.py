@@ -1,0 +1,96 @@
+"""The plans of reductions are launches that every device can run."""
+
+from __future__ import annotations
+
+import ctypes
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from operations.reduction_plans import OPERATIONS, TYPES, instance, planned, planned_axis, planner
+
+
+@settings(deadline=None)
+@given(
+    counts=st.tuples(*[st.integers(1, 1 << 22)] * 3),
+    operation=st.sampled_from(OPERATIONS),
+    dtype=st.sampled_from(TYPES),
+    processors=st.integers(1, 200),
+)
+def test_every_plan_is_a_valid_launch(
+    counts: tuple[int, int, int], operation: str, dtype: str, processors: int
+) -> None:
+    _, _, (_, element, value) = instance(operation, dtype, dtype)
+    outer, length, inner = counts
+    for shape, (a, b, c) in enumerate(
+        ((outer * length, 0, 0), (outer, length, 0), (outer % 100 + 1, length, inner))
+    ):
+        grid, block, lanes, splits, slots, tickets, partials = planned(
+            shape, a, b, c, element, value, processors
+        )
+        assert 1 <= grid < 1 << 31
+        assert block == (512, 256, 256)[shape]
+        if shape == 0 and planner().few(ctypes.c_longlong(a), element, processors):
+            assert a * element <= 4 * 16 * grid * block  # a thread takes four vectors at most
+        assert 1 <= lanes <= 256
+        assert lanes & (lanes - 1) == 0
+        if shape < 2:
+            assert slots == (64 * grid if (grid if shape == 0 else splits) > 1 else 0)
+        if shape == 1:
+            assert splits == 1 or lanes == 256
+            assert grid * (256 // lanes) >= a * splits
+            # Blocks that wait for other blocks run at the same time as these.
+            assert splits == 1 or grid <= 4 * processors
+        if shape == 2:
+            columns = 16 // element
+            while columns * value * 256 > 32768:
+                columns //= 2
+            tiles = grid // splits
+            assert tiles * lanes >= -(-c // columns) * a
+            assert (tickets, partials) == (
+                (tiles * 4, grid * lanes * columns * value) if splits > 1 else (0, 0)
+            )
+
+
+@settings(deadline=None)
+@given(
+    counts=st.tuples(st.integers(1, 1 << 20), st.integers(1, 1 << 20), st.integers(1, 1 << 22)),
+    operation=st.sampled_from(OPERATIONS[:-1]),
+    dtype=st.sampled_from(TYPES),
+    processors=st.integers(1, 200),
+    which=st.integers(0, 3),
+)
+def test_every_plan_of_an_axis_is_a_valid_launch(
+    counts: tuple[int, int, int], operation: str, dtype: str, processors: int, which: int
+) -> None:
+    _, _, (_, element, value) = instance(operation, dtype, dtype)
+    outer, length, inner = counts
+    outer, length, inner = (
+        (outer % 100 + 1, length, inner),
+        (outer, length % 40 + 1, inner % 20 + 1),
+        (outer % 9 + 1, length % 40 + 1, inner),
+        (outer % 9 + 1, length, inner % 1100 + 1),
+    )[which]
+    kernel, (grid, block, lanes, splits, _, tickets, partials) = planned_axis(
+        (outer, length, inner), element, value, processors
+    )
+    width = 16 // element
+    while width * value * 256 > 32768:
+        width //= 2
+    assert 1 <= grid < 1 << 31
+    if kernel == "slices":
+        assert lanes % 16 == 0
+        assert lanes * length * inner * element + 16 <= 16384
+        assert (grid - 1) * lanes < outer <= grid * lanes
+    elif kernel == "shallow":
+        assert grid % outer == 0
+        assert (grid // outer - 1) * 256 * width < inner <= grid // outer * 256 * width
+        assert inner * element >= 4
+    elif kernel == "narrow":
+        assert block <= 256
+        assert block % lanes == 0
+        assert lanes * width % inner == 0
+        assert grid == outer * splits
+        assert (tickets, partials) == ((4 * outer, inner * value * grid) if splits > 1 else (0, 0))
+    else:
+        assert kernel == ("rows" if inner == 1 else "columns")
