@@ -79,13 +79,16 @@ def test_an_interruption_ends_a_loop_of_small_sums(device: cs.Device) -> None:
     def interrupt(number: int, frame: object) -> None:
         raise InterruptedLoopError
 
+    def sum_for_a_minute() -> None:
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            cs.sum(values)
+
     values, before = np.ones(1000, np.float32), signal.signal(signal.SIGALRM, interrupt)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
-        end = time.monotonic() + 60
         with pytest.raises(InterruptedLoopError):
-            while time.monotonic() < end:
-                cs.sum(values)
+            sum_for_a_minute()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
