@@ -15,6 +15,7 @@ import cuscope as cs
 
 TESTS = Path(__file__).resolve().parent
 MS = 1e-3  # seconds
+NO_DEVICE = 99999  # no device has this number; a process of many tests makes hundreds of simulated devices
 
 # A child of fork() has no thread but the one that forked. The allocators of GCC 12's and Clang 14's sanitizers do not
 # handle their locks at a fork: the child waits for ever for a lock that another thread held.

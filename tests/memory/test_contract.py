@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from support import address, ok
+from support import NO_DEVICE, address, ok
 
 INVALID_VALUE = "cudaErrorInvalidValue"
 OK = "cudaSuccess"
@@ -151,7 +151,7 @@ def test_advice_and_prefetches_are_remembered_by_range(c):
     ok(c.mem_prefetch_async(pointer, size // 2, (HOST, 0)))
     assert asked(last_prefetch) == [-2]
     ok(c.device_synchronize())
-    assert c.mem_prefetch_async(pointer, size, (DEVICE, 99999)) == "cudaErrorInvalidDevice"
+    assert c.mem_prefetch_async(pointer, size, (DEVICE, NO_DEVICE)) == "cudaErrorInvalidDevice"
     ok(c.free(pointer))
 
 
@@ -245,7 +245,7 @@ def test_the_current_pool_of_a_device_can_be_set(c):
     ok(c.mem_pool_destroy(pool))
     assert ok(c.device_get_mem_pool(0)) == default
     assert c.mem_pool_destroy(default) == INVALID_VALUE
-    assert c.device_get_default_mem_pool(99999)[0] == "cudaErrorInvalidDevice"
+    assert c.device_get_default_mem_pool(NO_DEVICE)[0] == "cudaErrorInvalidDevice"
 
 
 def test_access_to_a_pool_can_be_given_and_read(c):
@@ -254,7 +254,7 @@ def test_access_to_a_pool_can_be_given_and_read(c):
     ok(c.mem_pool_set_access(pool, [(0, 3)]))
     ok(c.mem_pool_set_access(pool, []))
     assert c.mem_pool_set_access(pool, [(0, 0)]) == "cudaErrorInvalidDevice"
-    assert c.mem_pool_set_access(pool, [(99999, 3)]) in (INVALID_VALUE, "cudaErrorInvalidDevice")
+    assert c.mem_pool_set_access(pool, [(NO_DEVICE, 3)]) in (INVALID_VALUE, "cudaErrorInvalidDevice")
     ok(c.mem_pool_destroy(pool))
 
 
@@ -285,7 +285,7 @@ def test_peer_copies_within_a_device_are_copies(c):
     back = np.zeros_like(source)
     ok(c.memcpy(address(back), b, 256))
     assert np.array_equal(back, source)
-    assert c.memcpy_peer(b, 99999, a, 0, 256) == "cudaErrorInvalidDevice"
+    assert c.memcpy_peer(b, NO_DEVICE, a, 0, 256) == "cudaErrorInvalidDevice"
     for pointer in (a, b):
         ok(c.free(pointer))
 

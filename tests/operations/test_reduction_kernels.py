@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cuscope as cs
-from operations.reduction_plans import (
+from reduction_plans import (
     KERNELS,
     KINDS,
     OPERATIONS,

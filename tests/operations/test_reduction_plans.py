@@ -7,7 +7,7 @@ import ctypes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.reduction_plans import OPERATIONS, TYPES, instance, planned, planned_axis, planner
+from reduction_plans import OPERATIONS, TYPES, instance, planned, planned_axis, planner
 
 
 @settings(deadline=None)

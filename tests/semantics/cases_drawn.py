@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 
+from support import NO_DEVICE
+
 from .asking import ALLOC, CHILD, COPY, EMPTY, EVENT_WAIT, FREE, MEMSET, Question, Runtime, case
 from .cases_capture import EXTERNAL, GLOBAL, THREAD_LOCAL, in_another_thread
 
@@ -144,8 +146,8 @@ def texture_beside_a_capture(r: Runtime) -> Iterator[Question]:
 @case
 def pools_of_no_device(r: Runtime) -> Iterator[Question]:
     pool = r.c.mem_pool_create(0)[1]
-    # The recorded answers are of device 99. A process of many tests makes more than 99 simulated devices.
-    for name, device in (("-1", -1), ("99", 99999)):
+    # The recorded answers are those of device 99, which some processes of tests have.
+    for name, device in (("-1", -1), ("99", NO_DEVICE)):
         yield f"default_{name}", r.c.device_get_default_mem_pool(device)[0]
         yield f"current_{name}", r.c.device_get_mem_pool(device)[0]
         yield f"create_{name}", r.c.mem_pool_create(device)[0]

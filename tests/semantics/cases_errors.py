@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 
 from cuscope import _core
+from support import NO_DEVICE
 
 from .asking import MS, Question, Runtime, case
 
@@ -18,7 +19,7 @@ NULL = struct.pack("P", 0)
 
 @case
 def error_last_semantics(r: Runtime) -> Iterator[Question]:
-    yield "bad_device", r.c.set_device(99999)
+    yield "bad_device", r.c.set_device(NO_DEVICE)
     yield "peek", r.c.peek_at_last_error()
     yield "malloc_ok", r.c.malloc(4)[0]
     yield "peek_after_success", r.c.peek_at_last_error()

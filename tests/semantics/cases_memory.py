@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 
+from support import NO_DEVICE
+
 from .asking import Question, Runtime, case
 
 HOST_TO_DEVICE = 1
-ILLEGAL_DEVICE = 99999
 WARP_SIZE = 10
 MAP_HOST = 8
 STACK_SIZE, PRINTF_FIFO_SIZE, MALLOC_HEAP_SIZE = 0, 1, 2
@@ -26,8 +27,8 @@ def device_edges(r: Runtime) -> Iterator[Question]:
     yield "count", status
     yield "set_n", _forgotten(r, r.c.set_device(count))
     yield "set_neg", _forgotten(r, r.c.set_device(-1))
-    yield "prop_bad", _forgotten(r, r.c.get_device_properties(ILLEGAL_DEVICE)[0])
-    yield "attr_bad_dev", _forgotten(r, r.c.device_get_attribute(WARP_SIZE, ILLEGAL_DEVICE)[0])
+    yield "prop_bad", _forgotten(r, r.c.get_device_properties(NO_DEVICE)[0])
+    yield "attr_bad_dev", _forgotten(r, r.c.device_get_attribute(WARP_SIZE, NO_DEVICE)[0])
     yield "attr_bad", _forgotten(r, r.c.device_get_attribute(9999, 0)[0])
     yield "flags_late", _forgotten(r, r.c.set_device_flags(MAP_HOST))
     r.c.free(0)
