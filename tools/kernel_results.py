@@ -51,7 +51,7 @@ def of_matmul(paths: list[Path]) -> str:
 
 
 def of_reductions(paths: list[Path]) -> str:
-    """The program prints its own tables; this keeps their numbers in a file for tools/calibrate.py."""
+    """The program prints its own tables; this keeps their numbers in a file for tools/predicted_times.py."""
     text = "\n".join(path.read_text() for path in paths)
     found = re.search(r"^The ladder, (.*)$\n+((?:^\|.*$\n?)+)", text, re.MULTILINE)
     if found is None:

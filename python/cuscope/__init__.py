@@ -110,7 +110,7 @@ __all__ = [
     "Device", "DeviceProperties", "MemoryInfo", "current_device", "devices", "set_device", "synchronize", "clock",
     "host_work",
     # models of simulated devices
-    "Model", "add_host_device", "model", "models",
+    "Model", "add_host_device", "calibrate", "model", "models",
     # streams and events
     "Event", "ExternalSemaphore", "MemoryBarrier", "Stream", "WaitValue", "WriteValue", "as_stream", "current_stream",
     # memory
@@ -137,6 +137,41 @@ __all__ = [
     # about
     "__version__", "info",
 ]  # fmt: skip
+
+
+def calibrate(device: Device | None = None, *, name: str | None = None) -> Model:
+    """Measure a device, and return a model of it that add_host_device() simulates.
+
+    It takes some seconds, and about an eighth of the device's memory. Nothing else should use the device or load the
+    machine meanwhile. The host's times are those of calls from C++. `Model.source` of the result names the fields that
+    are estimates. docs/models.md shows how you simulate your own GPU on a laptop.
+
+    Parameters
+    ----------
+    device : Device, optional
+        Default: the current device. Of a simulated device you get its model back, up to rounding.
+    name : str, optional
+        The name of the model. Default: that of the device.
+
+    Raises
+    ------
+    CudaError
+        A call of the runtime failed.
+    MemoryError
+        The device or the host does not have the memory.
+    ValueError
+        The name is not allowed, or what was measured contradicts itself: then measure again.
+
+    CUDA has no such function.
+
+    >>> import cuscope as cs
+    >>> model = cs.calibrate(cs.add_host_device("k20x"), name="mine")
+    >>> model.name, model.copy_engines
+    ('mine', 2)
+    """
+    from ._calibration import calibrate as measure  # few programs need it
+
+    return measure(device, name=name)
 
 
 def info() -> Info:

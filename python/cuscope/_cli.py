@@ -1,4 +1,7 @@
-"""The command line: ``demo``, ``info``, ``doctor``, ``bench`` and ``trace``. This module parses and prints; others do the work."""
+"""The command line: ``demo``, ``info``, ``doctor``, ``bench``, ``calibrate`` and ``trace``.
+
+This module parses and prints; others do the work.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import cuscope as cs
 from cuscope import _demo, _doctor, _info
+from cuscope._calibration import command_line as calibration
 from cuscope._check import Mismatch
 from cuscope.bench import _command, _plot
 from cuscope.tracing import command_line
@@ -35,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = 0
         elif options.command == "bench":
             code = _run_bench(options)
+        elif options.command == "calibrate":
+            code = calibration.run(options, cs.calibrate)
         elif options.command == "trace":
             options.program = program
             code = command_line.run(options, cs.trace)
@@ -66,6 +72,9 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="print JSON")
     bench = commands.add_parser("bench", help="measure, beside other packages where they are installed")
     _command.add_arguments(bench)
+    calibration.add_arguments(
+        commands.add_parser("calibrate", help="measure a device into a model that can be simulated")
+    )
     command_line.add_arguments(
         commands.add_parser("trace", help="run a Python program, and show what its devices did when")
     )

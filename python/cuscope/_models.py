@@ -65,6 +65,11 @@ def _fields() -> dict[str, Field]:
     return _table()[0]
 
 
+def field_range(name: str) -> tuple[float, float]:
+    """The least and the most that a field may be."""
+    return _fields()[name].least, _fields()[name].most
+
+
 def _near(name: str, known: Iterable[str]) -> str:
     """' Did you mean ...?', or nothing."""
     known = list(known)
@@ -340,13 +345,14 @@ def models() -> list[Model]:
     return [Model._of(name, SOURCES[name]) for name in _table()[1]]
 
 
-def model(base: str | Model = "h200", **fields: Any) -> Model:
+def model(base: str | os.PathLike[str] | Model = "h200", **fields: Any) -> Model:
     """A device model: a known one, or another one with some of its fields changed.
 
     Parameters
     ----------
-    base : str or Model
-        The name of a model that cuscope.models() lists, or a model.
+    base : str, path or Model
+        The name of a model that cuscope.models() lists, or a model, or the file of one: a path, or a str that ends in
+        ".json".
     **fields
         The fields that change; docs/models.md lists them with their units and ranges. `name` is the name of the new
         model, "... (changed)" if you give none. `source` says where your numbers come from. If you change
@@ -370,12 +376,14 @@ def model(base: str | Model = "h200", **fields: Any) -> Model:
     ...     device.properties.multiprocessor_count
     20
     """
-    if isinstance(base, str):
-        known = Model._of(_named(base), SOURCES[base])
-    elif isinstance(base, Model):
+    if isinstance(base, Model):
         known = base
+    elif isinstance(base, str) and not base.endswith(".json"):
+        known = Model._of(_named(base), SOURCES[base])
+    elif isinstance(base, str | os.PathLike):
+        known = Model.load(base)
     else:
-        raise TypeError(f"base: takes the name of a model or a Model, not {type(base).__name__}")
+        raise TypeError(f"base: takes the name of a model, a Model or its file, not {type(base).__name__}")
     if not fields:
         return known
     for name in fields:

@@ -18,6 +18,7 @@ struct Launch {
     std::int64_t duration_ns = -1;  // on a simulated device; -1: the default for a kernel of unknown duration
     // the kernel itself waits for the kernel before it, where the device lets them overlap
     bool overlapping = false;
+    bool brief = false;  // on a simulated device: it takes microseconds
 };
 
 // The launch attributes of overlapping launches; none on devices without programmatic dependent launch.
@@ -32,6 +33,7 @@ void run(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr
     config.block = launch.block;
     config.dynamic_shared_bytes = launch.dynamic_shared_bytes;
     config.duration_ns = launch.duration_ns;
+    config.brief = launch.brief;
     if (launch.overlapping) config.attributes = overlapping(stream->device());
     void* pointers[] = {static_cast<void*>(&arguments)..., nullptr};
     std::int64_t bytes = 0;
@@ -41,6 +43,9 @@ void run(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr
 
 // Enough blocks for one thread per element, but no more than keep the device busy.
 unsigned blocks_for(const core::Device& device, std::int64_t elements, unsigned threads);
+
+// Work of so few operations takes microseconds on one core of the CPU.
+constexpr std::int64_t most_brief_operations = 1 << 15;
 
 // The kernel that run_natively() launches on a simulated device.
 std::shared_ptr<core::Kernel> native_kernel(core::Device& device);
@@ -54,13 +59,13 @@ class WorkName {
     ~WorkName() { call_context().work_name = 0; }
 };
 
-// On a simulated device: runs `function` as a kernel of `blocks` blocks, on the cores of the CPU. Traces show
-// it by the operation's name, not by the name of the kernel, which is the same for all operations.
+// On a simulated device: runs `function` as a kernel of launch.grid.x blocks, on the cores of the CPU. Traces
+// show it by the operation's name, not by the name of the kernel, which is the same for all operations.
 template <class Operands>
 void run_natively(const core::Kernel& native_kernel, std::uint32_t name,
                   void (*function)(const Operands&, unsigned block, unsigned blocks),
-                  const Operands& operands, unsigned blocks, std::int64_t duration_ns,
-                  const core::StreamPtr& stream, std::span<core::Memory* const> memories) {
+                  const Operands& operands, const Launch& launch, const core::StreamPtr& stream,
+                  std::span<core::Memory* const> memories) {
     // The function and its operands, copied byte by byte into the kernel's argument.
     struct Packed {
         void (*function)(const Operands&, unsigned, unsigned);
@@ -75,7 +80,6 @@ void run_natively(const core::Kernel& native_kernel, std::uint32_t name,
     };
     const Packed packed{function, operands};
     std::memcpy(call.operands, &packed, sizeof packed);
-    const Launch launch{{blocks, 1, 1}, {1, 1, 1}, 0, duration_ns};
     const WorkName named(name);
     run(native_kernel, launch, stream, memories, call);
 }

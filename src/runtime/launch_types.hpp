@@ -75,7 +75,7 @@ namespace flags {
 inline constexpr unsigned occupancy_default = 0x0, occupancy_disable_caching_override = 0x1;
 }  // namespace flags
 
-// cudaLaunchConfig_t, and two fields that only the simulation uses (duration_ns, array_bytes).
+// cudaLaunchConfig_t, and three fields that only the simulation uses (duration_ns, array_bytes, brief).
 struct LaunchConfig {
     Dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
@@ -84,6 +84,7 @@ struct LaunchConfig {
     Dim3 cluster{0, 0, 0};          // in blocks; all zero: the kernel's own size, or no clusters
     std::int64_t duration_ns = -1;  // the kernel's duration; -1: not given
     std::int64_t array_bytes = -1;  // the bytes of its array arguments; -1: unknown
+    bool brief = false;             // it takes microseconds and waits for nothing; see Effect::brief()
     std::span<const LaunchAttribute> attributes;  // further attributes; the last of each id counts
 };
 

@@ -17,10 +17,10 @@ WITHIN = 0.30
 
 
 def load_tool():
-    path = TESTS.parent / "tools" / "calibrate.py"
-    spec = importlib.util.spec_from_file_location("calibrate", path)
+    path = TESTS.parent / "tools" / "predicted_times.py"
+    spec = importlib.util.spec_from_file_location("predicted_times", path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules["calibrate"] = module
+    sys.modules["predicted_times"] = module
     spec.loader.exec_module(module)
     return module
 

@@ -26,8 +26,8 @@ def pageable(line, start, end):
 
 def test_statements_about_the_program_come_first_then_the_largest_saving():
     trace = Trace.from_spans(
-        [pageable("p.py:1", 0, 300), pageable("p.py:2", 300, 950)],
-        duration=1000,
+        [pageable("p.py:1", 0, 3000), pageable("p.py:2", 3000, 9500)],
+        duration=10_000,
         dropped=5,
         devices={"cuda:0": {"pcie_bandwidth": 50.0}},
     )
@@ -38,7 +38,7 @@ def test_statements_about_the_program_come_first_then_the_largest_saving():
         ("pageable copies", "p.py:2"),
         ("pageable copies", "p.py:1"),
     ]
-    assert [finding.weight for finding in findings] == [None, None, 650 - 130, 300 - 60]
+    assert [finding.weight for finding in findings] == [None, None, 6500 - 1300, 3000 - 600]
     assert trace.spans["line"][findings[2].spans].tolist() == ["p.py:2"]
 
 

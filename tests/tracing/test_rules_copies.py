@@ -6,10 +6,10 @@ LINK = {"pcie_bandwidth": 50.0}
 
 
 class TestPageableCopies:
-    def rows(self, pageable=True, end=1000):
+    def rows(self, pageable=True, end=1000, bytes_=10_000):
         return [
             call("cudaMemcpyAsync", 0, 1000, line="p.py:12"),
-            copy(0, end, bytes=10_000, pageable=pageable, call=0),
+            copy(0, end, bytes=bytes_, pageable=pageable, call=0),
             kernel(500, 1000, stream=8),
         ]
 
@@ -34,6 +34,11 @@ class TestPageableCopies:
     def test_boundary(self):
         assert found("pageable copies", self.rows(end=10), duration=1000)
         assert not found("pageable copies", self.rows(end=9), duration=1000)
+
+    def test_copies_of_few_bytes_would_not_be_faster(self):
+        assert found("pageable copies", self.rows(bytes_=4096), device=LINK)
+        assert not found("pageable copies", self.rows(bytes_=4095), device=LINK)
+        assert not found("pageable copies", self.rows(bytes_=4), device=LINK)
 
 
 class TestSmallCopies:

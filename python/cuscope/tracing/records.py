@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .spans import REASONS, RELATIONS, SPAN, sort_spans
+from .spans import REASONS, RELATIONS, SPAN, order_of_spans
 
 __all__ = ["spans_of_parts"]
 
@@ -51,7 +51,7 @@ HOST = np.dtype(
     ]
 )
 
-GRAPH, GRAPH_END = 4, 5
+GRAPH_END, EVENT_RECORD, EVENT_WAIT = 5, 10, 11
 _KINDS = (
     "kernel",
     "copy",
@@ -77,16 +77,12 @@ def spans_of_parts(
 
     Each runtime has a clock of its own. The trace begins at 0 on all of them.
     """
-    tables: list[np.ndarray] = []
+    texts = np.array(names, object)
+    tables = [_Part(part, texts) for part in parts.values()]
     streams: dict[int, dict[str, Any]] = {}
     threads: dict[int, str] = {}
-    for part in parts.values():
-        spans, thread_names = _spans_of_part(part, names)
-        before = sum(len(table) for table in tables)
-        for field in RELATIONS:
-            spans[field][spans[field] >= 0] += before
-        tables.append(spans)
-        threads |= thread_names
+    for part, table in zip(parts.values(), tables, strict=True):
+        threads |= table.thread_names
         for number, device, priority, blocking, legacy, per_thread in part["streams"]:
             label = "legacy default" if legacy else "per-thread default" if per_thread else f"stream {number}"
             streams[number] = {
@@ -95,8 +91,8 @@ def spans_of_parts(
                 "priority": priority,
                 "blocking": blocking,
             }
-    spans = np.concatenate(tables) if tables else np.zeros(0, SPAN)
-    return sort_spans(spans), {
+    spans = _sorted_spans(tables)
+    return spans, {
         "duration": max((part["end"] - part["start"] for part in parts.values()), default=0),
         "dropped": sum(part["dropped"] for part in parts.values()),
         "source": "calls" if len(spans) and not spans["device"].any() and "cuda" in parts else "simulation",
@@ -105,70 +101,172 @@ def spans_of_parts(
     }
 
 
-def _spans_of_part(part: Mapping[str, Any], names: Sequence[str]) -> tuple[np.ndarray, dict[int, str]]:
-    work = np.frombuffer(part["work"], WORK)
-    # The simulation may get to work only now that was over before the trace began.
-    work = work[(work["end"] > part["start"]) | (work["start"] >= part["start"])]
-    host = np.frombuffer(part["host"], HOST)
-    work = _with_ends_of_graphs(work)
-    spans = np.zeros(len(host) + len(work), SPAN)
-    texts = np.array(names, object)
-    thread_names = _fill_host(spans[: len(host)], host, texts)
-    _fill_work(spans[len(host) :], work, texts)
-    _relate(spans, host, work)
-    for field in ("start", "end", "issued", "ready"):
-        known = spans[field] != -1
-        spans[field][known] -= part["start"]
-    return _without_events_as_causes(spans), thread_names
+def _sorted_spans(tables: Sequence[_Part]) -> np.ndarray:
+    """One table of all spans. It is filled column by column in its final order: no second table needs memory."""
+    if not tables:
+        return np.zeros(0, SPAN)
+    order = order_of_spans(_together(tables, "start"), _together(tables, "end"))
+    place = np.empty(len(order) + 1, np.int64)
+    place[order] = np.arange(len(order))
+    place[-1] = -1  # of no span
+    spans = np.zeros(len(order), SPAN)
+    for field in SPAN.names or ():
+        column = _together(tables, field)[order]
+        spans[field] = place[column] if field in RELATIONS else column
+    return spans
 
 
-def _with_ends_of_graphs(work: np.ndarray) -> np.ndarray:
-    """Give each launch of a graph the end of its last record, and drop the records of the ends."""
-    ends = work[work["kind"] == GRAPH_END]
-    kept: np.ndarray = work[work["kind"] != GRAPH_END].copy()
-    place = _places(kept["number"], ends["graph"])
-    known = place >= 0
+def _together(tables: Sequence[_Part], field: str) -> np.ndarray:
+    """A column of all tables, one below the other."""
+    columns = [table.column(field) for table in tables]
+    if field in RELATIONS:
+        before = 0
+        for table, column in zip(tables, columns, strict=True):
+            column[column >= 0] += before
+            before += len(table)
+    return columns[0] if len(columns) == 1 else np.concatenate(columns)
+
+
+class _Part:
+    """The spans of one runtime, column by column: the host's first, then the work. Relations are rows of this part."""
+
+    def __init__(self, part: Mapping[str, Any], texts: np.ndarray) -> None:
+        self._begin = part["start"]
+        self._texts = texts
+        self._host = np.frombuffer(part["host"], HOST)
+        work = np.frombuffer(part["work"], WORK)
+        # The simulation may get to work only now that was over before the trace began.
+        work = _chosen(work, (work["end"] > self._begin) | (work["start"] >= self._begin))
+        self._work, self._work_end = _with_ends_of_graphs(work)
+        self._ranks, self.thread_names = _threads(self._host["thread"])
+        self._calls = _places(self._host["number"], self._work["call"])
+        self._causes, self._reasons = self._causes_and_reasons()
+
+    def __len__(self) -> int:
+        return len(self._host) + len(self._work)
+
+    def column(self, field: str) -> np.ndarray:
+        """A new array with the values of one column."""
+        of_host, of_work = self._of_host(field), self._of_work(field)
+        column = np.empty(len(self), SPAN[field])
+        column[: len(self._host)], column[len(self._host) :] = of_host, of_work
+        if field in ("start", "end", "issued", "ready"):
+            column[column != -1] -= self._begin
+        return column
+
+    def _of_host(self, field: str) -> Any:
+        host = self._host
+        if field in ("start", "end"):
+            return host[field]
+        if field in ("device", "engine", "reason"):
+            return ""
+        if field == "kind":
+            return np.array(["call", "range"], object)[host["is_range"]]
+        if field == "name":
+            return self._texts[host["name"]]
+        if field == "line":
+            return self._lines()[host["line"]]
+        if field == "thread":
+            return self._ranks
+        if field == "range":
+            return _places(host["number"], host["range"])
+        if field == "cause":
+            return self._causes[: len(host)]
+        return -1 if field in ("stream", "issued", "ready", "call", "graph") else 0
+
+    def _of_work(self, field: str) -> Any:
+        work = self._work
+        if field == "end":
+            return self._work_end
+        if field == "kind":
+            return np.array(_KINDS, object)[work["kind"]]
+        if field == "name":
+            unnamed = work["name"] == 0
+            return np.where(unnamed, np.array(_KINDS, object)[work["kind"]], self._texts[work["name"]])
+        if field == "device":
+            return self._texts[work["device"]]
+        if field == "engine":
+            return np.array(_ENGINES, object)[work["engine"]]
+        if field == "reason":
+            return np.array(REASONS, object)[self._reasons]
+        if field == "thread":
+            return -1
+        if field == "call":
+            return self._calls
+        if field == "cause":
+            return self._causes[len(self._host) :]
+        if field == "graph":
+            return self._shifted(_places(work["number"], work["graph"]))
+        if field in ("line", "range"):  # those of the call
+            nothing = "" if field == "line" else -1
+            if len(self._host) == 0:
+                return nothing
+            return np.where(self._calls >= 0, self._of_host(field)[self._calls], nothing)
+        return work[field]
+
+    def _lines(self) -> np.ndarray:
+        """The shortened texts of lines, by the index of the name."""
+        lines = np.full(len(self._texts), "", object)
+        for number in np.unique(self._host["line"]).tolist():
+            lines[number] = _line(self._texts[number])
+        return lines
+
+    def _shifted(self, places: np.ndarray) -> np.ndarray:
+        """Rows of work as rows of this part."""
+        return np.where(places >= 0, places + len(self._host), -1)
+
+    def _causes_and_reasons(self) -> tuple[np.ndarray, np.ndarray]:
+        """Work that waited for an event has the work before the event's record as its cause."""
+        count, work = len(self._host), self._work
+        cause = np.empty(len(self), np.int64)
+        cause[:count] = self._shifted(_places(work["number"], self._host["waited_for"]))
+        cause[count:] = self._shifted(_places(work["number"], work["cause"]))
+        is_wait = np.zeros(len(self), bool)
+        is_wait[count:] = work["kind"] == EVENT_WAIT
+        is_event = is_wait.copy()
+        is_event[count:] |= work["kind"] == EVENT_RECORD
+        reason = work["reason"]
+        if not is_event.any():
+            return cause, reason
+        reason = np.concatenate([np.zeros(count, np.uint8), reason])
+        is_host = np.arange(len(self)) < count
+        while True:
+            hops = (cause >= 0) & ~is_event & is_event[cause]
+            hops[hops] &= cause[cause[hops]] >= 0
+            if not hops.any():
+                return cause, reason[count:]
+            through_wait = hops & ~is_host
+            through_wait[through_wait] = is_wait[cause[through_wait]]
+            # an event, or what kept the wait from its turn
+            reason[through_wait] = reason[cause[through_wait]]
+            cause[hops] = cause[cause[hops]]
+
+
+def _chosen(records: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    return records if wanted.all() else records[wanted]
+
+
+def _with_ends_of_graphs(work: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The records without those of the ends of graphs, and the ends: each launch of a graph has that of its last record."""
+    is_end = work["kind"] == GRAPH_END
+    ends = work[is_end]
+    kept = _chosen(work, ~is_end)
     latest = kept["end"].copy()
-    np.maximum.at(latest, place[known], ends["end"][known])
-    kept["end"] = latest
-    return kept
+    if len(ends):
+        place = _places(kept["number"], ends["graph"])
+        known = place >= 0
+        np.maximum.at(latest, place[known], ends["end"][known])
+    return kept, latest
 
 
-def _fill_host(spans: np.ndarray, host: np.ndarray, texts: np.ndarray) -> dict[int, str]:
-    spans["kind"] = np.array(["call", "range"], object)[host["is_range"]]
-    spans["name"] = texts[host["name"]]
-    spans["start"], spans["end"] = host["start"], host["end"]
-    for field in ("device", "engine", "reason"):
-        spans[field] = ""
-    for field in ("stream", "issued", "ready"):
-        spans[field] = -1
-    lines = {number: _line(texts[number]) for number in np.unique(host["line"]).tolist()}
-    spans["line"] = np.array([lines[number] for number in host["line"].tolist()], object)
-    # By first appearance, since the system's numbers differ from run to run.
-    numbers, first, inverse = np.unique(host["thread"], return_index=True, return_inverse=True)
-    rank = np.empty(len(numbers), np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(numbers))
-    spans["thread"] = rank[inverse.reshape(-1)] if len(numbers) else -1
+def _threads(numbers: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
+    """The numbers of threads by first appearance, since the system's numbers differ from run to run; and the names."""
+    each, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+    rank = np.empty(len(each), np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(each))
     known = {thread.native_id: thread.name for thread in threading.enumerate()}
-    return {
-        int(rank[i]): known.get(int(number), f"thread {int(rank[i])}") for i, number in enumerate(numbers)
-    }
-
-
-def _fill_work(spans: np.ndarray, work: np.ndarray, texts: np.ndarray) -> None:
-    spans["kind"] = np.array(_KINDS, object)[work["kind"]]
-    spans["name"] = texts[work["name"]]
-    spans["device"] = texts[work["device"]]
-    spans["engine"] = np.array(_ENGINES, object)[work["engine"]]
-    spans["reason"] = np.array(REASONS, object)[work["reason"]]
-    spans["line"] = ""
-    spans["thread"] = -1
-    spans["stream"] = work["stream"].astype(np.int64)
-    spans["pageable"] = work["pageable"] != 0
-    for field in ("start", "end", "issued", "ready", "bytes", "grid", "block", "shared_bytes"):
-        spans[field] = work[field]
-    unnamed = work["name"] == 0
-    spans["name"][unnamed] = spans["kind"][unnamed]
+    names = {int(rank[i]): known.get(int(number), f"thread {int(rank[i])}") for i, number in enumerate(each)}
+    return rank[inverse.reshape(-1)], names
 
 
 def _places(numbers: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -180,46 +278,6 @@ def _places(numbers: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     at = order[np.minimum(at, len(numbers) - 1)]
     found: np.ndarray = np.where((wanted != 0) & (numbers[at] == wanted), at, -1)
     return found
-
-
-def _relate(spans: np.ndarray, host: np.ndarray, work: np.ndarray) -> None:
-    count = len(host)
-
-    def shift(places: np.ndarray) -> np.ndarray:  # rows of work follow the rows of the host
-        return np.where(places >= 0, places + count, -1)
-
-    calls = _places(host["number"], work["call"])
-    spans["range"][:count] = _places(host["number"], host["range"])
-    spans["cause"][:count] = shift(_places(work["number"], host["waited_for"]))
-    spans["call"][:count] = spans["graph"][:count] = -1
-    spans["call"][count:] = calls
-    spans["cause"][count:] = shift(_places(work["number"], work["cause"]))
-    spans["graph"][count:] = shift(_places(work["number"], work["graph"]))
-    if count:
-        issued = calls >= 0
-        spans["range"][count:] = np.where(issued, spans["range"][calls], -1)
-        spans["line"][count:][issued] = spans["line"][calls[issued]]
-    else:
-        spans["range"][count:] = -1
-
-
-def _without_events_as_causes(spans: np.ndarray) -> np.ndarray:
-    """Let work that waited for an event name the work before the event's record as its cause."""
-    kinds = spans["kind"]
-    is_wait, is_record = kinds == "event wait", kinds == "event record"
-    is_event = is_wait | is_record
-    if not is_event.any():
-        return spans
-    cause, reason = spans["cause"], spans["reason"]
-    while True:
-        hops = (cause >= 0) & ~is_event & is_event[cause]
-        hops[hops] &= cause[cause[hops]] >= 0
-        if not hops.any():
-            return spans
-        through_wait = hops & (spans["kind"] != "call")
-        through_wait[through_wait] = is_wait[cause[through_wait]]
-        reason[through_wait] = reason[cause[through_wait]]  # an event, or what kept the wait from its turn
-        cause[hops] = cause[cause[hops]]
 
 
 def _line(text: str) -> str:

@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DEFAULTS", "ENGINES", "KINDS", "REASONS", "RELATIONS", "SPAN", "sort_spans", "spans_from_rows"]
+__all__ = [
+    "DEFAULTS",
+    "ENGINES",
+    "KINDS",
+    "REASONS",
+    "RELATIONS",
+    "SPAN",
+    "order_of_spans",
+    "sort_spans",
+    "spans_from_rows",
+]
 
 # Times are nanoseconds since the trace began. Relations are rows of the same table; -1: none.
 SPAN = np.dtype(
@@ -100,12 +110,17 @@ def spans_from_rows(rows: Iterable[Mapping[str, Any]]) -> np.ndarray:
     return sort_spans(spans)
 
 
+def order_of_spans(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """By start, the longer span first, so that a span stands behind the spans that it lies in."""
+    order: np.ndarray = np.lexsort((-end, start))  # stable: equal spans keep their order
+    return order
+
+
 def sort_spans(spans: np.ndarray) -> np.ndarray:
-    """Sort by start, the longer span first, so that a span stands behind the spans that it lies in."""
-    order = np.lexsort((-spans["end"], spans["start"]))  # stable: equal spans keep their order
+    order = order_of_spans(spans["start"], spans["end"])
     place = np.empty(len(spans), np.int64)
     place[order] = np.arange(len(spans))
-    sorted_spans = spans[order]
+    sorted_spans: np.ndarray = spans[order]
     for field in RELATIONS:
         related = sorted_spans[field]
         known = related >= 0

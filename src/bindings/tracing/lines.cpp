@@ -59,23 +59,42 @@ std::uint64_t range_of_program() {
     return 0;
 }
 
+int instruction_of(PyFrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+    return PyFrame_GetLasti(frame);
+#else
+    return frame->f_lasti;
+#endif
+}
+
+// The place of the latest call. In a loop, the next call often comes from the same one.
+struct Latest {
+    const PyCodeObject* code = nullptr;  // kept alive by known()
+    int instruction = -1;
+    std::uint32_t line = 0;
+};
+
 // With the GIL. Keeps a pending exception.
 std::uint32_t line_of_program() {
+    static thread_local Latest latest;
     PyFrameObject* frame = PyEval_GetFrame();
     Py_XINCREF(frame);
     std::uint32_t line = 0;
     while (frame != nullptr && line == 0) {
         PyCodeObject* const code = PyFrame_GetCode(frame);
+        const int instruction = instruction_of(frame);
+        if (code == latest.code && instruction == latest.instruction) {
+            Py_DECREF(code);
+            line = latest.line;
+            break;
+        }
         KnownCode& about = known(code);
         Py_DECREF(code);
         if (!about.own) {
-#if PY_VERSION_HEX >= 0x030B0000
-            std::uint32_t& name = about.lines[PyFrame_GetLasti(frame)];
-#else
-            std::uint32_t& name = about.lines[frame->f_lasti];
-#endif
+            std::uint32_t& name = about.lines[instruction];
             if (name == 0) name = name_of_line(about, frame);
             line = name;
+            latest = {code, instruction, line};
         }
         PyFrameObject* const outer = PyFrame_GetBack(frame);
         Py_DECREF(frame);

@@ -1,4 +1,5 @@
 // The recorder behind cs.trace(), and the ranges of cs.range().
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include <map>
@@ -14,9 +15,11 @@ void set_range_variable(py::object variable);
 
 namespace {
 
+// The records as they lie; `owner` keeps them alive.
 template <class Record>
-py::bytes bytes_of(const std::vector<Record>& records) {
-    return {reinterpret_cast<const char*>(records.data()), records.size() * sizeof(Record)};
+py::array view_of(const std::vector<Record>& records, const py::object& owner) {
+    const auto bytes = static_cast<py::ssize_t>(records.size() * sizeof(Record));
+    return py::array(py::dtype::of<std::uint8_t>(), {bytes}, {py::ssize_t{1}}, records.data(), owner);
 }
 
 class Recorder {
@@ -35,9 +38,9 @@ class Recorder {
         without_gil([&] { recording_->stop(); });
         detail::lines_wanted = core::recording();
     }
-    py::typing::Dict<py::str, py::typing::Dict<py::str, py::object>> parts() const {
+    static py::typing::Dict<py::str, py::typing::Dict<py::str, py::object>> parts(const py::object& self) {
         py::dict parts;
-        for (const auto& [kind, part] : recording_->parts()) {
+        for (const auto& [kind, part] : self.cast<const Recorder&>().recording_->parts()) {
             py::list streams;
             for (const StreamRecord& stream : part.log->streams) {
                 streams.append(py::make_tuple(stream.id, stream.device, stream.priority, stream.blocking,
@@ -46,8 +49,8 @@ class Recorder {
             py::dict about;
             about["start"] = part.start_ns;
             about["end"] = part.end_ns;
-            about["work"] = bytes_of(part.log->work);
-            about["host"] = bytes_of(part.log->host);
+            about["work"] = view_of(part.log->work, self);
+            about["host"] = view_of(part.log->host, self);
             about["streams"] = streams;
             about["dropped"] = part.log->dropped;
             parts[py::str(kind)] = about;
@@ -102,7 +105,8 @@ void bind_tracing(py::module_& m) {
         .def("wait", &Recorder::wait, "Wait for the devices, unless a stream is being captured.")
         .def("stop", &Recorder::stop, "End the recording.")
         .def("devices", &Recorder::devices, "The devices of the recorded runtimes that the program has used.")
-        .def("parts", &Recorder::parts, "The records, by the kind of the runtime. Only after stop().");
+        .def("parts", &Recorder::parts,
+             "The records, by the kind of the runtime. Only after stop(), and only to be read.");
     m.def("begin_range", begin_range, py::arg("text"),
           "Begin a range of the program, and return its number.");
     m.def("end_range", end_range, py::arg("number"), "End a range. A second end does nothing.");

@@ -16,7 +16,7 @@ struct Device;
 struct Machine;
 struct Stream;
 
-constexpr std::size_t most_quick_bytes = 16384;
+constexpr std::size_t most_quick_bytes = 16384, most_brief_bytes = std::size_t{256} << 10;
 
 class CopyEffect final : public Effect {
   public:
@@ -31,6 +31,7 @@ class CopyEffect final : public Effect {
     }
     void run() override { move(destination_, source_); }
     bool quick() const override { return bytes_of(extent_) <= most_quick_bytes; }
+    bool brief() const override { return bytes_of(extent_) <= most_brief_bytes; }
     // Only of a copy that is not staged.
     std::shared_ptr<Effect> copy() const override {
         return std::make_shared<CopyEffect>(destination_, source_, extent_);
@@ -64,6 +65,7 @@ class SetEffect final : public Effect {
         }
     }
     bool quick() const override { return bytes_of(extent_) <= most_quick_bytes; }
+    bool brief() const override { return bytes_of(extent_) <= most_brief_bytes; }
     std::shared_ptr<Effect> copy() const override {
         return std::make_shared<SetEffect>(destination_, value_, element_, extent_);
     }

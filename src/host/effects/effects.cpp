@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 #include <unordered_set>
+#include <utility>
 
 namespace cuscope::host {
 
@@ -21,9 +22,29 @@ void Effects::add(Command* command) {
         callbacks_.push_back(command);
     } else {
         queue_.push_back(command);
+        if (command->effect->brief()) {
+            unannounced_ = true;
+            return;
+        }
     }
     start_threads();
     (command->engine == Engine::host ? callback_work_ : work_).notify_one();
+}
+
+void Effects::announce() {
+    if (!std::exchange(unannounced_, false) || queue_.empty()) return;
+    start_threads();
+    work_.notify_one();
+}
+
+bool Effects::run_brief(Lock& lock) {
+    Command* const command = next_runnable();
+    if (command == nullptr || !command->effect->brief()) return false;
+    note_unlock();
+    run_queued(lock, command);
+    // A worker that was woken meanwhile has gone back to sleep.
+    unannounced_ = true;
+    return true;
 }
 
 // The threads live as long as the process. They are detached, so that the exit of the process waits for none.
@@ -46,24 +67,29 @@ void Effects::work() {
             work_.wait(lock);
             continue;
         }
-        ++running_;
-        run(lock, command);
-        --running_;
-        // The queue may be long, so look at the front first: this command is there unless it has passed
-        // others. A passed command is at the front, too, or behind passed commands alone.
-        if (queue_.front() == command) {
-            queue_.pop_front();
-        } else {
-            queue_.erase(std::find(queue_.begin(), queue_.end(), command));
-        }
-        if (queue_.empty() || !queue_.front()->passed) threads_wanted_ = 1;
-        if (queue_.empty()) idle_.notify_all();
-        if (threads_ > 1) work_.notify_all();
+        run_queued(lock, command);
     }
     --threads_;
 }
 
+void Effects::run_queued(Lock& lock, Command* command) {
+    ++running_;
+    run(lock, command);
+    --running_;
+    // The queue may be long, so look at the front first: this command is there unless it has passed others. A
+    // passed command is at the front, too, or behind passed commands alone.
+    if (queue_.front() == command) {
+        queue_.pop_front();
+    } else {
+        queue_.erase(std::find(queue_.begin(), queue_.end(), command));
+    }
+    if (queue_.empty() || !queue_.front()->passed) threads_wanted_ = 1;
+    if (queue_.empty()) idle_.notify_all();
+    if (threads_ > 1) work_.notify_all();
+}
+
 void Effects::let_run(Lock& lock) {
+    announce();
     note_unlock();
     idle_.wait_for(lock, std::chrono::milliseconds(1), [&] { return queue_.empty(); });
 }

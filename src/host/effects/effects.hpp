@@ -27,7 +27,13 @@ class Effects {
     // `changed` is notified when an effect is done for which await() was called.
     Effects(std::mutex& mutex, std::condition_variable& changed, CommandPool& pool, Hooks hooks);
 
+    // Brief work is kept from the worker threads until announce(). So whoever makes commands end calls that
+    // before giving up the lock, or else does the work with run_brief().
     void add(Command* command);
+    void announce();
+    // Does the next work that is due, if it is brief, on the calling thread. False: there is none. Leaves the
+    // lock meanwhile.
+    bool run_brief(Lock& lock);
     // A command has ended in simulated time. Takes over the timeline's reference to it.
     void ended(Command* command);
     // Has the command ended, and has its work been done, and the work of all commands that it waited for?
@@ -69,6 +75,7 @@ class Effects {
     Command* next_runnable();
     Command* next_callback();
     bool begin(Command* command);
+    void run_queued(Lock& lock, Command* command);
     void run(Lock& lock, Command* command);
     void reap();
 
@@ -82,6 +89,7 @@ class Effects {
     std::deque<Command*> ended_;  // in order, from the first that is not functional yet
     std::uint64_t reaped_ = 0;    // how many have left it
     bool any_awaited_ = false;
+    bool unannounced_ = false;  // the queue may hold work that no thread has been woken for
     int threads_ = 0, threads_wanted_ = 1, running_ = 0;
     bool callback_thread_ = false;
 };

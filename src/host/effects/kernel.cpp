@@ -63,6 +63,9 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
                         std::to_string(per_multiprocessor) + " on each multiprocessor (kernel.occupancy)");
     }
     auto effect = std::make_shared<KernelEffect>();
+    effect->is_brief = config.brief;
+    if (kernel.activity_name == 0) kernel.activity_name = index_of_name(entry.name);
+    effect->name = kernel.activity_name;
     simt::Launch& launch = effect->launch;
     std::int64_t array_bytes = config.array_bytes;
     std::int64_t counted = 0;

@@ -48,6 +48,8 @@ class KernelEffect final : public Effect {
     simt::RunControl control;
     simt::Outcome outcome;
     bool tells_time = true;
+    bool is_brief = false;
+    std::uint32_t name = 0;  // an index into activity_names()
 
     // The effect of a command of the compute engine: only kernels are run by it.
     static KernelEffect& of(const Command& command) { return static_cast<KernelEffect&>(*command.effect); }
@@ -57,6 +59,7 @@ class KernelEffect final : public Effect {
     Time triggered() const override { return outcome.triggered_ns; }
     void run() override { outcome = simt::run(launch, control); }
     Time elapsed() const override { return tells_time ? outcome.elapsed_ns : 0; }
+    bool brief() const override { return is_brief; }
     bool stalled() const override { return control.stalled.load(); }
     bool may_launch_graphs() const {
         return (launch.image->table().flags & cuscope_simt::launches_graphs) != 0;

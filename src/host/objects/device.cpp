@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "host/sim/timeline.hpp"
+#include "runtime/activity.hpp"
 
 namespace cuscope::host {
 namespace {
@@ -20,6 +21,7 @@ std::size_t backed_memory(const DeviceModel& model) {
 
 Device::Device(int number, const DeviceModel& its_model)
     : ordinal(number),
+      activity_name(index_of_name("host:" + std::to_string(number))),
       model(&its_model),
       memory(backed_memory(its_model)),
       arena(std::make_unique<DeviceArena>(number, memory)) {

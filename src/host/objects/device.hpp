@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -56,6 +57,7 @@ struct Device {
     void sweep(Timeline& timeline);
 
     const int ordinal;
+    const std::uint32_t activity_name;  // of "host:0": an index into activity_names()
     const DeviceModel* const model;
     const std::size_t memory;
     const std::unique_ptr<DeviceArena> arena;

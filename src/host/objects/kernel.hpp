@@ -2,6 +2,7 @@
 // src/host.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,6 +30,7 @@ struct Kernel {
     Library* library;
     std::string lowered;
     std::map<int, Settings> settings;  // by device; only devices with a setting
+    std::uint32_t activity_name = 0;   // an index into activity_names(); 0: not launched yet
 };
 
 // A kernel on the thread's current device, where its code is loaded.

@@ -35,7 +35,6 @@ void HostRuntime::host_work(std::int64_t nanoseconds) {
 std::int64_t HostRuntime::trace_clock_ns() {
     if (thread().in_host_function) return thread().host_function_time;
     if (forked_after_use()) return 0;
-    const Lock lock(machine_.mutex);
     return machine_.timeline.now();
 }
 

@@ -67,7 +67,7 @@ std::array<std::uint32_t, 3> sizes(const Dim3& size) { return {size.x, size.y, s
 
 void describe_kernel(const KernelEffect& kernel, WorkRecord* record) {
     const simt::Launch& launch = kernel.launch;
-    record->name = index_of_name(launch.kernel->name);
+    record->name = kernel.name;
     record->grid = sizes(launch.grid);
     record->block = sizes(launch.block);
     record->shared_bytes =
@@ -82,14 +82,17 @@ void describe_copy(const Machine& machine, Engine engine, const CopyEffect& copy
     record->pageable = host != nullptr && machine.memory.find(host) == nullptr;
 }
 
-const char* direction(Engine engine) {
+std::uint32_t direction(Engine engine) {
+    static const std::uint32_t to_device = index_of_name("host to device"),
+                               to_host = index_of_name("device to host"),
+                               on_device = index_of_name("device to device");
     switch (engine) {
         case Engine::copy_to_device:
-            return "host to device";
+            return to_device;
         case Engine::copy_to_host:
-            return "device to host";
+            return to_host;
         default:
-            return "device to device";
+            return on_device;
     }
 }
 
@@ -114,11 +117,10 @@ void Machine::record(const Command& command) {
     record.ready = command.met;
     record.reason = command.reason;
     record.engine = engine_of(command.engine);
-    record.device = index_of_name("host:" + std::to_string(command.device));
+    record.device = devices[command.device].activity_name;
     if (const Effect* effect = command.effect.get()) {
         if (command.engine == Engine::compute) {
-            if (const auto* kernel = dynamic_cast<const KernelEffect*>(effect))
-                describe_kernel(*kernel, &record);
+            describe_kernel(KernelEffect::of(command), &record);
         } else if (const auto* copy = dynamic_cast<const CopyEffect*>(effect)) {
             describe_copy(*this, command.engine, *copy, &record);
         } else if (const auto* set = dynamic_cast<const SetEffect*>(effect)) {
@@ -126,7 +128,7 @@ void Machine::record(const Command& command) {
             record.bytes = static_cast<std::int64_t>(bytes_of(set->extent()));
         }
     }
-    if (record.kind == ActivityKind::copy) record.name = index_of_name(direction(command.engine));
+    if (record.kind == ActivityKind::copy) record.name = direction(command.engine);
     if (command.name != 0) record.name = command.name;
     const auto& stream = static_cast<const Stream&>(*command.stream);
     record.stream = stream.id;

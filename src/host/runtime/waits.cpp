@@ -38,6 +38,18 @@ class Patience {
     Real::time_point since_;
 };
 
+// Lets the worker threads do the work that has become due and that the calling thread will not do itself.
+class AnnounceAtEnd {
+  public:
+    explicit AnnounceAtEnd(Effects& effects) : effects_(effects) {}
+    AnnounceAtEnd(const AnnounceAtEnd&) = delete;
+    AnnounceAtEnd& operator=(const AnnounceAtEnd&) = delete;
+    ~AnnounceAtEnd() { effects_.announce(); }
+
+  private:
+    Effects& effects_;
+};
+
 Time process_cpu_time() {
     timespec time{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -52,6 +64,7 @@ void Waits::relieve(Lock& lock, std::size_t issued) {
     unobserved_ += issued;
     if (unobserved_ < most_unobserved) return;
     unobserved_ = 0;
+    const AnnounceAtEnd announce(machine_.effects);
     catch_up(lock);
     // As on a GPU, a host that is too far ahead waits for the device.
     while (machine_.timeline.pending() > most_pending && !machine_.running.stopping()) {
@@ -94,9 +107,12 @@ bool Waits::linger(Lock& lock, Command* awaited) {
     return false;
 }
 
-// Waits for up to 50 ms for the work of `awaited`; null: for any command's work. True: the wait is to end,
-// because the interrupt check says so or because a destructor has waited long enough.
+// Waits for up to 50 ms for the work of `awaited`; null: for any command's work. Does brief work itself
+// instead. True: the wait is to end, because the interrupt check says so or because a destructor has waited
+// long enough.
 bool Waits::wait_slice(Lock& lock, Command* awaited) {
+    if (machine_.effects.run_brief(lock)) return !NoWait::active() && asked_to_end(lock);
+    machine_.effects.announce();
     if (NoWait::active()) return linger(lock, awaited);
     machine_.effects.await(stalled_ ? nullptr : awaited);
     ++waiting_;
@@ -117,6 +133,7 @@ bool Waits::asked_to_end(Lock& lock) {
     const Real::time_point now = Real::now();
     if (now - last_asked < pause) return false;
     last_asked = now;
+    machine_.effects.announce();
     note_unlock();
     lock.unlock();
     const bool end = interrupted();
@@ -139,6 +156,7 @@ bool Waits::waits_outside(const Command* command, const Command* next, Real::dur
 Status Waits::wait_for(Lock& lock, Command* command) {
     if (command == nullptr) return Status::success;
     const CommandRef keep(machine_.timeline.pool(), command);
+    const AnnounceAtEnd announce(machine_.effects);
     Patience patience_with;
     while (Command* next = machine_.effects.holding_up(command)) {
         if (machine_.running.stopping()) return Status::success;
@@ -175,6 +193,7 @@ Status Waits::wait_for(Lock& lock, Command* command) {
 bool Waits::drain(Lock& lock) {
     // Commands that other threads issue and that end meanwhile are left to these threads; otherwise this loop
     // might never end.
+    const AnnounceAtEnd announce(machine_.effects);
     const std::uint64_t all = machine_.effects.count_ended();
     while (Command* last = machine_.effects.last_to_do(all)) {
         if (machine_.running.stopping() || (pass_stalled() && Real::now() - stalled_since_ > patience))
@@ -186,6 +205,7 @@ bool Waits::drain(Lock& lock) {
 
 // Simulates the devices up to the host's time.
 void Waits::catch_up(Lock& lock) {
+    const AnnounceAtEnd announce(machine_.effects);
     Patience patience_with;
     const Time limit = machine_.timeline.now();
     while (Command* next = machine_.timeline.advance(limit)) {
@@ -249,7 +269,9 @@ void Waits::background() {
         while (!machine_.running.stopping() && calls == calls_ && machine_.timeline.pending() > 0) {
             const std::size_t before = machine_.timeline.pending();
             Command* holder = nullptr;
-            if (!machine_.timeline.advance_one(&holder)) {
+            const bool advanced = machine_.timeline.advance_one(&holder);
+            machine_.effects.announce();
+            if (!advanced) {
                 if (holder != nullptr && machine_.effects.behind_stalled(holder) &&
                     patience_with.since(holder) > patience) {
                     machine_.timeline.set_stalled(holder, false);

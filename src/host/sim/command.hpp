@@ -29,6 +29,9 @@ class Effect {
     virtual Time triggered() const { return -1; }
     // True if the work is so short that handing it to another thread would take longer, and never waits.
     virtual bool quick() const { return false; }
+    // True if the work takes microseconds and never waits. A thread that waits for it may do it itself: that
+    // takes less time than waking another thread.
+    virtual bool brief() const { return quick(); }
     // True while the work waits for something outside the device.
     virtual bool stalled() const { return false; }
     // For commands that watch: called under the lock, in place of run(), whenever the condition may have

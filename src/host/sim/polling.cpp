@@ -17,7 +17,7 @@ void Timeline::watch(Command* command) {
 // No device event has happened since the last poll. So any change comes from the host or from another
 // process, and counts as made now.
 void Timeline::look_from_outside() {
-    if (!watching_.empty() && !to_look_) look_at(std::max(time_, now_));
+    if (!watching_.empty() && !to_look_) look_at(std::max(time_, now()));
 }
 
 // Null: all watching commands have polled.

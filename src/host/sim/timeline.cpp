@@ -59,7 +59,7 @@ Command* Timeline::make(SimStream& stream) {
     command->sequence = next_sequence_++;
     command->call = call_context().call;
     command->name = call_context().work_name;
-    command->issued = std::max(now_ + devices_[stream.device]->model->submit_latency_ns, time_);
+    command->issued = std::max(now() + devices_[stream.device]->model->submit_latency_ns, time_);
     return command;
 }
 

@@ -8,6 +8,7 @@
 // `resolve` is called.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -44,9 +45,12 @@ class Timeline {
 
     CommandPool& pool() { return pool_; }
 
-    Time now() const { return now_; }
-    void spend(Time duration) { now_ += duration; }
-    void wait_until(Time time) { now_ = time > now_ ? time : now_; }
+    // May be called without the lock, as traces do for each call of the program.
+    Time now() const { return now_.load(std::memory_order_relaxed); }
+    void spend(Time duration) { now_.store(now() + duration, std::memory_order_relaxed); }
+    void wait_until(Time time) {
+        if (time > now()) now_.store(time, std::memory_order_relaxed);
+    }
 
     // Makes a command for `stream`, issued now. The caller sets engine, duration, blocks and effect, and then
     // enqueues it.
@@ -205,8 +209,8 @@ class Timeline {
     std::vector<std::pair<Device*, CopyEngine*>> to_start_;  // free engines with commands that wait
     std::uint64_t next_sequence_ = 0;
     std::size_t pending_ = 0;
-    Time now_ = 0;   // the host's clock
-    Time time_ = 0;  // how far the devices have been simulated
+    std::atomic<Time> now_{0};  // the host's clock
+    Time time_ = 0;             // how far the devices have been simulated
 };
 
 }  // namespace cuscope::host

@@ -273,8 +273,7 @@ struct Launches {
             }
             const NativeProduct::Operands operands{left, right, product, part.problem, part.count, type};
             static const std::uint32_t name = index_of_name("matmul");
-            run_natively(*kernel, name, native_product.function, operands, launch.grid.x, launch.duration_ns,
-                         stream, memories);
+            run_natively(*kernel, name, native_product.function, operands, launch, stream, memories);
         }
     }
 };
@@ -286,7 +285,12 @@ Launches native_launches(core::Device& device, const Array& a, const Array& b, c
         // The time of the kernel that "auto" takes on a GPU.
         const std::int64_t duration = predict_matmul(device, "auto", c.type, p.m, p.n, p.k, part.count);
         const unsigned blocks = made.native_product.blocks(p, part.count);
-        made.all.push_back({part, {{blocks, 1, 1}, {1, 1, 1}, 0, duration}});
+        const auto operations = static_cast<double>(p.m) * p.n * p.k * part.count;
+        made.all.push_back({part,
+                            {.grid = {blocks, 1, 1},
+                             .block = {1, 1, 1},
+                             .duration_ns = duration,
+                             .brief = operations <= most_brief_operations}});
     }
     return made;
 }

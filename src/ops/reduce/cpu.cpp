@@ -261,9 +261,12 @@ NativeReduction plan_natively(core::Device& device, Operation operation, Type ty
     const std::int64_t partials = plan.operands.pieces > 1 ? outer * inner * plan.operands.pieces : 0;
     plan.partial_bytes = static_cast<std::size_t>(partials) * way.partial_bytes;
     const auto most = static_cast<std::int64_t>(4 * std::max(1U, std::thread::hardware_concurrency()));
-    plan.blocks = static_cast<unsigned>(
-        std::clamp<std::int64_t>(outer * plan.operands.pieces * plan.operands.tiles, 1, most));
-    plan.duration_ns = duration_ns;
+    const std::int64_t blocks =
+        std::clamp<std::int64_t>(outer * plan.operands.pieces * plan.operands.tiles, 1, most);
+    plan.launch = {.grid = {static_cast<unsigned>(blocks), 1, 1},
+                   .block = {1, 1, 1},
+                   .duration_ns = duration_ns,
+                   .brief = outer * length * inner <= most_brief_operations};
     return plan;
 }
 
@@ -277,8 +280,7 @@ void NativeReduction::run(const Place& in, const Place* other, const Place& out,
     std::size_t used = 2;
     if (other != nullptr) memories[used++] = other->memory;
     if (partial_bytes == 0) {
-        run_natively(*kernel, name, function, now, blocks, duration_ns, stream,
-                     std::span(memories).first(used));
+        run_natively(*kernel, name, function, now, launch, stream, std::span(memories).first(used));
         return;
     }
     const core::Enqueue enqueue(*stream);  // a graph has a workspace of its own
@@ -288,7 +290,7 @@ void NativeReduction::run(const Place& in, const Place* other, const Place& out,
     now.partials = partials->pointer();
     now.ticket = ticket.pointer();
     if (ticket.memory() != nullptr) memories[used++] = ticket.memory();
-    run_natively(*kernel, name, function, now, blocks, duration_ns, stream, std::span(memories).first(used));
+    run_natively(*kernel, name, function, now, launch, stream, std::span(memories).first(used));
 }
 
 }  // namespace cuscope::ops

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/module/module.hpp"
+#include "ops/launch.hpp"
 #include "ops/reduce/plan.hpp"
 
 namespace cuscope::ops {
@@ -21,8 +22,7 @@ struct NativeReduction {
     void (*function)(const Operands&, unsigned block, unsigned blocks);
     Operands operands;
     std::size_t partial_bytes;  // 0: each element of the result is computed by one piece
-    unsigned blocks;
-    std::int64_t duration_ns;
+    Launch launch;
 
     // `other` is the second factor of a dot product, else null. Enqueued in the stream.
     void run(const Place& in, const Place* other, const Place& out, const core::StreamPtr& stream) const;

@@ -13,6 +13,7 @@ from ..units import bytes_text, percent_text, rate_text, time_text
 
 __all__ = ["one_copy_engine", "pageable_copies", "shared_stream", "small_copies"]
 
+LEAST_PAGEABLE = 4096  # bytes; the fixed time of smaller copies is most of them, in page-locked memory, too
 SMALL_COUNT = 8  # copies of a line; fewer are not many
 SMALL_RATE = 0.5  # of the model's bandwidth
 SHARED_PART = 0.1  # of the duration, which kernels and copies each take at least
@@ -38,10 +39,11 @@ def _bandwidth(facts: Facts, rows: np.ndarray) -> float | None:
 def pageable_copies(facts: Facts) -> Iterator[Finding]:
     """Copies of pageable memory are slow, and the host waits in them."""
     kernels = facts.when(facts.kernels)
-    for line, rows in facts.by_line(facts.copies & facts.spans["pageable"]).items():
+    pageable = facts.spans["pageable"] & (facts.spans["bytes"] >= LEAST_PAGEABLE)
+    for line, rows in facts.by_line(facts.copies & pageable).items():
         times = facts.when(rows)
         takes, bytes_ = length(times), int(facts.spans["bytes"][rows].sum())
-        if not facts.matters(takes) or not bytes_:
+        if not facts.matters(takes):
             continue
         calls = np.unique(facts.call[rows])
         held = length(facts.when(calls[calls >= 0]))

@@ -1,4 +1,4 @@
-"""Makes src/ops/calibration.inc from measurements of an H200: python tools/calibrate.py [--check].
+"""Makes src/ops/calibration.inc from measurements of an H200: python tools/predicted_times.py [--check].
 
 Reads benchmarks/results/h200_matmul.json and h200_reductions.json. Every second size of each kernel is left out:
 tests/operations/test_prediction.py checks that the formula predicts the times at these sizes, too.
@@ -112,7 +112,7 @@ def fit_reduction(name: str, times: dict[int, float]) -> tuple[float, float]:
 def text() -> str:
     known = instances()
     lines = [
-        "// Made by tools/calibrate.py of benchmarks/results/: change those.",
+        "// Made by tools/predicted_times.py of benchmarks/results/: change those.",
         "",
         f"constexpr double matmul_launch_microseconds = {LAUNCH};",
         "",
@@ -139,7 +139,9 @@ def main() -> int:
     if options.check:
         if TARGET.read_text() == made:
             return 0
-        print(f"{TARGET.relative_to(ROOT)} is not what tools/calibrate.py makes: run it", file=sys.stderr)
+        print(
+            f"{TARGET.relative_to(ROOT)} is not what tools/predicted_times.py makes: run it", file=sys.stderr
+        )
         return 1
     TARGET.write_text(made)
     return 0
