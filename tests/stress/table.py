@@ -68,6 +68,7 @@ EXEMPT = {
     "Device.enable_peer_access": "needs a second device: tests/interop/test_peers.py",
     "Device.disable_peer_access": "needs a second device: tests/interop/test_peers.py",
     "add_host_device": "devices are never taken away again",
+    "calibrate": "wants a device that nothing else uses: tests/package/test_calibrate.py",
     "CaptureError": "an exception",
     "CompileError": "an exception",
     "CudaError": "an exception",

@@ -189,6 +189,7 @@ def test_operations_in_a_graph_have_their_own_names(host):
 
 LOST = """
 import numpy as np, cuscope as cs
+cs.set_device(cs.Device("host:0"))
 with cs.add_host_device("h200"):
     kernel = cs.Module("__global__ void fault(int* p) { p[1 << 20] = 1; }").fault
     kernel[1, 1](cs.zeros(1, np.int32))

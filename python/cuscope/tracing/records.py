@@ -93,12 +93,19 @@ def spans_of_parts(
             }
     spans = _sorted_spans(tables)
     return spans, {
-        "duration": max((part["end"] - part["start"] for part in parts.values()), default=0),
+        "duration": _duration(parts, tables),
         "dropped": sum(part["dropped"] for part in parts.values()),
         "source": "calls" if len(spans) and not spans["device"].any() and "cuda" in parts else "simulation",
         "streams": dict(sorted(streams.items())),
         "threads": threads,
     }
+
+
+def _duration(parts: Mapping[str, Mapping[str, Any]], tables: Sequence[_Part]) -> int:
+    """That of the runtimes with spans. The clock of a GPU's host would make a trace of simulated work differ."""
+    times = [part["end"] - part["start"] for part in parts.values()]
+    busy = [time for time, table in zip(times, tables, strict=True) if len(table)]
+    return max(busy or times, default=0)
 
 
 def _sorted_spans(tables: Sequence[_Part]) -> np.ndarray:
