@@ -490,11 +490,15 @@ def test_compilation_in_a_child_after_fork_is_an_error_not_a_wait(place):
 
 @pytest.mark.gpu_only("NVRTC compiles in this process, and cannot be stopped")
 @pytest.mark.no_sanitizer("it asks how long something takes")
-def test_interrupt_while_nvrtc_compiles(device, place):
+@pytest.mark.parametrize(
+    "delay_ms", [0, 1, 2, 4, 8]
+)  # NVRTC ignores SIGINT for a part of its first milliseconds
+def test_interrupt_while_nvrtc_compiles(device, place, delay_ms):
     python = place.start(ENDLESS, CUSCOPE_DEVICE=device.name)
     python.stdout.readline()
     wait_until(lambda: open_lock(python.pid), "the compilation")
 
+    time.sleep(delay_ms / 1000)
     python.send_signal(signal.SIGINT)
 
     error = python.communicate(timeout=WAIT_S)[1]

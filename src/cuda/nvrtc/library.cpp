@@ -10,6 +10,8 @@
 #include <mutex>
 #include <set>
 
+#include "cuda/nvrtc/signal_handlers.hpp"
+
 namespace cuscope::cuda::nvrtc {
 namespace {
 
@@ -138,7 +140,7 @@ std::unique_ptr<Library> bind(void* handle, const std::string& name, std::string
         return nullptr;
     }
     find(handle, "nvrtcSetFlowCallback", &library->set_flow_callback);
-    find(handle, "nvrtcSetFlowCallback", &library->set_flow_callback);
+    redirect_signal_calls(handle);
     Dl_info where{};
     const bool known = ::dladdr(reinterpret_cast<void*>(library->version), &where) != 0;
     library->path = known && where.dli_fname != nullptr ? where.dli_fname : name;

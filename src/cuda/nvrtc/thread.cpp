@@ -10,14 +10,13 @@
 #include <mutex>
 #include <utility>
 
-#include "cuda/nvrtc/signal_keeper.hpp"
+#include "cuda/nvrtc/signal_handlers.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::cuda::nvrtc {
 namespace {
 
 constexpr std::chrono::milliseconds poll_interval{30};
-constexpr std::chrono::seconds longest_hold{2};
 constexpr std::size_t stack_bytes = std::size_t{64} << 20;  // the compiler recurses into nested sources
 
 struct Task {
@@ -32,6 +31,7 @@ struct Task {
         Status answer = Status::unknown;
         std::exception_ptr error;
         try {
+            const HandlersKept kept;
             answer = work();
         } catch (...) {
             error = std::current_exception();
@@ -75,17 +75,10 @@ bool start_thread(const std::shared_ptr<Task>& task) {
 ThreadEnd run_in_thread(std::function<Status()> work, const CompileLimit& limit, Status* status) {
     const auto task = std::make_shared<Task>();
     task->work = std::move(work);
-    SignalsHeld signals;
-    const auto restored = keep_signal_handlers([task] {
-        const std::lock_guard lock(task->mutex);
-        return task->finished;
-    });
     if (!start_thread(task)) task->run();
     std::unique_lock lock(task->mutex);
-    const auto begin = std::chrono::steady_clock::now();
     while (!task->finished) {
         if (task->changed.wait_for(lock, poll_interval, [&] { return task->finished; })) break;
-        if (*restored || std::chrono::steady_clock::now() - begin > longest_hold) signals.let_go();
         if (limit.is_over()) return ThreadEnd::timed_out;
         lock.unlock();
         const bool stop = interrupted();

@@ -218,6 +218,9 @@ class Numba(Library):
         key = (array.size, value)
         if key not in self.filled:
             self.filled[key] = self.cuda.to_device(np.full(array.size, value, np.uint8))
+            # CUDA may return before a copy of up to 64 KiB of pageable memory has arrived, and `stream` need
+            # not wait for the default stream.
+            self.synchronize()
         array.copy_to_device(self.filled[key], stream=stream)
 
     def stream(self) -> Any:
