@@ -1,10 +1,13 @@
 #include "runtime/activity.hpp"
 
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
+#include <new>
 #include <unordered_map>
 
 namespace cuscope {
@@ -45,9 +48,21 @@ std::uint64_t next_activity_number() {
     return number.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-std::uint32_t thread_number() {
-    static thread_local const auto number = static_cast<std::uint32_t>(::syscall(SYS_gettid));
-    return number;
+std::uint32_t thread_number(CallContext& context) {
+    if (context.thread == 0) context.thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+    return context.thread;
+}
+
+void* grown_block(void* block, std::size_t bytes) {
+    constexpr std::size_t huge_page = std::size_t{2} << 20;
+    void* const grown = std::realloc(block, bytes);
+    if (grown == nullptr) throw std::bad_alloc();
+    const auto begin = reinterpret_cast<std::uintptr_t>(grown);
+    const std::uintptr_t first = (begin + huge_page - 1) / huge_page * huge_page;
+    const std::uintptr_t last = (begin + bytes) / huge_page * huge_page;
+    // A refusal does not matter: the pages are small then.
+    if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+    return grown;
 }
 
 bool ActivityLog::has_room(std::size_t bytes) {

@@ -6,10 +6,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace cuscope {
@@ -102,22 +104,56 @@ struct CallContext {
     std::uint64_t waited_for = 0;  // set by a runtime that waits for work
     std::uint32_t work_name = 0;   // a name for the work in place of the kernel's
     std::uint32_t line = 0;        // the line of the program, noted before the GIL was released
+    std::uint32_t thread = 0;      // the system's number of the thread, if thread_number() was called
 };
 inline CallContext& call_context() {
-    static thread_local CallContext context;
+    static constinit thread_local CallContext context;
     return context;
 }
 std::uint64_t next_activity_number();
 // The system's number of the calling thread.
-std::uint32_t thread_number();
+std::uint32_t thread_number(CallContext& context = call_context());
+
+// realloc. Throws std::bad_alloc, and the block stays as it was, if there is no memory.
+void* grown_block(void* block, std::size_t bytes);
+
+// An array that only grows. Large arrays grow without a copy: realloc moves their pages to other addresses. A
+// std::vector would touch twice the memory, which costs more than making the records. So do page faults, so
+// large arrays ask for huge pages.
+template <class Record>
+class RecordArray {
+  public:
+    static_assert(std::is_trivially_copyable_v<Record>);
+    RecordArray() = default;
+    RecordArray(const RecordArray&) = delete;
+    RecordArray& operator=(const RecordArray&) = delete;
+    ~RecordArray() { std::free(data_); }
+
+    void push_back(const Record& record) {
+        if (size_ == capacity_) grow();
+        data_[size_++] = record;
+    }
+    const Record* data() const { return data_; }
+    std::size_t size() const { return size_; }
+
+  private:
+    void grow() {
+        const std::size_t capacity = capacity_ == 0 ? 256 : 2 * capacity_;
+        data_ = static_cast<Record*>(grown_block(data_, capacity * sizeof(Record)));
+        capacity_ = capacity;
+    }
+
+    Record* data_ = nullptr;
+    std::size_t size_ = 0, capacity_ = 0;
+};
 
 // The records of one trace, up to a limit.
 class ActivityLog {
   public:
     explicit ActivityLog(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-    std::vector<WorkRecord> work;
-    std::vector<HostRecord> host;
+    RecordArray<WorkRecord> work;
+    RecordArray<HostRecord> host;
     std::vector<StreamRecord> streams;
     std::uint64_t dropped = 0;
 

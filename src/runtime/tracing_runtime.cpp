@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 namespace cuscope {
@@ -50,10 +50,15 @@ std::string name_in_cuda(std::string_view method) {
 
 // The contract's names of methods are literals, so that their addresses identify them.
 std::uint32_t index_of_method(std::string_view method) {
-    static thread_local std::unordered_map<const char*, std::uint32_t> known;
-    const auto [found, is_new] = known.try_emplace(method.data(), 0);
-    if (is_new) found->second = is_bookkeeping(method) ? 0 : index_of_name(name_in_cuda(method));
-    return found->second;
+    struct Known {
+        const char* method;
+        std::uint32_t name;
+    };
+    static constinit thread_local std::array<Known, 64> cache{};
+    Known& known = cache[reinterpret_cast<std::uintptr_t>(method.data()) / 8 % cache.size()];
+    if (known.method != method.data())
+        known = {method.data(), is_bookkeeping(method) ? 0 : index_of_name(name_in_cuda(method))};
+    return known.name;
 }
 
 }  // namespace
@@ -79,7 +84,7 @@ Status TracingRuntime::around(std::string_view method, const Forward& forward) {
     record.line = find_line_();
     record.range = context.range;
     record.name = name;
-    record.thread = thread_number();
+    record.thread = thread_number(context);
     const std::uint64_t outer = std::exchange(context.call, record.number);
     context.waited_for = 0;
     record.start = under().trace_clock_ns();

@@ -17,7 +17,7 @@ namespace {
 
 // The records as they lie; `owner` keeps them alive.
 template <class Record>
-py::array view_of(const std::vector<Record>& records, const py::object& owner) {
+py::array view_of(const RecordArray<Record>& records, const py::object& owner) {
     const auto bytes = static_cast<py::ssize_t>(records.size() * sizeof(Record));
     return py::array(py::dtype::of<std::uint8_t>(), {bytes}, {py::ssize_t{1}}, records.data(), owner);
 }
