@@ -15,6 +15,11 @@ class Multiprocessors {
 
     explicit Multiprocessors(int count);
 
+    // The number of blocks that fit if all multiprocessors are empty.
+    std::int64_t most_blocks(std::int64_t block_units) const {
+        return static_cast<std::int64_t>(room_.size()) * (units / block_units);
+    }
+
     // Takes room for at most `wanted` blocks, each time on the multiprocessor with the most room. `placed`:
     // the number of blocks that got room. Returns a number to give to `leave`, or none if no block fits.
     static constexpr int none = -1;

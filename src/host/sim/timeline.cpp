@@ -424,7 +424,7 @@ void Timeline::place_blocks(Device& device) {
             if (!grid->resolved) unresolved_.push_back(grid);
         }
         if (grid->resolved) {
-            schedule_blocks(grid, slots, placement);
+            schedule_blocks(device, grid, slots, placement);
         } else {
             grid->blocks_open = slots;
             grid->placement_open = placement;
@@ -438,8 +438,10 @@ void Timeline::place_blocks(Device& device) {
     device.grids.erase(device.grids.begin(), device.grids.begin() + static_cast<std::ptrdiff_t>(placed));
 }
 
-void Timeline::schedule_blocks(Command* grid, std::int64_t slots, int placement) {
-    const std::int64_t waves = divide_up(grid->blocks_waiting, slots);
+// Waves go together only if the kernel makes many of them with the whole device to itself. The room of this
+// moment says nothing: if it is small, the blocks may get room elsewhere before these slots are free again.
+void Timeline::schedule_blocks(const Device& device, Command* grid, std::int64_t slots, int placement) {
+    const std::int64_t waves = grid->blocks_waiting / device.multiprocessors.most_blocks(grid->block_units);
     const std::int64_t together = std::max<std::int64_t>(1, waves / most_groups);
     const std::int64_t blocks = std::min(grid->blocks_waiting, slots * together);
     grid->blocks_waiting -= blocks;
