@@ -1,8 +1,8 @@
 """Random stream programs with the times that an NVIDIA H200 took for them.
 
 `h200_programs.txt` holds 40 programs, drawn at random and run on one H200 (CUDA 13.0, driver 580) by a C++ program:
-nine runs of each, from an idle device to an idle device; least, median and most milliseconds. A line below `program` is
-a call: its kind, its stream (-1: the legacy default stream) and its numbers.
+nine runs of each, from an idle device to an idle device; least, median and most milliseconds. `h200_more_programs.txt`
+holds 100 programs of the same kind, from another H200, that were measured later. A line below `program` is a call: its kind, its stream (-1: the legacy default stream) and its numbers.
 
     h2d, d2h, d2d, memset    bytes (page-locked memory of the host)
     spin                     blocks, threads of a block, nanoseconds that every block takes
@@ -22,6 +22,7 @@ import numpy as np
 import cuscope as cs
 
 FILE = Path(__file__).with_name("h200_programs.txt")
+MORE = Path(__file__).with_name("h200_more_programs.txt")
 LARGEST = 64 << 20  # bytes of a copy
 
 KERNEL = "__global__ void spin() { }"
@@ -101,18 +102,18 @@ class Runner:
 
 
 def main() -> None:
-    programs = read_programs()
-    errors = []
     with cs.add_host_device(sys.argv[1] if len(sys.argv) > 1 else "h200") as device:
         runner = Runner(device)
-        print("program  simulated ms  least  median  most measured  simulated / median")
-        for program in programs:
-            simulated = runner.time(program)
-            errors.append(abs(simulated / program.median - 1))
-            measured = f"{program.least:8.4f} {program.median:8.4f} {program.most:8.4f}"
-            print(f"{program.number:7} {simulated:13.4f} {measured} {simulated / program.median:12.4f}")
-    median, high, most = np.percentile(errors, [50, 95, 100]) * 100
-    print(f"error: median {median:.2f} %, 95th percentile {high:.1f} %, most {most:.1f} %")
+        for file in (FILE, MORE):
+            print(f"{file.name}\nprogram  simulated ms  least  median  most measured  simulated / median")
+            errors = []
+            for program in read_programs(file):
+                simulated = runner.time(program)
+                errors.append(abs(simulated / program.median - 1))
+                measured = f"{program.least:8.4f} {program.median:8.4f} {program.most:8.4f}"
+                print(f"{program.number:7} {simulated:13.4f} {measured} {simulated / program.median:12.4f}")
+            median, high, most = np.percentile(errors, [50, 95, 100]) * 100
+            print(f"error: median {median:.2f} %, 95th percentile {high:.1f} %, most {most:.1f} %")
 
 
 if __name__ == "__main__":

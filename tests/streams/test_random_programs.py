@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streams.stream_programs import Runner, read_programs
+from streams.stream_programs import MORE, Runner, read_programs
 
 pytestmark = pytest.mark.host_only("the timeline of a model")
 
@@ -24,6 +24,20 @@ def test_random_programs_take_about_the_time_of_an_h200(device):
     assert np.median(errors) <= 0.004
     assert np.percentile(errors, 95) <= 0.03
     assert max(errors) <= 0.04
+
+
+def test_more_random_programs_take_about_the_time_of_an_h200(device):
+    """They were drawn and measured after the model's numbers were found. One of them took 2.8 or 3.6 ms on the H200."""
+    programs = read_programs(MORE)
+    runner = Runner(device)
+
+    errors = [abs(runner.time(program) / program.median - 1) for program in programs]
+
+    assert len(errors) == 100
+    assert np.median(errors) <= 0.01
+    assert np.percentile(errors, 95) <= 0.035
+    assert sorted(errors)[-3] <= 0.08
+    assert max(errors) <= 0.22
 
 
 def test_random_program_takes_the_same_time_on_every_run(device):

@@ -218,6 +218,59 @@ def test_block_waits_for_room_on_one_multiprocessor(device):
     assert elapsed(device, work) == pytest.approx(3, abs=0.02)
 
 
+@pytest.mark.parametrize(("block", "expected"), [(1024, 4), (512, 4), (256, 2)])
+def test_small_blocks_wait_beside_large_ones_for_more_shared_memory(device, block, expected):
+    """32 blocks of 32 threads reserve 32 KiB of shared memory, which multiprocessors with 4 large blocks do not have."""
+    large, small = (cs.Stream(non_blocking=True) for _ in range(2))
+    wide = module(device, KERNEL).wide
+    count = device.properties.multiprocessor_count
+
+    def work():
+        wide.launch(grid=count, block=block, stream=large, duration=2 * MS)
+        wide.launch(grid=count, block=32, stream=small, duration=2 * MS)
+
+    assert elapsed(device, work) == pytest.approx(expected, abs=0.02)
+
+
+def test_preferred_carveout_lets_small_blocks_run_beside_large_ones(device):
+    large, small = (cs.Stream(non_blocking=True) for _ in range(2))
+    wide = module(device, KERNEL).wide
+    count = device.properties.multiprocessor_count
+    wide.preferred_shared_memory_carveout = 50
+
+    def work():
+        wide.launch(grid=count, block=1024, stream=large, duration=2 * MS)
+        wide.launch(grid=count, block=32, stream=small, duration=2 * MS)
+
+    assert elapsed(device, work) == pytest.approx(2, abs=0.02)
+
+
+def test_last_wave_of_a_kernel_fills_one_multiprocessor_after_the_other(device):
+    """Blocks that end are replaced where they ran, so some multiprocessors are empty and take any other kernel."""
+    large, small = (cs.Stream(non_blocking=True) for _ in range(2))
+    wide = module(device, KERNEL).wide
+    count = device.properties.multiprocessor_count
+
+    def work():
+        wide.launch(grid=4 * count + 2 * count, block=512, stream=large, duration=4 * MS)
+        wide.launch(grid=count // 2, block=32, stream=small, duration=2 * MS)
+
+    assert elapsed(device, work) == pytest.approx(4, abs=0.02)
+
+
+def test_first_blocks_of_a_kernel_find_little_room_and_take_no_later_waves_with_them(device):
+    """Waves go together in the simulation only where the whole device would need many of them."""
+    long, large = (cs.Stream(non_blocking=True) for _ in range(2))
+    wide = module(device, KERNEL).wide
+    count = device.properties.multiprocessor_count
+
+    def work():
+        wide.launch(grid=4 * count - 2, block=512, stream=long, duration=MS)
+        wide.launch(grid=1000, block=512, stream=large, duration=4 * MS)
+
+    assert elapsed(device, work) == pytest.approx(5, abs=0.02)
+
+
 def test_each_step_of_the_chunk_pipeline_is_a_gain(device):
     pageable = pipeline(device, 1, pinned=False)
     locked = pipeline(device, 1, pinned=True)

@@ -4,7 +4,10 @@
 
 namespace cuscope::host {
 
-Multiprocessors::Multiprocessors(int count) : room_(static_cast<std::size_t>(count), units) {}
+Multiprocessors::Multiprocessors(int count)
+    : free_units_(static_cast<std::size_t>(count), units),
+      carveouts_(free_units_.size(), 0),
+      room_(free_units_) {}
 
 Multiprocessors::Placement& Multiprocessors::make(int* number) {
     if (free_.empty()) {
@@ -19,33 +22,56 @@ Multiprocessors::Placement& Multiprocessors::make(int* number) {
 void Multiprocessors::take(Placement& placement, std::size_t multiprocessor, std::int64_t blocks,
                            std::int32_t size) {
     const std::int32_t taken = static_cast<std::int32_t>(blocks) * size;
-    room_[multiprocessor] -= taken;
+    free_units_[multiprocessor] -= taken;
     placement.push_back({static_cast<int>(multiprocessor), taken});
 }
 
-int Multiprocessors::place(std::int64_t wanted, std::int64_t block_units, std::int64_t* placed) {
-    const auto size = static_cast<std::int32_t>(block_units);
+void Multiprocessors::look_for_room(std::int32_t carveout) {
+    for (std::size_t i = 0; i < room_.size(); ++i) {
+        const bool empty = free_units_[i] == units;
+        room_[i] = empty || carveout <= carveouts_[i] ? free_units_[i] : 0;
+    }
+}
+
+int Multiprocessors::place(const BlockGroup& group, std::int64_t* placed) {
+    const auto size = static_cast<std::int32_t>(group.block_units);
+    look_for_room(group.carveout);
     const auto most = std::max_element(room_.begin(), room_.end());
     *placed = 0;
-    if (wanted <= 0 || *most < size) return none;
+    if (group.wanted <= 0 || *most < size) return none;
     int number = none;
     Placement& placement = make(&number);
-    if (wanted == 1) {
+    if (group.wanted == 1) {
         take(placement, static_cast<std::size_t>(most - room_.begin()), 1, size);
         *placed = 1;
-        return number;
-    }
-    std::int64_t fitting = 0;
-    for (const std::int32_t room : room_) fitting += room / size;
-    *placed = std::min(wanted, fitting);
-    if (fitting > wanted) {
-        take_best(placement, wanted, size);
     } else {
-        for (std::size_t i = 0; i < room_.size(); ++i) {
-            if (room_[i] >= size) take(placement, i, room_[i] / size, size);
+        std::int64_t fitting = 0;
+        for (const std::int32_t room : room_) fitting += room / size;
+        *placed = std::min(group.wanted, fitting);
+        if (fitting > group.wanted && !group.replaces) {
+            take_best(placement, group.wanted, size);
+        } else {
+            take_in_order(placement, *placed, size);
         }
     }
+    divide(placement, group.carveout);
     return number;
+}
+
+void Multiprocessors::take_in_order(Placement& placement, std::int64_t wanted, std::int32_t size) {
+    for (std::size_t i = 0; wanted > 0; ++i) {
+        const std::int64_t blocks = std::min<std::int64_t>(wanted, room_[i] / size);
+        if (blocks > 0) take(placement, i, blocks, size);
+        wanted -= blocks;
+    }
+}
+
+// Divides the memory of multiprocessors that were empty.
+void Multiprocessors::divide(const Placement& placement, std::int32_t carveout) {
+    for (const Share& share : placement) {
+        const auto i = static_cast<std::size_t>(share.multiprocessor);
+        if (room_[i] == units) carveouts_[i] = carveout;
+    }
 }
 
 // The same as `wanted` times one block on the multiprocessor with the most room, but with few passes. A block
@@ -85,7 +111,8 @@ void Multiprocessors::take_best(Placement& placement, std::int64_t wanted, std::
 
 void Multiprocessors::leave(int placement) {
     Placement& shares = placements_[static_cast<std::size_t>(placement)];
-    for (const Share& share : shares) room_[static_cast<std::size_t>(share.multiprocessor)] += share.units;
+    for (const Share& share : shares)
+        free_units_[static_cast<std::size_t>(share.multiprocessor)] += share.units;
     shares.clear();
     free_.push_back(placement);
 }

@@ -1,11 +1,24 @@
 // The room on a device's multiprocessors. Blocks of different kernels share a multiprocessor as long as they
 // fit. A block never spans two: a large block may have to wait although smaller rooms add up to its size.
+// A multiprocessor divides its memory into shared memory and cache only while it is empty. So a kernel whose
+// blocks need a larger part for shared memory waits until the blocks of other kernels have ended.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 namespace cuscope::host {
+
+// Blocks of a kernel that wait for room.
+struct BlockGroup {
+    std::int64_t wanted;
+    std::int64_t block_units;  // see Multiprocessors::units
+    std::int32_t carveout;     // the bytes of a multiprocessor that have to be shared memory
+    // Blocks of the kernel ran before. On an H200 a block that ends is replaced at once on its own
+    // multiprocessor, so multiprocessors are filled one after the other. The first blocks of a kernel go to
+    // the multiprocessor with the most room instead.
+    bool replaces;
+};
 
 class Multiprocessors {
   public:
@@ -20,10 +33,10 @@ class Multiprocessors {
         return static_cast<std::int64_t>(room_.size()) * (units / block_units);
     }
 
-    // Takes room for at most `wanted` blocks, each time on the multiprocessor with the most room. `placed`:
-    // the number of blocks that got room. Returns a number to give to `leave`, or none if no block fits.
+    // Takes room for at most `group.wanted` blocks. `placed`: the number of blocks that got room. Returns a
+    // number to give to `leave`, or none if no block fits.
     static constexpr int none = -1;
-    int place(std::int64_t wanted, std::int64_t block_units, std::int64_t* placed);
+    int place(const BlockGroup& group, std::int64_t* placed);
     void leave(int placement);
 
   private:
@@ -36,8 +49,12 @@ class Multiprocessors {
     Placement& make(int* number);
     void take(Placement& placement, std::size_t multiprocessor, std::int64_t blocks, std::int32_t size);
     void take_best(Placement& placement, std::int64_t wanted, std::int32_t size);
+    void take_in_order(Placement& placement, std::int64_t wanted, std::int32_t size);
+    void look_for_room(std::int32_t carveout);
+    void divide(const Placement& placement, std::int32_t carveout);
 
-    std::vector<std::int32_t> room_;
+    std::vector<std::int32_t> free_units_, carveouts_;
+    std::vector<std::int32_t> room_;  // of free_units_, the part that the kernel to be placed may take
     std::vector<Placement> placements_;
     std::vector<int> free_;  // unused elements of placements_
 };
