@@ -89,7 +89,11 @@ Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
     const StreamUse use(native(config.stream));
     // The driver's launches have 32 bits for the size of dynamic shared memory. In a default stream, the
     // driver takes the thread's current context, as the library does, and refuses the call if there is none.
-    if (kernel != nullptr && config.dynamic_shared_bytes <= std::numeric_limits<unsigned>::max()) {
+    // While anything is captured, only plain launches in other streams leave out the library, because a
+    // capture error of the driver does not become the library's last error.
+    const bool usual = is_plain(config) && !is_default(config.stream);
+    if (kernel != nullptr && config.dynamic_shared_bytes <= std::numeric_limits<unsigned>::max() &&
+        (usual || captures_underway == 0)) {
         auto* const in_driver = reinterpret_cast<CUfunction>(native(kernel));
         std::optional<Status> status;
         if (is_plain(config)) {
