@@ -30,10 +30,10 @@ PYBIND11_MODULE(_core, m) {
     bind_events(classes);
     bind_arrays(m, classes);
     bind_array_operators(classes);
-    bind_fast_copies(m, classes);
     bind_fast_views(m, classes);
     bind_pinned(m);
     bind_memory_kinds(m, classes);
+    bind_fast_copies(m, classes);
     bind_pools(m, classes);
     bind_textures(m);
     bind_interop(m, classes);

@@ -173,6 +173,52 @@ def test_single_nodes_of_an_executable_change(device, kernels, x):
     assert (x.to_host().tolist(), y.to_host()[0]) == ([11, 11, 1, 1], 3)
 
 
+@pytest.mark.parametrize("named", [False, True], ids=["by position", "by name"])
+def test_changes_take_their_arguments_by_position_and_by_name(device, kernels, x, named):
+    y, z, seen = cs.zeros(4, np.int32), cs.to_device(np.arange(4, dtype=np.int32)), []
+    g, event = cs.Graph(), cs.Event()
+    add = g.add_kernel(kernels.add[1, 4], args=(x, 1))
+    clear, copy, call = g.add_memset(y, 3), g.add_copy(z, x, after=add), g.add_host(seen.append, 1)
+    record = g.add_event_record(cs.Event())
+    exe = g.instantiate()
+    if named:
+        exe.set_kernel(node=add, kernel=kernels.add, grid=1, block=4, args=[x, 10])
+        exe.set_memset(node=clear, array=y, value=4)
+        exe.set_copy(node=copy, destination=y, source=z)
+        exe.set_host(node=call, callable=lambda: seen.append(2))
+        exe.set_event(node=record, event=event)
+        exe.set_enabled(node=clear, enabled=False)
+    else:
+        exe.set_kernel(add, kernels.add[1, 4], args=(x, 10))
+        exe.set_memset(clear, y, 4)
+        exe.set_copy(copy, y, z)
+        exe.set_host(call, seen.append, 2)
+        exe.set_event(record, event)
+        exe.set_enabled(clear, False)
+    exe.launch()
+    device.synchronize()
+
+    assert (x.to_host().tolist(), y.to_host().tolist(), seen) == ([10] * 4, [0, 1, 2, 3], [2])
+    assert (exe.is_enabled(clear), event.query()) == (False, True)
+
+
+def test_a_change_refuses_what_the_kernel_does_not_take(device, kernels, x):
+    g = cs.Graph()
+    node = g.add_kernel(kernels.add[1, 4], args=(x, 1))
+    exe = g.instantiate()
+
+    for args in [(x,), (x, 1, 2), (x, "1"), (np.zeros(4, np.int32), 1), (cs.zeros(4), 1)]:
+        with pytest.raises((TypeError, ValueError)):
+            exe.set_kernel(node, kernels.add[1, 4], args=args)
+    exe.launch()
+    assert x.to_host().tolist() == [1] * 4
+    exe.close()
+    with pytest.raises(ValueError, match="closed"):
+        exe.set_kernel(node, kernels.add[1, 4], args=(x, 1))
+    with pytest.raises(ValueError, match="closed"):
+        exe.set_enabled(node, True)
+
+
 def test_disabled_nodes_do_nothing_and_keep_the_order(device, kernels, x):
     g = cs.Graph()
     a = g.add_kernel(kernels.add[1, 4], args=(x, 1))

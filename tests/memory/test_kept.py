@@ -89,6 +89,25 @@ def test_results_go_back_by_a_trim(device, settled):
     assert device.memory_info().free >= free
 
 
+@pytest.mark.counts_memory
+@pytest.mark.no_initcheck("it keeps records of its own")
+def test_small_arrays_of_a_loop_that_synchronizes_go_back_after_it(device, settled):
+    stream = cs.Stream()
+    cs.zeros(100, stream=stream)
+    settled()
+    free = device.memory_info().free
+    for i in range(50):
+        for _ in range(20):
+            cs.zeros(100, stream=stream)
+        x = cs.full(100, i, stream=stream)
+        device.synchronize()
+        assert (x.to_host(stream=stream) == i).all()
+    del x
+    settled()
+
+    assert device.memory_info().free >= free
+
+
 def test_threads_share_the_small_arrays_of_a_stream(device):
     stream = cs.Stream()
     wrong = []

@@ -484,3 +484,30 @@ def test_shape_that_is_none_is_refused(device, shape):
 def test_type_that_is_none_is_refused(device, dtype):
     with pytest.raises(TypeError):
         cs.empty(3, dtype)
+
+
+def test_copies_into_existing_arrays(device):
+    x, host, stream = cs.to_device(np.arange(6, dtype=np.int32)), np.zeros(6, np.int32), cs.Stream()
+    y, z = cs.zeros(6, np.int32), cs.zeros(6, np.int32)
+    device.synchronize()
+
+    assert x.to_host(out=host, stream=stream) is host
+    x.copy_to(y, stream=stream)
+    z.copy_from(x[::-1], stream=stream)
+    x[:3].copy_to(x[3:], stream=stream)
+    assert host.tolist() == list(range(6))
+    assert y.to_host(out=None, stream=stream).tolist() == list(range(6))
+    assert z.to_host(stream=stream).tolist() == [5, 4, 3, 2, 1, 0]
+    assert x.to_host(out=host[:], stream=None).tolist() == [0, 1, 2, 0, 1, 2]
+
+    host.flags.writeable = False
+    for wrong, error in [(host, "read-only"), (np.zeros(5, np.int32), "shape")]:
+        with pytest.raises(ValueError, match=error):
+            x.to_host(out=wrong)
+    for wrong in [np.zeros(6, np.int64), [0] * 6]:
+        with pytest.raises(TypeError):
+            x.to_host(out=wrong)
+    with pytest.raises(ValueError, match="shape"):
+        x.copy_to(y[:3])
+    with pytest.raises(TypeError, match="dtype"):
+        x.copy_to(cs.zeros(6))

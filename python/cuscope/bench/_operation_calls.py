@@ -140,11 +140,15 @@ def _of_cuda_compute(number: int, n: int) -> Calls:
     compute = importlib.import_module("cuda.compute")
     cupy = importlib.import_module("cupy")
     cupy.cuda.Device(number).use()
-    x = cupy.asarray(_arrays(n)[0])
-    out, start = cupy.empty(1, cupy.float32), np.zeros(1, np.float32)
+    x, out = cupy.asarray(_arrays(n)[0]), cupy.empty(1, cupy.float32)
     plus = compute.OpKind.PLUS
+    try:  # without an initial value, a call has one conversion less
+        start = None
+        prepared = compute.make_reduce_into(d_in=x, d_out=out, op=plus, h_init=start)
+    except (TypeError, AttributeError):  # before 1.0
+        start = np.zeros(1, np.float32)
+        prepared = compute.make_reduce_into(d_in=x, d_out=out, op=plus, h_init=start)
     given = {"d_in": x, "d_out": out, "op": plus, "num_items": n, "h_init": start}
-    prepared = compute.make_reduce_into(d_in=x, d_out=out, op=plus, h_init=start)
     try:
         size = prepared(temp_storage=None, **given)
     except TypeError:  # before 0.5 the call does not take the operator again

@@ -1,8 +1,10 @@
 // Copies between NumPy arrays and device arrays without pybind11's dispatch, for the simple case:
-// C-contiguous arrays of equal shape and dtype.
+// C-contiguous NumPy arrays of the device array's shape and dtype, and device arrays of equal shape and
+// dtype.
 #include "bindings/arrays/host_arrays.hpp"
 #include "bindings/support/fast_calls.hpp"
 #include "bindings/support/objects.hpp"
+#include "core/memory/copy_batch.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -20,9 +22,28 @@ bool match(const DeviceArray& array, const py::detail::PyArray_Proxy& host) {
            std::equal(array.shape.begin(), array.shape.end(), host.dimensions);
 }
 
+bool is_writeable(const py::detail::PyArray_Proxy& array) {
+    return (array.flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_) != 0;
+}
+
+// Copies between two device arrays. False: they are not so simple.
+bool copied_on_device(const DeviceArray& to, const DeviceArray& from, PyObject* stream,
+                      const core::DevicePtr& device) {
+    if (!to.memory.get() || !from.memory.get() || to.read_only) return false;
+    if (to.shape != from.shape || to.dtype.ptr() != from.dtype.ptr()) return false;
+    const core::StreamPtr on = plain_stream(stream, device);
+    if (!on) return false;
+    copy_array(to, from, on);
+    return true;
+}
+
 PyObject* fast_copy_from(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
     const auto* const array = exactly<DeviceArray>(self);
     if (array == nullptr || count != 1) return nullptr;
+    if (const auto* const other = exactly<DeviceArray>(arguments[0])) {
+        if (!copied_on_device(*array, *other, stream, array->device)) return nullptr;
+        Py_RETURN_NONE;
+    }
     const auto* const source = plain_array(arguments[0]);
     if (source == nullptr || array->read_only || !match(*array, *source)) return nullptr;
     const core::StreamPtr on = plain_stream(stream, array->device);
@@ -34,9 +55,12 @@ PyObject* fast_copy_from(PyObject* self, PyObject* const* arguments, Py_ssize_t 
 PyObject* fast_copy_to(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
     const auto* const array = exactly<DeviceArray>(self);
     if (array == nullptr || count != 1) return nullptr;
+    if (const auto* const other = exactly<DeviceArray>(arguments[0])) {
+        if (!copied_on_device(*other, *array, stream, array->device)) return nullptr;
+        Py_RETURN_NONE;
+    }
     const auto* const destination = plain_array(arguments[0]);
-    if (destination == nullptr || !match(*array, *destination)) return nullptr;
-    if ((destination->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_) == 0) return nullptr;
+    if (destination == nullptr || !match(*array, *destination) || !is_writeable(*destination)) return nullptr;
     const core::StreamPtr on = plain_stream(stream, array->device);
     if (!on) return nullptr;
     auto host = py::reinterpret_borrow<py::array>(arguments[0]);
@@ -44,11 +68,23 @@ PyObject* fast_copy_to(PyObject* self, PyObject* const* arguments, Py_ssize_t co
     Py_RETURN_NONE;
 }
 
-PyObject* fast_to_host(PyObject* self, PyObject* const*, Py_ssize_t count, PyObject* stream) {
+PyObject* fast_to_host(PyObject* self, PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
+    static const auto names = interned(std::array{"out", "stream"});
+    std::array<PyObject*, 2> values;
     const auto* const array = exactly<DeviceArray>(self);
-    if (array == nullptr || count != 0 || !array->memory.get()) return nullptr;
+    if (array == nullptr || !array->memory.get()) return nullptr;
+    if (!bind_arguments(names, 0, 0, arguments, count, keywords, &values)) return nullptr;
+    const auto [out, stream] = values;
     const core::StreamPtr on = plain_stream(stream, array->device);
     if (!on || on->capturing()) return nullptr;
+    if (out != nullptr && out != Py_None) {
+        const auto* const given = plain_array(out);
+        if (given == nullptr || !match(*array, *given) || !is_writeable(*given)) return nullptr;
+        auto host = py::reinterpret_borrow<py::array>(out);
+        download(*array, host, on);
+        without_gil([&] { on->synchronize(); });
+        return host.release().ptr();
+    }
     HostArray result(array->dtype, array->shape);
     download(*array, result.array, on);
     without_gil([&] {
@@ -56,6 +92,44 @@ PyObject* fast_to_host(PyObject* self, PyObject* const*, Py_ssize_t count, PyObj
         result.touching.reset();
     });
     return result.array.release().ptr();
+}
+
+// One side of a copy in a batch. False: it is not so simple.
+bool set_side(PyObject* object, bool written, core::BatchSide* side, std::size_t* bytes) {
+    if (const auto* const array = exactly<DeviceArray>(object)) {
+        if (!array->memory.get() || !array->contiguous() || (written && array->read_only)) return false;
+        *side = {array->pointer(), array->memory.get()};
+        *bytes = array->bytes;
+        return true;
+    }
+    const auto* const host = plain_array(object);
+    if (host == nullptr || (written && !is_writeable(*host))) return false;
+    const auto array = py::reinterpret_borrow<py::array>(object);
+    *side = {static_cast<std::byte*>(const_cast<void*>(array.data())), nullptr};
+    *bytes = static_cast<std::size_t>(array.nbytes());
+    return true;
+}
+
+PyObject* fast_copy_batch(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
+    if (count != 1 || PyList_CheckExact(arguments[0]) == 0) return nullptr;
+    const core::StreamPtr on = plain_stream(stream, current_device());
+    if (!on) return nullptr;
+    const Py_ssize_t length = PyList_GET_SIZE(arguments[0]);
+    std::vector<core::BatchCopy> batch(static_cast<std::size_t>(length));
+    for (Py_ssize_t i = 0; i < length; ++i) {
+        PyObject* const pair = PyList_GET_ITEM(arguments[0], i);
+        if (PyTuple_CheckExact(pair) == 0 || PyTuple_GET_SIZE(pair) != 2) return nullptr;
+        core::BatchCopy& copy = batch[static_cast<std::size_t>(i)];
+        std::size_t read = 0;
+        if (!set_side(PyTuple_GET_ITEM(pair, 0), true, &copy.to, &copy.bytes)) return nullptr;
+        if (!set_side(PyTuple_GET_ITEM(pair, 1), false, &copy.from, &read) || read != copy.bytes)
+            return nullptr;
+    }
+    without_gil([&] {
+        core::copy_batch(batch, on);
+        batch.clear();
+    });
+    Py_RETURN_NONE;
 }
 
 PyObject* fast_to_device(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
@@ -75,6 +149,7 @@ void bind_fast_copies(py::module_& m, Classes& classes) {
     FastMethod<fast_copy_to>::put_before(classes.array, "copy_to");
     FastMethod<fast_to_host>::put_before(classes.array, "to_host");
     FastMethod<fast_to_device>::put_before(m, "to_device");
+    FastMethod<fast_copy_batch>::put_before(m, "copy_batch");
 }
 
 }  // namespace cuscope::bindings

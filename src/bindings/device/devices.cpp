@@ -458,6 +458,7 @@ std::string describe_device_model(const std::string& model) {
 }  // namespace
 
 core::DevicePtr current_device() {
+    if (const core::DevicePtr* const known = core::known_current_device()) return *known;
     return without_gil([] { return core::current_device(); });
 }
 

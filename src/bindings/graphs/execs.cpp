@@ -34,11 +34,6 @@ const char* name_of(GraphExecUpdateResult result) {
 
 using Update = core::GraphExec::Update;
 
-void keep(const std::shared_ptr<core::GraphExec>& exec, const NodeUses& uses) {
-    for (const auto& memory : uses.memory) exec->keep(memory);
-    for (const auto& thing : uses.things) exec->keep(thing);
-}
-
 PyObject* fast_launch(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     auto* const object = exactly<GraphExecObject>(self);
     if (object == nullptr || count > 1 || !object->exec) return nullptr;
@@ -173,15 +168,8 @@ False
                 with_kernel(
                     kernel, grid, block, shared, args,
                     [&](const core::Kernel& of, const LaunchConfig& config, core::PackedArguments& packed) {
-                        without_gil([&] {
-                            exec->set_parameters(
-                                node,
-                                core::kernel_parameters(of, config, packed.pointers(), packed.array_bytes()),
-                                "cudaGraphExecKernelNodeSetParams");
-                            exec->keep(of.keeper());
-                            for (core::Memory* memory : packed.memories())
-                                exec->keep(memory->shared_from_this());
-                        });
+                        set_kernel(*exec, node, of, config, packed.pointers(), packed.memories(),
+                                   packed.array_bytes());
                     });
             },
             py::arg("node"), py::arg("kernel"), py::kw_only(), py::arg("grid") = py::none(),
@@ -204,14 +192,8 @@ array([2], dtype=int32)
         .def(
             "set_copy",
             [](const GraphExecObject& self, const core::GraphNode& node,
-               const HostOrDeviceMemory& destination, const HostOrDeviceMemory& source) {
-                const std::shared_ptr<core::GraphExec> exec = self.open();
-                NodeUses uses;
-                const GraphNodeParameters parameters = parse_copy(destination, source, exec->device(), &uses);
-                without_gil(
-                    [&] { exec->set_parameters(node, parameters, "cudaGraphExecMemcpyNodeSetParams"); });
-                keep(exec, uses);
-            },
+               const HostOrDeviceMemory& destination,
+               const HostOrDeviceMemory& source) { set_copy(self.open(), node, destination, source); },
             py::arg("node"), py::arg("destination"), py::arg("source"),
             R"(Change a copy node of the executable. The direction must stay. See cudaGraphExecMemcpyNodeSetParams.
 
@@ -228,14 +210,7 @@ array([2.], dtype=float32)
         .def(
             "set_memset",
             [](const GraphExecObject& self, const core::GraphNode& node, const DeviceArray& array,
-               const Scalar& value) {
-                const std::shared_ptr<core::GraphExec> exec = self.open();
-                NodeUses uses;
-                const GraphNodeParameters parameters = parse_memset(array, value, exec->device(), &uses);
-                without_gil(
-                    [&] { exec->set_parameters(node, parameters, "cudaGraphExecMemsetNodeSetParams"); });
-                keep(exec, uses);
-            },
+               const Scalar& value) { set_memset(self.open(), node, array, value); },
             py::arg("node"), py::arg("array"), py::arg("value"),
             R"(Change a memset node of the executable. See cudaGraphExecMemsetNodeSetParams.
 
@@ -258,13 +233,7 @@ array([2.], dtype=float32)
                     throw core::WrongKind(std::string("callable: takes something that can be called, not ") +
                                           Py_TYPE(callable.ptr())->tp_name);
                 }
-                auto task = std::make_unique<PythonTask>(callable, arguments, keywords);
-                without_gil([&] {
-                    const auto kept = std::make_shared<core::GraphTask>(exec->device(), std::move(task));
-                    exec->set_parameters(node, HostNodeParameters{core::run_graph_task, kept->ticket()},
-                                         "cudaGraphExecHostNodeSetParams");
-                    exec->keep(kept);
-                });
+                set_host(*exec, node, std::make_unique<PythonTask>(callable, arguments, keywords));
             },
             py::arg("node"), py::arg("callable"),
             R"(Change the callable of a host node of the executable. See cudaGraphExecHostNodeSetParams.
@@ -309,20 +278,7 @@ array([2.], dtype=float32)
         .def(
             "set_event",
             [](const GraphExecObject& self, const core::GraphNode& node, const EventObject& event) {
-                const std::shared_ptr<core::GraphExec> exec = self.open();
-                const std::shared_ptr<core::Event> open = event.open();
-                without_gil([&] {
-                    GraphNodeParameters parameters = parameters_of_type(node.type());
-                    if (auto* const wait = std::get_if<EventWaitNodeParameters>(&parameters))
-                        wait->event = open->handle();
-                    if (auto* const record = std::get_if<EventRecordNodeParameters>(&parameters))
-                        record->event = open->handle();
-                    exec->set_parameters(node, parameters,
-                                         node.type() == GraphNodeType::wait_event
-                                             ? "cudaGraphExecEventWaitNodeSetEvent"
-                                             : "cudaGraphExecEventRecordNodeSetEvent");
-                    exec->keep(open->keeper());
-                });
+                set_event(self.open(), node, event.open());
             },
             py::arg("node"), py::arg("event"),
             R"(Change the event that a node of the executable records or waits for.
@@ -338,8 +294,7 @@ See cudaGraphExecEventRecordNodeSetEvent and cudaGraphExecEventWaitNodeSetEvent.
         .def(
             "set_enabled",
             [](const GraphExecObject& self, const core::GraphNode& node, bool enabled) {
-                const std::shared_ptr<core::GraphExec> exec = self.open();
-                without_gil([&] { exec->set_enabled(node, enabled); });
+                set_enabled(self.open(), node, enabled);
             },
             py::arg("node"), py::arg("enabled"),
             R"(Let later launches run a node or skip it: a kernel, copy or memset node.
@@ -412,6 +367,7 @@ True
     bind_exec_semaphores(type);
     remember_type<GraphExecObject>(type);
     FastMethod<fast_launch>::put_before(type, "launch");
+    bind_fast_updates(type);
 
     const py::object graph_type = m.attr("Graph");
     graph_type.attr("instantiate") = py::cpp_function(

@@ -219,6 +219,7 @@ Examples
 array([10, 11, 12, 13], dtype=int32)
 )");
     bind_nodes(node);
+    remember_type<Node>(node);
     bind_additions(type);
     type.def(py::init([](const DeviceLike& device) {
                  const core::DevicePtr on = device_or_current(device);

@@ -215,7 +215,7 @@ py::object Output::deliver(DeviceArray&& made, const core::StreamPtr& stream) co
         numpy().attr("copyto")(out_, host, py::arg("casting") = "same_kind");
         return written();
     }
-    if (array_ == nullptr) return py::cast(std::move(made));
+    if (array_ == nullptr) return py::reinterpret_steal<py::object>(object_of(std::move(made)));
     const DeviceArray same =
         converted(std::move(made), {type_of_elements(*array_).value(), array_->dtype}, stream);
     check_writeable(*array_, "the array");

@@ -91,14 +91,6 @@ py::handle given(PyObject* value, PyObject* otherwise = Py_None) {
     return value == nullptr ? otherwise : value;
 }
 
-// Names that are never released.
-template <std::size_t count>
-std::array<PyObject*, count> interned(const std::array<const char*, count>& names) {
-    std::array<PyObject*, count> made;
-    for (std::size_t i = 0; i < count; ++i) made[i] = PyUnicode_InternFromString(names[i]);
-    return made;
-}
-
 template <Operation operation>
 PyObject* fast_reduction(PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
     static const auto names = interned(std::array{"x", "axis", "out", "keepdims", "stream"});

@@ -18,11 +18,22 @@ using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, P
 using FastStreamFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                                          PyObject* stream);
 
-// The same for a function with several keywords: the values of the arguments are behind the positional ones.
+// The same for a function or a method with several keywords: the values of the arguments are behind the
+// positional ones.
 struct Keywords {
     PyObject* names;  // a tuple; null if there are none
 };
 using FastKeywordFunction = PyObject* (*)(PyObject* const* arguments, Py_ssize_t count, Keywords keywords);
+using FastKeywordMethod = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                                        Keywords keywords);
+
+// Names of parameters, which are never released.
+template <std::size_t count>
+std::array<PyObject*, count> interned(const std::array<const char*, count>& names) {
+    std::array<PyObject*, count> made;
+    for (std::size_t i = 0; i < count; ++i) made[i] = PyUnicode_InternFromString(names[i]);
+    return made;
+}
 
 // Sets values[i] to the argument for the parameter names[i], or to null if it was left out. The first
 // `positional` may come without a name, the first `required` are never left out. False: the call is wrong.
@@ -120,6 +131,8 @@ PyObject* call_fast(PyObject* self, PyObject* const* arguments, Py_ssize_t count
         return translated([&] { return fast(self, arguments, count, stream); });
     } else if constexpr (std::is_same_v<decltype(fast), FastKeywordFunction>) {
         return translated([&] { return fast(arguments, count, {keywords}); });
+    } else if constexpr (std::is_same_v<decltype(fast), FastKeywordMethod>) {
+        return translated([&] { return fast(self, arguments, count, {keywords}); });
     } else {
         if (keywords != nullptr) return nullptr;
         return translated([&] { return fast(self, arguments, count); });

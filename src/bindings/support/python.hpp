@@ -78,7 +78,8 @@ class PythonEntry {
     PyGILState_STATE state_{};
 };
 
-// A shared owner that drops the last reference without the GIL, because that calls the runtime.
+// A shared owner that drops the last reference without the GIL, because that calls the runtime. Classes whose
+// objects often do without such a call have a method is_dropped_quickly().
 template <class T>
 class SharedOwner {
   public:
@@ -93,6 +94,9 @@ class SharedOwner {
     void reset() {
         if (!owner_) return;
         const std::shared_ptr<T> last = std::move(owner_);
+        if constexpr (requires { last->is_dropped_quickly(); }) {
+            if (last->is_dropped_quickly()) return;
+        }
         if (last.use_count() == 1 && PyGILState_Check() != 0) {
             const WithoutGil released;
             const_cast<std::shared_ptr<T>&>(last).reset();

@@ -202,7 +202,7 @@ void Device::synchronize() {
     refuse_while_captured(*this, "cudaDeviceSynchronize");
     const DeviceScope scope(*this);
     const RelaxedCapture relaxed(*this);  // captures on other devices, which the wait would invalidate
-    release_small_blocks(*this);
+    release_unused_small_blocks(*this);
     check_wait(runtime().device_synchronize(), "cudaDeviceSynchronize");
     if (has_work_.load(std::memory_order_relaxed)) {
         sweep(all);
@@ -400,6 +400,7 @@ bool Device::reclaim() {
     const auto results = std::static_pointer_cast<MemPool>(result_pool());
     if ((!has_work_.load(std::memory_order_relaxed) && !results) || !GivingBack()) return false;
     runtime().get_last_error();
+    release_small_blocks(*this);
     check_wait(runtime().device_synchronize(), "cudaDeviceSynchronize");
     sweep(all);
     if (results) results->trim(0);

@@ -194,10 +194,15 @@ std::vector<RuntimeAnswer> runtime_answers() {
     return answers;
 }
 
+const DevicePtr* known_current_device() noexcept {
+    const ThreadState& state = thread_state;
+    if (!state.scopes.empty()) return &state.scopes.back().device;
+    return state.base ? &state.base : nullptr;
+}
+
 DevicePtr current_device() {
-    if (!thread_state.scopes.empty()) return thread_state.scopes.back().device;
-    if (!thread_state.base) thread_state.base = initial_device();
-    return thread_state.base;
+    if (const DevicePtr* const known = known_current_device()) return *known;
+    return thread_state.base = initial_device();
 }
 
 StreamPtr current_stream(const DevicePtr& device) {

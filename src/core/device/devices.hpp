@@ -36,6 +36,8 @@ std::vector<RuntimeAnswer> runtime_answers();
 // The calling thread's current device: of the innermost scope, else the one last set, else the first device
 // (CUSCOPE_DEVICE names another).
 DevicePtr current_device();
+// The same without a call of a runtime: null until this thread has asked for its current device.
+const DevicePtr* known_current_device() noexcept;
 // The innermost scope's stream on the device, else its legacy default stream.
 StreamPtr current_stream(const DevicePtr& device);
 void set_current_device(const DevicePtr& device);

@@ -391,6 +391,11 @@ DeviceMemory::~DeviceMemory() {
                    [allocation = std::move(allocation_)](Runtime&) { return free_in_order(allocation); });
 }
 
+bool DeviceMemory::is_dropped_quickly() const {
+    return allocation_.kind == Kind::pooled && allocation_.owner == nullptr &&
+           allocation_.bytes <= SmallBlocks::most_bytes && allocation_.stream->small_blocks() != nullptr;
+}
+
 namespace {
 
 [[noreturn]] void not_managed() {

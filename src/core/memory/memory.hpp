@@ -116,6 +116,9 @@ class DeviceMemory final : public Memory {
     // time to finish before the memory goes back to its pool.
     void set_exported() { exported_.store(true, std::memory_order_relaxed); }
     void check_usable() const { device().check_generation(generation_, "DeviceArray"); }
+    // Will the destructor most likely give the block to the SmallBlocks of the stream, and not call the
+    // driver?
+    bool is_dropped_quickly() const;
 
     // To be called when foreign memory is kept longer than the call that it was passed to: from then on the
     // producer's stream, which may be gone, is no longer used.

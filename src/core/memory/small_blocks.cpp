@@ -9,7 +9,9 @@ namespace cuscope::core {
 namespace {
 
 // The blocks of a size that wait for an event together, at least and at most.
-constexpr std::size_t batch_of(std::size_t bytes) { return bytes <= SmallBlocks::most_bytes / 2 ? 8 : 4; }
+constexpr std::size_t batch_of(std::size_t bytes) {
+    return bytes <= SmallBlocks::most_bytes / 4 ? 16 : bytes <= SmallBlocks::most_bytes / 2 ? 8 : 4;
+}
 constexpr std::size_t most_of(std::size_t bytes) {
     return std::clamp<std::size_t>((256 << 10) / bytes, 4, 32);
 }
@@ -39,6 +41,7 @@ SmallBlocks::Block SmallBlocks::take(const Stream& stream, std::size_t bytes) {
         size->ready.swap(size->given_up);
     }
     Block block{size->ready.back(), size->since};
+    size->used = true;
     size->ready.pop_back();
     if (size->ready.empty()) size->since.reset();
     return block;
@@ -63,30 +66,47 @@ bool SmallBlocks::keep(void* pointer, std::size_t bytes, unsigned generation, st
     return true;
 }
 
-std::vector<void*> SmallBlocks::take_all(unsigned generation) {
-    std::vector<void*> all;
+template <class Which>
+std::vector<void*> SmallBlocks::take_those(unsigned generation, Which&& which) {
+    std::vector<void*> taken;
     const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
     find(0, generation);
     for (Size& size : sizes_) {
-        all.insert(all.end(), size.ready.begin(), size.ready.end());
-        all.insert(all.end(), size.given_up.begin(), size.given_up.end());
+        if (!which(size)) continue;
+        taken.insert(taken.end(), size.ready.begin(), size.ready.end());
+        taken.insert(taken.end(), size.given_up.begin(), size.given_up.end());
         size = {};
     }
-    return all;
+    return taken;
 }
 
-void release_small_blocks(Device& device) noexcept {
+std::vector<void*> SmallBlocks::take_all(unsigned generation) {
+    return take_those(generation, [](Size&) { return true; });
+}
+
+std::vector<void*> SmallBlocks::take_unused(unsigned generation) {
+    return take_those(generation, [](Size& size) { return !std::exchange(size.used, false); });
+}
+
+namespace {
+
+void release(Device& device, std::vector<void*> (SmallBlocks::*take)(unsigned)) noexcept {
     if (device.simulated()) return;
     for (const StreamPtr& stream : Stream::all_of(device)) {
         SmallBlocks* const blocks = stream->small_blocks();
         if (blocks == nullptr) continue;
         const unsigned generation = device.generation();
-        for (void* const pointer : blocks->take_all(generation)) {
+        for (void* const pointer : (blocks->*take)(generation)) {
             device.release(generation, "cudaFreeAsync", [pointer, stream](Runtime& runtime) {
                 return runtime.free_async(pointer, stream->handle());
             });
         }
     }
 }
+
+}  // namespace
+
+void release_small_blocks(Device& device) noexcept { release(device, &SmallBlocks::take_all); }
+void release_unused_small_blocks(Device& device) noexcept { release(device, &SmallBlocks::take_unused); }
 
 }  // namespace cuscope::core

@@ -31,8 +31,10 @@ class SmallBlocks {
     // Keeps a block that no other stream uses. Never waits. False: the block is not kept. The blocks that
     // make room for it are added to `displaced`.
     bool keep(void* pointer, std::size_t bytes, unsigned generation, std::vector<void*>* displaced);
-    // All blocks, which are not kept any more.
+    // All blocks, or those of sizes of which no block was handed out since the last call. They are not kept
+    // any more.
     std::vector<void*> take_all(unsigned generation);
+    std::vector<void*> take_unused(unsigned generation);
 
   private:
     static constexpr std::size_t most_sizes = 16;
@@ -42,7 +44,10 @@ class SmallBlocks {
         std::vector<void*> ready;                    // were given up before `since`
         std::shared_ptr<const RecordedEvent> since;  // null if there are none
         std::vector<void*> given_up;                 // after it
+        bool used = false;                           // a block was handed out since the last take_unused()
     };
+    template <class Which>
+    std::vector<void*> take_those(unsigned generation, Which&& which);
     // Null if no block has this size.
     Size* find(std::size_t bytes, unsigned generation);
 
@@ -54,5 +59,8 @@ class SmallBlocks {
 
 // Frees the blocks of all streams of the device, in stream order.
 void release_small_blocks(Device& device) noexcept;
+// The same for sizes that no array has asked for since the last call. A loop that synchronizes in each round
+// keeps its blocks.
+void release_unused_small_blocks(Device& device) noexcept;
 
 }  // namespace cuscope::core

@@ -1,7 +1,9 @@
 // Launches and their attributes, attributes of streams and functions, and occupancy.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "cuda/calls/printing.hpp"
@@ -54,11 +56,30 @@ class NativeConfig {
 DriverFunction<CUresult (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                             CUstream, void**, void**)>
     launch_plainly("cuLaunchKernel", 4000);
+DriverFunction<CUresult (*)(const CUlaunchConfig*, CUfunction, void**, void**)> launch_with_attributes(
+    "cuLaunchKernelEx", 11060);
+
+// The driver's attributes are the library's.
+static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute) &&
+              offsetof(CUlaunchAttribute, id) == offsetof(cudaLaunchAttribute, id) &&
+              offsetof(CUlaunchAttribute, value) == offsetof(cudaLaunchAttribute, val));
+
+CUlaunchConfig driver_config(const cudaLaunchConfig_t& config) {
+    return {config.gridDim.x,
+            config.gridDim.y,
+            config.gridDim.z,
+            config.blockDim.x,
+            config.blockDim.y,
+            config.blockDim.z,
+            static_cast<unsigned>(config.dynamicSmemBytes),
+            config.stream,
+            reinterpret_cast<CUlaunchAttribute*>(config.attrs),
+            config.numAttrs};
+}
 
 // True without attributes, as in most launches.
 bool is_plain(const LaunchConfig& config) {
-    return config.attributes.empty() && !config.cooperative && config.cluster.x == 0 &&
-           config.dynamic_shared_bytes <= std::numeric_limits<unsigned>::max();
+    return config.attributes.empty() && !config.cooperative && config.cluster.x == 0;
 }
 
 }  // namespace
@@ -66,11 +87,25 @@ bool is_plain(const LaunchConfig& config) {
 Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
     const PrintCapture capture;  // a launch makes the driver write earlier printf output
     const StreamUse use(native(config.stream));
-    if (is_plain(config) && !is_default(config.stream) && kernel != nullptr) {
-        const auto status = driver_call(
-            launch_plainly, reinterpret_cast<CUfunction>(native(kernel)), config.grid.x, config.grid.y,
-            config.grid.z, config.block.x, config.block.y, config.block.z,
-            static_cast<unsigned>(config.dynamic_shared_bytes), native(config.stream), arguments, nullptr);
+    // The driver's launches have 32 bits for the size of dynamic shared memory. In a default stream, the
+    // driver takes the thread's current context, as the library does, and refuses the call if there is none.
+    // While anything is captured, only plain launches in other streams leave out the library, because a
+    // capture error of the driver does not become the library's last error.
+    const bool usual = is_plain(config) && !is_default(config.stream);
+    if (kernel != nullptr && config.dynamic_shared_bytes <= std::numeric_limits<unsigned>::max() &&
+        (usual || captures_underway == 0)) {
+        auto* const in_driver = reinterpret_cast<CUfunction>(native(kernel));
+        std::optional<Status> status;
+        if (is_plain(config)) {
+            status = driver_call(launch_plainly, in_driver, config.grid.x, config.grid.y, config.grid.z,
+                                 config.block.x, config.block.y, config.block.z,
+                                 static_cast<unsigned>(config.dynamic_shared_bytes), native(config.stream),
+                                 arguments, nullptr);
+        } else {
+            const NativeConfig configured(config);
+            const CUlaunchConfig of_driver = driver_config(configured.real);
+            status = driver_call(launch_with_attributes, &of_driver, in_driver, arguments, nullptr);
+        }
         if (status) return answered(*status);
     }
     return make([&] {

@@ -106,7 +106,7 @@ Status CudaRuntime::event_destroy(EventHandle event) {
 
 Status CudaRuntime::event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) {
     const StreamUse use(native(stream));
-    if (flags == 0 && !is_default(stream)) {
+    if (flags == 0 && (!is_default(stream) || captures_underway == 0)) {
         if (const auto status = driver_call(event_record, native(event), native(stream)))
             return answered(*status);
     }
