@@ -348,15 +348,25 @@ Status Compilation::diagnose(const std::string& registration, const std::string&
     return fail(Status::invalid_source, clean_log(answer.ok() || !known ? log : answer.output, headers_));
 }
 
-// Compiles the functions that instrumented code calls.
+// Compiles the functions that instrumented code calls. They are the same for all kernels, so they are kept.
 Status Compilation::build_hooks(std::string* object) {
     *object = directory_->path() + "/hooks.o";
     std::vector<std::string> arguments{compiler_.path, "-std=c++17", "-DCUSCOPE_COUNTED", "-I" + headers_};
     for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
-    arguments.insert(arguments.end(), {"-c", headers_ + "/cuscope_simt/counting/hooks.cpp", "-o", *object});
+    arguments.insert(arguments.end(), {"-c", headers_ + "/cuscope_simt/counting/hooks.cpp", "-o"});
+    std::string hooks_key = headers_digest(headers_);
+    for (const std::string& word : arguments) hooks_key.append("\n").append(word);
+    hooks_key.append("\n").append(compiler_.version);
+    if (const std::optional<CompileResult> kept = request_.use_cache ? cache_load(hooks_key) : std::nullopt;
+        kept && write_file(*object, kept->image))
+        return Status::success;
+    arguments.push_back(*object);
     const CommandResult answer = execute(arguments);
     if (const Status status = unfinished(answer); status != Status::success) return status;
-    return answer.ok() ? Status::success : fail(Status::invalid_source, answer.output);
+    if (!answer.ok()) return fail(Status::invalid_source, answer.output);
+    if (CompileResult hooks; request_.use_cache && read_file(*object, &hooks.image))
+        cache_store(hooks_key, hooks);
+    return Status::success;
 }
 
 // Maps the names of files in the image's line table. A folder with only system headers (the preprocessor
