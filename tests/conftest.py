@@ -134,8 +134,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("own_process")
 
 
-def pytest_collection_finish() -> None:
-    # Tests that collect garbage would go through all objects that pytest keeps of thousands of tests, each time.
+@pytest.fixture(scope="module", autouse=True)
+def freeze_older_objects() -> None:
+    """Tests that collect garbage would go through all objects of pytest and of earlier files, each time."""
     gc.collect()
     gc.freeze()
 

@@ -219,6 +219,15 @@ def test_line_of_a_users_header_is_named(device, compiler):
     assert "in mine.h:4" in said
 
 
+def test_line_of_a_header_that_cuscope_writes_is_not_named(device, compiler):
+    source = KERNEL.format(statement="x[0] = thrust::plus<int>()(x[0], x[far << 14])")
+
+    said = message_of("#include <thrust/functional.h>\n" + source)
+
+    assert "block (1,0,0), thread (5,0,0)" in said
+    assert "thrust" not in said
+
+
 def test_line_is_named_where_the_image_comes_from_the_cache(device, compiler, monkeypatch, tmp_path):
     monkeypatch.setenv("CUSCOPE_CACHE_DIR", str(tmp_path))
     source = KERNEL.format(statement="x[0] = inlined(x, far << 14)")

@@ -219,6 +219,16 @@ def test_other_keys_are_refused(device, key):
         cs.zeros(4)[key]
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+def test_fills_of_any_length_set_every_element_and_no_other(device, dtype):
+    for count in (1, 2, 63, 64, 65, 4095, 4096, 4097, 8193, 30001):
+        x = cs.full(count + 2, 1, dtype)
+
+        x[1:-1].fill(77)
+
+        assert x.to_host().tolist() == [1, *[77] * count, 1]
+
+
 def test_assignment_of_a_scalar_fills(device):
     x = cs.zeros(5, np.float64)
     x[1:3] = 2.5

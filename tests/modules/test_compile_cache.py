@@ -38,6 +38,18 @@ def test_second_compilation_is_taken_from_the_cache(device, cache):
     assert files(cache)
 
 
+@pytest.mark.parametrize(
+    "header", ["cublas_v2.h", "cuda_profiler_api.h", "thrust/device_vector.h", "helper_cuda.h"]
+)
+def test_sources_with_headers_of_host_libraries_are_cached(device, cache, header):
+    source = f"#include <{header}>\n{SOURCE}"
+
+    first, second = cs.Module(source), cs.Module(source)
+
+    assert (first.cached, second.cached) == (False, True)
+    assert answer(second) == 47
+
+
 @pytest.mark.parametrize(("source", "options"), [(SOURCE + "__device__ int x;", []), (SOURCE, ["-DX=1"])])
 def test_inputs_that_change_the_result_change_the_entry(device, cache, source, options):
     cs.Module(SOURCE)

@@ -39,9 +39,10 @@ constexpr unsigned most_parameter_bytes = 32764;
 constexpr std::uint64_t most_shared_bytes = 48 << 10;
 
 // Folders in the directory of a compilation. They hold headers that stand in for the headers of host
-// libraries.
-constexpr const char* library_folder = "/libraries/";
-constexpr const char* missing_folder = "/missing/";
+// libraries. The compiler gets their names relative to the folder of the source, because the key in the cache
+// is made from the preprocessed source, which names all included files.
+constexpr const char* library_folder = "/libraries";
+constexpr const char* missing_folder = "/missing";
 
 // The result depends on the text of cuscope's own headers as much as on the source.
 std::string headers_digest(const std::string& directory) {
@@ -126,7 +127,10 @@ class Compilation {
           options_(std::move(options)),
           compiler_(std::move(compiler)),
           headers_(std::move(headers)),
-          limit_(limit) {}
+          limit_(limit),
+          includes_(request.source.find("include") != std::string::npos ||
+                    std::find(options_.preprocessor.begin(), options_.preprocessor.end(), "-include") !=
+                        options_.preprocessor.end()) {}
 
     Status run(CompileResult* result);
 
@@ -159,6 +163,7 @@ class Compilation {
     HostCompiler compiler_;
     std::string headers_;
     CompileLimit limit_;
+    bool includes_;                     // may the source include a header?
     std::unique_ptr<Watcher> watcher_;  // destroyed after the directory
     std::unique_ptr<TemporaryDirectory> directory_;
     std::string source_directory_;  // only the user's source and headers
@@ -203,13 +208,10 @@ Status Compilation::prepare() {
         if (!write_file(source_directory_ + "/" + name, text))
             return fail(Status::operating_system, "cannot write the header '" + name + "'");
     }
-    for (const auto& [folder, headers] : {std::pair(library_folder, &host_library_headers()),
-                                          std::pair(missing_folder, &missing_host_headers())}) {
-        for (const auto& [name, text] : *headers) {
-            if (!write_file(directory_->path() + folder + name, text))
-                return fail(Status::operating_system, "cannot write to " + directory_->path());
-        }
-    }
+    // These are more than a hundred files. A source without #include does not need them.
+    if (includes_ && (!write_files(directory_->path() + library_folder, host_library_headers()) ||
+                      !write_files(directory_->path() + missing_folder, missing_host_headers())))
+        return fail(Status::operating_system, "cannot write to " + directory_->path());
     // If the name can be used, the file gets it: then the compiler shows its lines. Else #line gives the
     // name.
     std::string text = with_space_behind_linkage(request_.source);
@@ -250,7 +252,7 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     if (may_use(request_, {"std"}))
         arguments.insert(arguments.end(), {"-include", "cuscope_simt/standard_library.h"});
     arguments.push_back("-I" + headers_ + "/cuscope_simt/compat");
-    arguments.push_back("-I" + directory_->path() + library_folder);
+    arguments.push_back(std::string("-I..") + library_folder);
     arguments.insert(arguments.end(), options_.preprocessor.begin(), options_.preprocessor.end());
     for (const std::string& path : request_.include_paths) {
         std::error_code error;
@@ -263,7 +265,7 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     const Toolkit toolkit = find_toolkit();
     if (!toolkit.standard_library.empty())
         arguments.insert(arguments.end(), {"-isystem", toolkit.standard_library});
-    arguments.insert(arguments.end(), {"-idirafter", directory_->path() + missing_folder});
+    arguments.insert(arguments.end(), {"-idirafter", std::string("..") + missing_folder});
     if (!toolkit.curand_kernel.empty())
         arguments.push_back("-DCUSCOPE_CURAND_KERNEL=\"" + toolkit.curand_kernel + "\"");
     if (!options_.warnings) arguments.push_back("-w");
@@ -346,15 +348,25 @@ Status Compilation::diagnose(const std::string& registration, const std::string&
     return fail(Status::invalid_source, clean_log(answer.ok() || !known ? log : answer.output, headers_));
 }
 
-// Compiles the functions that instrumented code calls.
+// Compiles the functions that instrumented code calls. They are the same for all kernels, so they are kept.
 Status Compilation::build_hooks(std::string* object) {
     *object = directory_->path() + "/hooks.o";
     std::vector<std::string> arguments{compiler_.path, "-std=c++17", "-DCUSCOPE_COUNTED", "-I" + headers_};
     for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
-    arguments.insert(arguments.end(), {"-c", headers_ + "/cuscope_simt/counting/hooks.cpp", "-o", *object});
+    arguments.insert(arguments.end(), {"-c", headers_ + "/cuscope_simt/counting/hooks.cpp", "-o"});
+    std::string hooks_key = headers_digest(headers_);
+    for (const std::string& word : arguments) hooks_key.append("\n").append(word);
+    hooks_key.append("\n").append(compiler_.version);
+    if (const std::optional<CompileResult> kept = request_.use_cache ? cache_load(hooks_key) : std::nullopt;
+        kept && write_file(*object, kept->image))
+        return Status::success;
+    arguments.push_back(*object);
     const CommandResult answer = execute(arguments);
     if (const Status status = unfinished(answer); status != Status::success) return status;
-    return answer.ok() ? Status::success : fail(Status::invalid_source, answer.output);
+    if (!answer.ok()) return fail(Status::invalid_source, answer.output);
+    if (CompileResult hooks; request_.use_cache && read_file(*object, &hooks.image))
+        cache_store(hooks_key, hooks);
+    return Status::success;
 }
 
 // Maps the names of files in the image's line table. A folder with only system headers (the preprocessor
@@ -380,7 +392,9 @@ std::vector<std::string> Compilation::file_name_flags(const std::string& preproc
             users = users || !system;
         }
     folders[headers_] = false;
-    std::vector<std::string> flags{"-fdebug-prefix-map=" + directory_->path() + "=/cuscope"};
+    std::vector<std::string> flags{
+        "-fdebug-prefix-map=" + directory_->path() + "=/cuscope",
+        "-fdebug-prefix-map=.." + std::string(library_folder) + "=" + std::string(foreign_folder)};
     for (const auto& [folder, users] : folders)
         if (!users && !folder.empty() && folder.find('=') == std::string::npos)
             flags.push_back("-fdebug-prefix-map=" + folder + "=" + std::string(foreign_folder));
@@ -505,9 +519,6 @@ Status Compilation::run(CompileResult* result) {
     // The cache key of a source without #include comes from its own text; that of any other source from the
     // preprocessed text.
     std::string cache_key = key();
-    const bool includes = request_.source.find("include") != std::string::npos ||
-                          std::find(options_.preprocessor.begin(), options_.preprocessor.end(), "-include") !=
-                              options_.preprocessor.end();
     const auto look_up = [&] {
         if (!request_.use_cache) return false;
         std::optional<CompileResult> found = cache_load(cache_key);
@@ -529,7 +540,7 @@ Status Compilation::run(CompileResult* result) {
         result->log = log_;
         return status;
     };
-    if (!includes) {
+    if (!includes_) {
         cache_key += "source " + request_.source;
         const Status status = look_up_or_claim();
         if (status != Status::success || result->cached) return status;
@@ -537,7 +548,7 @@ Status Compilation::run(CompileResult* result) {
     if (const Status status = prepare(); status != Status::success) return failed(status);
     std::string preprocessed;
     if (const Status status = preprocess(&preprocessed); status != Status::success) return failed(status);
-    if (includes) {
+    if (includes_) {
         cache_key += "preprocessed " + hex(sha256(preprocessed));
         const Status status = look_up_or_claim();
         if (status != Status::success || result->cached) return status;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <system_error>
 
@@ -115,6 +116,23 @@ bool write_file(const std::string& path, const std::string& text) {
     std::ofstream file(path, std::ios::binary);
     file.write(text.data(), static_cast<std::streamsize>(text.size()));
     return static_cast<bool>(file.flush());
+}
+
+bool write_files(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files) {
+    std::map<std::string_view, std::string> written;  // the first file with each text
+    for (const auto& [name, text] : files) {
+        const std::string path = folder + "/" + name;
+        const auto [first, is_new] = written.try_emplace(text, path);
+        if (!is_new) {
+            // To make a file takes ext4 0.3 ms, a link to a file is ten times as quick.
+            std::error_code error;
+            fs::create_directories(fs::path(path).parent_path(), error);
+            fs::create_hard_link(first->second, path, error);
+            if (!error) continue;
+        }
+        if (!write_file(path, text)) return false;
+    }
+    return true;
 }
 
 bool read_file(const std::string& path, std::string* text) {

@@ -4,6 +4,8 @@
 #include <sys/types.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/private_descriptor.hpp"
 
@@ -31,6 +33,8 @@ void remove_abandoned_directories() noexcept;
 
 // Makes the directories that the path needs. False if the file cannot be written.
 bool write_file(const std::string& path, const std::string& text);
+// The same for many files in one folder, given as names and texts.
+bool write_files(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files);
 bool read_file(const std::string& path, std::string* text);
 
 }  // namespace cuscope::simt
