@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import warnings
 from pathlib import Path
@@ -10,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from .. import _core
+from .._wheels import wheel_folders
 from . import ranges
 from .records import spans_of_parts
 from .trace import Trace
@@ -67,7 +67,7 @@ class trace:  # noqa: N801 - used like a function
         self._running: list[tuple[Any, Trace]] = []
 
     def __enter__(self) -> Trace:
-        _core.set_wheel_folders(_wheel_folders())
+        _core.set_wheel_folders(wheel_folders())
         recorder = _core.Recorder(self._limit)
         recorder.start()
         try:
@@ -93,15 +93,6 @@ class trace:  # noqa: N801 - used like a function
             spans, about = spans_of_parts(recorder.parts(), _core.activity_names())
             devices = {device.name: _about(device) for device in recorder.devices()}
             Trace.__init__(made, spans, devices=devices, **about)
-
-
-def _wheel_folders() -> list[str]:
-    """The folders in which NVIDIA's wheels, such as nvidia-cuda-cupti, have their libraries."""
-    try:
-        nvidia = importlib.util.find_spec("nvidia")
-    except (ImportError, ValueError):  # a module of another kind has this name
-        return []
-    return list(nvidia.submodule_search_locations or ()) if nvidia is not None else []
 
 
 def _warn(problems: dict[str, str]) -> None:
