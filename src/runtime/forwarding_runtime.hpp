@@ -26,7 +26,7 @@ class ForwardingRuntime : public Runtime {
     void shut_down() noexcept override { under_->shut_down(); }
     std::int64_t trace_clock_ns() override { return under_->trace_clock_ns(); }
     WorkRecording set_recorder(ActivityRecorder* recorder) override { return under_->set_recorder(recorder); }
-    void flush_records(bool last) override { under_->flush_records(last); }
+    std::string flush_records(bool last) override { return under_->flush_records(last); }
     bool call_begins(const StreamHandle* stream) override { return under_->call_begins(stream); }
     void call_ends() override { under_->call_ends(); }
 

@@ -53,9 +53,9 @@ class Runtime {
     // Hands records of the work that ends from now on to the recorder; null: no more. The recorder lives
     // until then. Returns where the records come from.
     virtual WorkRecording set_recorder(ActivityRecorder* recorder) = 0;
-    // Returns when the records of all work that has ended were handed over. `last`: no more records are
-    // wanted.
-    virtual void flush_records(bool last) = 0;
+    // Returns when the records of all work that has ended were handed over, or why that was not possible.
+    // `last`: no more records are wanted.
+    virtual std::string flush_records(bool last) = 0;
     // Work that this thread gives to a device until call_ends() belongs to the call that call_context() has.
     // `stream`: the stream of the call; null: it has none, or the legacy default stream. False: call_ends()
     // need not be called.

@@ -68,8 +68,8 @@ WorkRecording TracingRuntime::start(std::shared_ptr<ActivityLog> log) {
     return under().set_recorder(&recorder_);
 }
 
-bool TracingRuntime::stop(const std::shared_ptr<ActivityLog>& log) {
-    under().flush_records(recorder_.is_last(log));
+bool TracingRuntime::stop(const std::shared_ptr<ActivityLog>& log, std::string* problem) {
+    *problem = under().flush_records(recorder_.is_last(log));
     const bool last = recorder_.stop(log);
     if (last) under().set_recorder(nullptr);
     return last;

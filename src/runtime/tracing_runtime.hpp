@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "runtime/activity.hpp"
@@ -22,8 +23,9 @@ class TracingRuntime final : public ForwardingRuntime {
 
     // Returns where the records of work come from.
     WorkRecording start(std::shared_ptr<ActivityLog> log);
-    // The records of work that has ended are in the log when this returns. True if no other trace runs.
-    bool stop(const std::shared_ptr<ActivityLog>& log);
+    // The records of work that has ended are in the log when this returns; otherwise *problem says why not.
+    // True if no other trace runs.
+    bool stop(const std::shared_ptr<ActivityLog>& log, std::string* problem);
 
     void add_range(const HostRecord& record) { recorder_.add(record); }
     std::int64_t now_ns() { return under().trace_clock_ns(); }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 typedef void (*Request)(uint8_t** buffer, size_t* size, size_t* most);
+typedef void (*Callback)(void* data, int domain, uint32_t id, const void* about);
 typedef void (*Complete)(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -14,11 +15,10 @@ static Complete complete;
 static uint64_t (*timestamp)(void);
 static uint8_t* buffer;
 static size_t capacity, valid, dropped;
-static int subscribed, enabled[64], apis, forced;
+static int subscribed, enabled[64], callbacks, forced;
+static Callback callback;
 static struct { char name[64]; int result; } refusals[8];
 static int refusal_count;
-static __thread uint64_t pushed[16];
-static __thread int depth;
 
 /* ---- for the test */
 
@@ -59,17 +59,25 @@ void fake_deliver(void) {
     if (full != NULL) complete(NULL, 0, full, capacity, bytes);
 }
 
-uint64_t fake_pushed(void) { return depth > 0 ? pushed[depth - 1] : 0; }
-int fake_depth(void) { return depth; }
 int fake_subscribed(void) { return subscribed; }
 int fake_enabled(int kind) { return enabled[kind]; }
-int fake_apis(void) { return apis; }
+int fake_callbacks(void) { return callbacks; }
 int fake_forced(void) { return forced; }
 uint64_t fake_timestamp(void) { return timestamp(); }
 
-/* Called within a call that is traced. The test sets it. */
-static void (*in_call)(uint64_t id);
-void fake_on_call(void (*function)(uint64_t id)) { in_call = function; }
+/* The begin and the end of a call of cuLaunchKernel on this thread. */
+void fake_launch(uint32_t correlation) {
+    struct {
+        int site;
+        const void* others[5];
+        uint32_t context;
+        void* data;
+        uint32_t correlation;
+    } about = {0};
+    about.correlation = correlation;
+    if (subscribed == 0) return;
+    for (about.site = 0; about.site <= 1; ++about.site) callback(NULL, 1, 307, &about);
+}
 
 /* ---- CUPTI's functions */
 
@@ -87,11 +95,12 @@ int cuptiGetResultString(int result, const char** text) {
     *text = result == 39 ? "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED" : "CUPTI_ERROR_FAKE";
     return 0;
 }
-int cuptiSubscribe(void** subscriber, void* callback, void* data) {
-    (void)callback, (void)data;
+int cuptiSubscribe(void** subscriber, Callback on_call, void* data) {
+    (void)data;
     const int result = answer("cuptiSubscribe");
     if (result != 0) return result;
     *subscriber = &subscribed;
+    callback = on_call;
     ++subscribed;
     return 0;
 }
@@ -101,14 +110,15 @@ struct parameters {
     char* other;
     size_t other_size;
 };
-int cuptiSubscribe_v2(void** subscriber, void* callback, void* data, struct parameters* about) {
+int cuptiSubscribe_v2(void** subscriber, Callback on_call, void* data, struct parameters* about) {
     const int result = answer("cuptiSubscribe");
     if (result == 39) snprintf(about->other, about->other_size, "a profiler");
-    return result != 0 ? result : cuptiSubscribe(subscriber, callback, data);
+    return result != 0 ? result : cuptiSubscribe(subscriber, on_call, data);
 }
 int cuptiUnsubscribe(void* subscriber) {
     (void)subscriber;
     --subscribed;
+    callbacks = 0;
     return 0;
 }
 int cuptiActivityEnable(int kind) {
@@ -120,12 +130,12 @@ int cuptiActivityDisable(int kind) {
     enabled[kind] = 0;
     return 0;
 }
-int cuptiActivityEnableDriverApi(uint32_t id, uint8_t enable) {
-    (void)id;
-    apis += enable ? 1 : -1;
-    return 0;
+int cuptiEnableCallback(uint32_t enable, void* subscriber, int domain, uint32_t id) {
+    (void)subscriber, (void)domain, (void)id;
+    const int result = answer("cuptiEnableCallback");
+    if (result == 0) callbacks += enable ? 1 : -1;
+    return result;
 }
-int cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t enable) { return cuptiActivityEnableDriverApi(id, enable); }
 int cuptiActivityRegisterCallbacks(Request on_request, Complete on_complete) {
     request = on_request;
     complete = on_complete;
@@ -156,17 +166,5 @@ int cuptiActivityGetNumDroppedRecords(void* context, uint32_t stream, size_t* co
     (void)context, (void)stream;
     *count = dropped;
     dropped = 0;
-    return 0;
-}
-int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id) {
-    (void)kind;
-    pushed[depth++] = id;
-    if (in_call != NULL) in_call(id);
-    return 0;
-}
-int cuptiActivityPopExternalCorrelationId(int kind, uint64_t* last) {
-    (void)kind;
-    if (depth == 0) return 18;
-    *last = pushed[--depth];
     return 0;
 }

@@ -9,6 +9,7 @@ import ctypes
 import os
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,7 @@ from cuscope import _core
 from cuscope.tracing.records import spans_of_parts
 from cuscope.tracing.trace import Trace
 
-KERNEL, COPY, MEMSET, PEER_COPY, CORRELATION = 10, 1, 2, 22, 39
-_CUSTOM = 3
+KERNEL, COPY, MEMSET, PEER_COPY = 10, 1, 2, 22
 
 # The layouts of CUPTI 13, up to the last field that is of interest, in the order of cupti_activity.h.
 _IDS = [("device", "u4"), ("context", "u4"), ("stream", "u4")]
@@ -43,7 +43,6 @@ _LAYOUTS = {
         ("start", "u8"), ("end", "u8"), *_IDS, ("devices", "V16"), ("correlation", "u4"), ("reserved", "u8"),
         ("graph_node", "u8"),
     ],
-    CORRELATION: [("kind", "u4"), ("external_kind", "u4"), ("id", "u8"), ("correlation", "u4"), ("reserved", "u4")],
 }  # fmt: skip
 MORE = 64  # bytes that a later version appends
 
@@ -57,7 +56,7 @@ def _compile() -> ctypes.CDLL:
     )
     os.environ["CUSCOPE_CUPTI"] = str(library)
     fake = ctypes.CDLL(str(library))
-    fake.fake_timestamp.restype = fake.fake_pushed.restype = ctypes.c_uint64
+    fake.fake_timestamp.restype = ctypes.c_uint64
     return fake
 
 
@@ -82,17 +81,13 @@ def record(kind: int, **fields) -> None:
     fake.fake_record(data, ctypes.c_size_t(len(data)))
 
 
-_on_call = ctypes.CFUNCTYPE(None, ctypes.c_uint64)
-_wanted: list[int] = []
+_this_thread = threading.local()
 
 
-@_on_call
-def _called(call: int) -> None:
-    if _wanted:
-        record(CORRELATION, external_kind=_CUSTOM, id=call, correlation=_wanted.pop(0))
-
-
-fake.fake_on_call(_called)
+def _launch() -> None:
+    """Within a traced call: what the driver tells CUPTI."""
+    if correlation := getattr(_this_thread, "correlation", 0):
+        fake.fake_launch(correlation)
 
 
 class Traced:
@@ -100,7 +95,7 @@ class Traced:
 
     def __init__(self) -> None:
         _core.contract("cuda")  # defines the methods
-        self._contract = _core.TracedContract("cuda")
+        self._contract = _core.TracedContract("cuda", _launch)
         self.calls = self._contract.contract()
 
     def start(self, most_bytes: int = 1 << 24) -> None:
@@ -114,8 +109,9 @@ class Traced:
 
     def call(self, correlation: int) -> None:
         """A call of the host that CUPTI gives this number."""
-        _wanted.append(correlation)
+        _this_thread.correlation = correlation
         self.calls.memset(0, 0, 4)
+        _this_thread.correlation = 0
 
     def times(self, start: int, end: int) -> dict[str, int]:
         """Times of a record, in nanoseconds since the trace began."""

@@ -66,18 +66,22 @@ for span in work(t.stop()):
     )
 
 
-def test_work_may_be_told_before_its_call(with_fake):
+def test_work_of_other_libraries_has_no_call(with_fake):
     assert (
         with_fake("""
 t = Traced()
 t.start()
-record(KERNEL, **t.times(100, 200), correlation=8, name="late")
-fake.fake_deliver()
-t.call(8)
+t.call(7)
+fake.fake_launch(8)  # outside of a traced call
+record(KERNEL, **t.times(100, 200), correlation=7, name="own")
+record(KERNEL, **t.times(300, 400), correlation=8, name="foreign")
 trace = t.stop()
 print(work(trace)["call"] >= 0)
+t.start()
+record(KERNEL, **t.times(100, 200), correlation=7, name="of a call in an earlier trace")
+print(work(t.stop())["call"] >= 0)
 """)
-        == "[ True]\n"
+        == "[ True False]\n[False]\n"
     )
 
 
@@ -170,7 +174,7 @@ print(work(t.stop())["name"])
 def test_cupti_is_on_only_while_a_trace_runs(with_fake):
     assert with_fake("""
 def state():
-    return fake.fake_subscribed(), fake.fake_enabled(KERNEL), fake.fake_enabled(CORRELATION), fake.fake_apis() > 0
+    return fake.fake_subscribed(), fake.fake_enabled(KERNEL), fake.fake_callbacks() > 0
 
 t = Traced()
 t.calls.memset(0, 0, 4)
@@ -183,9 +187,9 @@ t.stop()
 print(state())
 t.part = outer
 t.stop()
-print(state(), fake.fake_apis(), fake.fake_depth(), fake.fake_forced() > 0)
+print(state(), fake.fake_forced() > 0)
 """) == (
-        "(0, 0, 0, False)\n(1, 1, 1, True)\n(1, 1, 1, True)\n(0, 0, 0, False) 0 0 True\n"
+        "(0, 0, False)\n(1, 1, True)\n(1, 1, True)\n(0, 0, False) True\n"
     )  # fmt: skip
 
 
@@ -195,7 +199,7 @@ def test_a_process_without_traces_does_not_load_it(with_fake):
 import cuscope as cs
 with cs.Device("host:0"), cs.trace():
     cs.zeros(10).to_host()
-print(fake.fake_subscribed(), fake.fake_apis())
+print(fake.fake_subscribed(), fake.fake_callbacks())
 """)
         == "0 0\n"
     )
@@ -225,10 +229,24 @@ t = Traced()
 t.start()
 trace = t.stop()
 print(*trace.notes)
-print(fake.fake_subscribed(), fake.fake_apis())
+print(fake.fake_subscribed(), fake.fake_callbacks())
 """)
-    assert "refused CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: CUPTI_ERROR_FAKE (14)" in out
+    assert "refused CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: CUPTI_ERROR_FAKE (14)" in out
     assert out.endswith("\n0 0\n")
+
+
+@pytest.mark.parametrize(("result", "source"), [(1, "cupti"), (14, "calls")])
+def test_calls_that_this_version_of_cupti_does_not_know_are_left_out(with_fake, result, source):
+    out = with_fake(f"""
+refuse("cuptiEnableCallback", {result})
+t = Traced()
+t.start()
+t.call(1)
+trace = t.stop()
+print(trace.source, *trace.notes)
+""")
+    assert out.startswith(source)
+    assert ("refused cuptiEnableCallback: CUPTI_ERROR_FAKE (14)" in out) == (source == "calls")
 
 
 @pytest.mark.skipif(

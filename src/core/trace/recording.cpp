@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 #include <vector>
 
 #include "core/device/devices.hpp"
@@ -97,7 +98,10 @@ void Recording::stop() {
     for (auto& [kind, part] : parts_) {
         TracingRuntime& runtime = *traced().runtimes.at(kind);
         part.end_ns = runtime.now_ns();
-        if (!runtime.stop(part.log)) continue;
+        std::string problem;
+        const bool last = runtime.stop(part.log, &problem);
+        if (part.work.problem.empty()) part.work.problem = std::move(problem);
+        if (!last) continue;
         for (const DevicePtr& device : used) {
             if (device->kind() == kind) device->call_through(nullptr);
         }

@@ -41,19 +41,22 @@ std::uint64_t id_of_stream(StreamHandle stream) {
     }
     unsigned long long id = 0;
     const StreamUse use(native(stream));
+    if (is_captured(native(stream))) return 0;
     if (driver_call(stream_get_id, native(stream), &id) != Status::success) return 0;
     known[next] = {now, device, stream, id};
     next = (next + 1) % most_known;
     return id;
 }
 
-StreamRecord describe_stream(StreamHandle stream, std::uint64_t id) {
+std::optional<StreamRecord> describe_stream(StreamHandle stream, std::uint64_t id) {
     StreamRecord record;
     record.id = id;
     record.device = index_of_name("cuda:" + std::to_string(current_device()));
     record.legacy = stream == nullptr || stream == stream_legacy;
     record.per_thread = stream == stream_per_thread;
+    if (record.legacy) return record;  // blocking, of priority 0
     const StreamUse use(native(stream));
+    if (is_captured(native(stream))) return std::nullopt;
     unsigned flags = 0;
     if (driver_call(stream_get_flags, native(stream), &flags) == Status::success)
         record.blocking = (flags & cudaStreamNonBlocking) == 0;

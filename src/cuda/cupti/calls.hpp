@@ -1,5 +1,6 @@
 // What CUPTI's records do not tell about the call behind a piece of work: its number in the trace, the
-// stream, the name that an operation gives its work. CUPTI hands the place of an entry back with the work.
+// stream, the name that an operation gives its work. CUPTI numbers each call that gives work to a device, and
+// the records of the work have this number, the correlation.
 #pragma once
 
 #include <array>
@@ -15,24 +16,28 @@ struct CallOfWork {
     std::uint32_t name = 0;    // in place of the kernel's, as an index into activity_names()
 };
 
-// Threads add entries without a lock. The latest 2^20 entries are kept, in 32 MiB; CUPTI hands places back
-// long before.
+// Threads add entries without a lock: CUPTI gives no two calls the same correlation. The entries of the
+// latest 2^20 correlations are kept, in 32 MiB; the records of their work come long before.
 class Calls {
   public:
-    // The place of a new entry, never 0.
-    std::uint64_t add(const CallOfWork& call);
-    // Nothing if there is no such entry.
-    std::optional<CallOfWork> find(std::uint64_t place) const;
+    void add(std::uint32_t correlation, const CallOfWork& call);
+    // Nothing if no such call was added since clear().
+    std::optional<CallOfWork> find(std::uint32_t correlation) const;
+    void clear() { generation_.fetch_add(1, std::memory_order_relaxed); }
 
   private:
     static constexpr std::uint64_t in_block = 1 << 12, most_blocks = 1 << 8;
     struct Entry {
-        std::atomic<std::uint64_t> place{0};  // written last
+        std::atomic<std::uint64_t> key{0};  // written last
         CallOfWork call;
     };
     using Block = std::array<Entry, in_block>;
 
-    std::atomic<std::uint64_t> next_{0};
+    std::uint64_t key(std::uint32_t correlation) const {
+        return std::uint64_t{generation_.load(std::memory_order_relaxed)} << 32 | correlation;
+    }
+
+    std::atomic<std::uint32_t> generation_{1};
     std::array<std::atomic<Block*>, most_blocks> blocks_{};  // allocated at their first use and kept
 };
 

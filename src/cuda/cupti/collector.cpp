@@ -10,8 +10,6 @@
 namespace cuscope::cuda::cupti {
 namespace {
 
-constexpr std::size_t most_waiting = 1 << 18;  // of other libraries: more of them are handed over early
-
 std::uint32_t device_name(std::uint32_t device) { return index_of_name("cuda:" + std::to_string(device)); }
 
 std::array<std::uint32_t, 3> sizes(const std::int32_t (&size)[3]) {
@@ -73,12 +71,6 @@ void Collector::take(const void* record) {
             return take_copy(*static_cast<const PeerCopyLayout*>(record));
         case Kind::memset:
             return take_memset(record);
-        case Kind::external_correlation: {
-            const auto& link = *static_cast<const ExternalCorrelationLayout*>(record);
-            if (link.external_kind != custom_correlation) return;
-            if (const auto call = calls_.find(link.id)) calls_of_[link.correlation] = *call;
-            return;
-        }
         default:
             return;
     }
@@ -121,7 +113,9 @@ void Collector::take_memset(const void* record) {
 void Collector::add(Work work) {
     if (work.record.start == 0 || work.record.end == 0) return;  // it has not ended
     work.record.number = next_activity_number();
-    waiting_.push_back(work);
+    complete(work);
+    if (work.of_graph) note_node(work);
+    taken_.push_back(work.record);
 }
 
 std::uint32_t Collector::name_of_kernel(const char* mangled) {
@@ -141,7 +135,9 @@ bool Collector::knows_stream(std::uint64_t id) {
     return known_streams_.contains(id);
 }
 
-void Collector::complete(Work& work, const CallOfWork& call) {
+// Work whose call is unknown is of another library.
+void Collector::complete(Work& work) {
+    const CallOfWork call = calls_.find(work.correlation).value_or(CallOfWork{});
     work.record.call = call.call;
     if (call.name != 0) work.record.name = call.name;
     std::uint64_t& learned = streams_[{work.context, work.stream}];
@@ -169,25 +165,13 @@ void Collector::note_node(Work& node) {
     node.record.graph = launch.record.number;
 }
 
-void Collector::deliver(ActivityRecorder& recorder, bool all) {
+void Collector::deliver(ActivityRecorder& recorder, bool graphs) {
     std::vector<WorkRecord> records;
     std::vector<StreamRecord> streams;
     {
         const std::lock_guard lock(mutex_);
-        all = all || waiting_.size() > most_waiting;
-        std::vector<Work> rest;
-        for (Work& work : waiting_) {
-            const auto call = calls_of_.find(work.correlation);
-            if (call == calls_of_.end() && !all) {
-                rest.push_back(work);
-                continue;
-            }
-            complete(work, call != calls_of_.end() ? call->second : CallOfWork{});
-            if (work.of_graph) note_node(work);
-            records.push_back(work.record);
-        }
-        waiting_ = std::move(rest);
-        if (all) deliver_graphs(&records);
+        records.swap(taken_);
+        if (graphs) deliver_graphs(&records);
         std::set<std::uint64_t> used;
         for (const WorkRecord& record : records) used.insert(record.stream);
         for (const std::uint64_t id : used) {
@@ -216,8 +200,7 @@ void Collector::deliver_graphs(std::vector<WorkRecord>* records) {
 
 void Collector::clear() {
     const std::lock_guard lock(mutex_);
-    waiting_.clear();
-    calls_of_.clear();
+    taken_.clear();
     graphs_.clear();
     streams_.clear();
 }

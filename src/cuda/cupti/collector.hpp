@@ -1,5 +1,4 @@
-// Makes records for traces from CUPTI's. A kernel and the call that launched it come in different records and
-// at different times, so the collector keeps work until it knows the call.
+// Makes records for traces from CUPTI's.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +25,9 @@ class Collector {
     void add_stream(const StreamRecord& stream);
     bool knows_stream(std::uint64_t id);
 
-    // Hands over the work whose call is known; with `all`, also the rest, which is work of other libraries,
-    // and the launches of graphs, from the first start of a node to the last end.
-    void deliver(ActivityRecorder& recorder, bool all);
+    // Hands over the work that was taken; with `graphs`, also the launches of graphs, from the first start of
+    // a node to the last end.
+    void deliver(ActivityRecorder& recorder, bool graphs);
     // Forgets everything but the streams that were described.
     void clear();
 
@@ -54,15 +53,14 @@ class Collector {
     void take_memset(const void* record);
     void add(Work work);
     std::uint32_t name_of_kernel(const char* mangled);
-    void complete(Work& work, const CallOfWork& call);
+    void complete(Work& work);
     void note_node(Work& node);
     void deliver_graphs(std::vector<WorkRecord>* records);
 
     const Calls& calls_;
-    std::mutex mutex_;  // never held during a call of CUPTI
-    std::vector<Work> waiting_;
-    std::unordered_map<std::uint32_t, CallOfWork> calls_of_;                    // by correlation
-    std::unordered_map<std::uint32_t, GraphLaunch> graphs_;                     // by correlation
+    std::mutex mutex_;                                       // never held during a call of CUPTI
+    std::vector<WorkRecord> taken_;                          // since deliver()
+    std::unordered_map<std::uint32_t, GraphLaunch> graphs_;  // by correlation
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> streams_;  // ids, by CUPTI's numbers
     std::map<std::uint64_t, StreamRecord> known_streams_;                       // by id
     std::unordered_map<std::string, std::uint32_t> kernel_names_;

@@ -60,12 +60,19 @@ struct MemsetLayout {  // CUpti_ActivityMemset4
     std::uint64_t graph_node;
 };
 
-struct ExternalCorrelationLayout {  // CUpti_ActivityExternalCorrelation
-    Kind kind;
-    int external_kind;
-    std::uint64_t id;
-    std::uint32_t correlation, reserved;
+struct CallLayout {  // CUpti_CallbackData
+    int site;
+    const char* function;
+    const void* parameters;
+    void* result;
+    const char* symbol;
+    void* context;
+    std::uint32_t context_number;
+    std::uint64_t* data;
+    std::uint32_t correlation;
 };
+
+constexpr int call_begins = 0;  // CUPTI_API_ENTER
 
 // CUpti_ActivityMemcpyKind. `array`: an array of textures.
 enum class CopyKind : std::uint8_t {

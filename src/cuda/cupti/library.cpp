@@ -25,19 +25,16 @@ std::unique_ptr<Library> bind(void* handle, const std::string& name) {
     const bool whole =
         find("cuptiGetVersion", &cupti.get_version) &&
         find("cuptiGetResultString", &cupti.get_result_string) && find("cuptiSubscribe", &cupti.subscribe) &&
-        find("cuptiUnsubscribe", &cupti.unsubscribe) && find("cuptiActivityEnable", &cupti.activity_enable) &&
+        find("cuptiUnsubscribe", &cupti.unsubscribe) && find("cuptiEnableCallback", &cupti.enable_callback) &&
+        find("cuptiActivityEnable", &cupti.activity_enable) &&
         find("cuptiActivityDisable", &cupti.activity_disable) &&
         find("cuptiActivityRegisterCallbacks", &cupti.activity_register_callbacks) &&
         find("cuptiActivityRegisterTimestampCallback", &cupti.activity_register_timestamp_callback) &&
         find("cuptiActivityFlushAll", &cupti.activity_flush_all) &&
         find("cuptiActivityGetNextRecord", &cupti.activity_get_next_record) &&
-        find("cuptiActivityGetNumDroppedRecords", &cupti.activity_get_num_dropped_records) &&
-        find("cuptiActivityPushExternalCorrelationId", &cupti.activity_push_external_correlation_id) &&
-        find("cuptiActivityPopExternalCorrelationId", &cupti.activity_pop_external_correlation_id);
+        find("cuptiActivityGetNumDroppedRecords", &cupti.activity_get_num_dropped_records);
     if (!whole || cupti.get_version(&cupti.version) != success) return nullptr;
     find("cuptiSubscribe_v2", &cupti.subscribe_v2);
-    find("cuptiActivityEnableDriverApi", &cupti.activity_enable_driver_api);
-    find("cuptiActivityEnableRuntimeApi", &cupti.activity_enable_runtime_api);
     cupti.path = file_of(reinterpret_cast<void*>(cupti.get_version), name);
     return bound;
 }

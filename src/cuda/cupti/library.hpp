@@ -10,21 +10,19 @@ namespace cuscope::cuda::cupti {
 
 using Result = int;  // CUptiResult
 constexpr Result success = 0;
+constexpr Result invalid_parameter = 1;      // CUPTI_ERROR_INVALID_PARAMETER
 constexpr Result multiple_subscribers = 39;  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
 
 // CUpti_ActivityKind
 enum class Kind : int {
     memcpy = 1,
     memset = 2,
-    driver = 4,
-    runtime = 5,
     concurrent_kernel = 10,
     memcpy2 = 22,  // between devices
-    external_correlation = 39,
 };
 
-constexpr int custom_correlation = 3;            // CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0
-constexpr std::uint32_t flush_forced = 1u << 0;  // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
+constexpr int driver_calls = 1, runtime_calls = 2;  // CUpti_CallbackDomain
+constexpr std::uint32_t flush_forced = 1u << 0;     // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
 
 using Subscriber = struct SubscriberT*;  // CUpti_SubscriberHandle
 using Callback = void (*)(void* data, int domain, std::uint32_t id, const void* about);
@@ -49,6 +47,7 @@ struct Library {
     Result (*get_result_string)(Result, const char**);
     Result (*subscribe)(Subscriber*, Callback, void* data);
     Result (*unsubscribe)(Subscriber);
+    Result (*enable_callback)(std::uint32_t enable, Subscriber, int domain, std::uint32_t id);
     Result (*activity_enable)(Kind);
     Result (*activity_disable)(Kind);
     Result (*activity_register_callbacks)(RequestBuffer, CompleteBuffer);
@@ -56,13 +55,9 @@ struct Library {
     Result (*activity_flush_all)(std::uint32_t flags);
     Result (*activity_get_next_record)(std::uint8_t* buffer, std::size_t valid_bytes, void** record);
     Result (*activity_get_num_dropped_records)(void* context, std::uint32_t stream, std::size_t* dropped);
-    Result (*activity_push_external_correlation_id)(int kind, std::uint64_t id);
-    Result (*activity_pop_external_correlation_id)(int kind, std::uint64_t* last);
 
-    // Null in versions that lack them.
+    // Null in versions that lack it.
     Result (*subscribe_v2)(Subscriber*, Callback, void* data, SubscriberParameters*);
-    Result (*activity_enable_driver_api)(std::uint32_t id, std::uint8_t enable);
-    Result (*activity_enable_runtime_api)(std::uint32_t id, std::uint8_t enable);
 };
 
 // Loads CUPTI at the first call. Null if it is not found, with the reason and the way out in *problem. A

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "cuda/cupti/layouts.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::cuda::cupti {
@@ -15,16 +16,23 @@ constexpr std::size_t most_buffers = 256;  // CUPTI drops records beyond them
 constexpr std::size_t most_kept = 8;       // for the next requests
 
 constexpr std::array work_kinds = {Kind::concurrent_kernel, Kind::memcpy, Kind::memset, Kind::memcpy2};
-constexpr std::array driver_apis = {
-#define CUSCOPE_API(name, number) std::uint32_t{number},
+
+// The functions that give work to a device.
+struct Api {
+    int domain;
+    std::uint32_t id;
+};
+constexpr std::array apis = {
+#define CUSCOPE_API(name, number) Api{driver_calls, number},
 #include "cuda/cupti/driver_apis.inc"
 #undef CUSCOPE_API
-};
-constexpr std::array runtime_apis = {
-#define CUSCOPE_API(name, number) std::uint32_t{number},
+#define CUSCOPE_API(name, number) Api{runtime_calls, number},
 #include "cuda/cupti/runtime_apis.inc"
 #undef CUSCOPE_API
 };
+
+// Of the traced call that the thread is in.
+constinit thread_local CallOfWork call_of_thread;
 
 template <class Clock>
 std::uint64_t nanoseconds() {
@@ -32,7 +40,10 @@ std::uint64_t nanoseconds() {
         std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count());
 }
 
-void ignore(void*, int, std::uint32_t, const void*) {}
+void on_call(void*, int, std::uint32_t, const void* about) {
+    const auto& call = *static_cast<const CallLayout*>(about);
+    if (call.site == call_begins) session().note_call(call.correlation);
+}
 
 void request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
     *most_records = 0;  // as many as there is room for
@@ -77,9 +88,9 @@ std::string Session::subscribe() {
         parameters.name = "cuscope";
         parameters.other = other.data();
         parameters.other_bytes = other.size();
-        result = library_->subscribe_v2(&subscriber_, ignore, nullptr, &parameters);
+        result = library_->subscribe_v2(&subscriber_, on_call, nullptr, &parameters);
     } else {
-        result = library_->subscribe(&subscriber_, ignore, nullptr);
+        result = library_->subscribe(&subscriber_, on_call, nullptr);
     }
     if (result == success) return "";
     subscriber_ = nullptr;
@@ -94,62 +105,66 @@ std::string Session::subscribe() {
 }
 
 std::string Session::enable() {
-    const auto fails = [&](const char* call, Result result) {
-        return std::string("CUPTI (") + library_->path + ") refused " + call + ": " +
-               result_text(*library_, result);
-    };
     // The host's clock of traces, so that the times of devices and calls can be compared.
     if (const Result result =
             library_->activity_register_timestamp_callback(nanoseconds<std::chrono::steady_clock>);
         result != success)
-        return fails("cuptiActivityRegisterTimestampCallback", result);
+        return refusal("cuptiActivityRegisterTimestampCallback", result);
     if (const Result result = library_->activity_register_callbacks(request_buffer, complete_buffer);
         result != success)
-        return fails("cuptiActivityRegisterCallbacks", result);
-    const auto enable_kind = [&](Kind kind) {
-        const Result result = library_->activity_enable(kind);
-        if (result == success) enabled_.push_back(kind);
-        return result;
-    };
-    if (const Result result = enable_kind(Kind::external_correlation); result != success)
-        return fails("CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION", result);
-    // Only the functions that give work to a device: each record of a call takes time.
-    if (library_->activity_enable_driver_api != nullptr && library_->activity_enable_runtime_api != nullptr) {
-        for (const std::uint32_t api : driver_apis) library_->activity_enable_driver_api(api, 1);
-        for (const std::uint32_t api : runtime_apis) library_->activity_enable_runtime_api(api, 1);
-        apis_enabled_ = true;
-    } else {
-        enable_kind(Kind::driver);
-        enable_kind(Kind::runtime);
-    }
+        return refusal("cuptiActivityRegisterCallbacks", result);
+    if (std::string problem = enable_callbacks(); !problem.empty()) return problem;
     for (const Kind kind : work_kinds) {
-        if (const Result result = enable_kind(kind); result != success)
-            return fails(kind == Kind::concurrent_kernel ? "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"
-                                                         : "an activity kind of copies",
-                         result);
+        const Result result = library_->activity_enable(kind);
+        if (result != success)
+            return refusal(kind == Kind::concurrent_kernel ? "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"
+                                                           : "an activity kind of copies",
+                           result);
+        enabled_.push_back(kind);
     }
     return "";
 }
 
-void Session::disable() {
-    if (std::exchange(apis_enabled_, false)) {
-        for (const std::uint32_t api : driver_apis) library_->activity_enable_driver_api(api, 0);
-        for (const std::uint32_t api : runtime_apis) library_->activity_enable_runtime_api(api, 0);
+// CUPTI tells the correlation of these calls when they begin. That costs a launch less than external
+// correlation ids, which need two records more for each call. Unsubscribing disables the callbacks.
+std::string Session::enable_callbacks() {
+    for (const Api& api : apis) {
+        const Result result = library_->enable_callback(1, subscriber_, api.domain, api.id);
+        const bool unknown = result == invalid_parameter;  // in this version of CUPTI
+        if (result != success && !unknown) return refusal("cuptiEnableCallback", result);
     }
-    for (; !enabled_.empty(); enabled_.pop_back()) library_->activity_disable(enabled_.back());
+    return "";
+}
+
+std::string Session::refusal(const char* call, Result result) const {
+    return std::string("CUPTI (") + library_->path + ") refused " + call + ": " +
+           result_text(*library_, result);
 }
 
 void Session::stop() {
     if (subscriber_ == nullptr) return;
-    running_ = false;
-    disable();
-    recorder_ = nullptr;  // the records that are left are of no trace
+    pause();
+    paused_ = false;
+    for (; !enabled_.empty(); enabled_.pop_back()) library_->activity_disable(enabled_.back());
     library_->activity_flush_all(flush_forced);
     // CUPTI's own default, for other tools of this process.
     library_->activity_register_timestamp_callback(nanoseconds<std::chrono::system_clock>);
     library_->unsubscribe(subscriber_);
     subscriber_ = nullptr;
     collector_.clear();
+    calls_.clear();
+}
+
+void Session::pause() {
+    running_ = false;
+    recorder_ = nullptr;  // the records that are left are of no trace
+    paused_ = true;
+}
+
+void Session::resume(ActivityRecorder& recorder) {
+    paused_ = false;
+    recorder_ = &recorder;
+    running_ = true;
 }
 
 void Session::flush(bool last) {
@@ -159,13 +174,10 @@ void Session::flush(bool last) {
     if (ActivityRecorder* const recorder = recorder_) collector_.deliver(*recorder, true);
 }
 
-void Session::push(const CallOfWork& call) {
-    library_->activity_push_external_correlation_id(custom_correlation, calls_.add(call));
-}
+void Session::set_call(const CallOfWork& call) { call_of_thread = call; }
 
-void Session::pop() {
-    std::uint64_t last = 0;
-    library_->activity_pop_external_correlation_id(custom_correlation, &last);
+void Session::note_call(std::uint32_t correlation) {
+    if (call_of_thread.call != 0) calls_.add(correlation, call_of_thread);
 }
 
 void Session::give_buffer(std::uint8_t** buffer, std::size_t* bytes) {

@@ -12,7 +12,9 @@ namespace cuscope::cuda::cupti {
 namespace {
 
 static_assert(multiple_subscribers == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-static_assert(custom_correlation == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0);
+static_assert(invalid_parameter == CUPTI_ERROR_INVALID_PARAMETER);
+static_assert(driver_calls == CUPTI_CB_DOMAIN_DRIVER_API && runtime_calls == CUPTI_CB_DOMAIN_RUNTIME_API);
+static_assert(call_begins == CUPTI_API_ENTER);
 static_assert(flush_forced == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 static_assert(pageable_memory == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE);
 static_assert(static_cast<int>(CopyKind::host_to_device) == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD &&
@@ -27,11 +29,8 @@ constexpr bool same(Kind ours, CUpti_ActivityKind theirs) {
 }
 static_assert(same(Kind::memcpy, CUPTI_ACTIVITY_KIND_MEMCPY) &&
               same(Kind::memset, CUPTI_ACTIVITY_KIND_MEMSET) &&
-              same(Kind::driver, CUPTI_ACTIVITY_KIND_DRIVER) &&
-              same(Kind::runtime, CUPTI_ACTIVITY_KIND_RUNTIME) &&
               same(Kind::concurrent_kernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) &&
-              same(Kind::memcpy2, CUPTI_ACTIVITY_KIND_MEMCPY2) &&
-              same(Kind::external_correlation, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION));
+              same(Kind::memcpy2, CUPTI_ACTIVITY_KIND_MEMCPY2));
 
 #define SAME_PLACE(Ours, ours, Theirs, theirs)                        \
     static_assert(offsetof(Ours, ours) == offsetof(Theirs, theirs) && \
@@ -89,11 +88,9 @@ SAME_PLACE(MemsetLayout, stream, Memset, streamId);
 SAME_PLACE(MemsetLayout, correlation, Memset, correlationId);
 SAME_PLACE(MemsetLayout, graph_node, Memset, graphNodeId);
 
-using ExternalCorrelation = CUpti_ActivityExternalCorrelation;
-SAME_PLACE(ExternalCorrelationLayout, external_kind, ExternalCorrelation, externalKind);
-SAME_PLACE(ExternalCorrelationLayout, id, ExternalCorrelation, externalId);
-SAME_PLACE(ExternalCorrelationLayout, correlation, ExternalCorrelation, correlationId);
-static_assert(sizeof(ExternalCorrelationLayout) == sizeof(ExternalCorrelation));
+SAME_PLACE(CallLayout, site, CUpti_CallbackData, callbackSite);
+SAME_PLACE(CallLayout, correlation, CUpti_CallbackData, correlationId);
+static_assert(sizeof(CallLayout) == sizeof(CUpti_CallbackData));
 
 #if CUPTI_API_VERSION >= 130000
 SAME_PLACE(SubscriberParameters, bytes, CUpti_SubscriberParams, structSize);

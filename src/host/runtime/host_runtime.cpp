@@ -46,7 +46,7 @@ WorkRecording HostRuntime::set_recorder(ActivityRecorder* recorder) {
 }
 
 // Nothing to do: the timeline records a command as soon as it has ended in simulated time.
-void HostRuntime::flush_records(bool) {}
+std::string HostRuntime::flush_records(bool) { return ""; }
 
 std::string HostRuntime::error_detail() { return thread().detail; }
 

@@ -27,7 +27,7 @@ class HostRuntime final : public Runtime {
     PendingList pending() override;
     std::int64_t trace_clock_ns() override;
     WorkRecording set_recorder(ActivityRecorder* recorder) override;
-    void flush_records(bool last) override;
+    std::string flush_records(bool last) override;
     bool call_begins(const StreamHandle*) override { return false; }  // commands look at call_context()
     void call_ends() override {}
     void shut_down() noexcept override;
