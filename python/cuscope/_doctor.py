@@ -55,6 +55,7 @@ def run() -> Iterator[Check]:
                 yield _kernel(device.name, "run nvidia-smi; a GPU that it calls healthy and free should work")
             elif device.kind == "cuda":
                 yield Check(f"a kernel on {device.name}", "skipped", "needs NVRTC")
+        yield _cupti()
     yield _current_device()
 
 
@@ -107,6 +108,15 @@ def _nvrtc() -> Check:
         what, _, fix = found.removeprefix("none: ").partition(". ")
         return Check("NVRTC", "failed", what, fix)
     return Check("NVRTC", "ok", found)
+
+
+def _cupti() -> Check:
+    """Only traces of GPUs need it, so the installation is sound without it."""
+    found = _info.cupti()
+    if found.startswith("none"):
+        what, _, fix = found.removeprefix("none: ").partition(". ")
+        return Check("CUPTI", "skipped", f"{what}. Traces of GPUs have the calls of the host alone", fix)
+    return Check("CUPTI", "ok", found)
 
 
 def _kernel(device_name: str, fix: str) -> Check:

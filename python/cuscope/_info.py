@@ -18,7 +18,18 @@ import numpy as np
 import cuscope as cs
 from cuscope import _core
 
-__all__ = ["Info", "cuda_runtime", "current_device", "host_compiler", "info", "nvrtc", "optional_libraries"]
+from ._wheels import wheel_folders
+
+__all__ = [
+    "Info",
+    "cuda_runtime",
+    "current_device",
+    "cupti",
+    "host_compiler",
+    "info",
+    "nvrtc",
+    "optional_libraries",
+]
 
 # The packages that only an extra of this package installs, and their use.
 OPTIONAL = {
@@ -78,6 +89,7 @@ def info() -> Info:
         ],
         current_device=current_device()[1],
         kernel_compilers={"host": host_compiler(), "cuda": nvrtc()},
+        traces={"host": "recorded by the simulation", "cuda": cupti()},
         kernel_cache=_core.cache_description(),
         optional_libraries=optional_libraries(),
     )
@@ -163,29 +175,40 @@ def _compiler_version(path: str) -> str | None:
 
 def nvrtc() -> str:
     """The path of NVRTC, which compiles kernels for real GPUs, or the reason why there is none."""
+    return _cuda_library("nvrtc", ["cu13/lib", "cuda_nvrtc/lib"], ["lib64", "lib"], ["nvrtc", "runtime"])
+
+
+def cupti() -> str:
+    """The path of CUPTI, which records the work of real GPUs for traces, or the reason why there is none."""
+    return _cuda_library(
+        "cupti", ["cu13/lib", "cuda_cupti/lib"], ["extras/CUPTI/lib64", "lib64", "lib"], ["cupti"]
+    )
+
+
+def _cuda_library(name: str, in_wheels: list[str], in_toolkits: list[str], packages: list[str]) -> str:
     build = _core.build_config
     if build["cuda"] != "ON":
         return "not needed: this build has no runtime for real GPUs"
     major = build["cuda_toolkit"].split(".")[0]
-    names = [f"libnvrtc.so.{number}" for number in dict.fromkeys([major, "13", "12"])]
+    files = [f"lib{name}.so.{number}" for number in dict.fromkeys([major, "13", "12"])]
+    variable = f"CUSCOPE_{name.upper()}"
     folders: list[Path] = []
-    if chosen := os.environ.get("CUSCOPE_NVRTC"):
+    if chosen := os.environ.get(variable):
         if Path(chosen).is_file():
             return chosen
         folders.append(Path(chosen))
-    wheels = Path(_core.__file__).parent.parent / "nvidia"
-    folders += [wheels / "cu13/lib", wheels / "cuda_nvrtc/lib"]
+    folders += [Path(wheels) / folder for wheels in wheel_folders() for folder in in_wheels]
     toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    folders += [Path(root) / folder for root in toolkits if root for folder in ("lib64", "lib")]
+    folders += [Path(root) / folder for root in toolkits if root for folder in in_toolkits]
     for folder in folders:
-        for name in names:
-            if (folder / name).is_file():
-                return str(folder / name)
-    if found := ctypes.util.find_library("nvrtc"):
+        for file in files:
+            if (folder / file).is_file():
+                return str(folder / file)
+    if found := ctypes.util.find_library(name):
         return found
     wheel = "nvidia-cuda-{}-cu12" if major == "12" else f'"nvidia-cuda-{{}}=={major}.*"'
-    packages = " ".join(wheel.format(part) for part in ("nvrtc", "runtime"))
-    return f"none: no {names[0]} among the wheels and toolkits. pip install {packages}, or set CUSCOPE_NVRTC to its path"
+    wanted = " ".join(wheel.format(package) for package in packages)
+    return f"none: no {files[0]} among the wheels and toolkits. pip install {wanted}, or set {variable} to its path"
 
 
 def _write(lines: list[str], value: dict[str, Any], depth: int) -> None:

@@ -51,6 +51,7 @@ PYBIND11_MODULE(_core, m) {
     publish_types(m);  // not the types below, which are for tests
     bind_contract(m);
     bind_faults(m);
+    bind_traced_contract(m);
     define_copying(m);
     refuse_uninitialised_objects(m);
     explain_wrong_arguments(m);

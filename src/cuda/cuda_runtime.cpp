@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cuda/calls/printing.hpp"
+#include "cuda/calls/stream_ids.hpp"
 #include "cuda/driver/driver.hpp"
 #include "cuda/driver/driver_call.hpp"
 #include "cuda/driver/wait.hpp"
@@ -167,11 +168,13 @@ Status CudaRuntime::device_synchronize() {
 }
 
 Status CudaRuntime::device_reset() {
+    flush_records(false);  // the device's records are gone afterwards
     const Status status = make([] { return cudaDeviceReset(); });
     if (status != Status::success) return status;
     streams_.forget();
     pools_.forget();
     forget_captures();
+    forget_stream_ids();
     return status;
 }
 

@@ -30,9 +30,12 @@ class CudaRuntime final : public Runtime {
     void host_work(std::int64_t nanoseconds) override;
     std::string error_detail() override;
     std::int64_t trace_clock_ns() override { return clock_ns(); }
-    // Of a GPU, only the calls of the host are recorded.
-    void set_recorder(ActivityRecorder*) override {}
-    void flush_records() override {}
+    WorkRecording set_recorder(ActivityRecorder* recorder) override;
+    std::string flush_records(bool last) override;
+    bool call_begins(const StreamHandle* stream) override;
+    void call_ends() override;
+    // Switches CUPTI off if that had to wait for the end of a capture.
+    static void capture_ended();
     PendingList pending() override { return {}; }  // the core remembers what it enqueued
     // Host functions stay enqueued in the driver, which cannot drop them. The core's host functions check
     // process_exiting() before they do anything.

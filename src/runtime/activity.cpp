@@ -85,10 +85,24 @@ bool ActivityRecorder::stop(const std::shared_ptr<ActivityLog>& log) {
     return logs_.empty();
 }
 
+bool ActivityRecorder::is_last(const std::shared_ptr<ActivityLog>& log) {
+    const std::lock_guard lock(mutex_);
+    return logs_.size() == 1 && logs_.front() == log;
+}
+
 void ActivityRecorder::add(const WorkRecord& record) {
     const std::lock_guard lock(mutex_);
     for (const auto& log : logs_) {
         if (log->has_room(sizeof record)) log->work.push_back(record);
+    }
+}
+
+void ActivityRecorder::add(const std::vector<WorkRecord>& records) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& log : logs_) {
+        for (const WorkRecord& record : records) {
+            if (log->has_room(sizeof record)) log->work.push_back(record);
+        }
     }
 }
 
@@ -106,6 +120,11 @@ void ActivityRecorder::add(const StreamRecord& record) {
                                        [&](const StreamRecord& other) { return other.id == record.id; });
         if (!known) log->streams.push_back(record);
     }
+}
+
+void ActivityRecorder::drop(std::uint64_t count) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& log : logs_) log->dropped += count;
 }
 
 }  // namespace cuscope

@@ -164,15 +164,26 @@ class ActivityLog {
     std::size_t most_bytes_, bytes_ = 0;
 };
 
+// Where the records of work come from.
+enum class WorkSource { none, simulation, cupti, events };
+struct WorkRecording {
+    WorkSource source = WorkSource::none;
+    std::string problem;  // why it is not the best source of the runtime, with the way out; empty: it is
+};
+
 // Hands the records of one runtime to all traces that run.
 class ActivityRecorder {
   public:
     void start(std::shared_ptr<ActivityLog> log);
     // True if no other trace runs.
     bool stop(const std::shared_ptr<ActivityLog>& log);
+    bool is_last(const std::shared_ptr<ActivityLog>& log);
     void add(const WorkRecord& record);
+    void add(const std::vector<WorkRecord>& records);
     void add(const HostRecord& record);
     void add(const StreamRecord& record);
+    // Counts records that a runtime could not make.
+    void drop(std::uint64_t count);
 
   private:
     std::mutex mutex_;

@@ -63,7 +63,7 @@ Status FaultRuntime::count(std::string_view method) {
     return status;
 }
 
-Status FaultRuntime::around(std::string_view method, const Forward& forward) {
+Status FaultRuntime::around(std::string_view method, const StreamHandle*, const Forward& forward) {
     Status& last = injected();
     if (const Status fault = count(method); fault != Status::success) {
         if (fault != Status::not_ready) last = fault;  // CUDA never keeps not_ready as last error

@@ -31,7 +31,7 @@ class FaultRuntime final : public ForwardingRuntime {
     std::string error_detail() override;
 
   protected:
-    Status around(std::string_view method, const Forward& forward) override;
+    Status around(std::string_view method, const StreamHandle* stream, const Forward& forward) override;
 
   private:
     struct Method {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/runtime.hpp"
@@ -24,13 +25,15 @@ class ForwardingRuntime : public Runtime {
     PendingList pending() override { return under_->pending(); }
     void shut_down() noexcept override { under_->shut_down(); }
     std::int64_t trace_clock_ns() override { return under_->trace_clock_ns(); }
-    void set_recorder(ActivityRecorder* recorder) override { under_->set_recorder(recorder); }
-    void flush_records() override { under_->flush_records(); }
+    WorkRecording set_recorder(ActivityRecorder* recorder) override { return under_->set_recorder(recorder); }
+    std::string flush_records(bool last) override { return under_->flush_records(last); }
+    bool call_begins(const StreamHandle* stream) override { return under_->call_begins(stream); }
+    void call_ends() override { under_->call_ends(); }
 
 #define CUSCOPE_METHOD(method, parameters, arguments)                  \
     Status method parameters override {                                \
         const auto forward = [&] { return under_->method arguments; }; \
-        return around(#method, Forward(forward));                      \
+        return around(#method, stream_in arguments, Forward(forward)); \
     }
 #include "runtime/runtime_methods.inc"
 #undef CUSCOPE_METHOD
@@ -51,12 +54,24 @@ class ForwardingRuntime : public Runtime {
     };
 
     // Called for each call; a decorator forwards it or does something else. `method` is the method's name in
-    // the contract.
-    virtual Status around(std::string_view method, const Forward& forward) = 0;
+    // the contract, `stream` the stream that it was called with; null: none.
+    virtual Status around(std::string_view method, const StreamHandle* stream, const Forward& forward) = 0;
 
     Runtime& under() { return *under_; }
 
   private:
+    static const StreamHandle* stream_in() { return nullptr; }
+    template <class First, class... Others>
+    static const StreamHandle* stream_in(const First& first, const Others&... others) {
+        if constexpr (std::is_same_v<First, StreamHandle>) {
+            return &first;
+        } else if constexpr (std::is_same_v<First, LaunchConfig>) {
+            return &first.stream;
+        } else {
+            return stream_in(others...);
+        }
+    }
+
     const std::shared_ptr<Runtime> under_;
 };
 

@@ -51,10 +51,16 @@ class Runtime {
     // The host's time for traces. Unlike clock_ns(), asking costs a simulated host no time.
     virtual std::int64_t trace_clock_ns() = 0;
     // Hands records of the work that ends from now on to the recorder; null: no more. The recorder lives
-    // until the next call.
-    virtual void set_recorder(ActivityRecorder* recorder) = 0;
-    // Returns when the records of all work that has ended were handed over.
-    virtual void flush_records() = 0;
+    // until then. Returns where the records come from.
+    virtual WorkRecording set_recorder(ActivityRecorder* recorder) = 0;
+    // Returns when the records of all work that has ended were handed over, or why that was not possible.
+    // `last`: no more records are wanted.
+    virtual std::string flush_records(bool last) = 0;
+    // Work that this thread gives to a device until call_ends() belongs to the call that call_context() has.
+    // `stream`: the stream of the call; null: it has none, or the legacy default stream. False: call_ends()
+    // need not be called.
+    virtual bool call_begins(const StreamHandle* stream) = 0;
+    virtual void call_ends() = 0;
 };
 
 }  // namespace cuscope

@@ -63,19 +63,19 @@ std::uint32_t index_of_method(std::string_view method) {
 
 }  // namespace
 
-void TracingRuntime::start(std::shared_ptr<ActivityLog> log) {
+WorkRecording TracingRuntime::start(std::shared_ptr<ActivityLog> log) {
     recorder_.start(std::move(log));
-    under().set_recorder(&recorder_);
+    return under().set_recorder(&recorder_);
 }
 
-bool TracingRuntime::stop(const std::shared_ptr<ActivityLog>& log) {
-    under().flush_records();
+bool TracingRuntime::stop(const std::shared_ptr<ActivityLog>& log, std::string* problem) {
+    *problem = under().flush_records(recorder_.is_last(log));
     const bool last = recorder_.stop(log);
     if (last) under().set_recorder(nullptr);
     return last;
 }
 
-Status TracingRuntime::around(std::string_view method, const Forward& forward) {
+Status TracingRuntime::around(std::string_view method, const StreamHandle* stream, const Forward& forward) {
     const std::uint32_t name = index_of_method(method);
     if (name == 0) return forward();
     CallContext& context = call_context();
@@ -87,9 +87,11 @@ Status TracingRuntime::around(std::string_view method, const Forward& forward) {
     record.thread = thread_number(context);
     const std::uint64_t outer = std::exchange(context.call, record.number);
     context.waited_for = 0;
+    const bool told = under().call_begins(stream);
     record.start = under().trace_clock_ns();
     const Status status = forward();
     record.end = under().trace_clock_ns();
+    if (told) under().call_ends();
     context.call = outer;
     record.waited_for = context.waited_for;
     recorder_.add(record);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "runtime/activity.hpp"
@@ -20,15 +21,17 @@ class TracingRuntime final : public ForwardingRuntime {
     TracingRuntime(std::shared_ptr<Runtime> under, FindLine find_line)
         : ForwardingRuntime(std::move(under)), find_line_(find_line) {}
 
-    void start(std::shared_ptr<ActivityLog> log);
-    // The records of work that has ended are in the log when this returns. True if no other trace runs.
-    bool stop(const std::shared_ptr<ActivityLog>& log);
+    // Returns where the records of work come from.
+    WorkRecording start(std::shared_ptr<ActivityLog> log);
+    // The records of work that has ended are in the log when this returns; otherwise *problem says why not.
+    // True if no other trace runs.
+    bool stop(const std::shared_ptr<ActivityLog>& log, std::string* problem);
 
     void add_range(const HostRecord& record) { recorder_.add(record); }
     std::int64_t now_ns() { return under().trace_clock_ns(); }
 
   protected:
-    Status around(std::string_view method, const Forward& forward) override;
+    Status around(std::string_view method, const StreamHandle* stream, const Forward& forward) override;
 
   private:
     ActivityRecorder recorder_;

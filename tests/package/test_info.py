@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -119,3 +120,28 @@ def test_kernel_that_does_not_compile_ends_the_demo(
     monkeypatch.setattr(_demo, "SOURCE", "__global__ void vec_add() { nonsense; }")
     assert _cli.main(["demo", "--device", device.name]) == 1
     assert "nonsense" in capsys.readouterr().err
+
+
+def test_cupti_is_found_or_the_way_to_get_it_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(_info._core, "build_config", BUILD)
+    monkeypatch.setattr(_info.ctypes.util, "find_library", lambda name: None)
+    monkeypatch.setattr(_info, "wheel_folders", lambda: [str(tmp_path)])
+    monkeypatch.setattr(
+        _info.Path, "is_file", lambda path: str(path).startswith(str(tmp_path)) and path.exists()
+    )
+    monkeypatch.delenv("CUSCOPE_CUPTI", raising=False)
+    missing = _doctor._cupti()
+    assert missing.status == "skipped"
+    assert str(missing.fix) == 'pip install "nvidia-cuda-cupti==13.*", or set CUSCOPE_CUPTI to its path'
+
+    library = tmp_path / "cu13" / "lib" / "libcupti.so.13"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    assert (_doctor._cupti().status, _doctor._cupti().detail) == ("ok", str(library))
+
+    chosen = tmp_path / "chosen.so"
+    chosen.touch()
+    monkeypatch.setenv("CUSCOPE_CUPTI", str(chosen))
+    assert _info.cupti() == str(chosen)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ATTRIBUTES", "from_dict", "to_dict", "with_attributes"]
 
-ATTRIBUTES = ("source", "duration", "dropped", "devices", "streams", "threads")
+ATTRIBUTES = ("source", "duration", "dropped", "devices", "streams", "threads", "notes")
 
 
 def to_dict(trace: Trace) -> dict[str, Any]:
@@ -22,11 +22,13 @@ def to_dict(trace: Trace) -> dict[str, Any]:
     for name in ("devices", "streams"):
         attributes[name] = {key: dict(about) for key, about in attributes[name].items()}
     attributes["threads"] = dict(attributes["threads"])
+    attributes["notes"] = list(attributes["notes"])
     columns = {column: trace.spans[column].tolist() for column in SPAN.names or ()}
     return {**attributes, "spans": columns}
 
 
 def from_dict(data: Mapping[str, Any]) -> Trace:
+    data = {"notes": [], **data}  # cuscope 0.1 had none
     missing = [name for name in (*ATTRIBUTES, "spans") if name not in data]
     if missing:
         raise ValueError(f"the dictionary has no '{missing[0]}': it must be one that Trace.to_dict made")
@@ -61,4 +63,5 @@ def with_attributes(spans: np.ndarray, attributes: Mapping[str, Any]) -> Trace:
         devices=attributes["devices"],
         streams={int(number): about for number, about in attributes["streams"].items()},
         threads={int(number): name for number, name in attributes["threads"].items()},
+        notes=attributes["notes"],
     )

@@ -55,6 +55,7 @@ def load(path: str | PathLike[str]) -> Trace:
                 "load it with the cuscope that saved it, or a newer one"
             )
         try:
+            header.setdefault("notes", [])  # files of older versions have none
             return with_attributes(_spans(file, header), {name: header[name] for name in ATTRIBUTES})
         except (
             ValueError,

@@ -56,6 +56,7 @@ def lines(trace: Trace) -> Iterator[str]:
         "devices": trace.devices,
         "streams": trace.streams,
         "threads": trace.threads,
+        "notes": trace.notes,
         "processes": layout.processes,
         "tracks": {track.tid: track.number for track in layout.tracks if not track.engine},
     }

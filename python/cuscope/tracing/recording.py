@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from .. import _core
+from .._wheels import wheel_folders
 from . import ranges
 from .records import spans_of_parts
 from .trace import Trace
@@ -35,7 +37,8 @@ class trace:  # noqa: N801 - used like a function
 
     ``with cs.trace() as t:`` records the calls of all host threads, and the work of all devices that ends before the
     block does. Afterwards ``t`` is a `Trace`. On a simulated device the spans are exact, and recording changes no time.
-    On a GPU, only the calls of the host are recorded.
+    On a GPU, CUPTI records the work: NVIDIA's library for traces, which is loaded at the first trace. If it is missing or
+    serves another tool, a warning and `Trace.notes` say so, and the trace has the calls of the host alone.
 
     Parameters
     ----------
@@ -64,8 +67,14 @@ class trace:  # noqa: N801 - used like a function
         self._running: list[tuple[Any, Trace]] = []
 
     def __enter__(self) -> Trace:
+        _core.set_wheel_folders(wheel_folders())
         recorder = _core.Recorder(self._limit)
         recorder.start()
+        try:
+            _warn(recorder.problems())
+        except Warning:  # warnings are errors in this program
+            recorder.stop()
+            raise
         ranges.set_recorder(_RANGES)
         self._running.append((recorder, Trace.__new__(Trace)))
         return self._running[-1][1]
@@ -84,6 +93,11 @@ class trace:  # noqa: N801 - used like a function
             spans, about = spans_of_parts(recorder.parts(), _core.activity_names())
             devices = {device.name: _about(device) for device in recorder.devices()}
             Trace.__init__(made, spans, devices=devices, **about)
+
+
+def _warn(problems: dict[str, str]) -> None:
+    for problem in problems.values():
+        warnings.warn(f"cs.trace: {problem}", RuntimeWarning, stacklevel=3)
 
 
 def _about(device: _core.Device) -> dict[str, Any]:

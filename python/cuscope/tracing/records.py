@@ -51,6 +51,7 @@ HOST = np.dtype(
     ]
 )
 
+FOREIGN = 1 << 32  # streams of other libraries have such ids, because CUPTI does not tell theirs
 GRAPH_END, EVENT_RECORD, EVENT_WAIT = 5, 10, 11
 _KINDS = (
     "kernel",
@@ -92,13 +93,25 @@ def spans_of_parts(
                 "blocking": blocking,
             }
     spans = _sorted_spans(tables)
+    for number in set(spans["stream"].tolist()) - set(streams):
+        if number >= FOREIGN:
+            device = str(spans["device"][spans["stream"] == number][0])
+            label = f"stream {number % FOREIGN} of another library"
+            streams[number] = {"device": device, "label": label, "priority": 0, "blocking": True}
     return spans, {
         "duration": _duration(parts, tables),
         "dropped": sum(part["dropped"] for part in parts.values()),
-        "source": "calls" if len(spans) and not spans["device"].any() and "cuda" in parts else "simulation",
+        "source": _source(parts, tables),
+        "notes": [part["problem"] for part in parts.values() if part["problem"]],
         "streams": dict(sorted(streams.items())),
         "threads": threads,
     }
+
+
+def _source(parts: Mapping[str, Mapping[str, Any]], tables: Sequence[_Part]) -> str:
+    """Of the runtimes with spans, that of a GPU."""
+    sources = [part["source"] for part, table in zip(parts.values(), tables, strict=True) if len(table)]
+    return next((source for source in sources if source != "simulation"), "simulation")
 
 
 def _duration(parts: Mapping[str, Mapping[str, Any]], tables: Sequence[_Part]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["text"]
 
+_WIDTH = 100
 _NAME = 40  # characters of a name
 _MOST = 10  # kinds of work
 _WORK = ("kernel", "copy", "memset", "host function", "graph", "memory operation", "semaphore")
@@ -37,6 +39,8 @@ def _head(trace: Trace) -> Iterator[str]:
     yield f"trace of {time_text(trace.duration)} ({trace.source}): {calls:,} calls, {work:,} spans of devices"
     if trace.dropped:
         yield f"{trace.dropped:,} spans are missing: the trace had reached its limit"
+    for note in trace.notes:
+        yield from textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="  ")
 
 
 def _engines(trace: Trace) -> list[tuple[str, ...]]:

@@ -35,6 +35,7 @@ class Trace:
         devices: Mapping[str, Mapping[str, Any]] | None = None,
         streams: Mapping[int, Mapping[str, Any]] | None = None,
         threads: Mapping[int, str] | None = None,
+        notes: Iterable[str] = (),
     ) -> None:
         spans.flags.writeable = False
         self._spans = spans
@@ -44,13 +45,14 @@ class Trace:
         self._devices = {name: dict(about) for name, about in (devices or {}).items()}
         self._streams = {number: dict(about) for number, about in (streams or {}).items()}
         self._threads = dict(threads or {})
+        self._notes = list(notes)
 
     @classmethod
     def from_spans(cls, rows: Iterable[Mapping[str, Any]], **attributes: Any) -> Trace:
         """Make a trace from mappings with any of the columns of `spans`.
 
         The columns `cause`, `call`, `graph` and `range` are positions in ``rows``. Missing columns are 0, -1 or "".
-        ``attributes`` are the trace's own: duration, source, dropped, devices, streams, threads.
+        ``attributes`` are the trace's own: duration, source, dropped, devices, streams, threads, notes.
         """
         spans = spans_from_rows(rows)
         attributes.setdefault("duration", int(spans["end"].max(initial=0)))
@@ -70,7 +72,7 @@ class Trace:
 
     @property
     def source(self) -> str:
-        """Where the spans come from: "simulation", or "calls" if a GPU did the work, which has no spans then."""
+        """Where the spans of work come from: "simulation"; for a GPU "cupti", or "calls" if its work has no spans."""
         return self._source
 
     @property
@@ -92,6 +94,11 @@ class Trace:
     def threads(self) -> dict[int, str]:
         """The names of the host's threads, by number."""
         return self._threads
+
+    @property
+    def notes(self) -> list[str]:
+        """What the trace lacks and how to get it, in sentences: for example that CUPTI is not installed."""
+        return self._notes
 
     def __len__(self) -> int:
         return len(self.spans)

@@ -203,6 +203,7 @@ void bind_graph_execs(py::module_& m);
 void bind_captures(py::module_& m, Classes& classes);
 void bind_contract(py::module_& m);
 void bind_faults(py::module_& m);
+void bind_traced_contract(py::module_& m);
 void bind_pending(py::module_& m);
 void bind_tracing(py::module_& m);
 // Finds the types that are bound so far.

@@ -1,12 +1,13 @@
 // The recorder behind cs.trace(), and the ranges of cs.range().
-#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include <map>
 #include <string>
 
 #include "bindings/support/objects.hpp"
+#include "bindings/tracing/parts.hpp"
 #include "core/trace/recording.hpp"
+#include "runtime/package_folder.hpp"
 
 namespace cuscope::bindings {
 
@@ -14,13 +15,6 @@ void set_up_lines(std::string package_folder);
 void set_range_variable(py::object variable);
 
 namespace {
-
-// The records as they lie; `owner` keeps them alive.
-template <class Record>
-py::array view_of(const RecordArray<Record>& records, const py::object& owner) {
-    const auto bytes = static_cast<py::ssize_t>(records.size() * sizeof(Record));
-    return py::array(py::dtype::of<std::uint8_t>(), {bytes}, {py::ssize_t{1}}, records.data(), owner);
-}
 
 class Recorder {
   public:
@@ -38,23 +32,11 @@ class Recorder {
         without_gil([&] { recording_->stop(); });
         detail::lines_wanted = core::recording();
     }
+    std::map<std::string, std::string> problems() const { return recording_->problems(); }
     static py::typing::Dict<py::str, py::typing::Dict<py::str, py::object>> parts(const py::object& self) {
         py::dict parts;
-        for (const auto& [kind, part] : self.cast<const Recorder&>().recording_->parts()) {
-            py::list streams;
-            for (const StreamRecord& stream : part.log->streams) {
-                streams.append(py::make_tuple(stream.id, stream.device, stream.priority, stream.blocking,
-                                              stream.legacy, stream.per_thread));
-            }
-            py::dict about;
-            about["start"] = part.start_ns;
-            about["end"] = part.end_ns;
-            about["work"] = view_of(part.log->work, self);
-            about["host"] = view_of(part.log->host, self);
-            about["streams"] = streams;
-            about["dropped"] = part.log->dropped;
-            parts[py::str(kind)] = about;
-        }
+        for (const auto& [kind, part] : self.cast<const Recorder&>().recording_->parts())
+            parts[py::str(kind)] = dict_of_part(part, self);
         return parts;
     }
 
@@ -105,6 +87,8 @@ void bind_tracing(py::module_& m) {
         .def("wait", &Recorder::wait, "Wait for the devices, unless a stream is being captured.")
         .def("stop", &Recorder::stop, "End the recording.")
         .def("devices", &Recorder::devices, "The devices of the recorded runtimes that the program has used.")
+        .def("problems", &Recorder::problems,
+             "Why the work of a runtime is not recorded as well as it could be, by its kind.")
         .def("parts", &Recorder::parts,
              "The records, by the kind of the runtime. Only after stop(), and only to be read.");
     m.def("begin_range", begin_range, py::arg("text"),
@@ -115,6 +99,8 @@ void bind_tracing(py::module_& m) {
         "The context variable whose value has the innermost range: its attribute token, else that of outer.");
     m.def("recording", &core::recording, "Does a trace run?");
     m.def("activity_names", &activity_names, "The names that records refer to, by index.");
+    m.def("set_wheel_folders", &set_wheel_folders, py::arg("folders"),
+          "The folders named nvidia on Python's path, in which NVIDIA's wheels have their libraries.");
     m.def("set_up_lines", &set_up_lines, py::arg("package_folder"),
           "Lines in files whose path begins like this are not lines of the program.");
 }

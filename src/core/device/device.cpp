@@ -13,6 +13,7 @@
 #include "core/memory/staging.hpp"
 #include "core/stream/host_task.hpp"
 #include "core/stream/stream.hpp"
+#include "core/trace/recording.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::core {
@@ -240,6 +241,11 @@ void Device::reset() {
     // The generation has changed, so these only drop their state.
     for (const Retired& one : retired) one.attempt();
     check(status, "cudaDeviceReset");
+}
+
+void Device::first_used() {
+    used_ = true;
+    trace_device(*this);
 }
 
 std::shared_ptr<Stream> Device::legacy_stream() {

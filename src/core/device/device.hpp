@@ -70,7 +70,9 @@ class Device : public std::enable_shared_from_this<Device> {
 
     // False: the program has used no stream of the device.
     bool used() const { return used_.load(std::memory_order_relaxed); }
-    void note_used() { used_.store(true, std::memory_order_relaxed); }
+    void note_used() {
+        if (!used()) first_used();
+    }
 
     // The default streams; they live as long as the device.
     std::shared_ptr<Stream> legacy_stream();
@@ -151,6 +153,7 @@ class Device : public std::enable_shared_from_this<Device> {
     void raise_failure(unsigned long long stream);  // of the stream with this serial number
 
   private:
+    void first_used();
     [[noreturn]] void refuse_generation(const char* what) const;
     bool releasable(unsigned generation) const noexcept;
     struct PutOff {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 #include <vector>
 
 #include "core/device/devices.hpp"
@@ -11,9 +12,11 @@
 namespace cuscope::core {
 namespace {
 
+using Lock = std::unique_lock<std::mutex>;
+
 // Never destroyed: devices may call through a decorator while the process exits.
 struct Traced {
-    std::mutex mutex;
+    std::mutex mutex;  // held while CUPTI starts or hands over records, which takes long: use locked()
     std::map<std::string, std::unique_ptr<TracingRuntime>> runtimes;  // made once and kept
     std::vector<std::shared_ptr<Recording>> recordings;               // that run
     std::atomic<int> running{0};
@@ -34,6 +37,9 @@ TracingRuntime* decorator(Device& device) {
     return made.get();
 }
 
+// A GPU takes part from its first use on. A program that simulates all its work need not wait for CUPTI.
+bool takes_part(const Device& device) { return device.simulated() || device.used(); }
+
 // A simulated device without work is left alone: it may be lost, and a wait would cost its host time. A GPU
 // that was not used has no context, and a wait would make one.
 bool may_have_work(Device& device) {
@@ -53,15 +59,16 @@ void Recording::add(const std::string& kind, TracingRuntime& runtime) {
     if (part.log) return;
     part.log = std::make_shared<ActivityLog>(most_bytes_);
     part.start_ns = runtime.now_ns();
-    runtime.start(part.log);
+    part.work = runtime.start(part.log);
 }
 
 void Recording::start() {
     refuse_after_fork();
     std::vector<DevicePtr> used = known_devices();
     used.push_back(current_device());  // made if it is not known yet
-    const std::lock_guard lock(traced().mutex);
+    const Lock lock = locked<Lock>(traced().mutex);
     for (const DevicePtr& device : used) {
+        if (device != used.back() && !takes_part(*device)) continue;
         if (TracingRuntime* runtime = decorator(*device)) {
             add(device->kind(), *runtime);
             device->call_through(runtime);
@@ -83,7 +90,7 @@ void Recording::wait() {
 void Recording::stop() {
     if (forked_after_use()) return;
     const std::vector<DevicePtr> used = known_devices();
-    const std::lock_guard lock(traced().mutex);
+    const Lock lock = locked<Lock>(traced().mutex);
     if (stopped_) return;
     stopped_ = true;
     --traced().running;
@@ -91,16 +98,29 @@ void Recording::stop() {
     for (auto& [kind, part] : parts_) {
         TracingRuntime& runtime = *traced().runtimes.at(kind);
         part.end_ns = runtime.now_ns();
-        if (!runtime.stop(part.log)) continue;
+        std::string problem;
+        const bool last = runtime.stop(part.log, &problem);
+        if (part.work.problem.empty()) part.work.problem = std::move(problem);
+        if (!last) continue;
         for (const DevicePtr& device : used) {
             if (device->kind() == kind) device->call_through(nullptr);
         }
     }
 }
 
+std::map<std::string, std::string> Recording::problems() const {
+    const Lock lock = locked<Lock>(traced().mutex);
+    std::map<std::string, std::string> problems;
+    for (const auto& [kind, part] : parts_) {
+        if (!part.work.problem.empty()) problems[kind] = part.work.problem;
+    }
+    return problems;
+}
+
 void trace_device(Device& device) {
-    if (!recording()) return;
-    const std::lock_guard lock(traced().mutex);
+    if (!recording() || !takes_part(device)) return;
+    const WithoutInterpreter released;  // the begin of a recording may wait
+    const Lock lock = locked<Lock>(traced().mutex);
     if (traced().recordings.empty()) return;
     TracingRuntime* const runtime = decorator(device);
     if (runtime == nullptr) return;
@@ -127,7 +147,7 @@ void end_range(Device& device, const Range& range, std::string_view text) {
     record.line = range.line;
     record.thread = thread_number();
     record.is_range = 1;
-    const std::lock_guard lock(traced().mutex);
+    const Lock lock = locked<Lock>(traced().mutex);
     const auto found = traced().runtimes.find(device.kind());
     if (found != traced().runtimes.end()) found->second->add_range(record);
 }

@@ -21,6 +21,7 @@ class Recording : public std::enable_shared_from_this<Recording> {
     struct Part {
         std::shared_ptr<ActivityLog> log;
         std::int64_t start_ns = 0, end_ns = 0;
+        WorkRecording work;  // where the records of work come from
     };
 
     explicit Recording(std::size_t most_bytes) : most_bytes_(most_bytes) {}
@@ -32,6 +33,8 @@ class Recording : public std::enable_shared_from_this<Recording> {
     // Idempotent. The parts do not change afterwards.
     void stop();
     const std::map<std::string, Part>& parts() const { return parts_; }
+    // Why the work of runtimes is not recorded as well as it could be, by their kinds.
+    std::map<std::string, std::string> problems() const;
 
   private:
     friend void trace_device(Device& device);
@@ -42,7 +45,8 @@ class Recording : public std::enable_shared_from_this<Recording> {
     bool stopped_ = false;
 };
 
-// Lets a device that was just made take part in the recordings that run.
+// Lets a device take part in the recordings that run. To be called when it is made, and when it is first
+// used.
 void trace_device(Device& device);
 bool recording();
 

@@ -77,9 +77,13 @@ Status CudaRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHand
 
 Status CudaRuntime::stream_end_capture(StreamHandle stream, GraphHandle* graph) {
     clear(graph);
-    CaptureChange change;
-    const Status status = make([&] { return cudaStreamEndCapture(native(stream), native(graph)); });
-    change.may_have_ended(native(stream));
+    Status status;
+    {
+        CaptureChange change;
+        status = make([&] { return cudaStreamEndCapture(native(stream), native(graph)); });
+        change.may_have_ended(native(stream));
+    }
+    capture_ended();
     return status;
 }
 

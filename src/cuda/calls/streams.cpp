@@ -1,5 +1,6 @@
 // Streams, events and host functions.
 #include "cuda/calls/printing.hpp"
+#include "cuda/calls/stream_ids.hpp"
 #include "cuda/cuda_runtime.hpp"
 #include "cuda/driver/driver_call.hpp"
 #include "cuda/driver/wait.hpp"
@@ -28,6 +29,7 @@ Status CudaRuntime::stream_destroy(StreamHandle stream) {
     if (!forked_after_use()) streams_.leaving(native(stream));
     CaptureChange change(CaptureChange::Unless::nothing_is_captured);
     const Status status = make([&] { return cudaStreamDestroy(native(stream)); });
+    forget_stream_ids();
     change.gone(native(stream));
     return status;
 }

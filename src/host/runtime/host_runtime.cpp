@@ -38,14 +38,15 @@ std::int64_t HostRuntime::trace_clock_ns() {
     return machine_.timeline.now();
 }
 
-void HostRuntime::set_recorder(ActivityRecorder* recorder) {
-    if (forked_after_use()) return;
+WorkRecording HostRuntime::set_recorder(ActivityRecorder* recorder) {
+    if (forked_after_use()) return {};
     const Lock lock(machine_.mutex);
     machine_.set_recorder(recorder);
+    return {WorkSource::simulation, ""};
 }
 
 // Nothing to do: the timeline records a command as soon as it has ended in simulated time.
-void HostRuntime::flush_records() {}
+std::string HostRuntime::flush_records(bool) { return ""; }
 
 std::string HostRuntime::error_detail() { return thread().detail; }
 

@@ -26,8 +26,10 @@ class HostRuntime final : public Runtime {
     std::string error_detail() override;
     PendingList pending() override;
     std::int64_t trace_clock_ns() override;
-    void set_recorder(ActivityRecorder* recorder) override;
-    void flush_records() override;
+    WorkRecording set_recorder(ActivityRecorder* recorder) override;
+    std::string flush_records(bool last) override;
+    bool call_begins(const StreamHandle*) override { return false; }  // commands look at call_context()
+    void call_ends() override {}
     void shut_down() noexcept override;
 
   private:

@@ -1,0 +1,88 @@
+"""Measures what a trace costs a launch: python benchmarks/tracing.py [--device NAME] [--json].
+
+Batches of launches of a kernel that does nothing, outside of a trace and within one, in turns; the device is waited for
+after each batch. The result is the median time of a launch in each, and the median difference of neighbours. It also
+says how long the begin and the end of a trace take, and how many of the launches have a span.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from typing import Any
+
+import numpy as np
+
+import cuscope as cs
+from cuscope.bench._calls import SOURCE, on_one_processor
+
+
+def batch(launch: Any, array: cs.DeviceArray, stream: cs.Stream, count: int) -> float:
+    """Microseconds of a launch."""
+    begin = time.perf_counter()
+    for _ in range(count):
+        launch(array, array, array, 256)
+    end = time.perf_counter()
+    stream.synchronize()
+    return (end - begin) / count * 1e6
+
+
+def measure(rounds: int, count: int) -> dict[str, Any]:
+    module, stream = cs.Module(SOURCE), cs.Stream()
+    launch, array = module.four[1, 32, stream], cs.zeros(256, np.float32, stream=stream)
+    begin = time.perf_counter()
+    with cs.trace():
+        batch(launch, array, stream, count)
+    first = time.perf_counter() - begin
+    without, within, begins, ends, spans = [], [], [], [], 0
+    for _ in range(rounds):
+        without.append(batch(launch, array, stream, count))
+        begin = time.perf_counter()
+        with cs.trace() as t:
+            begun = time.perf_counter()
+            within.append(batch(launch, array, stream, count))
+            end = time.perf_counter()
+        begins.append(begun - begin)
+        ends.append(time.perf_counter() - end)
+        spans += int((t.spans["kind"] == "kernel").sum())
+    return {
+        "device": cs.current_device().model,
+        "source": t.source,
+        "notes": t.notes,
+        "microseconds_without": statistics.median(without),
+        "microseconds_within": statistics.median(within),
+        "microseconds_more": statistics.median(
+            more - less for less, more in zip(without, within, strict=True)
+        ),
+        "milliseconds_of_the_first_trace": first * 1e3,
+        "milliseconds_to_begin": statistics.median(begins) * 1e3,
+        "milliseconds_to_end": statistics.median(ends) * 1e3,
+        "launches": rounds * count,
+        "spans": spans,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--device", help="the first device, if it is not given")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--count", type=int, default=256, help="launches of a batch")
+    options = parser.parse_args()
+    on_one_processor()
+    if options.device:
+        cs.set_device(cs.Device(options.device))
+    result = measure(options.rounds, options.count)
+    if options.json:
+        print(json.dumps(result, indent=2))
+        return
+    for name, value in result.items():
+        print(f"{name.replace('_', ' '):<34}{f'{value:.3f}' if isinstance(value, float) else value}")
+
+
+if __name__ == "__main__":
+    main()
