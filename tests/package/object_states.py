@@ -24,7 +24,7 @@ __global__ void add(int* x, int v) { x[threadIdx.x] += v; }
 __global__ void wild(int* p) { p[1LL << 40] = 1; }
 """
 # Private classes: only their safety is tested.
-PRIVATE = {"Contract", "FaultDevice", "Recorder"}
+PRIVATE = {"Contract", "FaultDevice", "Recorder", "TracedContract", "TracedPart"}
 # Objects that are values: they are copied and pickled. The last four are NumPy's.
 VALUES = {
     "trace", "range",

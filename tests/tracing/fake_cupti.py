@@ -54,7 +54,7 @@ def _compile() -> ctypes.CDLL:
     subprocess.run(
         [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-pthread", "-o", library, source], check=True
     )
-    os.environ["CUSCOPE_CUPTI"] = str(library)
+    os.environ |= {"CUSCOPE_CUPTI": str(library), "CUSCOPE_TRACE_GPU": "1"}
     fake = ctypes.CDLL(str(library))
     fake.fake_timestamp.restype = ctypes.c_uint64
     return fake

@@ -260,7 +260,7 @@ def test_a_missing_cupti_names_the_package(run_python, tmp_path):
         part = traced.start()
         print(traced.stop(part)["problem"])
         """,
-        env={"CUSCOPE_CUPTI": str(tmp_path / "libcupti.so")},
+        env={"CUSCOPE_CUPTI": str(tmp_path / "libcupti.so"), "CUSCOPE_TRACE_GPU": "1"},
     )
     if "not found" not in done.stdout:
         pytest.skip("the toolkit of this machine has CUPTI")

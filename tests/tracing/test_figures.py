@@ -266,20 +266,15 @@ def test_an_operation_of_the_default_stream_stands_between_the_kernels_of_two_st
     assert second["start"] == between["end"]
 
 
-@pytest.mark.parametrize("operation", ["none", "page-locked allocation", "device allocation"])
+@pytest.mark.parametrize(
+    "operation", ["none", "page-locked allocation", "device allocation", "shared memory configuration"]
+)
 @pytest.mark.parametrize("model", CONCURRENT)
 def test_an_operation_without_work_for_the_device_keeps_no_kernel_waiting(model, operation):
     t = figures.implicit_synchronization(model, operation=operation)
 
     first, second = only(t, "kernel", 1), only(t, "kernel", 2)
     assert second["start"] == call(t, second)["end"] + cs.model(model).submit_latency_ns < first["end"]
-
-
-def test_a_kernel_with_more_shared_memory_waits_until_multiprocessors_are_empty():
-    t = figures.implicit_synchronization("h200", operation="shared memory configuration")
-
-    first, second = only(t, "kernel", 1), only(t, "kernel", 2)
-    assert (second["start"], second["reason"]) == (first["end"], "multiprocessors")
 
 
 @pytest.mark.parametrize("model", ["k20x", "h200"])

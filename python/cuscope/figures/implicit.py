@@ -30,10 +30,9 @@ def implicit_synchronization(model: Model | str = "h200", *, operation: Operatio
     """Kernels of 2 ms on two streams, and between them an operation of the list in the CUDA C++ Programming Guide.
 
     A memset, a copy on the device and a kernel go to the legacy default stream, where cudaMemset and cudaMemcpy put
-    them. Such an operation waits for the first kernel, and the second one waits for it. With another shared memory
-    configuration the second kernel waits on devices of compute capability 8.0 and later, because multiprocessors divide
-    their memory only while they are empty. The allocations only take the host's time: on simulated devices the kernels
-    overlap. See the CUDA C++ Programming Guide, "Implicit Synchronization". Raises ValueError for another ``operation``.
+    them. Such an operation waits for the first kernel, and the second one waits for it. The allocations, and the other
+    shared memory configuration, only take the host's time: on simulated devices the kernels overlap. See the CUDA C++
+    Programming Guide, "Implicit Synchronization". Raises ValueError for another ``operation``.
 
     >>> import cuscope as cs
     >>> for operation in ("none", "memset", "device allocation"):

@@ -1,6 +1,8 @@
 // Traces: CUPTI records the work of devices, and learns which call each piece of work belongs to.
 #include <chrono>
+#include <cstdlib>
 #include <mutex>
+#include <string_view>
 #include <thread>
 
 #include "cuda/calls/stream_ids.hpp"
@@ -38,6 +40,13 @@ bool outside_of_captures(Change&& change, std::chrono::milliseconds patience = p
     }
 }
 
+// With CUPTI on, threads that also capture lost their device once (cudaErrorLaunchFailure on an H200), and a
+// launch takes 3 us longer. So a program asks for it.
+bool wanted() {
+    const char* const choice = std::getenv("CUSCOPE_TRACE_GPU");
+    return choice != nullptr && std::string_view(choice) == "1";
+}
+
 // Held while CUPTI is switched on or off. A thread that holds it waits for the gate of call_gate.hpp, and not
 // the other way round.
 std::mutex& switch_mutex() {
@@ -55,6 +64,7 @@ WorkRecording CudaRuntime::set_recorder(ActivityRecorder* recorder) {
         if (session.running() && !outside_of_captures([&] { session.stop(); })) session.pause();
         return {};
     }
+    if (!wanted()) return {};
     std::string problem;
     if (session.paused()) {
         session.resume(*recorder);

@@ -136,9 +136,9 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
     command->blocks_waiting = command->blocks_left = blocks;
     // Rounded down, so that exactly as many blocks fit on the device as the model says.
     command->block_units = Multiprocessors::units / per_multiprocessor;
-    command->carveout = shared_memory_carveout(model, per_multiprocessor,
-                                               entry.static_shared_bytes + config.dynamic_shared_bytes,
-                                               loaded.settings().carveout);
+    command->shared_memory =
+        shared_memory_need(model, per_multiprocessor, entry.static_shared_bytes + config.dynamic_shared_bytes,
+                           loaded.settings().carveout);
     command->effect = std::move(effect);
     *made = command;
     return Status::success;

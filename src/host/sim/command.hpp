@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/activity.hpp"
+#include "host/sim/device_model.hpp"
 
 namespace cuscope::host {
 
@@ -101,8 +102,8 @@ struct Command {
     // block
     std::int64_t blocks_waiting = 0, blocks_left = 0, blocks_open = 0;
     std::int64_t block_units = 0;
-    std::int32_t carveout = 0;  // the part of a multiprocessor's memory that its blocks need as shared memory
-    int placement_open = -1;    // the room of blocks_open
+    SharedMemoryNeed shared_memory;
+    int placement_open = -1;  // the room of blocks_open
     int priority = 0;
     Command* signalled_with = nullptr;  // a later kernel; other commands see both end together
     std::vector<Command*> unsignalled;  // earlier kernels that are signalled with this one
@@ -158,7 +159,7 @@ struct Command {
         blocks_waiting = model.blocks_waiting;
         blocks_left = model.blocks_left;
         block_units = model.block_units;
-        carveout = model.carveout;
+        shared_memory = model.shared_memory;
         triggers_at_once = model.triggers_at_once;
         may_trigger = model.may_trigger;
         tail = model.tail;

@@ -89,10 +89,15 @@ int blocks_per_multiprocessor(const DeviceModel& model, unsigned threads_per_blo
 // the memory reserved for every block is not subtracted.
 std::size_t shared_bytes_for_each(const DeviceModel& model, int blocks);
 
-// The bytes of a multiprocessor's memory that become shared memory for a kernel: enough for so many of its
-// blocks, in one of the sizes that the device offers. `preferred`: cudaFuncAttributePreferredSharedMemory-
-// Carveout, per cent; -1: no preference. 0 on devices that do not divide this memory for each kernel.
-std::int32_t shared_memory_carveout(const DeviceModel& model, std::int64_t blocks_on_a_multiprocessor,
+// The part of a multiprocessor's memory that a kernel needs as shared memory, and the part that an empty
+// multiprocessor gives it. Both are 0 on devices that do not divide this memory for each kernel.
+struct SharedMemoryNeed {
+    std::int32_t bytes = 0, carveout = 0;
+};
+
+// For so many blocks of the kernel on a multiprocessor. `preferred`: per cent,
+// cudaFuncAttributePreferredShared- MemoryCarveout; -1: no preference.
+SharedMemoryNeed shared_memory_need(const DeviceModel& model, std::int64_t blocks_on_a_multiprocessor,
                                     std::size_t shared_bytes_per_block, int preferred);
 
 // The number of clusters that fit on the device at once, given how many of the kernel's blocks fit on a

@@ -26,16 +26,16 @@ void Multiprocessors::take(Placement& placement, std::size_t multiprocessor, std
     placement.push_back({static_cast<int>(multiprocessor), taken});
 }
 
-void Multiprocessors::look_for_room(std::int32_t carveout) {
+void Multiprocessors::look_for_room(std::int32_t shared_bytes) {
     for (std::size_t i = 0; i < room_.size(); ++i) {
         const bool empty = free_units_[i] == units;
-        room_[i] = empty || carveout <= carveouts_[i] ? free_units_[i] : 0;
+        room_[i] = empty || shared_bytes <= carveouts_[i] ? free_units_[i] : 0;
     }
 }
 
 int Multiprocessors::place(const BlockGroup& group, std::int64_t* placed) {
     const auto size = static_cast<std::int32_t>(group.block_units);
-    look_for_room(group.carveout);
+    look_for_room(group.shared_memory.bytes);
     const auto most = std::max_element(room_.begin(), room_.end());
     *placed = 0;
     if (group.wanted <= 0 || *most < size) return none;
@@ -54,7 +54,7 @@ int Multiprocessors::place(const BlockGroup& group, std::int64_t* placed) {
             take_in_order(placement, *placed, size);
         }
     }
-    divide(placement, group.carveout);
+    divide(placement, group.shared_memory.carveout);
     return number;
 }
 

@@ -1,11 +1,13 @@
 // The room on a device's multiprocessors. Blocks of different kernels share a multiprocessor as long as they
 // fit. A block never spans two: a large block may have to wait although smaller rooms add up to its size.
 // A multiprocessor divides its memory into shared memory and cache only while it is empty. So a kernel whose
-// blocks need a larger part for shared memory waits until the blocks of other kernels have ended.
+// blocks need more shared memory waits until the blocks of other kernels have ended.
 #pragma once
 
 #include <cstdint>
 #include <vector>
+
+#include "host/sim/device_model.hpp"
 
 namespace cuscope::host {
 
@@ -13,7 +15,7 @@ namespace cuscope::host {
 struct BlockGroup {
     std::int64_t wanted;
     std::int64_t block_units;  // see Multiprocessors::units
-    std::int32_t carveout;     // the bytes of a multiprocessor that have to be shared memory
+    SharedMemoryNeed shared_memory;
     // Blocks of the kernel ran before. On an H200 a block that ends is replaced at once on its own
     // multiprocessor, so multiprocessors are filled one after the other. The first blocks of a kernel go to
     // the multiprocessor with the most room instead.
@@ -50,7 +52,7 @@ class Multiprocessors {
     void take(Placement& placement, std::size_t multiprocessor, std::int64_t blocks, std::int32_t size);
     void take_best(Placement& placement, std::int64_t wanted, std::int32_t size);
     void take_in_order(Placement& placement, std::int64_t wanted, std::int32_t size);
-    void look_for_room(std::int32_t carveout);
+    void look_for_room(std::int32_t shared_bytes);
     void divide(const Placement& placement, std::int32_t carveout);
 
     std::vector<std::int32_t> free_units_, carveouts_;

@@ -412,7 +412,7 @@ void Timeline::place_blocks(Device& device) {
         }
         if (grid->blocks_open > 0) break;
         std::int64_t slots = 0;
-        const BlockGroup group{grid->blocks_waiting, grid->block_units, grid->carveout, !first};
+        const BlockGroup group{grid->blocks_waiting, grid->block_units, grid->shared_memory, !first};
         const int placement = device.multiprocessors.place(group, &slots);
         if (slots == 0) break;
         if (first) {
