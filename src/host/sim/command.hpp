@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/activity.hpp"
 #include "host/sim/device_model.hpp"
+#include "runtime/activity.hpp"
 
 namespace cuscope::host {
 
