@@ -9,7 +9,7 @@ import cuscope as cs
 from support import TESTS
 
 pytestmark = [
-    pytest.mark.skipif(not cs.build_config["cuda"], reason="this build has no runtime for GPUs"),
+    pytest.mark.skipif(cs.build_config["cuda"] == "OFF", reason="this build has no runtime for GPUs"),
     pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
 ]
 
