@@ -44,6 +44,20 @@ print(trace.source, trace.notes, trace.dropped)
     )  # fmt: skip
 
 
+def test_without_the_variable_a_trace_of_a_gpu_has_the_calls_alone(with_fake):
+    assert (
+        with_fake("""
+del os.environ["CUSCOPE_TRACE_GPU"]
+t = Traced()
+t.start()
+t.call(5)
+trace = t.stop()
+print(trace.source, trace.notes, len(work(trace)), len(trace) > 0)
+""")
+        == "calls [] 0 True\n"
+    )
+
+
 def test_copies_have_directions_bytes_and_kinds_of_memory(with_fake):
     assert with_fake("""
 t = Traced()
