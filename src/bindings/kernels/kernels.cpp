@@ -133,9 +133,14 @@ Examples
 array([2., 2., 2., 2.], dtype=float32)
 )");
     kernel
-        .def("__getitem__", configure, py::arg("key"),
-             "The kernel with a grid and a block, ready to be called: kernel[grid, block, stream, "
-             "shared_bytes]. You may leave out the last two.")
+        .def(
+            "__getitem__",
+            [](const KernelPtr& self, const LaunchKey& key) {
+                return KernelLaunchObject(fast_object(configure(self, key)));
+            },
+            py::arg("key"),
+            "The kernel with a grid and a block, ready to be called: kernel[grid, block, stream, "
+            "shared_bytes]. You may leave out the last two.")
         .def(
             "__call__",
             [](const core::Kernel& self, const AnyArgs&, const AnyKeywords&) -> py::typing::NoReturn {
@@ -220,7 +225,7 @@ Examples
                    self.device()->name() + ">";
         });
     bind_kernel_attributes(kernel);
-    make_launches_fast(kernel, launch);
+    make_launches_fast(launch);
 }
 
 }  // namespace cuscope::bindings

@@ -38,8 +38,7 @@ void bind_kernel_attributes(py::class_<core::Kernel, py::smart_holder>& kernel);
 // The Python object of a launch, which can be called without pybind11's dispatch.
 py::object fast_object(KernelLaunch&& launch);
 
-// Makes calls of a KernelLaunch, and kernel[grid, block], avoid pybind11's dispatch. To be called once, when
-// both types are complete.
-void make_launches_fast(py::handle kernel_type, py::handle launch_type);
+// Makes calls of a KernelLaunch avoid pybind11's dispatch. To be called once, when the type is complete.
+void make_launches_fast(py::handle launch_type);
 
 }  // namespace cuscope::bindings
