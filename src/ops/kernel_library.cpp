@@ -29,7 +29,9 @@ constexpr const char* used_by_operations[] = {"gather/gather",
                                               "matmul/06_vectorised",
                                               "matmul/07_double_buffered",
                                               "matmul/08_warp_tiles",
-                                              "matmul/09_tensor_cores"};
+                                              "matmul/09_tensor_cores",
+                                              "matmul/few_rows",
+                                              "matmul/add_parts"};
 
 constexpr const char* warm_up_file = "gather/gather";
 
@@ -51,7 +53,7 @@ bool has_machine_code(const core::Device& device) {
 // quicker than compiling the whole file: below a second, in place of up to eight.
 bool is_compiled_by_instance(const std::string& file) {
     return file.starts_with("reduce_auto/") || file == "matmul/08_warp_tiles" ||
-           file == "matmul/09_tensor_cores";
+           file == "matmul/09_tensor_cores" || file == "matmul/few_rows";
 }
 
 // The file that was compiled when the package was built; empty if there is none for the device.

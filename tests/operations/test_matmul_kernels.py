@@ -96,9 +96,9 @@ def instance(rung: str, name: str) -> Instance:
 
 
 def instances() -> list[Instance]:
-    """The instances in the sources."""
+    """The instances of the rungs in the sources. test_matmul_split.py has the other kernels."""
     found = []
-    for path in sorted(FOLDER.glob("*.cu")):
+    for path in sorted(FOLDER.glob("[0-9]*.cu")):
         source = path.read_text()
         kernel = path.stem[3:]
         if "\nFOR_EVERY_ELEMENT_TYPE\n" in source:
@@ -426,7 +426,7 @@ def test_plan_has_the_launch_of_every_instance(tmp_path):
 
     lines = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.splitlines()
 
-    launches = [line for line in lines if not line.startswith(">")]
+    launches = [line for line in lines if not line.startswith((">", "few_rows|"))]
     assert sorted(launches) == sorted(
         f"{i.rung}|{i.name}|{i.tile[0]}|{i.tile[1]}|{i.block[0]}|{i.block[1]}|{i.shared}|{i.aligned}"
         for i in INSTANCES
@@ -434,7 +434,7 @@ def test_plan_has_the_launch_of_every_instance(tmp_path):
     assert [line[2:] for line in lines if line.startswith(">")] == [
         "08_warp_tiles",
         "08_warp_tiles",
-        "08_warp_tiles",
+        "few_rows",
         "03_shared_tiles",
         "09_tensor_cores",
         "03_shared_tiles",
