@@ -27,9 +27,11 @@ __global__ void __launch_bounds__(strided_threads, 4)
     const char* const data =
         static_cast<const char*>(in) + o / outer_columns * outer_row + o % outer_columns * outer_column;
 
-    // A step takes `lanes` columns of `members` rows. Each block has an equal share of all steps, which may begin and
-    // end within a row: shares of whole rows would differ by a row, and the launch takes as long as its longest block.
-    const long long row_steps = (columns + lanes - 1) / lanes, steps = (rows + members - 1) / members * row_steps;
+    // A step takes `lanes` columns of `members` rows. Each block has an equal share of all steps, which may
+    // begin and end within a row: shares of whole rows would differ by a row, and the launch takes as long as
+    // its longest block.
+    const long long row_steps = (columns + lanes - 1) / lanes,
+                    steps = (rows + members - 1) / members * row_steps;
     long long at = steps * part / splits;
     const long long end = steps * (part + 1) / splits;
     long long r = at / row_steps * members + member, c = at % row_steps * lanes + lane;
