@@ -24,6 +24,7 @@ struct Instance {
     int block_x = 0, block_y = 1;
     int shared_bytes = 0;
     int least_capability = 75;                  // ten times the compute capability
+    int only_capability = 0;                    // 0: every one from the least on
     bool aligned_a = false, aligned_b = false;  // 16-byte aligned: pointer, row distance and batch distance
     bool padded_b = false;  // the last row of B must also be readable up to a multiple of 16 bytes
     bool tf32 = false;      // rounds its factors, so it is used only on request
@@ -196,6 +197,35 @@ inline void add_tensor_cores(std::vector<Instance>& to) {
         }
 }
 
+struct Wgmma {
+    int block_n, stages, resident;
+    double efficiency;
+};
+
+inline constexpr Wgmma wgmma[] = {{256, 4, 1, 2.0}, {128, 3, 2, 1.45}};
+
+inline void add_wgmma(std::vector<Instance>& to) {
+    for (const std::string_view in : {"float16", "bfloat16"})
+        for (const std::string_view out : {in, std::string_view("float32")})
+            for (const Wgmma& t : wgmma)
+                to.push_back({.rung = "10_wgmma",
+                              .kernel = "wgmma<" + std::string(element(in)->cpp) + ", " +
+                                        std::string(element(out)->cpp) + ", " + std::to_string(t.block_n) +
+                                        ", " + std::to_string(t.stages) + ">",
+                              .in = in,
+                              .out = out,
+                              .tile_m = 128,
+                              .tile_n = t.block_n,
+                              .block_x = 256,
+                              .shared_bytes = t.stages * 128 * (128 + t.block_n),
+                              .least_capability = 90,
+                              .only_capability = 90,
+                              .aligned_a = true,
+                              .aligned_b = true,
+                              .resident = t.resident,
+                              .efficiency = t.efficiency});
+}
+
 inline void add_few_rows(std::vector<Instance>& to) {
     for (const std::string_view type : {"float32", "float64", "float16", "bfloat16"})
         for (const int rows : {1, 8}) {
@@ -224,6 +254,7 @@ inline const std::vector<Instance>& instances() {
         detail::add_simple(made);
         detail::add_warp_tiles(made);
         detail::add_tensor_cores(made);
+        detail::add_wgmma(made);
         detail::add_few_rows(made);
         return made;
     }();
@@ -241,7 +272,8 @@ struct Device {
 };
 
 inline bool runs_on(const Instance& i, const Device& device) {
-    return device.capability >= i.least_capability && device.shared_bytes >= i.shared_bytes;
+    return device.capability >= i.least_capability && device.shared_bytes >= i.shared_bytes &&
+           (i.only_capability == 0 || device.capability == i.only_capability);
 }
 
 // How busy the multiprocessors are while an instance computes a shape: 1 if all of them always have the same
@@ -409,8 +441,9 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
         }
     }
     const std::string tile = std::to_string(best->tile_m) + " x " + std::to_string(best->tile_n);
-    const std::string how =
-        best->rung == "09_tensor_cores" ? "Tensor cores take these elements, and tiles of " : "Tiles of ";
+    const std::string how = best->rung == "09_tensor_cores" || best->rung == "10_wgmma"
+                                ? "Tensor cores take these elements, and tiles of "
+                                : "Tiles of ";
     if (std::min(shape.m, shape.n) <= 16)
         return {best, how + tile +
                           " have most loads under way; the matrix is narrow, so memory and not arithmetic is "

@@ -53,7 +53,7 @@ bool has_machine_code(const core::Device& device) {
 // quicker than compiling the whole file: below a second, in place of up to eight.
 bool is_compiled_by_instance(const std::string& file) {
     return file.starts_with("reduce_auto/") || file == "matmul/08_warp_tiles" ||
-           file == "matmul/09_tensor_cores" || file == "matmul/few_rows";
+           file == "matmul/09_tensor_cores" || file == "matmul/few_rows" || file == "matmul/10_wgmma";
 }
 
 // The file that was compiled when the package was built; empty if there is none for the device.
@@ -77,6 +77,8 @@ std::shared_ptr<core::Module> load(core::Device& device, const std::string& file
     request.file_name = source.string();
     request.include_paths = {source.parent_path().string()};
     if (!device.simulated()) request.options = {"-std=c++20"};
+    if (!device.simulated() && file == "matmul/10_wgmma")  // instructions of this architecture alone
+        request.options.emplace_back("--gpu-architecture=sm_90a");
     if (!instance.empty()) {
         request.options.emplace_back("-DCUSCOPE_ONE_INSTANCE");
         request.name_expressions = {instance};

@@ -61,7 +61,7 @@ constexpr std::array<std::string_view, 47> plain{"ex2.approx.f32",
                                                  "mov.u64"};
 
 // Opcodes without an effect here: they order or announce work that this executor does at once.
-constexpr std::array<std::string_view, 12> idle{"cp.async.commit_group",
+constexpr std::array<std::string_view, 15> idle{"cp.async.commit_group",
                                                 "cp.async.wait_group",
                                                 "cp.async.wait_all",
                                                 "cp.async.bulk.commit_group",
@@ -72,7 +72,10 @@ constexpr std::array<std::string_view, 12> idle{"cp.async.commit_group",
                                                 "fence.proxy.async",
                                                 "fence.proxy.async.shared::cta",
                                                 "fence.mbarrier_init.release.cluster",
-                                                "setmaxnreg"};
+                                                "setmaxnreg",
+                                                "wgmma.fence.sync.aligned",
+                                                "wgmma.commit_group.sync.aligned",
+                                                "wgmma.wait_group.sync.aligned"};
 
 constexpr std::array<std::string_view, 10> fences{
     "membar.cta",        "membar.gl",    "membar.sys",   "fence.acq_rel.cta", "fence.acq_rel.gpu",
@@ -182,6 +185,7 @@ class Translation {
         if (parts[0] == "red" || parts[0] == "atom") return atomic(parts);
         if (parts[0] == "ldmatrix") return matrix(parts);
         if (parts[0] == "mma") return multiplication(parts);
+        if (parts[0] == "wgmma") return warpgroup_multiplication(parts);
         if (parts[0] == "ld" || parts[0] == "st") return access(parts);
         if (parts[0] == "setp" || parts[0] == "selp") return choice(parts);
         return false;
@@ -405,6 +409,33 @@ class Translation {
         for (std::size_t k = 0; k < to.size(); ++k)
             out_.body += "::cuscope_simt::ptx::put(" + to[k] + ", m.d[" + std::to_string(k) + "]); ";
         out_.uses_warp = true;
+        return true;
+    }
+
+    // wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {d...}, a, b, adds, sign of a, sign of b,
+    // transposed a, transposed b;  a and b are descriptors of matrices in shared memory.
+    bool warpgroup_multiplication(const std::vector<std::string>& parts) {
+        if (parts.size() != 8 || parts[1] != "mma_async" || operands_.size() != 8) return false;
+        const std::string &shape = parts[4], &a = parts[6];
+        const std::size_t depth = shape.rfind('k');
+        if (shape.find("m64n") != 0 || shape.substr(depth) != "k16" || parts[5] != "f32" || a != parts[7] ||
+            (a != "f16" && a != "bf16"))
+            return false;
+        const std::string columns = shape.substr(4, depth - 4);
+        const std::vector<std::string> sums = list(operands_[0]);
+        if (!is_number(columns) || sums.size() * 2 != std::stoul(columns)) return false;
+        for (const std::size_t transposed : {6, 7})
+            if (operands_[transposed] != "0" && operands_[transposed] != "1") return false;
+        out_.body += "float d[" + std::to_string(sums.size()) + "]; ";
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            out_.body += "::cuscope_simt::ptx::put(d[" + std::to_string(i) + "], " + sums[i] + "); ";
+        const auto flag = [&](std::size_t i) { return operands_[i] == "1" ? ", true" : ", false"; };
+        if (!call("::cuscope_simt::ptx::wgmma<" + columns +
+                      ", ::cuscope_simt::ptx::" + (a == "f16" ? "Half" : "Bfloat") + flag(6) + flag(7) + ">",
+                  {operands_.begin() + 1, operands_.begin() + 6}, "d"))
+            return false;
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            out_.body += "::cuscope_simt::ptx::put(" + sums[i] + ", d[" + std::to_string(i) + "]); ";
         return true;
     }
 

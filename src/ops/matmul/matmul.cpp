@@ -40,6 +40,8 @@ constexpr std::array ideas{
     Idea{"tensor_cores",
          "float16, bfloat16, int8, or float32 rounded to tf32; compute capability 8.0 (7.5: some)",
          "matrix instructions of a warp"},
+    Idea{"wgmma", "float16 or bfloat16; compute capability 9.0",
+         "matrix instructions of four warps, which read shared memory by themselves"},
 };
 
 // A batch of equal products: one problem, and how often it is repeated.
