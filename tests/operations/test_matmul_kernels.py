@@ -85,9 +85,7 @@ def instance(rung: str, name: str) -> Instance:
         return tensor_cores(name, parts[0], parts[1], *map(int, parts[2:]))
     if kernel == "wgmma":
         n, stages = map(int, parts[2:])
-        return Instance(
-            rung, name, (parts[0], parts[1]), (128, n), (256, 1), stages * 128 * (128 + n), "ab"
-        )
+        return Instance(rung, name, (parts[0], parts[1]), (128, n), (256, 1), stages * 128 * (128 + n), "ab")
     tile, block, aligned = {
         "naive": (16, (16, 16), ""),
         "coalesced": (16, (16, 16), ""),
