@@ -9,7 +9,15 @@
 #include "mma_stores.cuh"
 
 __device__ __forceinline__ void store(double* to, double sum) { *to = sum; }
-__device__ __forceinline__ void store(signed char* to, unsigned sum) { *to = static_cast<signed char>(sum); }
+
+template <class Sum>
+__device__ __forceinline__ Sum added(Sum a, Sum b) {
+    return a + b;
+}
+template <>
+__device__ __forceinline__ int added(int a, int b) {  // may wrap around
+    return static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
+}
 
 constexpr int threads = 256, loads = 8;
 
@@ -31,13 +39,13 @@ __global__ void __launch_bounds__(threads)
                 loaded[i] = part < count ? parts[part * elements + at] : Sum(0);
             }
 #pragma unroll
-            for (int i = 0; i < loads; ++i) sum += loaded[i];
+            for (int i = 0; i < loads; ++i) sum = added(sum, loaded[i]);
         }
     }
     sums[threadIdx.x] = sum;
     __syncthreads();
     if (group > 0 || at >= elements) return;
-    for (int other = 1; other < groups; ++other) sum += sums[other * lanes + lane];
+    for (int other = 1; other < groups; ++other) sum = added(sum, sums[other * lanes + lane]);
     store(c + at / n * c_row + at % n, sum);
 }
 
@@ -47,4 +55,4 @@ INSTANCE(float, float)
 INSTANCE(double, double)
 INSTANCE(float, __half)
 INSTANCE(float, __nv_bfloat16)
-INSTANCE(unsigned, signed char)
+INSTANCE(int, signed char)

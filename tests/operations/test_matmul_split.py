@@ -18,7 +18,7 @@ TYPES = {
     "__half": np.dtype(np.float16),
     "__nv_bfloat16": np.dtype(ml_dtypes.bfloat16),
 }
-SUMS = {"float": np.float32, "double": np.float64, "unsigned": np.uint32}
+SUMS = {"float": np.float32, "double": np.float64, "int": np.int32}
 
 
 def small_integers(shape, dtype, seed):
@@ -74,7 +74,7 @@ def test_up_to_eight_rows_are_multiplied_in_parts(device, kind, m, n, k, parts):
         ("double", "double"),
         ("float", "__half"),
         ("float", "__nv_bfloat16"),
-        ("unsigned", "signed char"),
+        ("int", "signed char"),
     ],
 )
 @pytest.mark.parametrize(("count", "groups"), [(1, 1), (2, 1), (9, 2), (70, 8), (129, 4)])

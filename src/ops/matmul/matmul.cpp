@@ -379,7 +379,7 @@ Launches split_launches_of(const plan::Choice& choice, core::Device& device, con
 
     const bool bytes = size_of(c.type) == 1;
     add.kernel = KernelLibrary::of(device).kernel(
-        "matmul/add_parts", std::string("add_parts<") + (bytes ? "unsigned" : cuda_name(add.type)) + ", " +
+        "matmul/add_parts", std::string("add_parts<") + cuda_name(add.type) + ", " +
                                 (bytes ? "signed char" : cuda_name(c.type)) + ">");
     constexpr unsigned threads = 256;
     while (add.groups < 8 && add.groups * 8 < add.parts) add.groups *= 2;
