@@ -24,6 +24,7 @@ class ForwardingRuntime : public Runtime {
     std::string error_detail() override { return under_->error_detail(); }
     PendingList pending() override { return under_->pending(); }
     void shut_down() noexcept override { under_->shut_down(); }
+    Status wait_beside_captures() override { return under_->wait_beside_captures(); }
     std::int64_t trace_clock_ns() override { return under_->trace_clock_ns(); }
     WorkRecording set_recorder(ActivityRecorder* recorder) override { return under_->set_recorder(recorder); }
     std::string flush_records(bool last) override { return under_->flush_records(last); }

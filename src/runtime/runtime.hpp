@@ -48,6 +48,9 @@ class Runtime {
     // function.
     virtual PendingList pending() = 0;
 
+    // Waits for the work given to the current device so far, as device_synchronize does, but invalidates no
+    // capture: streams that are being captured are left out. Status::not_ready: the wait was interrupted.
+    virtual Status wait_beside_captures() = 0;
     // The host's time for traces. Unlike clock_ns(), asking costs a simulated host no time.
     virtual std::int64_t trace_clock_ns() = 0;
     // Hands records of the work that ends from now on to the recorder; null: no more. The recorder lives

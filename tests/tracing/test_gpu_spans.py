@@ -323,9 +323,6 @@ def test_work_of_another_library(device):
 
 @pytest.mark.filterwarnings("ignore:cs.trace. a stream is being captured:RuntimeWarning")
 @pytest.mark.no_sanitizer("compute-sanitizer and CUPTI exclude each other")
-@pytest.mark.xfail(
-    reason="the wait at the end of a trace invalidates a capture that begins then", strict=False
-)
 def test_traces_beside_threads_that_launch_capture_and_copy(device):
     basic = load_basic(device)
     until = time.monotonic() + 10

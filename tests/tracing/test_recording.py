@@ -209,3 +209,39 @@ def test_a_device_that_was_lost_earlier_does_not_disturb_a_trace():
     # In a process of its own: the array of the lost device is never given back.
     done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, timeout=120)
     assert done.stdout.splitlines() == ["cudaErrorIllegalAddress", "['call', 'memset']"], done.stderr
+
+
+BEGINS_MEANWHILE = """
+import threading, time
+import cuscope as cs
+
+first, second = cs.Device("host:0"), cs.add_host_device("h200")
+waiting, begun, ended = threading.Event(), threading.Event(), threading.Event()
+
+def capture():
+    with second:
+        x, stream = cs.zeros(16), cs.Stream()
+        waiting.wait()
+        with stream.capture() as graph:
+            x.fill(1, stream=stream)
+            begun.set()
+            time.sleep(0.2)  # the trace comes to the second device
+            x.fill(2, stream=stream)
+        print(len(graph.nodes))
+    ended.set()
+
+thread = threading.Thread(target=capture)
+thread.start()
+with cs.trace() as t:
+    with first:
+        cs.Stream().host_function(lambda: (waiting.set(), begun.wait()))
+    with second:
+        cs.Stream().host_function(ended.wait)
+thread.join()
+print((t.spans["kind"] == "host function").sum())
+"""
+
+
+def test_a_capture_that_begins_while_a_trace_ends_is_not_disturbed(run_python):
+    done = run_python(BEGINS_MEANWHILE)
+    assert (done.stdout, done.stderr) == ("2\n2\n", "")

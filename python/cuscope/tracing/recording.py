@@ -46,7 +46,7 @@ class trace:  # noqa: N801 - used like a function
         The most bytes that the records may take. Spans beyond it are counted in `Trace.dropped`.
     wait
         Wait for all devices at the end of the block, as `Device.synchronize` does, so that the trace has all the work
-        that the block has issued. There is no wait if the block raises, or if a stream is being captured.
+        that the block has issued. There is no wait if the block raises. Streams that are being captured are left out.
 
     Examples
     --------

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/device/devices.hpp"
-#include "core/graph/capture.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::core {
@@ -79,11 +78,10 @@ void Recording::start() {
 }
 
 void Recording::wait() {
-    if (captures_underway() > 0) return;
     for (const DevicePtr& device : known_devices()) {
         if (!parts_.contains(device->kind()) || !may_have_work(*device)) continue;
         const DeviceScope scope(*device);
-        device->check_wait(device->own_runtime().device_synchronize(), "cudaDeviceSynchronize");
+        device->check_wait(device->own_runtime().wait_beside_captures(), "cudaDeviceSynchronize");
     }
 }
 

@@ -27,8 +27,8 @@ class Recording : public std::enable_shared_from_this<Recording> {
     explicit Recording(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
     void start();
-    // Waits for the devices that have worked, unless a capture is under way: the wait would invalidate it.
-    // The wait is not recorded. To be called before stop().
+    // Waits for the devices that have worked, but not for streams that are being captured. The wait is not
+    // recorded. To be called before stop().
     void wait();
     // Idempotent. The parts do not change afterwards.
     void stop();

@@ -98,4 +98,26 @@ bool KnownStreams::idle(bool all_devices) {
     return all_idle;
 }
 
+std::vector<cudaEvent_t> KnownStreams::events_behind_work() {
+    const int current = current_device();
+    const RelaxedThread relaxed;
+    const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);  // no capture begins meanwhile
+    const InsideDriver inside;
+    std::vector<cudaStream_t> streams = books_[current].streams;
+    streams.push_back(cudaStreamLegacy);
+    streams.push_back(cudaStreamPerThread);
+    std::vector<cudaEvent_t> events;
+    for (const cudaStream_t stream : streams) {
+        cudaEvent_t event = nullptr;
+        if (is_captured(stream) || cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess)
+            continue;
+        if (cudaEventRecord(event, stream) == cudaSuccess) {
+            events.push_back(event);
+        } else {
+            cudaEventDestroy(event);
+        }
+    }
+    return events;
+}
+
 }  // namespace cuscope::cuda

@@ -32,6 +32,10 @@ class KnownStreams {
     // A release of memory then waits for these streams, as the library does.
     bool idle(bool all_devices);
 
+    // Records an event behind the work of each stream of the current device that is not being captured. The
+    // caller destroys them. Streams that other code created are unknown, as above.
+    std::vector<cudaEvent_t> events_behind_work();
+
     // To be held while a capture begins: querying a captured stream would invalidate the capture.
     std::mutex& mutex() { return mutex_; }
 

@@ -25,6 +25,7 @@ class HostRuntime final : public Runtime {
     void host_work(std::int64_t nanoseconds) override;
     std::string error_detail() override;
     PendingList pending() override;
+    Status wait_beside_captures() override;
     std::int64_t trace_clock_ns() override;
     WorkRecording set_recorder(ActivityRecorder* recorder) override;
     std::string flush_records(bool last) override;
