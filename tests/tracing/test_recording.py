@@ -53,6 +53,19 @@ def test_work_names_its_call_its_line_and_its_stream(host):
     assert (work["stream"], work["bytes"], work["device"]) == (stream.id, 4096, "host:0")
 
 
+def test_work_of_default_streams_has_their_ids(host):
+    x = idle_zeros(1024)
+    with cs.trace() as t:
+        x.fill(1)
+        x.fill(2, stream=host.per_thread_stream)
+    work = t.spans[t.spans["kind"] == "memset"]
+    assert work["stream"].tolist() == [host.default_stream.id, host.per_thread_stream.id]
+    assert [t.streams[number]["label"] for number in work["stream"]] == [
+        "legacy default",
+        "per-thread default",
+    ]
+
+
 def test_a_kernel_has_its_launch_configuration(host):
     module = cs.Module(KERNEL)
     x = idle_zeros(1024)
