@@ -35,6 +35,7 @@ class CudaRuntime final : public Runtime {
     std::int64_t trace_clock_ns() override { return clock_ns(); }
     WorkRecording set_recorder(ActivityRecorder* recorder) override;
     std::string flush_records(bool last) override;
+    bool describe_stream(StreamHandle stream, StreamRecord* record) override;
     bool call_begins(const StreamHandle* stream) override;
     void call_ends() override;
     // Switches CUPTI off if that had to wait for the end of a capture.

@@ -89,6 +89,20 @@ def test_spans_of_copies_agree_with_events_around_them(device, direction):
     assert int(copy["end"] - copy["start"]) == pytest.approx((stop - start) * MS, rel=0.02)
 
 
+def test_a_host_function_has_a_span(device):
+    stream = cs.Stream()
+    load_basic(device)
+    with cs.trace() as t:
+        spin(device, 2e-3, stream)
+        stream.host_function(time.sleep, 5e-3)
+    (function,) = of_kind(t, "host function")
+    (kernel,) = kernels(t)
+    assert 5 * MS <= function["end"] - function["start"] <= 50 * MS
+    assert function["start"] >= kernel["end"] - MS // 10
+    assert (function["stream"], function["engine"]) == (stream.id, "host functions")
+    assert t.spans[function["call"]]["name"] == "cudaLaunchHostFunc"
+
+
 def test_time_between_kernels_agrees_with_the_hosts_clock(device):
     load_basic(device)
     with cs.trace() as t:
@@ -384,7 +398,7 @@ def test_a_trace_within_a_capture_leaves_the_capture_alone(device):
         with pytest.warns(RuntimeWarning, match="begin the trace before the capture"), cs.trace() as t:
             basic.add_one[1, 1, stream](x)
     assert len(work(t)) == 0
-    assert t.source == "calls"
+    assert t.source == "events"
     graph.instantiate().launch(stream)
     assert x.to_host(stream=stream)[0] == 2
     check_that_the_next_trace_is_whole(device)

@@ -50,6 +50,12 @@ class Recording : public std::enable_shared_from_this<Recording> {
 void trace_device(Device& device);
 bool recording();
 
+// To be called when the device was reset: events around its work are gone.
+void forget_traced_work(Device& device);
+// For tests: traces of simulated devices also measure the work by events, as those of a GPU without CUPTI. To
+// be called before the first trace.
+void measure_simulated_work();
+
 // How the line of a call is found, and the range that it is in. Set once, before the first recording.
 void set_find_line(FindLine find_line);
 

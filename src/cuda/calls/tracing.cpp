@@ -93,6 +93,17 @@ void CudaRuntime::capture_ended() {
     outside_of_captures([&] { session.stop(); }, std::chrono::milliseconds(0));
 }
 
+bool CudaRuntime::describe_stream(StreamHandle stream, StreamRecord* record) {
+    if (forked_after_use()) return false;
+    {
+        const InsideDriver inside;
+        if (is_captured(native(stream))) return false;
+    }
+    const StreamRecord* const known = description_of_stream(stream);
+    if (known != nullptr) *record = *known;
+    return known != nullptr;
+}
+
 bool CudaRuntime::call_begins(const StreamHandle* stream) {
     cupti::Session& session = cupti::session();
     if (!session.running() || forked_after_use()) return false;
@@ -100,15 +111,11 @@ bool CudaRuntime::call_begins(const StreamHandle* stream) {
     cupti::CallOfWork call;
     call.call = call_context().call;
     call.name = call_context().work_name;
-    call.stream = id_of_stream(handle);
     static thread_local std::uint64_t described = 0;
-    if (call.stream != 0 && call.stream != described) {
-        if (session.knows_stream(call.stream)) {
-            described = call.stream;
-        } else if (const auto stream_record = describe_stream(handle, call.stream)) {
-            session.add_stream(*stream_record);
-            described = call.stream;
-        }
+    if (const StreamRecord* const record = description_of_stream(handle)) {
+        call.stream = record->id;
+        if (call.stream != described && !session.knows_stream(call.stream)) session.add_stream(*record);
+        described = call.stream;
     }
     cupti::Session::set_call(call);
     return true;

@@ -73,6 +73,7 @@ struct Machine {
     // Records of commands for traces: see recording.cpp. A null recorder ends them.
     void set_recorder(ActivityRecorder* new_recorder);
     void record(const Command& command);
+    StreamRecord describe(const Stream& stream) const;
 
     std::mutex mutex;
     std::condition_variable changed;  // an effect is done
