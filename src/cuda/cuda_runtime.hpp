@@ -38,8 +38,9 @@ class CudaRuntime final : public Runtime {
     bool describe_stream(StreamHandle stream, StreamRecord* record) override;
     bool call_begins(const StreamHandle* stream) override;
     void call_ends() override;
-    // Switches CUPTI off if that had to wait for the end of a capture.
-    static void capture_ended();
+    // Switches CUPTI off if that had to wait for the end of a capture or of work. To be called when either
+    // may have ended.
+    void settle_traces();
     PendingList pending() override { return {}; }  // the core remembers what it enqueued
     // Host functions stay enqueued in the driver, which cannot drop them. The core's host functions check
     // process_exiting() before they do anything.
@@ -63,6 +64,7 @@ class CudaRuntime final : public Runtime {
     Status make_after_wait(cudaError_t waited, Call&& call) {
         if (waited == cudaErrorNotReady) return Status::not_ready;
         if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
+        settle_traces();
         if (captures_underway > 0) return answered(static_cast<Status>(waited));
         const PrintCapture capture;
         const SynchronisationTurn turn;

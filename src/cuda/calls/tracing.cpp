@@ -23,8 +23,8 @@ constexpr auto patience_with_captures = std::chrono::milliseconds(50);
 // captured, and nothing was done. Captures of other libraries are unknown here; the relaxed mode spares some
 // of them.
 template <class Change>
-bool outside_of_captures(Change&& change, std::chrono::milliseconds patience = patience_with_captures) {
-    const auto end = std::chrono::steady_clock::now() + patience;
+bool outside_of_captures(Change&& change) {
+    const auto end = std::chrono::steady_clock::now() + patience_with_captures;
     const WithoutInterpreter released;  // the thread that ends the capture may need the GIL
     for (;;) {
         if (captures_underway == 0) {
@@ -61,7 +61,7 @@ WorkRecording CudaRuntime::set_recorder(ActivityRecorder* recorder) {
     cupti::Session& session = cupti::session();
     const std::lock_guard lock(switch_mutex());
     if (recorder == nullptr) {
-        if (session.running() && !outside_of_captures([&] { session.stop(); })) session.pause();
+        if (session.running() && !streams_.when_idle([&] { session.stop(); })) session.pause();
         return {};
     }
     if (!wanted()) return {};
@@ -77,20 +77,19 @@ WorkRecording CudaRuntime::set_recorder(ActivityRecorder* recorder) {
     return {source, std::move(problem)};
 }
 
-std::string CudaRuntime::flush_records(bool last) {
+std::string CudaRuntime::flush_records(bool) {
     cupti::Session& session = cupti::session();
     if (forked_after_use() || !session.running()) return "";
-    if (outside_of_captures([&] { session.flush(last); })) return "";
+    if (outside_of_captures([&] { session.flush(); })) return "";
     return "a stream was being captured when the trace ended, and to ask CUPTI for its records could have "
            "invalidated the capture. Work may be missing: end the trace after the capture";
 }
 
-void CudaRuntime::capture_ended() {
+void CudaRuntime::settle_traces() {
     cupti::Session& session = cupti::session();
     if (!session.paused() || forked_after_use()) return;
     const std::unique_lock lock(switch_mutex(), std::try_to_lock);
-    if (!lock || !session.paused()) return;  // another thread has begun a trace
-    outside_of_captures([&] { session.stop(); }, std::chrono::milliseconds(0));
+    if (lock && session.paused()) streams_.when_idle([&] { session.stop(); });
 }
 
 bool CudaRuntime::describe_stream(StreamHandle stream, StreamRecord* record) {
