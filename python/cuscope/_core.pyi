@@ -1310,6 +1310,7 @@ def mean(
     *,
     stream: Stream | CudaStream | None = None,
 ) -> Any: ...
+def measure_simulated_work() -> None: ...
 def min(
     x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,
     axis: int | tuple[int, ...] | None = None,

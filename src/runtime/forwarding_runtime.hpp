@@ -24,9 +24,13 @@ class ForwardingRuntime : public Runtime {
     std::string error_detail() override { return under_->error_detail(); }
     PendingList pending() override { return under_->pending(); }
     void shut_down() noexcept override { under_->shut_down(); }
+    Status wait_beside_captures() override { return under_->wait_beside_captures(); }
     std::int64_t trace_clock_ns() override { return under_->trace_clock_ns(); }
     WorkRecording set_recorder(ActivityRecorder* recorder) override { return under_->set_recorder(recorder); }
     std::string flush_records(bool last) override { return under_->flush_records(last); }
+    bool describe_stream(StreamHandle stream, StreamRecord* record) override {
+        return under_->describe_stream(stream, record);
+    }
     bool call_begins(const StreamHandle* stream) override { return under_->call_begins(stream); }
     void call_ends() override { under_->call_ends(); }
 

@@ -48,6 +48,9 @@ class Runtime {
     // function.
     virtual PendingList pending() = 0;
 
+    // Waits for the work given to the current device so far, as device_synchronize does, but invalidates no
+    // capture: streams that are being captured are left out. Status::not_ready: the wait was interrupted.
+    virtual Status wait_beside_captures() = 0;
     // The host's time for traces. Unlike clock_ns(), asking costs a simulated host no time.
     virtual std::int64_t trace_clock_ns() = 0;
     // Hands records of the work that ends from now on to the recorder; null: no more. The recorder lives
@@ -56,6 +59,9 @@ class Runtime {
     // Returns when the records of all work that has ended were handed over, or why that was not possible.
     // `last`: no more records are wanted.
     virtual std::string flush_records(bool last) = 0;
+    // Describes the stream for traces. False if it cannot be asked now: it is being captured, or waits for a
+    // stream that is, or there is no such stream. Changes no last error, and costs a simulated host no time.
+    virtual bool describe_stream(StreamHandle stream, StreamRecord* record) = 0;
     // Work that this thread gives to a device until call_ends() belongs to the call that call_context() has.
     // `stream`: the stream of the call; null: it has none, or the legacy default stream. False: call_ends()
     // need not be called.

@@ -72,7 +72,7 @@ class Trace:
 
     @property
     def source(self) -> str:
-        """Where the spans of work come from: "simulation"; for a GPU "cupti", or "calls" if its work has no spans."""
+        """Where the spans of work come from: "simulation"; for a GPU "events" or "cupti"; "calls" if work has no spans."""
         return self._source
 
     @property

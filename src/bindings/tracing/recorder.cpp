@@ -84,7 +84,7 @@ void bind_tracing(py::module_& m) {
     py::class_<Recorder>(m, "Recorder", "Records the calls and the work of the runtimes in use.")
         .def(py::init<std::size_t>(), py::arg("most_bytes"))
         .def("start", &Recorder::start, "Begin to record.")
-        .def("wait", &Recorder::wait, "Wait for the devices, unless a stream is being captured.")
+        .def("wait", &Recorder::wait, "Wait for the devices, but not for streams that are being captured.")
         .def("stop", &Recorder::stop, "End the recording.")
         .def("devices", &Recorder::devices, "The devices of the recorded runtimes that the program has used.")
         .def("problems", &Recorder::problems,

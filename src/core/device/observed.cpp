@@ -158,7 +158,7 @@ void observe(Device& device, PendingList* list) {
         const auto make = [&](int position, std::string text) -> PendingWork& {
             PendingWork& work = list->emplace_back();
             work.device = device.ordinal();
-            work.stream_id = one.stream->id();
+            work.stream_id = one.stream->is_default() ? one.stream->ask_id() : one.stream->id();
             work.stream = name_of(*one.stream);
             work.position = position;
             work.what = std::move(text);

@@ -133,7 +133,6 @@ Stream::Stream(Device& device, StreamHandle default_handle)
       handle_(default_handle),
       flags_(flags::stream_default),
       generation_(device.generation()),
-      id_(default_handle == stream_legacy ? 1 : 2),
       serial_(next_serial()),
       notes_(!device.simulated()),
       small_blocks_(make_small_blocks()) {}
@@ -199,6 +198,19 @@ void Stream::ask_what_it_is() {
         runtime.get_last_error();
     }
     priority_ = taken;
+}
+
+unsigned long long Stream::ask_id() {
+    constexpr const char* call = "cudaStreamGetId";
+    if (capturing()) {
+        refuse_in_capture(Status::stream_capture_unsupported, call,
+                          "the stream is being captured: ask for its number before or afterwards");
+    }
+    refuse_legacy_in_capture(*this, call);
+    const DeviceScope scope(device_);
+    unsigned long long id = 0;
+    device_.check(device_.runtime().stream_get_id(handle_, &id), call);
+    return id;
 }
 
 LaunchAttribute Stream::attribute(LaunchAttributeId id) {

@@ -50,8 +50,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
     LaunchAttribute attribute(LaunchAttributeId id);
     void set_attribute(LaunchAttributeId id, const LaunchAttribute& value);
     void copy_attributes(const Stream& source);  // of the same device
-    // The runtime's own number, never reused; 0 if the runtime has none.
+    // The runtime's own number, never reused; 0 if the runtime has none, and for default streams.
     unsigned long long id() const { return id_; }
+    // That of a default stream; for the per-thread default stream, that of the calling thread.
+    unsigned long long ask_id();
     // The number that core gives it, never reused in this process.
     unsigned long long serial() const { return serial_; }
     // Is the handle valid as long as this object lives? A handle that another library only passed to a call
