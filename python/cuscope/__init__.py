@@ -188,6 +188,13 @@ def info() -> Info:
     return describe()
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Add the magics to IPython or a notebook: ``%load_ext cuscope`` calls this. docs/notebooks.md shows them."""
+    from ._notebook import load  # needs IPython
+
+    load(shell)
+
+
 def __getattr__(name: str) -> Any:
     if name == "figures":  # few programs need them
         return importlib.import_module(".figures", __name__)

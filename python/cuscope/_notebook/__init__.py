@@ -1,0 +1,22 @@
+"""The IPython extension: the magics that ``%load_ext cuscope`` adds to a notebook. docs/notebooks.md shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import compiling, timing, tracing
+
+__all__ = ["load"]
+
+# Name, kind (as IPython's register_magic_function takes it), and the function that makes the magic for a shell.
+MAGICS = (
+    ("cuda", "cell", compiling.magic),
+    ("trace", "cell", tracing.magic),
+    ("gpu_timeit", "line_cell", timing.magic),
+)
+
+
+def load(shell: Any) -> None:
+    """Add the magics to the shell. Adding them again replaces them."""
+    for name, kind, magic in MAGICS:
+        shell.register_magic_function(magic(shell), magic_kind=kind, magic_name=name)
