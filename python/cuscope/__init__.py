@@ -20,7 +20,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import tracing
+from . import _display, tracing
 from ._arrays import empty_like, zeros_like
 from ._core import (
     AccessPolicyWindow,
@@ -204,6 +204,8 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     return __all__
 
+
+_display.add_to_classes()
 
 # The names that tracebacks, help() and pickle show. The extension sets the names of its classes itself.
 for _name in __all__:

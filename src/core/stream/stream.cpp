@@ -135,7 +135,6 @@ Stream::Stream(Device& device, StreamHandle default_handle)
       generation_(device.generation()),
       id_(default_handle == stream_legacy ? 1 : 2),
       serial_(next_serial()),
-      notes_(!device.simulated()),
       small_blocks_(make_small_blocks()) {}
 
 Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int priority)
@@ -146,7 +145,6 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int
       priority_(priority),
       generation_(device->generation()),
       serial_(next_serial()),
-      notes_(!device->simulated()),
       small_blocks_(make_small_blocks()) {
     device->note_used();
     ask_what_it_is();
@@ -161,7 +159,6 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<voi
       generation_(device->generation()),
       serial_(next_serial()),
       abandoned_(true),
-      notes_(!device->simulated()),
       small_blocks_(make_small_blocks()) {
     if (captured) return;
     if (device->runtime().stream_get_flags(handle, &flags_) != Status::success) {

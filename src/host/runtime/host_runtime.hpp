@@ -25,6 +25,8 @@ class HostRuntime final : public Runtime {
     void host_work(std::int64_t nanoseconds) override;
     std::string error_detail() override;
     PendingList pending() override;
+    EventLook look_at(EventHandle event) override;
+    bool peek(void* destination, const void* source, std::size_t bytes) override;
     std::int64_t trace_clock_ns() override;
     WorkRecording set_recorder(ActivityRecorder* recorder) override;
     std::string flush_records(bool last) override;
