@@ -1,10 +1,10 @@
-"""The IPython extension: the magics that ``%load_ext cuscope`` adds to a notebook. docs/notebooks.md shows them."""
+"""The IPython extension: the magics and the completion that ``%load_ext cuscope`` adds. docs/notebooks.md shows them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from . import compiling, timing, tracing
+from . import compiling, completing, timing, tracing
 
 __all__ = ["load"]
 
@@ -17,6 +17,7 @@ MAGICS = (
 
 
 def load(shell: Any) -> None:
-    """Add the magics to the shell. Adding them again replaces them."""
+    """Add the magics and the completion to the shell. Adding them again replaces them."""
     for name, kind, magic in MAGICS:
         shell.register_magic_function(magic(shell), magic_kind=kind, magic_name=name)
+    completing.add_to(shell)
