@@ -137,6 +137,39 @@ def test_an_array_with_a_pending_producer_says_pending_and_waits_for_nothing(dev
     assert values_in(x) == "[1. 1. 1. 1.]"
 
 
+@pytest.mark.parametrize("which", ["default_stream", "per_thread_stream"])
+def test_work_of_the_default_streams_is_pending_too(device, which):
+    x, s = done(cs.zeros(4)), getattr(device, which)
+    spin(device, 50 * MS, s)
+    x.fill(1, stream=s)
+
+    array, stream = text_of(x), text_of(s)
+    s.synchronize()
+
+    assert "pending" in array
+    assert "in flight" in stream
+    assert "done" in text_of(s)
+
+
+def test_work_of_the_per_thread_stream_of_another_thread_is_pending(device):
+    if not device.simulated:
+        pytest.skip("a GPU does not tell")
+    x = done(cs.zeros(4))
+
+    def work():
+        spin(device, 50 * MS, device.per_thread_stream)
+        x.fill(1, stream=device.per_thread_stream)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+    assert "pending" in text_of(x)
+    assert "done" in text_of(device.per_thread_stream)
+    device.synchronize()
+    assert values_in(x) == "[1. 1. 1. 1.]"
+
+
 def test_elements_that_are_too_large_are_left_out(device):
     x = done(cs.zeros(3, np.dtype((np.void, 100_000))))
 

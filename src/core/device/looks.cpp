@@ -17,12 +17,26 @@ bool is_lost(Device& device) {
     return is_sticky(status);
 }
 
-// Has the stream work in flight? Unknown if a capture forbids to ask.
-std::optional<bool> has_work(const Stream& stream, StreamLook* look) {
+// The number by which a simulated device knows the stream. Each thread has a per-thread default stream of its
+// own.
+unsigned long long number_of(const Stream& stream) {
+    unsigned long long number = stream.id();
+    if (stream.handle() == stream_per_thread)
+        stream.device().own_runtime().stream_get_id(stream_per_thread, &number);
+    return number;
+}
+
+// Has the stream work in flight? Unknown if a capture forbids to ask. `every_thread`: the per-thread default
+// stream stands for those of all threads, as far as they are known.
+std::optional<bool> has_work(const Stream& stream, bool every_thread, StreamLook* look) {
     Device& device = stream.device();
     if (device.simulated()) {
+        const bool any = every_thread && stream.handle() == stream_per_thread;
+        const unsigned long long number = number_of(stream);
         for (PendingWork& work : device.own_runtime().pending()) {
-            if (work.stream_id != stream.id() || work.device != device.ordinal()) continue;
+            const bool its =
+                any ? work.stream.starts_with("Stream per-thread default") : work.stream_id == number;
+            if (!its || work.device != device.ordinal()) continue;
             if (look->in_flight++ == 0) look->first = std::move(work.what);
         }
         return look->in_flight > 0;
@@ -58,7 +72,7 @@ StreamLook look_at(const StreamPtr& stream) {
         look.state = StreamState::lost;
     } else if (stream->capturing()) {
         look.state = StreamState::captured;
-    } else if (const std::optional<bool> busy = has_work(*stream, &look)) {
+    } else if (const std::optional<bool> busy = has_work(*stream, false, &look)) {
         look.state = *busy ? StreamState::working : StreamState::done;
     }
     return look;
@@ -129,7 +143,7 @@ PeekResult peek(DeviceMemory& memory, std::span<const Part> parts, std::byte* de
     if (is_lost(device)) return unavailable("its device is lost by an error");
     for (const StreamPtr& user : memory.users()) {
         StreamLook look;
-        const std::optional<bool> busy = has_work(*user, &look);
+        const std::optional<bool> busy = has_work(*user, true, &look);
         if (!busy) return unavailable("not to be read while a stream is captured");
         if (!*busy) continue;
         *why = look.first;
