@@ -319,6 +319,13 @@ def test_a_graph_is_drawn_within_the_page_and_its_executable_is_a_card(device):
     assert "ready to launch" in text_of(graph.instantiate())
 
 
+def test_a_trace_that_is_still_recording_has_no_picture(device):
+    with cs.trace() as t:
+        assert t._repr_html_() is None
+        assert t._repr_svg_() is None
+        assert "Trace" in show(t)
+
+
 def test_values_are_a_table(device):
     text = text_of(device.properties)
 

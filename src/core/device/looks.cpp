@@ -153,6 +153,8 @@ PeekResult peek(DeviceMemory& memory, std::span<const Part> parts, std::byte* de
         *why = "work of another library";
         return PeekResult::pending;
     }
+    if (!device.simulated() && &device.runtime() != &device.own_runtime())
+        return unavailable("not to be read while a trace runs, which would have the copies");
     if (!device.simulated()) return read_through_window(device, memory, parts, destination, why);
     for (const Part& part : parts) {
         if (!device.own_runtime().peek(destination, static_cast<std::byte*>(memory.pointer()) + part.offset,
