@@ -20,7 +20,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import tracing
+from . import _display, tracing
 from ._arrays import empty_like, zeros_like
 from ._core import (
     AccessPolicyWindow,
@@ -188,6 +188,13 @@ def info() -> Info:
     return describe()
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Add the magics to IPython or a notebook: ``%load_ext cuscope`` calls this. docs/notebooks.md shows them."""
+    from ._notebook import load  # needs IPython
+
+    load(shell)
+
+
 def __getattr__(name: str) -> Any:
     if name == "figures":  # few programs need them
         return importlib.import_module(".figures", __name__)
@@ -197,6 +204,8 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     return __all__
 
+
+_display.add_to_classes()
 
 # The names that tracebacks, help() and pickle show. The extension sets the names of its classes itself.
 for _name in __all__:

@@ -42,6 +42,8 @@ class CudaRuntime final : public Runtime {
     // may have ended.
     void settle_traces();
     PendingList pending() override { return {}; }  // the core remembers what it enqueued
+    EventLook look_at(EventHandle event) override;
+    bool peek(void*, const void*, std::size_t) override { return false; }  // the core copies
     // Host functions stay enqueued in the driver, which cannot drop them. The core's host functions check
     // process_exiting() before they do anything.
     void shut_down() noexcept override;

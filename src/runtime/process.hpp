@@ -62,6 +62,21 @@ class NoWait {
     bool outer_;
 };
 
+// While a Look exists on a thread, its calls only show an object to the user, for example in a notebook. They
+// are no part of the program: a simulated device charges no time for them, and no trace has them.
+class Look {
+  public:
+    Look() noexcept : outer_(active_) { active_ = true; }
+    Look(const Look&) = delete;
+    Look& operator=(const Look&) = delete;
+    ~Look() { active_ = outer_; }
+    static bool active() noexcept { return active_; }
+
+  private:
+    static inline thread_local bool active_ = false;
+    bool outer_;
+};
+
 // note_progress() tells waiting threads that something has advanced: work has begun or ended, or a compiler
 // runs. If a thread keeps asking interrupted() within one call of the program and nothing advances for
 // `seconds`, `report` is called, once for that call; 0: never. It is called with no lock held, on any thread.

@@ -10,6 +10,7 @@
 
 #include "runtime/activity.hpp"
 #include "runtime/launch_counts.hpp"
+#include "runtime/look_types.hpp"
 #include "runtime/pending.hpp"
 #include "runtime/status.hpp"
 #include "runtime/types.hpp"
@@ -47,6 +48,11 @@ class Runtime {
     // simulated time, nor a capture, nor the last error. It may come from any thread, also inside a host
     // function.
     virtual PendingList pending() = 0;
+    // The next two also wait for nothing and change nothing. They may not be called inside a host function.
+    // A GPU does not tell when an event happened.
+    virtual EventLook look_at(EventHandle event) = 0;
+    // Reads memory of a simulated device that no work uses. False: it is not mapped, or the device is real.
+    virtual bool peek(void* destination, const void* source, std::size_t bytes) = 0;
 
     // Waits for the work given to the current device so far, as device_synchronize does, but invalidates no
     // capture: streams that are being captured are left out. Status::not_ready: the wait was interrupted.

@@ -12,6 +12,7 @@ import pickle
 import sys
 import weakref
 from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
@@ -225,6 +226,44 @@ def shown(name: str, thing: Any) -> None:
     assert " object at 0x" not in repr(thing) or type(thing) not in EXTENSION_TYPES, repr(thing)
 
 
+class _Markup(HTMLParser):
+    """Notes elements that a page would run or load, and text outside of elements that close."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.wrong: list[str] = []
+        self.open: list[str] = []
+        self.feed(markup)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag in ("script", "iframe", "object", "embed", "link", "img", "hostile"):
+            self.wrong.append(tag)
+        self.wrong += [name for name, _ in attributes if name.startswith("on") or name in ("href", "src")]
+        if tag not in ("br", "rect", "path"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("rect", "path"):
+            return
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"/{tag}")
+
+
+def shown_in_a_notebook(name: str, thing: Any) -> None:
+    """HTML without scripts, or None, or there is no such method: the notebook then shows the repr."""
+    html = getattr(type(thing), "_repr_html_", None)
+    if html is None or isinstance(thing, np.ndarray):
+        return
+    markup = html(thing)
+    if markup is None:
+        return
+    found = _Markup(markup)
+    assert found.wrong == [], found.wrong
+    assert found.open == [], found.open
+    assert len(markup) < 100_000
+
+
 def hashed(name: str, thing: Any) -> None:
     if type(thing).__hash__ is None:
         return
@@ -292,6 +331,7 @@ OPERATIONS = {
     "copy": copied,
     "weakref": referred_to_weakly,
     "repr": shown,
+    "_repr_html_": shown_in_a_notebook,
     "hash": hashed,
     "==": compared,
     "attributes": looked_at,

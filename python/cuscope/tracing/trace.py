@@ -199,10 +199,12 @@ class Trace:
         """
         return widget.view(self, show=show)
 
-    def _repr_svg_(self) -> str:
-        return svg.draw(self)
+    def _repr_svg_(self) -> str | None:
+        return None if self._spans is None else svg.draw(self)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        if self._spans is None:  # it is still recording
+            return None
         # JupyterLab shows an SVG as an image, which has no hover text and does not know the theme of the page.
         return f"<div>{svg.draw(self)}</div>"
 

@@ -180,6 +180,7 @@ void bind_errors(py::module_& m);
 void bind_process(py::module_& m);
 void bind_devices(py::module_& m, Classes& classes);
 void bind_call_costs(py::module_& m);
+void bind_looks(py::module_& m);
 void bind_streams(py::module_& m, Classes& classes);
 void bind_stream_attributes(Classes& classes);
 void bind_stream_memory(Classes& classes);

@@ -159,6 +159,7 @@ void fill(const DeviceSpan& destination, std::span<const std::byte> value, const
                                           stream->handle()),
                      "cudaMemcpyAsync");
     }
+    if (!stream->capturing()) stream->note(Enqueued::memset, destination.bytes);
 }
 
 }  // namespace cuscope::core

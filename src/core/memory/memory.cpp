@@ -260,6 +260,12 @@ void DeviceMemory::make_wait(const StreamPtr& later) {
                  "cudaStreamWaitEvent");
 }
 
+bool DeviceMemory::is_ready() const {
+    if (allocation_.kind != Kind::foreign || allocation_.allocated == nullptr) return true;
+    Runtime& runtime = first_stream().device().own_runtime();
+    return runtime.look_at(allocation_.allocated->handle()).state == EventState::happened;
+}
+
 void DeviceMemory::lend(const StreamPtr& stream) {
     check_usable();
     stream->check_usable();

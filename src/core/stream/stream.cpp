@@ -134,7 +134,6 @@ Stream::Stream(Device& device, StreamHandle default_handle)
       flags_(flags::stream_default),
       generation_(device.generation()),
       serial_(next_serial()),
-      notes_(!device.simulated()),
       small_blocks_(make_small_blocks()) {}
 
 Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int priority)
@@ -145,7 +144,6 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int
       priority_(priority),
       generation_(device->generation()),
       serial_(next_serial()),
-      notes_(!device->simulated()),
       small_blocks_(make_small_blocks()) {
     device->note_used();
     ask_what_it_is();
@@ -160,7 +158,6 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<voi
       generation_(device->generation()),
       serial_(next_serial()),
       abandoned_(true),
-      notes_(!device->simulated()),
       small_blocks_(make_small_blocks()) {
     if (captured) return;
     if (device->runtime().stream_get_flags(handle, &flags_) != Status::success) {

@@ -83,9 +83,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     void wait(const Stream& other);  // for all work enqueued there so far
     void add_host_task(std::unique_ptr<HostTask> task);
 
-    // Notes a command. Only for real devices, because a simulated device knows its commands.
     void note(Enqueued kind, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0) const noexcept {
-        if (notes_) enqueued_.add(kind, a, b, c);
+        enqueued_.add(kind, a, b, c);
     }
     EnqueuedNotes& enqueued() const { return enqueued_; }
     // Null if the stream keeps no blocks: on simulated devices, in the per-thread default stream, and if the
@@ -121,7 +120,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::atomic<bool> abandoned_{false}, capturing_{false};
     std::shared_ptr<Capture> capture_;  // guarded by one lock for all streams
     mutable CaptureGate gate_;
-    bool notes_;
     mutable EnqueuedNotes enqueued_;
     std::unique_ptr<SmallBlocks> small_blocks_;
 };

@@ -113,6 +113,14 @@ Status CudaRuntime::event_query(EventHandle event) {
     return make([&] { return cudaEventQuery(native(event)); });
 }
 
+EventLook CudaRuntime::look_at(EventHandle event) {
+    const Status status = event_query(event);
+    if (status == Status::success) return {EventState::happened};
+    if (status == Status::not_ready) return {EventState::pending};
+    get_last_error();
+    return {};
+}
+
 Status CudaRuntime::event_synchronize(EventHandle event) {
     if (forked_after_use()) return failed(Status::initialization_error);
     return make_after_wait(wait_for_event(native(event)),

@@ -26,6 +26,8 @@ class HostRuntime final : public Runtime {
     std::string error_detail() override;
     PendingList pending() override;
     Status wait_beside_captures() override;
+    EventLook look_at(EventHandle event) override;
+    bool peek(void* destination, const void* source, std::size_t bytes) override;
     std::int64_t trace_clock_ns() override;
     WorkRecording set_recorder(ActivityRecorder* recorder) override;
     std::string flush_records(bool last) override;
