@@ -17,8 +17,8 @@ bool is_lost(Device& device) {
     return is_sticky(status);
 }
 
-// The number by which a simulated device knows the stream. Each thread has a per-thread default stream of its
-// own.
+// The number by which a simulated device knows the stream; 0 for the legacy default stream, because a capture
+// may refuse the question. Each thread has a per-thread default stream of its own.
 unsigned long long number_of(const Stream& stream) {
     unsigned long long number = stream.id();
     if (stream.handle() == stream_per_thread)
@@ -34,8 +34,9 @@ std::optional<bool> has_work(const Stream& stream, bool every_thread, StreamLook
         const bool any = every_thread && stream.handle() == stream_per_thread;
         const unsigned long long number = number_of(stream);
         for (PendingWork& work : device.own_runtime().pending()) {
-            const bool its =
-                any ? work.stream.starts_with("Stream per-thread default") : work.stream_id == number;
+            const bool its = any ? work.stream.starts_with("Stream per-thread default")
+                             : stream.handle() == stream_legacy ? work.stream == "Stream legacy default"
+                                                                : work.stream_id == number;
             if (!its || work.device != device.ordinal()) continue;
             if (look->in_flight++ == 0) look->first = std::move(work.what);
         }
