@@ -7,6 +7,7 @@
 
 #include "bindings/support/objects.hpp"
 #include "core/trace/recording.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::bindings {
 
@@ -36,7 +37,7 @@ class Recorder {
     }
     void stop() const {
         without_gil([&] { recording_->stop(); });
-        detail::lines_wanted = core::recording();
+        detail::lines_wanted = core::recording() || checking();
     }
     static py::typing::Dict<py::str, py::typing::Dict<py::str, py::object>> parts(const py::object& self) {
         py::dict parts;

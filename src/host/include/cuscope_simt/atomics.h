@@ -167,11 +167,15 @@ inline unsigned char wide_lock;
 template <class T, class Change>
 CUSCOPE_INLINE T wide_update(T* address, Change change) {
     atomic_operand(address);
-    while (__atomic_test_and_set(&wide_lock, __ATOMIC_ACQUIRE)) {
+    T old;
+    {
+        const Unchecked unchecked;
+        while (__atomic_test_and_set(&wide_lock, __ATOMIC_ACQUIRE)) {
+        }
+        old = *address;
+        change(old);
+        __atomic_clear(&wide_lock, __ATOMIC_RELEASE);
     }
-    const T old = *address;
-    change(old);
-    __atomic_clear(&wide_lock, __ATOMIC_RELEASE);
     poll();
     return old;
 }
@@ -199,6 +203,7 @@ CUSCOPE_WIDE_ATOMICS(_system)
 
 CUSCOPE_INLINE void __threadfence() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    ::cuscope_simt::synchronized(::cuscope_simt::Synchronization::fence);
     ::cuscope_simt::poll();
 }
 CUSCOPE_INLINE void __threadfence_block() { __threadfence(); }
