@@ -9,11 +9,12 @@ namespace cuscope::simt {
 namespace {
 
 using cuscope_simt::Cell;
+using cuscope_simt::cell_group;
 using cuscope_simt::cell_place;
 
 constexpr unsigned largest_shift = 4;
 constexpr std::size_t granule_of_copies = 4;
-constexpr std::size_t group = 512;  // cells that change places with each other
+constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 }  // namespace
 
@@ -27,13 +28,14 @@ void Shadow::release(const Cells& cells) {
 }
 
 bool Shadow::make(unsigned shift, Cells* made) const {
-    const std::size_t first = (begin_ >> shift) / group * group;
-    const std::size_t last = ((end_ - 1) >> shift) / group * group + group;
+    const std::size_t first = (begin_ >> shift) / cell_group * cell_group;
+    const std::size_t last = ((end_ - 1) >> shift) / cell_group * cell_group + cell_group;
     made->bytes = (last - first) * sizeof(Cell);
     made->number = first;
     void* const got = mmap(nullptr, made->bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     made->first = got == MAP_FAILED ? nullptr : static_cast<Cell*>(got);
+    if (made->first != nullptr && made->bytes >= huge_page) madvise(got, made->bytes, MADV_HUGEPAGE);
     return made->first != nullptr;
 }
 

@@ -91,6 +91,7 @@ CUSCOPE_INLINE bool settle(const void* address, const void* instruction) {
     if (__builtin_expect(slot.instruction != instruction || at - slot.begin > slot.most, 0)) return false;
     const Stamp code = static_cast<Stamp>(static_cast<const char*>(instruction) - state->code);
     unsigned long number = at >> slot.shift;
+    __builtin_prefetch(&slot.cells[cuscope_simt::cell_place(number + 64)], 1);
     for (unsigned left = slot.count;;) {
         Cell& cell = slot.cells[cuscope_simt::cell_place(number)];
         if (__builtin_expect(!(is_write ? settle_write(cell, slot, *state, code)
