@@ -171,11 +171,11 @@ void BlockCheck::access(unsigned thread, std::uintptr_t address, std::size_t byt
     access.thread = thread;
     access.address = address;
     access.bytes = bytes;
-    access.reads = kind == Kind::load || kind == Kind::atomic || kind == Kind::atomic_load ||
-                   kind == Kind::volatile_load;
-    access.writes = kind == Kind::store || kind == Kind::atomic || kind == Kind::atomic_store ||
-                    kind == Kind::volatile_store;
-    access.atomic = kind == Kind::atomic || kind == Kind::atomic_load || kind == Kind::atomic_store;
+    access.orders =
+        kind == Kind::ordered || kind == Kind::ordered_load || kind == Kind::ordered_store;
+    access.atomic = access.orders || kind == Kind::atomic;
+    access.reads = kind != Kind::store && kind != Kind::ordered_store && kind != Kind::volatile_store;
+    access.writes = kind != Kind::load && kind != Kind::ordered_load && kind != Kind::volatile_load;
     access.is_volatile = kind == Kind::volatile_load || kind == Kind::volatile_store;
     access.instruction = instruction;
     const auto code = static_cast<Stamp>(static_cast<const char*>(instruction) - state_.code);
@@ -276,11 +276,9 @@ void BlockCheck::note_flags(const Access& access) {
             all_acquired_ = std::max(all_acquired_, found->second);
         }
     }
-    // cuda::atomic orders by itself.
-    const bool orders = access.atomic && !access.is_volatile && access.reads != access.writes;
     if (!access.writes) return;
     Stamp published = fences_ ? fenced_[access.thread] : 0;
-    if (orders) {
+    if (access.orders) {
         advance();
         published = state_.now;
     }
@@ -385,8 +383,8 @@ void BlockCheck::race(const Access& access, const Region& region, Space space, S
     Finding* const found = launch_->finding(race_kind, access.instruction, other_instruction,
                                             space == Space::shared ? 0 : region.begin, &is_new);
     if (found == nullptr) return;
-    const bool values_matter = access.writes && other_writes && !access.reads && access.bytes <= 16 &&
-                               (other & stamp_atomic) == 0;
+    const bool values_matter =
+        access.writes && !access.reads && access.bytes <= 16 && (other & stamp_atomic) == 0;
     if (is_new) {
         const bool same_block = is_of_this_block(other);
         const bool unknown = same_block && thread_of(other) == access.thread;
@@ -433,8 +431,8 @@ void BlockCheck::race(const Access& access, const Region& region, Space space, S
     use_slots(false);
 }
 
-// The store is done by now. Two threads that store the same value are a note, as in compute-sanitizer's
-// racecheck: the result does not depend on their order.
+// The store is done by now. A store that changes nothing is a note, as in compute-sanitizer's racecheck: the
+// result does not depend on the order of the threads.
 void BlockCheck::settle_waiting_race() {
     if (!waiting_.waits) return;
     waiting_.waits = false;
@@ -459,10 +457,11 @@ void BlockCheck::absent_lane(unsigned thread, unsigned source, const std::string
 }
 
 void BlockCheck::different_barriers(unsigned thread, const std::string& line, unsigned other,
-                                    const std::string& other_line) {
+                                    const std::string& other_line, bool of_one_warp) {
     bool is_new = false;
-    Finding* const found = launch_->finding("barrier", nullptr, nullptr, 0, &is_new);
+    Finding* const found = launch_->finding("barrier", nullptr, nullptr, of_one_warp ? 1 : 0, &is_new);
     if (!is_new) return;
+    found->severity = of_one_warp ? Severity::error : Severity::note;
     found->first = launch_->thread_of(block_, thread, line);
     found->other = launch_->thread_of(block_, other, other_line);
     found->text = name_of(found->first) + " waits at the barrier in " + line + ", and thread " +

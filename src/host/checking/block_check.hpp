@@ -42,9 +42,9 @@ class BlockCheck {
     void index(unsigned thread, const char* array, long long index, const void* instruction);
     // A lane has asked for the value of a lane that did not come.
     void absent_lane(unsigned thread, unsigned source, const std::string& operation, const std::string& line);
-    // Threads have met at barriers on different lines.
+    // Threads have met at barriers on different lines: two lanes of one warp, or whole warps.
     void different_barriers(unsigned thread, const std::string& line, unsigned other,
-                            const std::string& other_line);
+                            const std::string& other_line, bool of_one_warp);
 
     // Is the address in memory of the engine, which kernels access by means of cuscope's own headers, or in
     // memory that is not checked?
@@ -62,7 +62,7 @@ class BlockCheck {
         unsigned thread;
         std::uintptr_t address;
         std::size_t bytes;
-        bool reads, writes, atomic, is_volatile;
+        bool reads, writes, atomic, orders, is_volatile;
         const void* instruction;
         Stamp code;
     };

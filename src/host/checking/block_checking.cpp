@@ -41,8 +41,9 @@ bool Block::is_engines(std::uintptr_t address) {
         const auto first = reinterpret_cast<std::uintptr_t>(begin);
         return address >= first && address - first < bytes;
     };
-    for (const auto& stacks : stacks_)
-        if (within(stacks.begin(), static_cast<std::size_t>(stacks.end() - stacks.begin()))) return true;
+    for (const Strand* strand : strands_)
+        if (within(strand->memory_begin, static_cast<std::size_t>(strand->memory_end - strand->memory_begin)))
+            return true;
     const cuscope::simt::ImageFacts& facts = grid->facts();
     const auto* const place = reinterpret_cast<const char*>(address);
     const auto& heap = grid->launch().heap;
@@ -86,9 +87,15 @@ void Block::check_barrier() {
     for (unsigned i = 1; i < arrived_; ++i) {
         const Strand& other = *at_barrier_[i];
         if (same_site(first.site, other.site)) continue;
-        check_->different_barriers(first.linear_thread, line_of(first.site), other.linear_thread,
-                                   line_of(other.site));
-        break;
+        // Lanes of one warp are a mistake; whole warps work on GPUs, but CUDA does not promise it.
+        const Strand* mate = nullptr;
+        for (unsigned k = 0; k < arrived_ && mate == nullptr; ++k)
+            if (at_barrier_[k]->warp_index() == other.warp_index() && !same_site(at_barrier_[k]->site, other.site))
+                mate = at_barrier_[k];
+        const Strand& one = mate == nullptr ? first : *mate;
+        check_->different_barriers(one.linear_thread, line_of(one.site), other.linear_thread,
+                                   line_of(other.site), mate != nullptr);
+        if (mate != nullptr) break;
     }
     check_->block_met();
 }

@@ -258,7 +258,7 @@ LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address, std::
                 ""};
     const bool behind = address >= nearest->begin;
     const std::string memory = describe(*nearest);
-    std::string text = "of " + element(*nearest, address) + " of " + memory + ": " +
+    std::string text = "at " + element(*nearest, address) + " of " + memory + ": " +
                        bytes_text(behind ? address - nearest->end : nearest->begin - address) +
                        (behind ? " behind its end" : " before its beginning");
     (void)bytes;

@@ -69,8 +69,18 @@ enum class Scope : int { block, cluster, grid };
 // or null.
 enum class Fault : int { trap, assertion, misaligned, unsupported, no_graph, smashed_stack };
 
-// atomic: an operation that reads and writes. Loads and stores of cuda::atomic are told apart from others.
-enum class Access : unsigned { load, store, atomic, atomic_load, atomic_store, volatile_load, volatile_store };
+// atomic: an operation that reads and writes, and orders nothing else. ordered: operations of cuda::atomic, which
+// also order other accesses.
+enum class Access : unsigned {
+    load,
+    store,
+    atomic,
+    ordered,
+    ordered_load,
+    ordered_store,
+    volatile_load,
+    volatile_store,
+};
 
 // fence: __threadfence() and its like. met: threads of the block have met, by means that the engine does not
 // know, or of the whole device.

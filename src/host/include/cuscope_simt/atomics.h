@@ -37,8 +37,8 @@ CUSCOPE_INLINE T atomic_load(T* address) {
 
 // Replaces *address by change(*address); returns the old value.
 template <class T, class Change>
-CUSCOPE_INLINE T atomic_update(T* address, Change change) {
-    T old = atomic_load(atomic_operand(address)), next = change(old);
+CUSCOPE_INLINE T atomic_update(T* address, Change change, Access access = Access::atomic) {
+    T old = atomic_load(atomic_operand(address, access)), next = change(old);
     while (!__atomic_compare_exchange(address, &old, &next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         next = change(old);
     poll();

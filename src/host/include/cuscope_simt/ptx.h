@@ -50,6 +50,19 @@ CUSCOPE_INLINE void write(char* to, const T (&from)[n]) {
     check_aligned(to, sizeof from);
     __builtin_memcpy(to, from, sizeof from);
 }
+// The same for accesses that other threads may make at the same time: volatile, relaxed, acquire and release.
+template <class T, unsigned long n>
+CUSCOPE_INLINE void read_ordered(T (&to)[n], const char* from) {
+    count(from, sizeof to, Access::ordered_load);
+    const Unchecked unchecked;
+    read(to, from);
+}
+template <class T, unsigned long n>
+CUSCOPE_INLINE void write_ordered(char* to, const T (&from)[n]) {
+    count(to, sizeof from, Access::ordered_store);
+    const Unchecked unchecked;
+    write(to, from);
+}
 CUSCOPE_INLINE void visible() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     poll();

@@ -103,7 +103,17 @@ CUSCOPE_INLINE bool settle(const void* address, const void* instruction) {
     }
 }
 
+void check_copy(const void* to, const void* from, unsigned long bytes, const void* instruction) {
+    if (!is_started() || bytes == 0) return;
+    settle_slowly(from, bytes, Access::load, instruction);
+    settle_slowly(to, bytes, Access::store, instruction);
+}
+
 }  // namespace
+
+// Under their own names, compilers may turn these into calls of the functions below.
+extern "C" void* library_memcpy(void* to, const void* from, unsigned long bytes) asm("mempcpy");
+extern "C" void library_bcopy(const void* from, void* to, unsigned long bytes) asm("bcopy");
 
 #define HERE __builtin_return_address(0)
 #define CHECK(name, bytes, is_write)                                                             \
@@ -147,6 +157,24 @@ void __tsan_read_range(void* p, unsigned long bytes) {
 void __tsan_write_range(void* p, unsigned long bytes) {
     if (is_started()) settle_slowly(p, bytes, Access::store, HERE);
 }
+// Compilers do not instrument copies by the C library, so these functions take their place in the image.
+void* memcpy(void* to, const void* from, unsigned long bytes) noexcept {
+    check_copy(to, from, bytes, HERE);
+    library_memcpy(to, from, bytes);
+    return to;
+}
+void* memmove(void* to, const void* from, unsigned long bytes) noexcept {
+    check_copy(to, from, bytes, HERE);
+    library_bcopy(from, to, bytes);
+    return to;
+}
+void* memset(void* to, int value, unsigned long bytes) noexcept {
+    if (is_started() && bytes != 0) settle_slowly(to, bytes, Access::store, HERE);
+    auto* const begin = static_cast<volatile unsigned char*>(to);
+    for (unsigned long i = 0; i < bytes; ++i) begin[i] = static_cast<unsigned char>(value);
+    return to;
+}
+
 void __tsan_vptr_update(void** p, void*) { settle_slowly(p, sizeof *p, Access::store, HERE); }
 
 // An index beyond the bounds of an array whose size the compiler knows. Compilers define the layout of the

@@ -56,8 +56,9 @@ extern "C" {
 
 void cuscope_start_counting() { __atomic_store_n(&started, true, __ATOMIC_RELAXED); }
 void cuscope_count(const void* p, unsigned bytes, Access access) {
-    if (access == Access::atomic_load) access = Access::load;
-    if (access == Access::atomic_store) access = Access::store;
+    if (access == Access::ordered) access = Access::atomic;
+    if (access == Access::ordered_load) access = Access::load;
+    if (access == Access::ordered_store) access = Access::store;
     count(p, bytes, access, HERE);
 }
 

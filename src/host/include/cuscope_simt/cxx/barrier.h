@@ -129,6 +129,7 @@ class barrier {
         for (unsigned now; ((now = phase()) & 1u) == static_cast<unsigned>(parity);)
             cuscope::wait_for_change(&phases_.generation, now, cuscope::is_of_block(this), file, line,
                                      "barrier::wait_parity");
+        cuscope::note_meeting(cuscope::is_of_block(this));
     }
     CUSCOPE_INLINE void arrive_and_wait(CUSCOPE_HERE) {
         const unsigned phase = token(1, 0, 0, 0).phase_;
