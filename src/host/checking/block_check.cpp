@@ -186,6 +186,7 @@ void BlockCheck::access(unsigned thread, std::uintptr_t address, std::size_t byt
         return is_engines(address) ? void() : outside(access);
     }
     Region& region = *place.region;
+    if (&region == &static_ && is_guard(address - region.begin)) return;
     if (address + bytes > region.end) return beyond(access, region);
     if (!region.shadow) return;
     if (place.space == Space::global && !launch_->in_reach(region)) return outside(access);
@@ -287,6 +288,13 @@ void BlockCheck::note_flags(const Access& access) {
     known = std::max({known, published, acquired_[access.thread]});
 }
 
+bool BlockCheck::is_guard(std::size_t offset) const {
+    const auto& variables = launch_->launch().image->shared_variables();
+    return std::any_of(variables.begin(), variables.end(), [&](const SharedVariable& variable) {
+        return variable.is_guard && offset - variable.offset < variable.bytes;
+    });
+}
+
 std::string BlockCheck::describe(const Region& region, Space space, std::uintptr_t address) const {
     if (space == Space::global) return LaunchCheck::element(region, address) + " of " + launch_->describe(region);
     if (&region == &dynamic_)
@@ -294,7 +302,7 @@ std::string BlockCheck::describe(const Region& region, Space space, std::uintptr
                std::to_string(region.end - region.begin) + " bytes)";
     const std::size_t offset = address - region.begin;
     for (const SharedVariable& variable : launch_->launch().image->shared_variables())
-        if (offset >= variable.offset && offset < variable.offset + variable.bytes)
+        if (!variable.is_guard && offset - variable.offset < variable.bytes)
             return "byte " + std::to_string(offset - variable.offset) + " of the __shared__ variable '" +
                    variable.name + "' (" + std::to_string(variable.bytes) + " bytes)";
     return "byte " + std::to_string(offset) + " of the block's __shared__ variables";
@@ -319,11 +327,32 @@ constexpr const char* race_kind = "race";
 
 }  // namespace
 
+// Just beside shared memory, it is shared memory that was meant.
+LaunchCheck::Outside BlockCheck::outside_of_shared(std::uintptr_t address) const {
+    constexpr std::uintptr_t reach = std::uintptr_t{1} << 20;
+    for (const Region* region : {&dynamic_, &static_}) {
+        if (region->begin == 0) continue;
+        const bool behind = address >= region->end;
+        const std::uintptr_t distance = behind ? address - region->end : region->begin - address;
+        if (distance >= reach) continue;
+        const std::string bytes = std::to_string(region->end - region->begin) + " bytes of ";
+        return {"at byte " +
+                    std::to_string(static_cast<std::int64_t>(address) - static_cast<std::int64_t>(region->begin)) +
+                    " of the block's " + bytes +
+                    (region == &dynamic_ ? "dynamic shared memory" : "__shared__ variables"),
+                region == &dynamic_ ? "Ask for more shared memory in the launch, kernel[grid, block, stream, bytes], "
+                                      "or compare the index before the access."
+                                    : "Compare the index before the access, or make the array larger.",
+                ""};
+    }
+    return launch_->describe_outside(address);
+}
+
 void BlockCheck::outside(const Access& access) {
     bool is_new = false;
     Finding* const found = launch_->finding(out_of_bounds, access.instruction, nullptr, 0, &is_new);
     if (!is_new) return;
-    LaunchCheck::Outside where = launch_->describe_outside(access.address, access.bytes);
+    const LaunchCheck::Outside where = outside_of_shared(access.address);
     found->first = launch_->thread_of(block_, access.thread, launch_->line_of(access.instruction));
     found->memory = where.memory;
     found->text = name_of(found->first) + in_line(found->first.line) + " " +

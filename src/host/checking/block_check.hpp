@@ -69,6 +69,7 @@ class BlockCheck {
 
     Place find(std::uintptr_t address);
     void outside(const Access& access);
+    LaunchCheck::Outside outside_of_shared(std::uintptr_t address) const;
     void beyond(const Access& access, const Region& region);
     void unwritten(const Access& access, const Region& region, Space space);
     void settle(const Access& access, Region& region, Space space);
@@ -83,6 +84,7 @@ class BlockCheck {
     void advance();
     void use_slots(bool use);
     void forget_slots();
+    bool is_guard(std::size_t offset) const;
     std::string describe(const Region& region, Space space, std::uintptr_t address) const;
     static unsigned thread_of(Stamp stamp) {
         return static_cast<unsigned>((stamp & cuscope_simt::stamp_thread_mask) >>

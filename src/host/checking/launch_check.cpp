@@ -222,7 +222,7 @@ std::string LaunchCheck::element(const Region& region, std::uintptr_t address) {
     return "byte " + std::to_string(offset);
 }
 
-LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address, std::size_t bytes) const {
+LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address) const {
     if (address < 4096)
         return {"at the address " + std::to_string(address) + ", which is null or a small number",
                 "Pass an array; a null pointer has no memory.", ""};
@@ -261,7 +261,6 @@ LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address, std::
     std::string text = "at " + element(*nearest, address) + " of " + memory + ": " +
                        bytes_text(behind ? address - nearest->end : nearest->begin - address) +
                        (behind ? " behind its end" : " before its beginning");
-    (void)bytes;
     return {std::move(text),
             behind ? "Compare the index with the size of the array before the access, as in 'if (i < n)', or "
                      "make the array larger."

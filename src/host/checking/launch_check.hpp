@@ -64,7 +64,7 @@ class LaunchCheck {
     struct Outside {
         std::string text, advice, memory;
     };
-    Outside describe_outside(std::uintptr_t address, std::size_t bytes) const;
+    Outside describe_outside(std::uintptr_t address) const;
     // "the argument 'x' (float32, shape (4,), 16 bytes, made in program.py:3)".
     std::string describe(const Region& region) const;
     // "element 5" or "byte 20" of a region.

@@ -174,7 +174,9 @@ std::vector<std::string> checking_flags(const HostCompiler& compiler) {
                                    "-tsan-distinguish-volatile=1", "-mllvm",
                                    "-tsan-instrument-read-before-write=1"});
     } else {
-        flags.insert(flags.end(), {"-fsanitize=bounds", "--param", "tsan-distinguish-volatile=1", "-Wno-tsan"});
+        flags.insert(flags.end(), {"-fsanitize=bounds", "--param", "tsan-distinguish-volatile=1", "-Wno-tsan",
+                                   // One of two equal kernels would be reported with the lines of the other.
+                                   "-fno-ipa-icf"});
     }
     return flags;
 }

@@ -115,6 +115,13 @@ void check_copy(const void* to, const void* from, unsigned long bytes, const voi
 extern "C" void* library_memcpy(void* to, const void* from, unsigned long bytes) asm("mempcpy");
 extern "C" void library_bcopy(const void* from, void* to, unsigned long bytes) asm("bcopy");
 
+// Compilers do not instrument copies by the C library, so these functions take their place in the image.
+extern "C" {
+CUSCOPE_HIDDEN void* cuscope_memcpy(void* to, const void* from, unsigned long bytes) asm("memcpy");
+CUSCOPE_HIDDEN void* cuscope_memmove(void* to, const void* from, unsigned long bytes) asm("memmove");
+CUSCOPE_HIDDEN void* cuscope_memset(void* to, int value, unsigned long bytes) asm("memset");
+}
+
 #define HERE __builtin_return_address(0)
 #define CHECK(name, bytes, is_write)                                                             \
     void __tsan_##name(void* p) {                                                                \
@@ -157,18 +164,17 @@ void __tsan_read_range(void* p, unsigned long bytes) {
 void __tsan_write_range(void* p, unsigned long bytes) {
     if (is_started()) settle_slowly(p, bytes, Access::store, HERE);
 }
-// Compilers do not instrument copies by the C library, so these functions take their place in the image.
-void* memcpy(void* to, const void* from, unsigned long bytes) noexcept {
+void* cuscope_memcpy(void* to, const void* from, unsigned long bytes) {
     check_copy(to, from, bytes, HERE);
     library_memcpy(to, from, bytes);
     return to;
 }
-void* memmove(void* to, const void* from, unsigned long bytes) noexcept {
+void* cuscope_memmove(void* to, const void* from, unsigned long bytes) {
     check_copy(to, from, bytes, HERE);
     library_bcopy(from, to, bytes);
     return to;
 }
-void* memset(void* to, int value, unsigned long bytes) noexcept {
+void* cuscope_memset(void* to, int value, unsigned long bytes) {
     if (is_started() && bytes != 0) settle_slowly(to, bytes, Access::store, HERE);
     auto* const begin = static_cast<volatile unsigned char*>(to);
     for (unsigned long i = 0; i < bytes; ++i) begin[i] = static_cast<unsigned char>(value);
