@@ -30,7 +30,7 @@ def split(arguments: list[str]) -> tuple[list[str], list[str]]:
     if arguments[:1] == ["-m"]:
         return arguments[:2], arguments[2:]
     if arguments[:1] and arguments[0].startswith("-"):
-        return arguments[:1], arguments[1:]
+        return list(arguments), []  # argparse shows the help, or refuses the option
     return [], arguments
 
 

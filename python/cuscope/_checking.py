@@ -149,7 +149,10 @@ class CheckReport:
 class Check:
     """The context manager that `check` returns."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, wait: bool) -> None:
+        if not isinstance(wait, bool):
+            raise TypeError(f"wait: is True or False, not {wait!r} ({type(wait).__name__})")
+        self._wait = wait
         self._report: CheckReport | None = None
 
     def __enter__(self) -> CheckReport:
@@ -165,12 +168,13 @@ class Check:
     ) -> None:
         assert self._report is not None
         try:
-            _core.wait_for_simulated_devices()
+            if self._wait:
+                _core.wait_for_simulated_devices()
         finally:
             self._report._end()
 
 
-def check() -> Check:
+def check(*, wait: bool = True) -> Check:
     """Check the kernels that run on simulated devices: ``with cs.check() as report:``.
 
     Inside the block, kernels run in a build of the same source that watches every access to memory. The report names
@@ -182,6 +186,12 @@ def check() -> Check:
     ``python -m cuscope check program.py``, which also ends with exit code 1 if there is a finding. Kernels of a real
     GPU are not checked: use compute-sanitizer there. Kernels take 2 to 20 times as long, and their first launch
     compiles them once more.
+
+    Parameters
+    ----------
+    wait : bool
+        Wait for the simulated devices at the end of the block, unless a stream is being captured. Without the wait,
+        kernels that have not run yet are not in the report.
 
     Returns
     -------
@@ -197,7 +207,7 @@ def check() -> Check:
     >>> report.errors[0].kind
     'race'
     """
-    return Check()
+    return Check(wait=wait)
 
 
 def start_from_environment() -> None:

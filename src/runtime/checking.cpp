@@ -39,9 +39,8 @@ auto key_of(const Finding& finding) {
 }  // namespace
 
 void Findings::add(const Finding& finding) {
-    const auto known = std::find_if(list_.begin(), list_.end(), [&](const Finding& other) {
-        return key_of(other) == key_of(finding);
-    });
+    const auto known = std::find_if(list_.begin(), list_.end(),
+                                    [&](const Finding& other) { return key_of(other) == key_of(finding); });
     if (known != list_.end()) {
         known->count += finding.count;
     } else if (list_.size() < most) {

@@ -63,7 +63,8 @@ py::typing::Dict<py::str, py::object> end_for_python(std::uint64_t handle) {
 }  // namespace
 
 void bind_checks(py::module_& m) {
-    m.def("begin_check", &begin_for_python, "Begin to check kernels of simulated devices, and return the check's number.");
+    m.def("begin_check", &begin_for_python,
+          "Begin to check kernels of simulated devices, and return the check's number.");
     m.def("end_check", &end_for_python, py::arg("number"), "End a check, and return what it found.");
     m.def(
         "findings_of_check", [](std::uint64_t number) { return to_python(findings_of(number)); },

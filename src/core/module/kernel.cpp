@@ -105,7 +105,7 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
 KernelHandle Kernel::checked() const {
     if (!device_->simulated()) return nullptr;
     if (!checking_) {
-        count_unchecked_launch(name_, "it was loaded from a compiled image, without its source");
+        count_unchecked_launch(name_, unchecked_);
         return nullptr;
     }
     try {

@@ -128,6 +128,10 @@ void Module::instrument_with(const CompileRequest& request) {
     }
 }
 
+void Module::leave_unchecked(const std::string& reason) {
+    for (const auto& kernel : kernels_) kernel->leave_unchecked(reason);
+}
+
 std::shared_ptr<Module> Module::load(const DevicePtr& device, std::string image, const std::string& origin) {
     const DeviceScope scope(*device);
     device->sweep();

@@ -47,6 +47,10 @@ class Kernel {
     // Only to be called before other threads have the kernel.
     void count_with(std::shared_ptr<InstrumentedImage> image) { counting_ = std::move(image); }
     void check_with(std::shared_ptr<InstrumentedImage> image) { checking_ = std::move(image); }
+    void leave_unchecked(std::string reason) {
+        checking_ = nullptr;
+        unchecked_ = std::move(reason);
+    }
     void name_by_parameters();  // the same; names an overloaded kernel "f(int*)"
     const std::string& lowered() const { return lowered_; }
     const std::vector<ParameterCheck>& parameters() const { return parameters_; }
@@ -93,6 +97,7 @@ class Kernel {
     std::string name_, lowered_;
     std::vector<ParameterCheck> parameters_;
     std::shared_ptr<InstrumentedImage> counting_, checking_;  // null: the source is not known
+    std::string unchecked_ = "it was loaded from a compiled image, without its source";
     const char* label_ = nullptr;              // the name, for notes
 };
 
@@ -105,6 +110,8 @@ class Module {
     // Counts and checks kernels of a loaded image by compiling their source. Only to be called before other
     // threads have the module.
     void instrument_with(const CompileRequest& request);
+    // The same for kernels that checks cannot see into; the reason is for the user.
+    void leave_unchecked(const std::string& reason);
 
     // By the name in the source (spaces do not matter) or by the lowered name. If several kernels share the
     // name, add the parameters: "f(int*)". Throws std::out_of_range with a list of the names.

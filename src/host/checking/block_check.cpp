@@ -10,9 +10,11 @@ namespace cuscope::simt {
 using cuscope_simt::Cell;
 using cuscope_simt::cell_place;
 using cuscope_simt::CheckSlot;
+using cuscope_simt::stamp_after_plain;
 using cuscope_simt::stamp_atomic;
-using cuscope_simt::stamp_several;
+using cuscope_simt::stamp_lanes;
 using cuscope_simt::stamp_thread_at;
+using cuscope_simt::stamp_warps;
 
 void BlockCheck::attach(const Setting& setting) {
     launch_ = setting.launch;
@@ -160,8 +162,8 @@ BlockCheck::Place BlockCheck::find(std::uintptr_t address) {
     return {launch_->find(address), Space::global};
 }
 
-void BlockCheck::access(unsigned thread, std::uintptr_t address, std::size_t bytes,
-                        cuscope_simt::Access kind, const void* instruction) {
+void BlockCheck::access(unsigned thread, std::uintptr_t address, std::size_t bytes, cuscope_simt::Access kind,
+                        const void* instruction) {
     using Kind = cuscope_simt::Access;
     settle_waiting_race();
     state_.thread = thread;
@@ -171,8 +173,7 @@ void BlockCheck::access(unsigned thread, std::uintptr_t address, std::size_t byt
     access.thread = thread;
     access.address = address;
     access.bytes = bytes;
-    access.orders =
-        kind == Kind::ordered || kind == Kind::ordered_load || kind == Kind::ordered_store;
+    access.orders = kind == Kind::ordered || kind == Kind::ordered_load || kind == Kind::ordered_store;
     access.atomic = access.orders || kind == Kind::atomic;
     access.reads = kind != Kind::store && kind != Kind::ordered_store && kind != Kind::volatile_store;
     access.writes = kind != Kind::load && kind != Kind::ordered_load && kind != Kind::volatile_load;
@@ -181,6 +182,13 @@ void BlockCheck::access(unsigned thread, std::uintptr_t address, std::size_t byt
     const auto code = static_cast<Stamp>(static_cast<const char*>(instruction) - state_.code);
     access.code = code <= cuscope_simt::stamp_code_mask ? code : 0;
 
+    check_memory(access);
+    if (access.atomic || access.is_volatile) note_flags(access);
+}
+
+void BlockCheck::check_memory(const Access& access) {
+    const std::uintptr_t address = access.address;
+    const std::size_t bytes = access.bytes;
     const Place place = find(address);
     if (place.region == nullptr) {
         return is_engines(address) ? void() : outside(access);
@@ -197,7 +205,6 @@ void BlockCheck::access(unsigned thread, std::uintptr_t address, std::size_t byt
         forget_slots();
     }
     settle(access, region, place.space);
-    if (access.atomic || access.is_volatile) note_flags(access);
     if (!access.atomic && !access.is_volatile) fill_slot(access, region, place.space);
 }
 
@@ -242,30 +249,62 @@ void BlockCheck::settle_cell(const Access& access, const Region& region, Space s
     if (access.reads && write < written) {
         unwritten(access, region, space);
         if (space == Space::global) cell.write = 1;
+    } else if (hides_plain_write(access, write, past)) {
+        race(access, region, space, write, true, true);
     } else if (!is_ordered(write, access.thread, past) && !exempt(access, write, space)) {
-        race(access, region, space, write, true);
+        race(access, region, space, write, true, false);
     }
     if (access.writes && read >= past && !exempt(access, read, space)) {
-        const bool mine = is_of_this_block(read) && thread_of(read) == access.thread;
-        const bool others = mine && (read & stamp_several) != 0 && read >= state_.interval &&
-                            read >= met_[access.thread] && read >= met_in_block_[access.thread];
-        if (others || !is_ordered(read, access.thread, past))
-            race(access, region, space, read, false);
+        if (!is_ordered(read, access.thread, past))
+            race(access, region, space, read, false, false);
+        else if (is_of_this_block(read) && others_read(read, access.thread))
+            race(access, region, space, read, false, true);
     }
-    const Stamp stamp =
-        state_.mine | access.code | (access.atomic || access.is_volatile ? stamp_atomic : 0);
+    Stamp stamp = state_.mine | access.code | (access.atomic || access.is_volatile ? stamp_atomic : 0);
     if (access.writes) {
-        cell.write = stamp;
+        if ((stamp & stamp_atomic) != 0 && write >= past && is_of_this_block(write) &&
+            ((write & stamp_atomic) == 0 || (write & stamp_after_plain) != 0))
+            stamp |= stamp_after_plain;
+        // Its own plain write just before still races with atomic operations of other threads.
+        const bool plain_before = (stamp & stamp_atomic) != 0 && (write & stamp_atomic) == 0 &&
+                                  write >= state_.interval && write >= met_[access.thread] &&
+                                  is_of_this_block(write) && thread_of(write) == access.thread;
+        if (!plain_before) cell.write = stamp;
         return;
     }
     const bool plainer = (read & stamp_atomic) != 0 && (stamp & stamp_atomic) == 0;
     if (is_ordered(read, access.thread, past) || plainer) {
-        // Its own earlier read by other threads as well is still worth knowing.
-        const bool keeps = read >= state_.interval && read >= met_[access.thread] && !plainer;
-        cell.read = stamp | (keeps ? read & stamp_several : 0);
+        // Other threads have read it as well, and are not ordered with this one.
+        Stamp kept = 0;
+        if (read >= past && read >= state_.interval && is_of_this_block(read)) {
+            if (thread_of(read) / 32 == access.thread / 32) {
+                kept = read & stamp_warps;
+                if (read >= met_[access.thread]) kept |= read & stamp_lanes;
+                if (plainer && thread_of(read) != access.thread) kept |= stamp_lanes;
+            } else {
+                kept = stamp_warps;
+            }
+        }
+        cell.read = stamp | kept;
     } else if (is_of_this_block(read)) {
-        cell.read = read | stamp_several;
+        cell.read = read | cuscope_simt::stamp_of_several(read, state_.mine);
     }
+}
+
+// An atomic operation of another block, which had written the cell plainly before. That write races with this
+// access, though the two atomic operations do not.
+bool BlockCheck::hides_plain_write(const Access& access, Stamp write, Stamp past) const {
+    return access.atomic && (write & stamp_after_plain) != 0 && write >= past && !is_of_this_block(write) &&
+           write >= std::max(acquired_[access.thread], block_acquired_);
+}
+
+// A read that is ordered before this thread: are there others that are not?
+bool BlockCheck::others_read(Stamp read, unsigned thread) const {
+    if (read < state_.interval || read < met_in_block_[thread] ||
+        read < std::max(acquired_[thread], block_acquired_))
+        return false;
+    if ((read & stamp_warps) != 0) return true;
+    return (read & stamp_lanes) != 0 && thread_of(read) == thread && read >= met_[thread];
 }
 
 // An atomic operation or a volatile access: if it writes behind a fence, it publishes what lies before the
@@ -296,7 +335,8 @@ bool BlockCheck::is_guard(std::size_t offset) const {
 }
 
 std::string BlockCheck::describe(const Region& region, Space space, std::uintptr_t address) const {
-    if (space == Space::global) return LaunchCheck::element(region, address) + " of " + launch_->describe(region);
+    if (space == Space::global)
+        return LaunchCheck::element(region, address) + " of " + launch_->describe(region);
     if (&region == &dynamic_)
         return "byte " + std::to_string(address - region.begin) + " of the block's dynamic shared memory (" +
                std::to_string(region.end - region.begin) + " bytes)";
@@ -337,12 +377,14 @@ LaunchCheck::Outside BlockCheck::outside_of_shared(std::uintptr_t address) const
         if (distance >= reach) continue;
         const std::string bytes = std::to_string(region->end - region->begin) + " bytes of ";
         return {"at byte " +
-                    std::to_string(static_cast<std::int64_t>(address) - static_cast<std::int64_t>(region->begin)) +
+                    std::to_string(static_cast<std::int64_t>(address) -
+                                   static_cast<std::int64_t>(region->begin)) +
                     " of the block's " + bytes +
                     (region == &dynamic_ ? "dynamic shared memory" : "__shared__ variables"),
-                region == &dynamic_ ? "Ask for more shared memory in the launch, kernel[grid, block, stream, bytes], "
-                                      "or compare the index before the access."
-                                    : "Compare the index before the access, or make the array larger.",
+                region == &dynamic_
+                    ? "Ask for more shared memory in the launch, kernel[grid, block, stream, bytes], "
+                      "or compare the index before the access."
+                    : "Compare the index before the access, or make the array larger.",
                 ""};
     }
     return launch_->describe_outside(address);
@@ -384,8 +426,9 @@ void BlockCheck::index(unsigned thread, const char* array, long long index, cons
     found->first = launch_->thread_of(block_, thread, launch_->line_of(instruction));
     found->text = name_of(found->first) + in_line(found->first.line) + " uses the index " +
                   std::to_string(index) + " of an array of type " + array + ".";
-    found->advice = "An index is from 0 to the size of the array minus 1: compare it before the access, or make "
-                    "the array larger.";
+    found->advice =
+        "An index is from 0 to the size of the array minus 1: compare it before the access, or make "
+        "the array larger.";
 }
 
 void BlockCheck::unwritten(const Access& access, const Region& region, Space space) {
@@ -398,15 +441,16 @@ void BlockCheck::unwritten(const Access& access, const Region& region, Space spa
     found->text = name_of(found->first) + in_line(found->first.line) + " " +
                   verb(access.reads, access.writes, access.atomic) + " " +
                   describe(region, space, access.address) + ", which was never written.";
-    found->advice = space == Space::shared
-                        ? "Shared memory has no value when a block starts: write it first, and let the threads "
-                          "meet (__syncthreads) before they read what others wrote."
-                        : "Fill the array first: cs.zeros, cs.full or cs.to_device in place of cs.empty.";
+    found->advice =
+        space == Space::shared
+            ? "Shared memory has no value when a block starts: write it first, and let the threads "
+              "meet (__syncthreads) before they read what others wrote."
+            : "Fill the array first: cs.zeros, cs.full or cs.to_device in place of cs.empty.";
 }
 
-void BlockCheck::race(const Access& access, const Region& region, Space space, Stamp other,
-                      bool other_writes) {
-    const Stamp other_code = other & cuscope_simt::stamp_code_mask;
+void BlockCheck::race(const Access& access, const Region& region, Space space, Stamp other, bool other_writes,
+                      bool unknown) {
+    const Stamp other_code = unknown ? 0 : other & cuscope_simt::stamp_code_mask;
     const void* const other_instruction = other_code == 0 ? nullptr : state_.code + other_code;
     bool is_new = false;
     Finding* const found = launch_->finding(race_kind, access.instruction, other_instruction,
@@ -416,21 +460,20 @@ void BlockCheck::race(const Access& access, const Region& region, Space space, S
         access.writes && !access.reads && access.bytes <= 16 && (other & stamp_atomic) == 0;
     if (is_new) {
         const bool same_block = is_of_this_block(other);
-        const bool unknown = same_block && thread_of(other) == access.thread;
         found->first = launch_->thread_of(block_, access.thread, launch_->line_of(access.instruction));
         found->other = launch_->thread_of(same_block ? block_ : launch_->block_at(other), thread_of(other),
-                                          launch_->line_of(other));
+                                          unknown ? "" : launch_->line_of(other));
         if (unknown) found->other.thread = {-1, -1, -1};
         const std::string me = name_of(found->first);
-        const std::string them = unknown      ? "another thread of the block"
-                                 : same_block ? "thread " + coordinates(found->other.thread)
+        const std::string them = unknown      ? same_block ? "another thread of the block"
+                                                           : "a thread of block " + coordinates(found->other.block)
+                                      : same_block ? "thread " + coordinates(found->other.thread)
                                               : name_of(found->other);
         if (space == Space::global) found->memory = launch_->describe(region);
-        found->text = me + in_line(found->first.line) + " " +
-                      verb(access.reads, access.writes, access.atomic) + " " +
-                      describe(region, space, access.address) + ", which " + them + in_line(found->other.line) +
-                      (other_writes ? " writes" : " reads") +
-                      ", and nothing orders the two. Here ";
+        found->text =
+            me + in_line(found->first.line) + " " + verb(access.reads, access.writes, access.atomic) + " " +
+            describe(region, space, access.address) + ", which " + them + in_line(found->other.line) +
+            (other_writes ? " writes" : " reads") + ", and nothing orders the two. Here ";
         if (other_writes && access.writes)
             found->text += me + " comes last, so its value stays; on a GPU either value may stay.";
         else if (other_writes)
@@ -439,12 +482,14 @@ void BlockCheck::race(const Access& access, const Region& region, Space space, S
             found->text += them + " gets the old value; on a GPU it may get the new one.";
         const bool same_warp = same_block && !unknown && thread_of(other) / 32 == access.thread / 32;
         found->advice =
-            !same_block ? "Blocks of a launch run in any order, or at once: let each block write elements of its "
-                          "own, use an atomic operation, or do the second step in another kernel."
-            : same_warp ? "Lanes of a warp do not run in step: put __syncwarp() between the two accesses, or "
-                          "__syncthreads() if other warps take part."
-                        : "Put __syncthreads() between the two accesses, where all threads of the block come to "
-                          "it, or use an atomic operation.";
+            !same_block
+                ? "Blocks of a launch run in any order, or at once: let each block write elements of its "
+                  "own, use an atomic operation, or do the second step in another kernel."
+            : same_warp
+                ? "Lanes of a warp do not run in step: put __syncwarp() between the two accesses, or "
+                  "__syncthreads() if other warps take part."
+                : "Put __syncthreads() between the two accesses, where all threads of the block come to "
+                  "it, or use an atomic operation.";
         if (values_matter) found->severity = Severity::note;
     }
     if (!values_matter) {
@@ -481,8 +526,9 @@ void BlockCheck::absent_lane(unsigned thread, unsigned source, const std::string
     found->text = name_of(found->first) + in_line(line) + " asks for the value of lane " +
                   std::to_string(source) + " in " + operation +
                   "(), but that lane takes no part in it: the result is undefined.";
-    found->advice = "Name the lanes that take part in the mask, and ask for their values only; or let all lanes "
-                    "of the warp take part, with a neutral value.";
+    found->advice =
+        "Name the lanes that take part in the mask, and ask for their values only; or let all lanes "
+        "of the warp take part, with a neutral value.";
 }
 
 void BlockCheck::different_barriers(unsigned thread, const std::string& line, unsigned other,
@@ -493,10 +539,11 @@ void BlockCheck::different_barriers(unsigned thread, const std::string& line, un
     found->severity = of_one_warp ? Severity::error : Severity::note;
     found->first = launch_->thread_of(block_, thread, line);
     found->other = launch_->thread_of(block_, other, other_line);
-    found->text = name_of(found->first) + " waits at the barrier in " + line + ", and thread " +
-                  coordinates(found->other.thread) + " at the barrier in " + other_line +
-                  ": they meet by chance. CUDA allows a barrier in a branch only if all threads of the block take "
-                  "the same branch.";
+    found->text =
+        name_of(found->first) + " waits at the barrier in " + line + ", and thread " +
+        coordinates(found->other.thread) + " at the barrier in " + other_line +
+        ": they meet by chance. CUDA allows a barrier in a branch only if all threads of the block take "
+        "the same branch.";
     found->advice = "Take the barrier out of the branch, so that all threads come to the same one.";
 }
 

@@ -68,6 +68,7 @@ class BlockCheck {
     };
 
     Place find(std::uintptr_t address);
+    void check_memory(const Access& access);
     void outside(const Access& access);
     LaunchCheck::Outside outside_of_shared(std::uintptr_t address) const;
     void beyond(const Access& access, const Region& region);
@@ -77,7 +78,11 @@ class BlockCheck {
     bool is_ordered(Stamp stamp, unsigned thread, Stamp past) const;
     bool is_of_this_block(Stamp stamp) const;
     bool exempt(const Access& access, Stamp stamp, Space space) const;
-    void race(const Access& access, const Region& region, Space space, Stamp other, bool other_writes);
+    bool hides_plain_write(const Access& access, Stamp write, Stamp past) const;
+    bool others_read(Stamp read, unsigned thread) const;
+    // `unknown`: it is not this stamp's thread, but one that is not known.
+    void race(const Access& access, const Region& region, Space space, Stamp other, bool other_writes,
+              bool unknown);
     void settle_waiting_race();
     void note_flags(const Access& access);
     void fill_slot(const Access& access, const Region& region, Space space);

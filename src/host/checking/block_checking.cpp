@@ -90,7 +90,8 @@ void Block::check_barrier() {
         // Lanes of one warp are a mistake; whole warps work on GPUs, but CUDA does not promise it.
         const Strand* mate = nullptr;
         for (unsigned k = 0; k < arrived_ && mate == nullptr; ++k)
-            if (at_barrier_[k]->warp_index() == other.warp_index() && !same_site(at_barrier_[k]->site, other.site))
+            if (at_barrier_[k]->warp_index() == other.warp_index() &&
+                !same_site(at_barrier_[k]->site, other.site))
                 mate = at_barrier_[k];
         const Strand& one = mate == nullptr ? first : *mate;
         check_->different_barriers(one.linear_thread, line_of(one.site), other.linear_thread,

@@ -17,7 +17,7 @@ using cuscope_simt::stamp_time_at;
 // Moments are counted through all launches, so that stamps of earlier launches are recognized.
 std::uint64_t last_moment = 1;
 unsigned era = 0;
-constexpr std::uint64_t most_moments = std::uint64_t{1} << 29;
+constexpr std::uint64_t most_moments = std::uint64_t{1} << 28;
 
 std::timed_mutex& turn() {
     static auto* const mutex = new std::timed_mutex;
@@ -99,19 +99,20 @@ void LaunchCheck::end(const Outcome& outcome) {
     if (outcome.status != Status::success && outcome.status != Status::launch_timeout) {
         Finding finding;
         finding.kernel = launch_->kernel->name;
-        finding.kind = outcome.status == Status::misaligned_address  ? "misaligned address"
-                       : outcome.status == Status::illegal_address   ? "illegal address"
-                       : outcome.status == Status::hardware_stack_error ? "stack overflow"
-                       : outcome.status == Status::assert_           ? "assertion"
+        finding.kind = outcome.status == Status::misaligned_address       ? "misaligned address"
+                       : outcome.status == Status::illegal_address        ? "illegal address"
+                       : outcome.status == Status::hardware_stack_error   ? "stack overflow"
+                       : outcome.status == Status::assert_                ? "assertion"
                        : outcome.detail.find("wait") != std::string::npos ? "barrier"
                                                                           : "failure";
         finding.text = outcome.detail;
-        finding.advice = finding.kind == "barrier"
-                             ? "Let every thread of the block come to the barrier, and every lane of the mask "
-                               "to the operation: take it out of the branch, or name fewer lanes."
-                         : finding.kind == "misaligned address"
-                             ? "Make the address a multiple of the size of the access."
-                             : "The kernel ended here: correct this error, and check again.";
+        finding.advice =
+            finding.kind == "barrier"
+                ? "Let every thread of the block come to the barrier, and every lane of the mask "
+                  "to the operation: take it out of the branch, or name fewer lanes."
+            : finding.kind == "misaligned address"
+                ? "Make the address a multiple of the size of the access."
+                : "The kernel ended here: correct this error, and check again.";
         // The access itself was reported with more words.
         const bool known = finding.kind == "illegal address" && !findings_.empty();
         if (!known) findings_.push_back(std::move(finding));
@@ -207,8 +208,9 @@ std::string LaunchCheck::describe(const Region& region) const {
                        : several                 ? "the arguments " + parameter_names(region)
                                                  : "the argument " + parameter_names(region);
     const std::size_t bytes = region.end - region.begin;
-    text += " (" + (region.label ? describe_label(*region.label, bytes)
-                                 : bytes_text(bytes) + ", made before the check began") +
+    text += " (" +
+            (region.label ? describe_label(*region.label, bytes)
+                          : bytes_text(bytes) + ", made before the check began") +
             ")";
     return text;
 }
@@ -228,11 +230,13 @@ LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address) const
                 "Pass an array; a null pointer has no memory.", ""};
     for (const FreedMemory& freed : freed_) {
         if (address < freed.begin || address >= freed.end) continue;
-        const std::string memory = "freed memory (" + describe_label(*freed.label, freed.end - freed.begin) + ")";
-        return {"of " + memory + ", at byte " + std::to_string(address - freed.begin),
-                "Keep a reference to the array until the kernel has ended, or pass the array itself instead of "
-                "its address.",
-                memory};
+        const std::string memory =
+            "freed memory (" + describe_label(*freed.label, freed.end - freed.begin) + ")";
+        return {
+            "of " + memory + ", at byte " + std::to_string(address - freed.begin),
+            "Keep a reference to the array until the kernel has ended, or pass the array itself instead of "
+            "its address.",
+            memory};
     }
     // The nearest memory of the kernel, on either side.
     constexpr std::uintptr_t reach = std::uintptr_t{1} << 30;
@@ -241,7 +245,7 @@ LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address) const
     for (const bool arguments : {true, false}) {
         for (const Region& region : regions_) {
             if (arguments == region.parameters.empty()) continue;
-            const std::uintptr_t distance = address >= region.end     ? address - region.end
+            const std::uintptr_t distance = address >= region.end    ? address - region.end
                                             : address < region.begin ? region.begin - address
                                                                      : 0;
             if (distance < least) {
@@ -252,10 +256,11 @@ LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address) const
         if (nearest != nullptr) break;
     }
     if (nearest == nullptr)
-        return {"at an address that is no memory of the device",
-                "A kernel cannot use the host's memory: copy the array to the device (cs.to_device), or make it "
-                "with cs.pinned_empty or cs.managed_empty.",
-                ""};
+        return {
+            "at an address that is no memory of the device",
+            "A kernel cannot use the host's memory: copy the array to the device (cs.to_device), or make it "
+            "with cs.pinned_empty or cs.managed_empty.",
+            ""};
     const bool behind = address >= nearest->begin;
     const std::string memory = describe(*nearest);
     std::string text = "at " + element(*nearest, address) + " of " + memory + ": " +

@@ -44,8 +44,8 @@ void Shadow::adopt(const Cells& cells, unsigned shift) {
     cells_ = cells;
     shift_ = shift;
     // An address before the array's own, as with every array whose first index is not 0.
-    biased_ = reinterpret_cast<Cell*>(reinterpret_cast<std::uintptr_t>(cells.first) -
-                                      cells.number * sizeof(Cell));
+    biased_ =
+        reinterpret_cast<Cell*>(reinterpret_cast<std::uintptr_t>(cells.first) - cells.number * sizeof(Cell));
 }
 
 bool Shadow::fit(std::uintptr_t address, std::size_t bytes) {

@@ -167,7 +167,9 @@ std::vector<std::string> counting_flags(const HostCompiler& compiler) {
 }
 
 std::vector<std::string> checking_flags(const HostCompiler& compiler) {
-    std::vector<std::string> flags{"-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize"};
+    std::vector<std::string> flags{"-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize",
+                                   // Copies stay calls of functions, which hooks.cpp replaces.
+                                   "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"};
     if (compiler.is_clang) {
         flags.insert(flags.end(), {"-fsanitize=array-bounds", "-fno-slp-vectorize", "-mllvm",
                                    "-tsan-instrument-func-entry-exit=0", "-mllvm",

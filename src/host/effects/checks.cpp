@@ -41,17 +41,20 @@ void add_memory(Machine& machine, simt::LaunchCheck& check) {
         check.add(std::move(region));
     });
     for (const auto& [begin, end] : known_memory()) {
-        const bool known = std::any_of(ranges.begin(), ranges.end(),
-                                       [&](const auto& other) { return begin < other.second && end > other.first; });
+        const bool known = std::any_of(ranges.begin(), ranges.end(), [&](const auto& other) {
+            return begin < other.second && end > other.first;
+        });
         if (known) continue;
         simt::Region region = region_at(reinterpret_cast<const void*>(begin), end - begin);
         region.on_host = true;
-        region.shadow = std::make_shared<simt::Shadow>(reinterpret_cast<const void*>(begin), end - begin, true);
+        region.shadow =
+            std::make_shared<simt::Shadow>(reinterpret_cast<const void*>(begin), end - begin, true);
         check.add(std::move(region));
     }
     machine.textures.for_each([&](const TextureObject& texture) {
         check.add(region_at(&texture, sizeof texture));
-        check.add(region_at(texture.own_levels.data(), texture.own_levels.size() * sizeof texture.own_levels[0]));
+        check.add(
+            region_at(texture.own_levels.data(), texture.own_levels.size() * sizeof texture.own_levels[0]));
     });
 }
 

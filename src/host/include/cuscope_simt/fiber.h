@@ -88,6 +88,24 @@ CUSCOPE_OWN void count([[maybe_unused]] const void* address, [[maybe_unused]] un
 #endif
 }
 
+// Tells an image that checks of a store that compilers do not instrument.
+CUSCOPE_OWN void wrote([[maybe_unused]] void* to, [[maybe_unused]] unsigned long bytes) {
+#ifdef CUSCOPE_CHECKED
+    if (bytes != 0) cuscope_count(to, static_cast<unsigned>(bytes), Access::store);
+#endif
+}
+
+// Tells an image that checks of a copy that compilers do not instrument: __builtin_memcpy of a size that they
+// know.
+CUSCOPE_OWN void copying([[maybe_unused]] void* to, [[maybe_unused]] const void* from,
+                         [[maybe_unused]] unsigned long bytes) {
+#ifdef CUSCOPE_CHECKED
+    if (bytes == 0) return;
+    cuscope_count(from, static_cast<unsigned>(bytes), Access::load);
+    cuscope_count(to, static_cast<unsigned>(bytes), Access::store);
+#endif
+}
+
 // Tells an image that checks that the thread has synchronized in a way that the engine does not see.
 CUSCOPE_OWN void synchronized([[maybe_unused]] Synchronization kind) {
 #ifdef CUSCOPE_CHECKED

@@ -11,6 +11,7 @@ using cuscope_simt::Cell;
 using cuscope_simt::CheckSlot;
 using cuscope_simt::CheckState;
 using cuscope_simt::Fiber;
+using cuscope_simt::same_thread;
 using cuscope_simt::Stamp;
 
 namespace {
@@ -42,10 +43,6 @@ __attribute__((noinline, cold)) void settle_slowly(const void* address, unsigned
 #endif
 }
 
-CUSCOPE_INLINE bool same_thread(Stamp a, Stamp b) {
-    return ((a ^ b) & cuscope_simt::stamp_thread_mask) == 0;
-}
-
 // May the thread of `state` access a cell after the access that left this stamp? False: perhaps not.
 CUSCOPE_INLINE bool is_ordered(Stamp stamp, const CheckState& state, Stamp past) {
     if (__builtin_expect(stamp < past, 1)) return true;
@@ -63,14 +60,16 @@ CUSCOPE_INLINE bool settle_read(Cell& cell, const CheckSlot& slot, const CheckSt
     // A read of another block stays: it would tell of a race with any write of this block.
     if (read < state.block) return true;
     if (state.since != state.interval) return false;
-    if ((read & cuscope_simt::stamp_several) == 0) cell.read = read | cuscope_simt::stamp_several;
+    const Stamp flag = cuscope_simt::stamp_of_several(read, state.mine);
+    if ((read & flag) == 0) cell.read = read | flag;
     return true;
 }
 
 CUSCOPE_INLINE bool settle_write(Cell& cell, const CheckSlot& slot, const CheckState& state, Stamp code) {
     const Stamp write = cell.write, read = cell.read, past = *slot.past;
     if (!is_ordered(write, state, past) || !is_ordered(read, state, past)) return false;
-    if (read >= state.interval && (read & cuscope_simt::stamp_several) != 0) return false;
+    if (read >= state.interval && (read & (cuscope_simt::stamp_lanes | cuscope_simt::stamp_warps)) != 0)
+        return false;
     cell.write = state.mine | code;
     return true;
 }
@@ -94,9 +93,9 @@ CUSCOPE_INLINE bool settle(const void* address, const void* instruction) {
     __builtin_prefetch(&slot.cells[cuscope_simt::cell_place(number + 64)], 1);
     for (unsigned left = slot.count;;) {
         Cell& cell = slot.cells[cuscope_simt::cell_place(number)];
-        if (__builtin_expect(!(is_write ? settle_write(cell, slot, *state, code)
-                                        : settle_read(cell, slot, *state, code)),
-                             0))
+        if (__builtin_expect(
+                !(is_write ? settle_write(cell, slot, *state, code) : settle_read(cell, slot, *state, code)),
+                0))
             return false;
         if (__builtin_expect(--left == 0, 1)) return true;
         ++number;
@@ -123,24 +122,24 @@ CUSCOPE_HIDDEN void* cuscope_memset(void* to, int value, unsigned long bytes) as
 }
 
 #define HERE __builtin_return_address(0)
-#define CHECK(name, bytes, is_write)                                                             \
-    void __tsan_##name(void* p) {                                                                \
-        if (!is_started()) return;                                                               \
-        if (settle<is_write>(p, HERE)) return;                                                   \
-        settle_slowly(p, bytes, is_write ? Access::store : Access::load, HERE);                  \
+#define CHECK(name, bytes, is_write)                                            \
+    void __tsan_##name(void* p) {                                               \
+        if (!is_started()) return;                                              \
+        if (settle<is_write>(p, HERE)) return;                                  \
+        settle_slowly(p, bytes, is_write ? Access::store : Access::load, HERE); \
     }
-#define CHECK_SLOWLY(name, bytes, kind)                            \
-    void __tsan_##name(void* p) {                                  \
+#define CHECK_SLOWLY(name, bytes, kind)                                \
+    void __tsan_##name(void* p) {                                      \
         if (is_started()) settle_slowly(p, bytes, Access::kind, HERE); \
     }
-#define ACCESSES(bytes)                                                      \
-    CHECK(read##bytes, bytes, false)                                         \
-    CHECK(write##bytes, bytes, true)                                         \
-    CHECK_SLOWLY(unaligned_read##bytes, bytes, load)                         \
-    CHECK_SLOWLY(unaligned_write##bytes, bytes, store)                       \
-    CHECK_SLOWLY(volatile_read##bytes, bytes, volatile_load)                 \
-    CHECK_SLOWLY(volatile_write##bytes, bytes, volatile_store)               \
-    CHECK_SLOWLY(unaligned_volatile_read##bytes, bytes, volatile_load)       \
+#define ACCESSES(bytes)                                                \
+    CHECK(read##bytes, bytes, false)                                   \
+    CHECK(write##bytes, bytes, true)                                   \
+    CHECK_SLOWLY(unaligned_read##bytes, bytes, load)                   \
+    CHECK_SLOWLY(unaligned_write##bytes, bytes, store)                 \
+    CHECK_SLOWLY(volatile_read##bytes, bytes, volatile_load)           \
+    CHECK_SLOWLY(volatile_write##bytes, bytes, volatile_store)         \
+    CHECK_SLOWLY(unaligned_volatile_read##bytes, bytes, volatile_load) \
     CHECK_SLOWLY(unaligned_volatile_write##bytes, bytes, volatile_store)
 
 #pragma GCC visibility push(hidden)

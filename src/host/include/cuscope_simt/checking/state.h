@@ -1,7 +1,7 @@
 // The data that the instrumented code of a checking image and the engine share: shadow cells, the stamps in
 // them, and the state of the block that runs. Both include this file, so it needs no library.
 //
-// Time advances whenever threads meet, at a fence, and when a block begins. A stamp is the time, two flags,
+// Time advances whenever threads meet, at a fence, and when a block begins. A stamp is the time, three flags,
 // the thread in its block, and the offset of the instruction in the image's code. Time is in the highest
 // bits, so stamps of different times compare like the times.
 #pragma once
@@ -12,12 +12,27 @@ namespace cuscope_simt {
 
 using Stamp = unsigned long long;
 
-inline constexpr unsigned stamp_time_at = 34, stamp_flags_at = 32, stamp_thread_at = 22;
+inline constexpr unsigned stamp_time_at = 35, stamp_flags_at = 32, stamp_thread_at = 22;
 inline constexpr Stamp stamp_code_mask = (Stamp{1} << stamp_thread_at) - 1;
 inline constexpr Stamp stamp_thread_mask = Stamp{1023} << stamp_thread_at;
-// In a stamp of a read: other threads have read the cell in the same interval, too.
-inline constexpr Stamp stamp_several = Stamp{1} << stamp_flags_at;
-inline constexpr Stamp stamp_atomic = Stamp{2} << stamp_flags_at;
+// In a stamp of a read: other lanes of the same warp, or threads of other warps, have read the cell in the
+// same interval, too.
+inline constexpr Stamp stamp_lanes = Stamp{1} << stamp_flags_at;
+inline constexpr Stamp stamp_warps = Stamp{2} << stamp_flags_at;
+// In a stamp of an atomic write: its block has written the cell plainly before, in the same launch.
+inline constexpr Stamp stamp_after_plain = stamp_lanes;
+inline constexpr Stamp stamp_atomic = Stamp{4} << stamp_flags_at;
+
+__attribute__((always_inline)) inline bool same_thread(Stamp a, Stamp b) {
+    return ((a ^ b) & stamp_thread_mask) == 0;
+}
+__attribute__((always_inline)) inline bool same_warp(Stamp a, Stamp b) {
+    return ((a ^ b) & stamp_thread_mask & ~(Stamp{31} << stamp_thread_at)) == 0;
+}
+// The flag that a second read adds to the stamp of a first one.
+__attribute__((always_inline)) inline Stamp stamp_of_several(Stamp first, Stamp second) {
+    return same_warp(first, second) ? stamp_lanes : stamp_warps;
+}
 
 // The last write and a read of a few bytes of memory (1, 2, 4, 8 or 16: the allocation's granule). write is 0
 // if the bytes were never written.
@@ -25,8 +40,8 @@ struct Cell {
     Stamp write, read;
 };
 
-// Cells of memory that is a power of two apart would compete for a few sets of the processor's caches. So each
-// group of 512 cells is rotated, by five cache lines more than the group before it.
+// Cells of memory that is a power of two apart would compete for a few sets of the processor's caches. So
+// each group of 512 cells is rotated, by five cache lines more than the group before it.
 inline constexpr unsigned long cell_group = 512;
 __attribute__((always_inline)) inline unsigned long cell_place(unsigned long number) {
     return (number & ~(cell_group - 1)) | ((number + number / cell_group * 20) & (cell_group - 1));
@@ -52,16 +67,16 @@ __attribute__((always_inline)) inline unsigned check_slot(const void* instructio
 }
 
 struct CheckState {
-    CheckSlot* slots;    // check_slots of them
-    unsigned thread;     // whose state this is; no thread's number: of none yet
-    unsigned mixed;      // other blocks run between the steps of this one
-    Stamp now;           // with the time alone
-    Stamp mine;          // now, with the thread
-    Stamp since;         // the thread's last meeting
-    Stamp interval;      // when the block's threads last met
-    Stamp block;         // when the block began
-    const Stamp* met;    // by thread: its last meeting in its warp or block
-    const char* code;    // the beginning of the image's code
+    CheckSlot* slots;  // check_slots of them
+    unsigned thread;   // whose state this is; no thread's number: of none yet
+    unsigned mixed;    // other blocks run between the steps of this one
+    Stamp now;         // with the time alone
+    Stamp mine;        // now, with the thread
+    Stamp since;       // the thread's last meeting
+    Stamp interval;    // when the block's threads last met
+    Stamp block;       // when the block began
+    const Stamp* met;  // by thread: its last meeting in its warp or block
+    const char* code;  // the beginning of the image's code
     unsigned long long slow_calls;
 };
 
