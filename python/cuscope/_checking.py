@@ -67,7 +67,9 @@ class Finding:
 
     def __str__(self) -> str:
         times = "" if self.count == 1 else f" ({self.count} times)"
-        return f"{self.severity}: {self.kind} in kernel '{self.kernel}'{times}\n  {self.text}\n  {self.advice}"
+        return (
+            f"{self.severity}: {self.kind} in kernel '{self.kernel}'{times}\n  {self.text}\n  {self.advice}"
+        )
 
 
 class CheckReport:

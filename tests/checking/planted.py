@@ -15,6 +15,7 @@ import numpy as np
 
 import cuscope as cs
 
+
 @dataclass(frozen=True)
 class Planted:
     kernel: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from planted import Planted, Sources, floats, ints, unwritten
 
 import cuscope as cs
-from planted import Planted, Sources, floats, ints, unwritten
 
 OUT, NEVER = "out of bounds", "never written"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from planted import Planted, Sources, floats, ints
 
 import cuscope as cs
-from planted import Planted, Sources, floats, ints
 
 RACE = "race"
 

@@ -110,7 +110,13 @@ class Kernel:
 def random_kernel(seed: int, name: str) -> Kernel:
     draw = random.Random(seed)
     threads = draw.choice([8, 32, 33, 64, 96])
-    kernel = Kernel(name, draw.choice([1, 1, 2, 3]), threads, draw.choice([7, 32, 64, 100, 300]), draw.choice([16, 64, 100]))
+    kernel = Kernel(
+        name,
+        draw.choice([1, 1, 2, 3]),
+        threads,
+        draw.choice([7, 32, 64, 100, 300]),
+        draw.choice([16, 64, 100]),
+    )
     for _ in range(draw.randint(2, 8)):
         if draw.random() < 0.45:
             kernel.steps.append(draw.choice(["block", "block", "warp"]))

@@ -11,10 +11,10 @@ import cuscope as cs
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import planted_bounds  # noqa: E402
-import planted_meetings  # noqa: E402
-import planted_races  # noqa: E402
-from planted import Planted, Sources  # noqa: E402
+import planted_bounds
+import planted_meetings
+import planted_races
+from planted import Planted, Sources
 
 TABLES = [planted_bounds, planted_races, planted_meetings]
 CASES = [(table.SOURCES, case) for table in TABLES for case in table.TABLE]

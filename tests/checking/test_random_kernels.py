@@ -13,7 +13,7 @@ import cuscope as cs
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from random_kernels import Kernel, random_kernel  # noqa: E402
+from random_kernels import Kernel, random_kernel
 
 SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
 IN_ONE_SOURCE = 25

@@ -45,7 +45,9 @@ def test_the_report_names_the_array_and_the_line_that_made_it(module):
     assert "writes 4 bytes at element 32 of " in finding.text
     assert ": 0 bytes behind its end." in finding.text
     assert finding.advice.startswith("Compare the index with the size of the array")
-    assert str(report).startswith("1 finding in 1 launch\nerror: out of bounds in kernel 'late'\n  block (0,0,0)")
+    assert str(report).startswith(
+        "1 finding in 1 launch\nerror: out of bounds in kernel 'late'\n  block (0,0,0)"
+    )
 
 
 def test_the_same_mistake_is_counted(module):
@@ -224,3 +226,15 @@ def test_a_wrong_command_line_is_refused(arguments):
     )
     assert done.returncode == 2
     assert "python -m cuscope" in done.stderr
+
+
+def test_an_overrun_into_memory_that_was_freed_before_the_check_is_found(module):
+    for _ in range(4):
+        cs.zeros(128, np.int32)
+    with cs.check() as report:
+        x, y = cs.empty(128, np.int32), cs.empty(128, np.int32)
+        module.late[1, 129](x, 1)
+        module.late[1, 129](y, 1)
+    (finding,) = report.findings
+    assert (finding.kind, finding.count) == ("out of bounds", 2)
+    assert finding.memory.startswith("the argument 'x'")

@@ -170,7 +170,9 @@ def _show(error: BaseException, module: str | None, command: str) -> int:
 
 def _is_ours(where: types.TracebackType) -> bool:
     name = where.tb_frame.f_code.co_filename
-    return name in (__file__, _CHECK, runpy.__file__, "<frozen runpy>") or name.startswith("<frozen importlib")
+    return name in (__file__, _CHECK, runpy.__file__, "<frozen runpy>") or name.startswith(
+        "<frozen importlib"
+    )
 
 
 def join_threads() -> None:

@@ -111,7 +111,8 @@ KernelHandle Kernel::checked() const {
     try {
         return checking_->kernel(lowered_);
     } catch (const CompileFailure& failure) {
-        count_unchecked_launch(name_, std::string("the build that checks does not compile: ") + failure.what());
+        count_unchecked_launch(name_,
+                               std::string("the build that checks does not compile: ") + failure.what());
         return nullptr;
     }
 }

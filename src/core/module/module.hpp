@@ -98,7 +98,7 @@ class Kernel {
     std::vector<ParameterCheck> parameters_;
     std::shared_ptr<InstrumentedImage> counting_, checking_;  // null: the source is not known
     std::string unchecked_ = "it was loaded from a compiled image, without its source";
-    const char* label_ = nullptr;              // the name, for notes
+    const char* label_ = nullptr;  // the name, for notes
 };
 
 class Module {

@@ -42,8 +42,8 @@ class Recording : public std::enable_shared_from_this<Recording> {
     bool stopped_ = false;
 };
 
-// Waits until the kernels of simulated devices have run, unless a capture is under way. Their errors stay with
-// the devices.
+// Waits until the kernels of simulated devices have run, unless a capture is under way. Their errors stay
+// with the devices.
 void wait_for_simulated_devices();
 
 // Lets a device that was just made take part in the recordings that run.

@@ -273,15 +273,16 @@ void BlockCheck::settle_cell(const Access& access, const Region& region, Space s
         return;
     }
     const bool plainer = (read & stamp_atomic) != 0 && (stamp & stamp_atomic) == 0;
-    if (is_ordered(read, access.thread, past) || plainer) {
+    const bool ordered = is_ordered(read, access.thread, past);
+    if (ordered || plainer) {
         // Other threads have read it as well, and are not ordered with this one.
         Stamp kept = 0;
         if (read >= past && read >= state_.interval && is_of_this_block(read)) {
             if (thread_of(read) / 32 == access.thread / 32) {
                 kept = read & stamp_warps;
                 if (read >= met_[access.thread]) kept |= read & stamp_lanes;
-                if (plainer && thread_of(read) != access.thread) kept |= stamp_lanes;
-            } else {
+                if (!ordered) kept |= stamp_lanes;
+            } else if (!ordered) {
                 kept = stamp_warps;
             }
         }

@@ -355,8 +355,8 @@ Status Compilation::build_hooks(std::string* object) {
     std::vector<std::string> arguments{compiler_.path, "-std=c++17", "-DCUSCOPE_COUNTED", "-I" + headers_};
     for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
     if (request_.checked) arguments.push_back("-DCUSCOPE_CHECKED");
-    const char* const hooks = request_.checked ? "/cuscope_simt/checking/hooks.cpp"
-                                               : "/cuscope_simt/counting/hooks.cpp";
+    const char* const hooks =
+        request_.checked ? "/cuscope_simt/checking/hooks.cpp" : "/cuscope_simt/counting/hooks.cpp";
     arguments.insert(arguments.end(), {"-c", headers_ + hooks, "-o", *object});
     const CommandResult answer = execute(arguments);
     if (const Status status = unfinished(answer); status != Status::success) return status;
@@ -578,8 +578,7 @@ Status compile(const CompileRequest& request, const Target& target, CompileResul
         result->log = compiler.problem + "\n";
         return status;
     }
-    if (problem = counting_problem(compiler);
-        (request.counted || request.checked) && !problem.empty()) {
+    if (problem = counting_problem(compiler); (request.counted || request.checked) && !problem.empty()) {
         result->log = problem + "\n";
         return Status::jit_compiler_not_found;
     }

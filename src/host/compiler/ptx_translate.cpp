@@ -437,8 +437,8 @@ class Translation {
         if (load) out_.body += order;
         if (load) {
             const std::string count = std::to_string(values.size());
-            out_.body +=
-                std::string(type) + " v[" + count + "]; ::cuscope_simt::ptx::read" + suffix + "(v, " + where + "); ";
+            out_.body += std::string(type) + " v[" + count + "]; ::cuscope_simt::ptx::read" + suffix +
+                         "(v, " + where + "); ";
             for (std::size_t k = 0; k < values.size(); ++k)
                 out_.body += "::cuscope_simt::ptx::put(" + values[k] + ", v[" + std::to_string(k) + "]); ";
         } else {

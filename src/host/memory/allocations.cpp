@@ -24,8 +24,8 @@ namespace {
 
 const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 constexpr std::size_t granule = 512;
-// While checks of kernels run, so much unused memory follows each allocation: a wrong index does not reach the
-// next one.
+// While checks of kernels run, so much unused memory follows each allocation: a wrong index does not reach
+// the next one.
 constexpr std::size_t checked_gap = 64 * 1024;
 constexpr std::size_t large_from = 64 * 1024;
 // A guard on either side of page-locked memory, so that a kernel's wrong index does not reach Python's

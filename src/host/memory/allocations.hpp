@@ -77,6 +77,11 @@ class DeviceArena {
     // `base` and `bytes` are the result and the argument of one call of allocate.
     void release(std::byte* base, std::size_t bytes);
 
+    // Was the allocation made while checks of kernels ran, so that unused memory follows it?
+    bool has_gap(const std::byte* base) const {
+        return gaps_.contains(static_cast<std::size_t>(base - base_));
+    }
+
     std::size_t capacity() const { return capacity_; }
     // Rounded up as allocated: to 512 bytes, and from 64 KiB on to pages.
     std::size_t used() const { return used_; }

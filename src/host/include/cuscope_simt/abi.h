@@ -69,8 +69,8 @@ enum class Scope : int { block, cluster, grid };
 // or null.
 enum class Fault : int { trap, assertion, misaligned, unsupported, no_graph, smashed_stack };
 
-// atomic: an operation that reads and writes, and orders nothing else. ordered: operations of cuda::atomic, which
-// also order other accesses.
+// atomic: an operation that reads and writes, and orders nothing else. ordered: operations of cuda::atomic,
+// which also order other accesses.
 enum class Access : unsigned {
     load,
     store,
@@ -183,7 +183,7 @@ struct Fiber {
     char* static_shared;      // of the block; null if the image has none
     char* stack_begin;        // the thread's local memory lies in [stack_begin, stack_end)
     char* stack_end;
-    unsigned ended;  // `run` has called the kernel for its last thread
+    unsigned ended;     // `run` has called the kernel for its last thread
     CheckState* check;  // null: the launch is not checked
 };
 

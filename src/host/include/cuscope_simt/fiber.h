@@ -30,7 +30,8 @@ __thread ::cuscope_simt::Fiber* cuscope_fiber;
 #define CUSCOPE_HIDDEN __attribute__((visibility("hidden")))
 
 // CUSCOPE_COUNTED stands for both kinds of instrumented images: those that count, and those that check, which
-// have CUSCOPE_CHECKED as well. For functions of such an image that must not be counted, and where the Fiber may not be known yet.
+// have CUSCOPE_CHECKED as well. For functions of such an image that must not be counted, and where the Fiber
+// may not be known yet.
 #ifndef CUSCOPE_COUNTED
 #define CUSCOPE_UNCOUNTED
 #elif defined(__clang__)

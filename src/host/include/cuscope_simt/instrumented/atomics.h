@@ -1,5 +1,5 @@
-// The functions of ThreadSanitizer's interface that report nothing: atomic operations, which atomics.h reports
-// itself, copies, and marks of functions. For the hooks of images that count or check.
+// The functions of ThreadSanitizer's interface that report nothing: atomic operations, which atomics.h
+// reports itself, copies, and marks of functions. For the hooks of images that count or check.
 #pragma once
 
 // These do the atomic operation that they stand for. atomics.h has reported it.
