@@ -81,7 +81,7 @@ __global__ void local_array(int* x, int n) {
     int a[8];
     for (int i = 0; i < 8; ++i) a[i] = i;
     x[threadIdx.x] = a[n RIGHT(- 1)];  // here
-}""", lambda: (ints(32), 8), says="index 8 of an array of type 'int [8]'"),
+}""", lambda: (ints(32), 8), says="index 8 of an array of type 'int"),
     Planted("local_rows", OUT, """
 __global__ void local_rows(int* x, int n) {
     int a[4][4];
@@ -167,7 +167,7 @@ __global__ void shared_of_last_block(int* x) {
     Planted("misaligned", "misaligned address", """
 __global__ void misaligned(float* x) {
     float4 v = *reinterpret_cast<float4*>(x RIGHT(+ 4) WRONG(+ 1));
-    x[threadIdx.x] = v.x;
+    x[threadIdx.x] = v.x + v.y + v.z + v.w;
 }""", lambda: (floats(16),), block=1, says="multiple of"),
 ]  # fmt: skip
 
