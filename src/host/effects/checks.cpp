@@ -40,7 +40,8 @@ void add_memory(Machine& machine, simt::LaunchCheck& check) {
         ranges.emplace_back(region.begin, region.end);
         check.add(std::move(region));
     });
-    for (const auto& [begin, end] : known_memory()) {
+    for (const auto& range : known_memory()) {
+        const auto begin = range.first, end = range.second;
         const bool known = std::any_of(ranges.begin(), ranges.end(), [&](const auto& other) {
             return begin < other.second && end > other.first;
         });

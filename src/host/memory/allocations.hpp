@@ -32,7 +32,7 @@ struct Allocation {
     bool fixed = false;        // a module variable or a CUDA array, which free refuses
     std::uint64_t serial = 0;  // unique, unlike the address, which may be reused
     // What checks know about its bytes; null until checks need it.
-    std::shared_ptr<simt::Shadow> shadow;
+    std::shared_ptr<simt::Shadow> shadow{};
 };
 
 // Maps addresses to allocations.
