@@ -1,8 +1,9 @@
-"""Measures what a trace costs a launch: python benchmarks/tracing.py [--device NAME] [--json].
+"""Measures how much longer a launch takes within a trace: python benchmarks/tracing.py [--device NAME] [--json].
 
 Batches of launches of a kernel that does nothing, outside of a trace and within one, in turns; the device is waited for
 after each batch. The result is the median time of a launch in each, and the median difference of neighbours. It also
 says how long the begin and the end of a trace take, and how many of the launches have a span.
+On a GPU, set CUSCOPE_TRACE_GPU=1: without it only calls are recorded.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import cuscope as cs
 from support import TESTS
 
 pytestmark = [
-    pytest.mark.skipif(not cs.build_config["cuda"], reason="this build has no runtime for GPUs"),
+    pytest.mark.skipif(cs.build_config["cuda"] == "OFF", reason="this build has no runtime for GPUs"),
     pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
 ]
 
@@ -42,6 +42,20 @@ print(trace.source, trace.notes, trace.dropped)
 """) == (
         "kernel scale<float> cuda:1 kernels 120\n[2 3 4] [32  2  1] 200 cudaMemset\ncupti [] 0\n"
     )  # fmt: skip
+
+
+def test_without_the_variable_a_trace_of_a_gpu_has_the_calls_alone(with_fake):
+    assert (
+        with_fake("""
+del os.environ["CUSCOPE_TRACE_GPU"]
+t = Traced()
+t.start()
+t.call(5)
+trace = t.stop()
+print(trace.source, trace.notes, len(work(trace)), len(trace) > 0)
+""")
+        == "calls [] 0 True\n"
+    )
 
 
 def test_copies_have_directions_bytes_and_kinds_of_memory(with_fake):

@@ -31,7 +31,7 @@ class SmallBlocks {
     // Keeps a block that no other stream uses. Never waits. False: the block is not kept. The blocks that
     // make room for it are added to `displaced`.
     bool keep(void* pointer, std::size_t bytes, unsigned generation, std::vector<void*>* displaced);
-    // All blocks, or those of sizes of which no block was handed out since the last call. They are not kept
+    // All blocks, or the blocks of the sizes that were not handed out since the last call. They are not kept
     // any more.
     std::vector<void*> take_all(unsigned generation);
     std::vector<void*> take_unused(unsigned generation);

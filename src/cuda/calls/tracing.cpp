@@ -20,8 +20,8 @@ constexpr auto patience_with_captures = std::chrono::milliseconds(50);
 // Changes CUPTI's state while no other thread is in the driver, as far as that is possible, and while no
 // stream is captured: CUPTI allocates memory and may wait for the device, which can invalidate a capture.
 // Captures of other threads end soon, so this waits a moment for their end. False: a stream is still being
-// captured, and nothing was done. Captures of other libraries are unknown here; the relaxed mode spares them
-// what it can.
+// captured, and nothing was done. Captures of other libraries are unknown here; the relaxed mode spares some
+// of them.
 template <class Change>
 bool outside_of_captures(Change&& change, std::chrono::milliseconds patience = patience_with_captures) {
     const auto end = std::chrono::steady_clock::now() + patience;

@@ -39,7 +39,7 @@ std::unique_ptr<Library> bind(void* handle, const std::string& name) {
     return bound;
 }
 
-// In *problem: what is wrong with the library that the user chose.
+// In *problem: the fault of the library that the user chose.
 std::unique_ptr<Library> load(std::string* problem) {
     const char* const chosen = std::getenv(names.variable);
     for (const std::string& name : library_candidates(names)) {
