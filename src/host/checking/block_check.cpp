@@ -8,7 +8,6 @@
 namespace cuscope::simt {
 
 using cuscope_simt::Cell;
-using cuscope_simt::cell_place;
 using cuscope_simt::CheckSlot;
 using cuscope_simt::stamp_after_plain;
 using cuscope_simt::stamp_atomic;
@@ -195,12 +194,12 @@ void BlockCheck::check_memory(const Access& access) {
     }
     Region& region = *place.region;
     if (&region == &static_ && is_guard(address - region.begin)) return;
-    if (address + bytes > region.end) return beyond(access, region);
+    if (bytes > region.end - address) return beyond(access, region);
     if (!region.shadow) return;
     if (place.space == Space::global && !launch_->in_reach(region)) return outside(access);
-    const cuscope_simt::Cell* const cells = region.shadow->cells();
+    const cuscope_simt::CellBase cells = region.shadow->cells();
     if (!region.shadow->fit(address, bytes)) return;
-    if (cells != nullptr && cells != region.shadow->cells()) {
+    if (cells != 0 && cells != region.shadow->cells()) {
         ++launch_->cells_moved;
         forget_slots();
     }
@@ -230,7 +229,7 @@ void BlockCheck::settle(const Access& access, Region& region, Space space) {
     const std::size_t first = access.address >> shadow.shift();
     const std::size_t last = (access.address + access.bytes - 1) >> shadow.shift();
     for (std::size_t number = first; number <= last; ++number)
-        settle_cell(access, region, space, shadow.cells()[cell_place(number)]);
+        settle_cell(access, region, space, *cuscope_simt::cell_at(shadow.cells(), number));
 }
 
 // Are both accesses atomic operations, or may they count as such? Volatile accesses do in global memory, and

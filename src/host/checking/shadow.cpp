@@ -9,6 +9,7 @@ namespace cuscope::simt {
 namespace {
 
 using cuscope_simt::Cell;
+using cuscope_simt::cell_at;
 using cuscope_simt::cell_group;
 using cuscope_simt::cell_place;
 
@@ -43,9 +44,7 @@ void Shadow::adopt(const Cells& cells, unsigned shift) {
     release(cells_);
     cells_ = cells;
     shift_ = shift;
-    // An address before the array's own, as with every array whose first index is not 0.
-    biased_ =
-        reinterpret_cast<Cell*>(reinterpret_cast<std::uintptr_t>(cells.first) - cells.number * sizeof(Cell));
+    base_ = reinterpret_cast<std::uintptr_t>(cells.first) - cells.number * sizeof(Cell);
 }
 
 bool Shadow::fit(std::uintptr_t address, std::size_t bytes) {
@@ -89,7 +88,7 @@ void Shadow::mark_written(const void* begin, std::size_t bytes) {
 
 void Shadow::mark(std::uintptr_t begin, std::uintptr_t end) {
     for (std::size_t number = begin >> shift_; number < end >> shift_; ++number) {
-        Cell& cell = biased_[cell_place(number)];
+        Cell& cell = *cell_at(base_, number);
         if (cell.write == 0) cell.write = 1;
     }
 }

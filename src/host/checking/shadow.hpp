@@ -26,8 +26,8 @@ class Shadow {
     // Makes the granule small enough for an access. False: there is no memory for the cells.
     bool fit(std::uintptr_t address, std::size_t bytes);
     unsigned shift() const { return shift_; }
-    // The cell of an address is cells()[cell_place(address >> shift())].
-    cuscope_simt::Cell* cells() const { return biased_; }
+    // The cell of an address is cell_at(cells(), address >> shift()). 0: there are no cells yet.
+    cuscope_simt::CellBase cells() const { return base_; }
     // Time began anew: what the cells say about threads is forgotten.
     void forget_times(unsigned era);
 
@@ -47,7 +47,7 @@ class Shadow {
     const std::uintptr_t begin_, end_;
     cuscope_simt::Stamp written_;
     Cells cells_;
-    cuscope_simt::Cell* biased_ = nullptr;
+    cuscope_simt::CellBase base_ = 0;
     unsigned shift_ = 0;
     unsigned era_ = 0;
 };
