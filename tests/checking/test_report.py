@@ -60,6 +60,35 @@ def test_the_same_mistake_is_counted(module):
     assert "(6 times)" in str(report)
 
 
+def test_mistakes_at_two_lines_are_two_findings():
+    with cs.Device("host:0"):
+        module = cs.Module(
+            """
+__global__ void shuffles(int* x) {
+    if (threadIdx.x >= 16) return;
+    x[threadIdx.x] = __shfl_sync(0xffff, 1, 20);
+    x[threadIdx.x] += __shfl_sync(0xffff, 2, 21);
+}
+__global__ void barriers(int n) {
+    if (threadIdx.x < n) __syncthreads();
+    else __syncthreads();
+    if (threadIdx.x > n) __syncthreads();
+    else __syncthreads();
+}""",
+            file_name="two.cu",
+        )
+        with cs.check() as report:
+            module.shuffles[1, 32](cs.zeros(16, np.int32))
+            module.barriers[1, 32](8)
+    lines = {kind: [] for kind in ("absent lane", "barrier")}
+    for finding in report.findings:
+        lines[finding.kind].append({finding.line, finding.other_line} - {""})
+    assert lines == {
+        "absent lane": [{"two.cu:4"}, {"two.cu:5"}],
+        "barrier": [{"two.cu:8", "two.cu:9"}, {"two.cu:10", "two.cu:11"}],
+    }
+
+
 def test_an_array_of_before_has_no_line_and_counts_as_written(module):
     x, y = cs.empty(32, np.int32), cs.empty(32, np.int32)
     with cs.check() as report:

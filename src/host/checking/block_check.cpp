@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <string>
 
 #include "host/executor/executor.hpp"
 
@@ -361,6 +363,9 @@ const char* verb(bool reads, bool writes, bool atomic) {
     return atomic && reads && writes ? "changes" : writes ? "writes" : "reads";
 }
 
+// Findings of barriers and shuffles are told apart by their lines: these have no addresses of instructions.
+std::uintptr_t key_of(const std::string& lines) { return std::hash<std::string>{}(lines); }
+
 constexpr const char* out_of_bounds = "out of bounds";
 constexpr const char* never_written = "never written";
 constexpr const char* race_kind = "race";
@@ -519,7 +524,7 @@ void BlockCheck::settle_waiting_race() {
 void BlockCheck::absent_lane(unsigned thread, unsigned source, const std::string& operation,
                              const std::string& line) {
     bool is_new = false;
-    Finding* const found = launch_->finding("absent lane", line.c_str(), nullptr, 0, &is_new);
+    Finding* const found = launch_->finding("absent lane", nullptr, nullptr, key_of(line), &is_new);
     if (!is_new) return;
     found->severity = Severity::warning;
     found->first = launch_->thread_of(block_, thread, line);
@@ -534,7 +539,8 @@ void BlockCheck::absent_lane(unsigned thread, unsigned source, const std::string
 void BlockCheck::different_barriers(unsigned thread, const std::string& line, unsigned other,
                                     const std::string& other_line, bool of_one_warp) {
     bool is_new = false;
-    Finding* const found = launch_->finding("barrier", nullptr, nullptr, of_one_warp ? 1 : 0, &is_new);
+    Finding* const found = launch_->finding("barrier", nullptr, nullptr,
+                                            key_of(line + (of_one_warp ? "|" : "||") + other_line), &is_new);
     if (!is_new) return;
     found->severity = of_one_warp ? Severity::error : Severity::note;
     found->first = launch_->thread_of(block_, thread, line);
