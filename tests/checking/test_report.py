@@ -257,6 +257,25 @@ def test_a_wrong_command_line_is_refused(arguments):
     assert "python -m cuscope" in done.stderr
 
 
+def test_a_kernel_beside_one_that_waits_is_left_out():
+    with cs.Device("host:0"):
+        module = cs.Module("""
+__global__ void waits(volatile int* flag) { while (*flag == 0) __nanosleep(1000); }
+__global__ void sets(volatile int* flag, int* y) { y[0] = 5; *flag = 1; }
+__global__ void reads(const int* y, int* z) { z[0] = y[0]; }""")
+        with cs.check() as report:
+            flag, y, z = cs.zeros(1, np.int32), cs.empty(1, np.int32), cs.empty(1, np.int32)
+            cs.synchronize()
+            module.waits[1, 1, cs.Stream(non_blocking=True)](flag)
+            module.sets[1, 1, cs.Stream(non_blocking=True)](flag, y)
+            cs.synchronize()
+            module.reads[1, 1](y, z)
+            assert z.to_host()[0] == 5
+    assert report.findings == [], str(report)
+    assert report.launches == 2
+    assert report.unchecked == ["sets: another kernel that is checked was waiting meanwhile"]
+
+
 def test_an_overrun_into_memory_that_was_freed_before_the_check_is_found(module):
     for _ in range(4):
         cs.zeros(128, np.int32)

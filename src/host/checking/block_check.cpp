@@ -245,7 +245,8 @@ bool BlockCheck::exempt(const Access& access, Stamp stamp, Space space) const {
 
 void BlockCheck::settle_cell(const Access& access, const Region& region, Space space, Cell& cell) {
     const Stamp past = space == Space::shared ? state_.block : *launch_->past();
-    const Stamp written = space == Space::shared ? state_.block : *region.shadow->written();
+    const Stamp written =
+        space == Space::shared ? state_.block : __atomic_load_n(region.shadow->written(), __ATOMIC_RELAXED);
     const Stamp write = cell.write, read = cell.read;
     if (access.reads && write < written) {
         unwritten(access, region, space);

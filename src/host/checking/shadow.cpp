@@ -48,6 +48,11 @@ void Shadow::adopt(const Cells& cells, unsigned shift) {
 }
 
 bool Shadow::fit(std::uintptr_t address, std::size_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    return fit_locked(address, bytes);
+}
+
+bool Shadow::fit_locked(std::uintptr_t address, std::size_t bytes) {
     const unsigned wanted = std::min(
         {largest_shift, static_cast<unsigned>(std::countr_zero(address | std::size_t{1} << largest_shift)),
          static_cast<unsigned>(std::countr_zero(bytes))});
@@ -69,18 +74,19 @@ bool Shadow::fit(std::uintptr_t address, std::size_t bytes) {
     return true;
 }
 
-void Shadow::mark_all_written() { written_ = 0; }
+void Shadow::mark_all_written() { __atomic_store_n(&written_, 0, __ATOMIC_RELAXED); }
 
 void Shadow::mark_written(const void* begin, std::size_t bytes) {
-    if (written_ == 0 || bytes == 0) return;
+    if (__atomic_load_n(&written_, __ATOMIC_RELAXED) == 0 || bytes == 0) return;
     const std::uintptr_t from = std::max(reinterpret_cast<std::uintptr_t>(begin), begin_);
     const std::uintptr_t to = std::min(reinterpret_cast<std::uintptr_t>(begin) + bytes, end_);
     if (from == begin_ && to == end_) {
         mark_all_written();
     } else if (from < to) {
+        const std::scoped_lock lock(mutex_);
         // A kernel may be running that knows where the cells are, so they stay.
         const bool fits = cells_.first != nullptr ? (from | to) % (std::uintptr_t{1} << shift_) == 0
-                                                  : fit(from | to, granule_of_copies);
+                                                  : fit_locked(from | to, granule_of_copies);
         if (!fits) return mark_all_written();
         mark(from, to);
     }

@@ -51,7 +51,7 @@ CUSCOPE_INLINE bool is_ordered(Stamp stamp, const CheckState& state, Stamp past)
 
 CUSCOPE_INLINE bool settle_read(Cell& cell, const CheckSlot& slot, const CheckState& state, Stamp code) {
     const Stamp write = cell.write, read = cell.read, past = *slot.past;
-    if (__builtin_expect(write < *slot.written, 0)) return false;
+    if (__builtin_expect(write < __atomic_load_n(slot.written, __ATOMIC_RELAXED), 0)) return false;
     if (!is_ordered(write, state, past)) return false;
     if (read < past || (read >= state.block && (read < state.interval || same_thread(read, state.mine)))) {
         if (read < state.since || read < past) cell.read = state.mine | code;
