@@ -82,6 +82,17 @@ void BlockCheck::block_met() {
     state_.interval = state_.now;
     std::fill(met_.begin(), met_.end(), state_.now);
     block_acquired_ = all_acquired_;
+    if (fences_) share_fences(0, threads_, ~0u);
+}
+
+// Threads that have met publish what lies before the fence of any of them: each thread writes and calls
+// __threadfence, all meet, and one of them sets the flag.
+void BlockCheck::share_fences(unsigned first, unsigned end, unsigned lanes) {
+    Stamp latest = 0;
+    for (unsigned thread = first; thread < end; ++thread)
+        if (lanes >> thread % 32 & 1) latest = std::max(latest, fenced_[thread]);
+    for (unsigned thread = first; thread < end; ++thread)
+        if (lanes >> thread % 32 & 1) fenced_[thread] = latest;
 }
 
 void BlockCheck::warp_met(unsigned warp, unsigned lanes) {
@@ -95,6 +106,7 @@ void BlockCheck::warp_met(unsigned warp, unsigned lanes) {
         met_[warp * 32 + lane] = state_.now;
         acquired_[warp * 32 + lane] = latest;
     }
+    if (fences_) share_fences(warp * 32, std::min(threads_, warp * 32 + 32), lanes);
 }
 
 void BlockCheck::group_met(unsigned first, unsigned count) {
@@ -107,6 +119,7 @@ void BlockCheck::group_met(unsigned first, unsigned count) {
         met_in_block_[thread] = met_[thread] = state_.now;
         acquired_[thread] = latest;
     }
+    if (fences_) share_fences(first, end, ~0u);
 }
 
 void BlockCheck::waited(unsigned thread, bool device) {
@@ -118,6 +131,7 @@ void BlockCheck::waited(unsigned thread, bool device) {
     // Threads of the block for which this one waited have told it what they knew.
     acquired_[thread] = std::max(known, all_acquired_);
     all_acquired_ = std::max(all_acquired_, acquired_[thread]);
+    if (fences_) fenced_[thread] = *std::max_element(fenced_.begin(), fenced_.end());
 }
 
 void BlockCheck::grid_met() {

@@ -110,8 +110,8 @@ void check_copy(const void* to, const void* from, unsigned long bytes, const voi
 
 }  // namespace
 
-// The C library's copies under names that this file does not define. It is compiled with -fno-builtin, or else
-// compilers may turn calls of these into calls of the functions below.
+// The C library's copies under names that this file does not define. It is compiled with -fno-builtin, or
+// else compilers may turn calls of these into calls of the functions below.
 extern "C" void* library_memcpy(void* to, const void* from, unsigned long bytes) asm("mempcpy");
 extern "C" void library_bcopy(const void* from, void* to, unsigned long bytes) asm("bcopy");
 
