@@ -20,8 +20,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import _display, tracing
+from . import _checking, _display, tracing
 from ._arrays import empty_like, zeros_like
+from ._checking import CheckReport, Finding, check
 from ._core import (
     AccessPolicyWindow,
     Capture,
@@ -130,6 +131,8 @@ __all__ = [
     "all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "sum",
     # the commands in flight
     "Pending", "PendingReason", "PendingWarning", "PendingWork", "pending",
+    # checks
+    "CheckReport", "Finding", "check",
     # traces
     "range", "trace", "tracing", "figures",
     # errors
@@ -213,3 +216,5 @@ for _name in __all__:
     if getattr(_public, "__module__", __name__) != __name__:
         _public.__module__ = __name__
 del _name, _public
+
+_checking.start_from_environment()

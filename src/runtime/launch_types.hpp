@@ -12,6 +12,7 @@ namespace cuscope {
 
 using StreamHandle = struct StreamT*;
 using EventHandle = struct EventT*;
+using KernelHandle = struct KernelT*;
 
 struct Dim3 {
     unsigned x = 1, y = 1, z = 1;
@@ -80,11 +81,12 @@ struct LaunchConfig {
     Dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
     StreamHandle stream = nullptr;
-    bool cooperative = false;       // all blocks run at once, for grid.sync()
-    Dim3 cluster{0, 0, 0};          // in blocks; all zero: the kernel's own size, or no clusters
-    std::int64_t duration_ns = -1;  // the kernel's duration; -1: not given
-    std::int64_t array_bytes = -1;  // the bytes of its array arguments; -1: unknown
-    bool brief = false;             // it takes microseconds and waits for nothing; see Effect::brief()
+    bool cooperative = false;        // all blocks run at once, for grid.sync()
+    Dim3 cluster{0, 0, 0};           // in blocks; all zero: the kernel's own size, or no clusters
+    std::int64_t duration_ns = -1;   // the kernel's duration; -1: not given
+    std::int64_t array_bytes = -1;   // the bytes of its array arguments; -1: unknown
+    bool brief = false;              // it takes microseconds and waits for nothing; see Effect::brief()
+    KernelHandle checked = nullptr;  // the kernel in an image that checks; null: checks do not run
     std::span<const LaunchAttribute> attributes;  // further attributes; the last of each id counts
 };
 

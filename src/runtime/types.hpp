@@ -167,6 +167,7 @@ struct CompileRequest {
     std::vector<std::string> name_expressions;                 // instances of templates: "scale<float>"
     bool use_cache = true;
     bool counted = false;  // for Runtime::launch_counted; simulated devices only
+    bool checked = false;  // for LaunchConfig::checked; simulated devices only
 };
 
 struct CompileResult {

@@ -28,7 +28,7 @@ __global__ void wild(int* p) { p[1LL << 40] = 1; }
 PRIVATE = {"Contract", "FaultDevice", "Recorder", "TracedContract", "TracedPart"}
 # Objects that are values: they are copied and pickled. The last four are NumPy's.
 VALUES = {
-    "trace", "range",
+    "trace", "range", "check report", "finding",
     "device", "model", "barrier", "matmul", "sum", "reduce", "variant", "info", "error", "out of memory error",
     "capture error", "compile error", "pending warning", "pinned array", "registered array",
 }  # fmt: skip
@@ -77,6 +77,11 @@ class World:
         stream.synchronize()
         return work
 
+    def report(self) -> cs.CheckReport:
+        with cs.Device("host:0"), cs.check() as report:  # kernels of GPUs are not checked
+            cs.Module(KERNELS).add[1, 64](cs.zeros(32, np.int32), 1)
+        return report
+
     def counts(self) -> cs.Counts:
         return self.module.add.count(self.x, 1, grid=1, block=32)
 
@@ -119,6 +124,8 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "function attributes": lambda w: w.module.add.attributes,
     "window": lambda w: cs.AccessPolicyWindow(w.x),
     "counts": lambda w: w.counts(),
+    "check report": lambda w: w.report(),
+    "finding": lambda w: w.report().findings[0],
     "global counts": lambda w: w.counts().by_argument["x"],
     "pending": lambda w: cs.pending(w.device),
     "pending work": lambda w: w.waiting(),

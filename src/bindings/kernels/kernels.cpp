@@ -67,6 +67,7 @@ KernelLaunch configure_by_name(const KernelPtr& kernel, const GridLike& grid, co
 
 void bind_kernels(py::module_& m) {
     bind_descriptions(m);
+    bind_checks(m);
     bind_counts(m);
     bind_function_attributes(m);
     py::class_<KernelLaunch, py::smart_holder> launch(

@@ -7,6 +7,7 @@
 #include "bindings/support/objects.hpp"
 #include "bindings/tracing/parts.hpp"
 #include "core/trace/recording.hpp"
+#include "runtime/checking.hpp"
 #include "runtime/package_folder.hpp"
 
 namespace cuscope::bindings {
@@ -30,7 +31,7 @@ class Recorder {
     }
     void stop() const {
         without_gil([&] { recording_->stop(); });
-        detail::lines_wanted = core::recording();
+        detail::lines_wanted = core::recording() || checking();
     }
     std::map<std::string, std::string> problems() const { return recording_->problems(); }
     static py::typing::Dict<py::str, py::typing::Dict<py::str, py::object>> parts(const py::object& self) {

@@ -3,6 +3,7 @@
 #include "core/graph/capture.hpp"
 #include "core/module/module.hpp"
 #include "core/stream/same_device.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -76,6 +77,14 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     check_launch(*stream);
     config.stream = stream->handle();
     config.array_bytes = array_bytes;
+    if (checking()) [[unlikely]] {
+        config.checked = checked();
+        for (const Memory* memory : memories) {
+            const auto* const array = dynamic_cast<const DeviceMemory*>(memory);
+            if (array != nullptr && array->kind() == DeviceMemory::Kind::foreign)
+                know_memory(array->pointer(), array->bytes());
+        }
+    }
     const DeviceScope scope(*device_);
     const Enqueue enqueue(*stream);
     const bool captures = captures_underway() > 0;
@@ -91,6 +100,21 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     if (!capture)
         stream->note(Enqueued::kernel, reinterpret_cast<std::uintptr_t>(label_), packed(config.grid),
                      packed(config.block));
+}
+
+KernelHandle Kernel::checked() const {
+    if (!device_->simulated()) return nullptr;
+    if (!checking_) {
+        count_unchecked_launch(name_, unchecked_);
+        return nullptr;
+    }
+    try {
+        return checking_->kernel(lowered_);
+    } catch (const CompileFailure& failure) {
+        count_unchecked_launch(name_,
+                               std::string("the build that checks does not compile: ") + failure.what());
+        return nullptr;
+    }
 }
 
 LaunchCounts Kernel::count(LaunchConfig config, const StreamPtr& stream,

@@ -93,12 +93,10 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
     auto module = std::make_shared<Module>(device);
     module->library_ = load_library(device, result.image, request.file_name);
     name_overloads(result.kernels);
-    const auto counting =
-        device->runtime().simulated() ? std::make_shared<CountingImage>(device, request) : nullptr;
     for (const KernelDescription& description : result.kernels) {
         module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, description));
-        module->kernels_.back()->count_with(counting);
     }
+    if (device->runtime().simulated()) module->instrument_with(request);
     std::string missing;
     for (const KernelNames& found : find_kernels(request.source)) {
         if (found.is_template) {
@@ -116,6 +114,22 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
     }
     module->cached_ = result.cached;
     return module;
+}
+
+void Module::instrument_with(const CompileRequest& request) {
+    CompileRequest counts = request, checks = request;
+    counts.counted = true;
+    checks.checked = true;
+    const auto counting = std::make_shared<InstrumentedImage>(device_, std::move(counts));
+    const auto checking = std::make_shared<InstrumentedImage>(device_, std::move(checks));
+    for (const auto& kernel : kernels_) {
+        kernel->count_with(counting);
+        kernel->check_with(checking);
+    }
+}
+
+void Module::leave_unchecked(const std::string& reason) {
+    for (const auto& kernel : kernels_) kernel->leave_unchecked(reason);
 }
 
 std::shared_ptr<Module> Module::load(const DevicePtr& device, std::string image, const std::string& origin) {
@@ -220,12 +234,10 @@ Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle 
     load_parameters(demangled == lowered_ ? std::vector<Parameter>{} : parse_parameters(demangled));
 }
 
-CountingImage::CountingImage(DevicePtr device, CompileRequest request)
-    : device_(std::move(device)), request_(std::move(request)) {
-    request_.counted = true;
-}
+InstrumentedImage::InstrumentedImage(DevicePtr device, CompileRequest request)
+    : device_(std::move(device)), request_(std::move(request)) {}
 
-KernelHandle CountingImage::kernel(const std::string& lowered) {
+KernelHandle InstrumentedImage::kernel(const std::string& lowered) {
     const DeviceScope scope(*device_);
     // If several threads compile at once, the first one's library is kept. Null asks for the one that is
     // kept.

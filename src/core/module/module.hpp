@@ -21,10 +21,12 @@ struct LibraryTraits {
 };
 using Library = unique_handle<LibraryTraits>;
 
-// The image that counts a module's operations: compiled from the same source when it is first needed.
-class CountingImage {
+// The image that counts a module's operations, or checks them: compiled from the same source when it is first
+// needed.
+class InstrumentedImage {
   public:
-    CountingImage(DevicePtr device, CompileRequest request);
+    // The request says whether it counts or checks.
+    InstrumentedImage(DevicePtr device, CompileRequest request);
     // Valid as long as this object lives, until the device is reset.
     KernelHandle kernel(const std::string& lowered);
 
@@ -43,7 +45,12 @@ class Kernel {
 
     const std::string& name() const { return name_; }
     // Only to be called before other threads have the kernel.
-    void count_with(std::shared_ptr<CountingImage> image) { counting_ = std::move(image); }
+    void count_with(std::shared_ptr<InstrumentedImage> image) { counting_ = std::move(image); }
+    void check_with(std::shared_ptr<InstrumentedImage> image) { checking_ = std::move(image); }
+    void leave_unchecked(std::string reason) {
+        checking_ = nullptr;
+        unchecked_ = std::move(reason);
+    }
     void name_by_parameters();  // the same; names an overloaded kernel "f(int*)"
     const std::string& lowered() const { return lowered_; }
     const std::vector<ParameterCheck>& parameters() const { return parameters_; }
@@ -78,6 +85,8 @@ class Kernel {
 
   private:
     void check_launch(const Stream& stream) const;
+    // The kernel of the image that checks; null if there is none.
+    KernelHandle checked() const;
     [[noreturn]] void fail_launch(Status status, const LaunchConfig& config) const;
     void load_parameters(std::vector<Parameter> known);
     void check_usable() const { device_->check_generation(library_->generation(), "Kernel"); }
@@ -87,8 +96,9 @@ class Kernel {
     KernelHandle handle_ = nullptr;
     std::string name_, lowered_;
     std::vector<ParameterCheck> parameters_;
-    std::shared_ptr<CountingImage> counting_;  // null: the source is not known
-    const char* label_ = nullptr;              // the name, for notes
+    std::shared_ptr<InstrumentedImage> counting_, checking_;  // null: the source is not known
+    std::string unchecked_ = "it was loaded from a compiled image, without its source";
+    const char* label_ = nullptr;  // the name, for notes
 };
 
 class Module {
@@ -97,6 +107,11 @@ class Module {
     // `origin` names the image in messages.
     static std::shared_ptr<Module> load(const DevicePtr& device, std::string image,
                                         const std::string& origin);
+    // Counts and checks kernels of a loaded image by compiling their source. Only to be called before other
+    // threads have the module.
+    void instrument_with(const CompileRequest& request);
+    // The same for kernels that checks cannot see into; the reason is for the user.
+    void leave_unchecked(const std::string& reason);
 
     // By the name in the source (spaces do not matter) or by the lowered name. If several kernels share the
     // name, add the parameters: "f(int*)". Throws std::out_of_range with a list of the names.

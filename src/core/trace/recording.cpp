@@ -99,6 +99,15 @@ void Recording::wait() {
     }
 }
 
+void wait_for_simulated_devices() {
+    if (captures_underway() > 0 || forked_after_use()) return;
+    for (const DevicePtr& device : known_devices()) {
+        if (!device->simulated() || !may_have_work(*device)) continue;
+        const DeviceScope scope(*device);
+        if (device->own_runtime().device_synchronize() == Status::not_ready) throw Interrupted();
+    }
+}
+
 void Recording::stop() {
     if (forked_after_use()) return;
     const std::vector<DevicePtr> used = known_devices();

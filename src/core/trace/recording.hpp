@@ -45,6 +45,10 @@ class Recording : public std::enable_shared_from_this<Recording> {
     bool stopped_ = false;
 };
 
+// Waits until the kernels of simulated devices have run, unless a capture is under way. Their errors stay
+// with the devices.
+void wait_for_simulated_devices();
+
 // Lets a device take part in the recordings that run. To be called when it is made, and when it is first
 // used.
 void trace_device(Device& device);

@@ -18,6 +18,7 @@ Status launch(Machine& machine, Lock& lock, const LaunchConfig& config, KernelHa
               LaunchRequest request) {
     const Found<Kernel> found = machine.libraries.find_kernel(kernel);
     if (found == nullptr) return invalid_handle("kernel");
+    if (config.checked != nullptr) found->checked = config.checked;
     const Found<Stream> stream = machine.find_stream(config.stream);
     if (stream == nullptr) return invalid_handle("stream");
     const OnDevice on(stream->device);  // the stream's device, not the current one

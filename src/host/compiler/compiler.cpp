@@ -187,6 +187,8 @@ std::string Compilation::key() const {
     for (const std::string& flag : link_flags(compiler_)) add("flag", flag);
     if (request_.counted)
         for (const std::string& flag : counting_flags(compiler_)) add("counting flag", flag);
+    if (request_.checked)
+        for (const std::string& flag : checking_flags(compiler_)) add("checking flag", flag);
     add("flag", options_.standard);
     for (const std::string& option : options_.preprocessor) add("option", option);
     add("warnings", options_.warnings ? "1" : "0");
@@ -241,7 +243,8 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
                                    "-D__CUDACC_VER_MINOR__=0", "-D__CUSCOPE_HOST__=1"})
         arguments.push_back(definition);
     arguments.push_back("-D__CUDA_ARCH__=" + architecture);
-    if (request_.counted) arguments.push_back("-DCUSCOPE_COUNTED");
+    if (request_.counted || request_.checked) arguments.push_back("-DCUSCOPE_COUNTED");
+    if (request_.checked) arguments.push_back("-DCUSCOPE_CHECKED");
     arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
     // Parts of the language that few kernels use are left out, because parsing them takes longer than the
     // rest. Inline PTX is translated to any of them.
@@ -353,7 +356,13 @@ Status Compilation::build_hooks(std::string* object) {
     *object = directory_->path() + "/hooks.o";
     std::vector<std::string> arguments{compiler_.path, "-std=c++17", "-DCUSCOPE_COUNTED", "-I" + headers_};
     for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
-    arguments.insert(arguments.end(), {"-c", headers_ + "/cuscope_simt/counting/hooks.cpp", "-o"});
+    // The hooks take the place of memcpy and memmove, and call mempcpy and bcopy of the C library. Clang
+    // would turn these calls back into calls of memcpy and memmove, which would then call themselves for
+    // ever.
+    if (request_.checked) arguments.insert(arguments.end(), {"-DCUSCOPE_CHECKED", "-fno-builtin"});
+    const char* const hooks_source =
+        request_.checked ? "/cuscope_simt/checking/hooks.cpp" : "/cuscope_simt/counting/hooks.cpp";
+    arguments.insert(arguments.end(), {"-c", headers_ + hooks_source, "-o"});
     std::string hooks_key = headers_digest(headers_);
     for (const std::string& word : arguments) hooks_key.append("\n").append(word);
     hooks_key.append("\n").append(compiler_.version);
@@ -406,8 +415,8 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
     std::vector<Registration> kernels = registrations(rewritten, request_.name_expressions, instances);
     std::string hooks;
     unsigned flags = rewritten.flags;
-    if (request_.counted) {
-        flags |= cuscope_simt::counts_accesses;
+    if (request_.counted || request_.checked) {
+        flags |= request_.checked ? cuscope_simt::checks_accesses : cuscope_simt::counts_accesses;
         if (const Status status = build_hooks(&hooks); status != Status::success) return status;
     }
     // When accesses are counted, a thread may have to wait for other threads to catch up.
@@ -425,6 +434,8 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
         arguments.insert(arguments.end(), file_names.begin(), file_names.end());
         if (request_.counted)
             for (const std::string& flag : counting_flags(compiler_)) arguments.push_back(flag);
+        if (request_.checked)
+            for (const std::string& flag : checking_flags(compiler_)) arguments.push_back(flag);
         arguments.insert(arguments.end(), {input, "-x", "none", "-o", output});
         if (!hooks.empty()) arguments.push_back(hooks);
         for (const std::string& flag : link_flags(compiler_)) arguments.push_back(flag);
@@ -581,7 +592,7 @@ Status compile(const CompileRequest& request, const Target& target, CompileResul
         result->log = compiler.problem + "\n";
         return status;
     }
-    if (problem = counting_problem(compiler); request.counted && !problem.empty()) {
+    if (problem = counting_problem(compiler); (request.counted || request.checked) && !problem.empty()) {
         result->log = problem + "\n";
         return Status::jit_compiler_not_found;
     }

@@ -28,7 +28,10 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler);
 // In addition, for an image that counts the actions of its threads: call a hook at each memory access and at
 // the start of each basic block, and do not merge or split accesses.
 std::vector<std::string> counting_flags(const HostCompiler& compiler);
-// Empty if the compiler can compile an image that counts, else the reason why it cannot.
+// In addition, for an image that checks its accesses: call a hook at each memory access and where an index is
+// not below the size of its array.
+std::vector<std::string> checking_flags(const HostCompiler& compiler);
+// Empty if the compiler can compile an image that counts or checks, else the reason why it cannot.
 std::string counting_problem(const HostCompiler& compiler);
 // Record the source line of each instruction in the image (see SourceLines). The flags change nothing else.
 std::vector<std::string> line_flags(const HostCompiler& compiler);

@@ -336,17 +336,19 @@ class Translation {
         const char* const type = type_of(parts.back());
         if (type == nullptr || operands_.size() != first + 2 || parts[parts.size() - 2] != "add")
             return false;
-        bool shared = false;
+        bool shared = false, orders = false;
         for (std::size_t i = 1; i + 2 < parts.size(); ++i) {
             static constexpr std::array<std::string_view, 10> known{
                 "global",  "shared",  "shared::cta", "relaxed", "acquire",
                 "release", "acq_rel", "cta",         "gpu",     "sys"};
             if (!holds(known, parts[i])) return false;
             shared = shared || parts[i].find("shared") == 0;
+            orders = orders || parts[i] == "acquire" || parts[i] == "release" || parts[i] == "acq_rel";
         }
         const std::string where = address(operands_[first], shared), value = expression(operands_[first + 1]);
         const std::string old = first == 0 ? "v" : expression(operands_[0]);
         if (where.empty() || value.empty() || old.empty()) return false;
+        if (orders) out_.body += "::cuscope_simt::synchronized(::cuscope_simt::Synchronization::fence); ";
         out_.body += std::string(type) + " v; ::cuscope_simt::ptx::put(v, " + value +
                      "); v = ::atomicAdd(reinterpret_cast<" + type + "*>(" + where + "), v); ";
         if (first != 0) out_.body += "::cuscope_simt::ptx::put(" + old + ", v); ";
@@ -462,18 +464,19 @@ class Translation {
         const std::vector<std::string> values = list(operands_[load ? 0 : 1]);
         if (type == nullptr || where.empty() || values.empty()) return false;
         const std::string order = waits ? "::cuscope_simt::ptx::visible(); " : "";
+        const std::string suffix = waits ? "_ordered" : "";
         if (load) out_.body += order;
         if (load) {
             const std::string count = std::to_string(values.size());
-            out_.body +=
-                std::string(type) + " v[" + count + "]; ::cuscope_simt::ptx::read(v, " + where + "); ";
+            out_.body += std::string(type) + " v[" + count + "]; ::cuscope_simt::ptx::read" + suffix +
+                         "(v, " + where + "); ";
             for (std::size_t k = 0; k < values.size(); ++k)
                 out_.body += "::cuscope_simt::ptx::put(" + values[k] + ", v[" + std::to_string(k) + "]); ";
         } else {
             out_.body += std::string(type) + " v[" + std::to_string(values.size()) + "]; ";
             for (std::size_t k = 0; k < values.size(); ++k)
                 out_.body += "::cuscope_simt::ptx::put(v[" + std::to_string(k) + "], " + values[k] + "); ";
-            out_.body += "::cuscope_simt::ptx::write(" + where + ", v); " + order;
+            out_.body += "::cuscope_simt::ptx::write" + suffix + "(" + where + ", v); " + order;
         }
         out_.sees_others = out_.sees_others || waits;
         return true;

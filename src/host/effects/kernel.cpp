@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "host/effects/checks.hpp"
 #include "host/runtime/machine.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::host {
 namespace {
@@ -101,6 +103,7 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
         launch.image = counting_image;
         launch.kernel = counting_image->kernel(kernel.lowered);
     }
+    if (checking() && !counting) TRY(prepare_check(machine, kernel, launch));
     launch.grid = config.grid;
     launch.block = config.block;
     launch.dynamic_shared_bytes = config.dynamic_shared_bytes;
