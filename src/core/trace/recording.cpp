@@ -100,11 +100,11 @@ void Recording::wait() {
 }
 
 void wait_for_simulated_devices() {
-    if (captures_underway() > 0 || forked_after_use()) return;
+    if (forked_after_use()) return;
     for (const DevicePtr& device : known_devices()) {
         if (!device->simulated() || !may_have_work(*device)) continue;
         const DeviceScope scope(*device);
-        if (device->own_runtime().device_synchronize() == Status::not_ready) throw Interrupted();
+        if (device->own_runtime().wait_beside_captures() == Status::not_ready) throw Interrupted();
     }
 }
 

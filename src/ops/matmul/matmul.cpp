@@ -378,9 +378,9 @@ Launches split_launches_of(const plan::Choice& choice, core::Device& device, con
     if (split.rest > 0) add_launch(split.count, 1, split.rest);
 
     const bool bytes = size_of(c.type) == 1;
-    add.kernel = KernelLibrary::of(device).kernel(
-        "matmul/add_parts", std::string("add_parts<") + cuda_name(add.type) + ", " +
-                                (bytes ? "signed char" : cuda_name(c.type)) + ">");
+    add.kernel = KernelLibrary::of(device).kernel("matmul/add_parts",
+                                                  std::string("add_parts<") + cuda_name(add.type) + ", " +
+                                                      (bytes ? "signed char" : cuda_name(c.type)) + ">");
     constexpr unsigned threads = 256;
     while (add.groups < 8 && add.groups * 8 < add.parts) add.groups *= 2;
     const std::int64_t lanes = threads / add.groups, blocks = (add.m * add.n + lanes - 1) / lanes;
