@@ -266,11 +266,11 @@ LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address) const
             "its address.",
             memory};
     }
-    // The nearest memory of the kernel, on either side.
-    constexpr std::uintptr_t reach = std::uintptr_t{1} << 30;
+    // The nearest memory of the kernel, on either side. A wrong index reaches far behind an argument. Memory
+    // that is no argument lies near by chance if it is far away: the host's memory may be beside it.
     const Region* nearest = nullptr;
-    std::uintptr_t least = reach;
     for (const bool arguments : {true, false}) {
+        std::uintptr_t least = std::uintptr_t{1} << (arguments ? 30 : 20);
         for (const Region& region : regions_) {
             if (arguments == region.parameters.empty()) continue;
             const std::uintptr_t distance = address >= region.end    ? address - region.end
