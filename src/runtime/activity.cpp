@@ -43,6 +43,12 @@ std::vector<std::string> activity_names() {
     return {all.names.begin(), all.names.end()};
 }
 
+std::string activity_name(std::uint32_t index) {
+    Names& all = table();
+    const std::lock_guard lock(all.mutex);
+    return all.names.at(index);
+}
+
 std::uint64_t next_activity_number() {
     static std::atomic<std::uint64_t> number{0};
     return number.fetch_add(1, std::memory_order_relaxed) + 1;

@@ -7,6 +7,7 @@
 
 #include "core/device/devices.hpp"
 #include "core/graph/capture.hpp"
+#include "core/trace/order_checks.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::core {
@@ -33,7 +34,7 @@ TracingRuntime* decorator(Device& device) {
     const std::shared_ptr<Runtime> runtime = use_runtime(device.kind());
     if (runtime.get() != &device.own_runtime()) return nullptr;
     auto& made = traced().runtimes[device.kind()];
-    if (!made) made = std::make_unique<TracingRuntime>(runtime, traced().find_line.load());
+    if (!made) made = std::make_unique<TracingRuntime>(order_runtime(device.kind()), traced().find_line.load());
     return made.get();
 }
 
@@ -51,6 +52,7 @@ bool may_have_work(Device& device) {
 
 }  // namespace
 
+std::mutex& decorators_mutex() { return traced().mutex; }
 bool recording() { return traced().running.load(std::memory_order_relaxed) > 0; }
 void set_find_line(FindLine find_line) { traced().find_line = find_line; }
 

@@ -53,6 +53,8 @@ void wait_for_simulated_devices();
 // used.
 void trace_device(Device& device);
 bool recording();
+// Held while devices are switched to a decorator or back. Take it with locked().
+std::mutex& decorators_mutex();
 
 // How the line of a call is found, and the range that it is in. Set once, before the first recording.
 void set_find_line(FindLine find_line);

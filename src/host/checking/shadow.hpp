@@ -31,6 +31,11 @@ class Shadow {
     // Time began anew: what the cells say about threads is forgotten.
     void forget_times(unsigned era);
 
+    // Calls `tell(begin, end, written, atomic)` for each range that was read, and each that was written, since
+    // the moment. Returns whether there were atomic or volatile loads.
+    template <class Tell>
+    bool for_each_access(cuscope_simt::Stamp since, Tell tell) const;
+
     // The stamp below which a write counts as none: 1, or 0 if all of it counts as written.
     const cuscope_simt::Stamp* written() const { return &written_; }
 
@@ -51,5 +56,35 @@ class Shadow {
     unsigned shift_ = 0;
     unsigned era_ = 0;
 };
+
+template <class Tell>
+bool Shadow::for_each_access(cuscope_simt::Stamp since, Tell tell) const {
+    bool polls = false;
+    if (cells_.first == nullptr) return polls;
+    enum Kind : unsigned char { none, plain, atomic };
+    struct Run {
+        Kind kind = none;
+        std::size_t first = 0;
+    } reads, writes;
+    const auto go_on = [&](Run& run, Kind kind, std::size_t number, bool written) {
+        if (run.kind == kind) return;
+        if (run.kind != none) tell(run.first << shift_, number << shift_, written, run.kind == atomic);
+        run = {kind, number};
+    };
+    const std::size_t end = ((end_ - 1) >> shift_) + 1;
+    for (std::size_t number = begin_ >> shift_; number < end; ++number) {
+        const cuscope_simt::Cell& cell = biased_[cuscope_simt::cell_place(number)];
+        const auto kind_of = [&](cuscope_simt::Stamp stamp) {
+            return stamp < since ? none : (stamp & cuscope_simt::stamp_atomic) != 0 ? atomic : plain;
+        };
+        const Kind read = kind_of(cell.read);
+        polls |= read == atomic;
+        go_on(reads, read, number, false);
+        go_on(writes, kind_of(cell.write), number, true);
+    }
+    go_on(reads, none, end, false);
+    go_on(writes, none, end, true);
+    return polls;
+}
 
 }  // namespace cuscope::simt
