@@ -96,10 +96,10 @@ def _finding(fields: dict[str, Any]) -> Finding:
         del fields["code"], fields["code_before"]
         return Finding(**fields)
     names, in_code = [], []
-    for _, _, stream, made_at, nth, _, is_default in calls:
-        name = name_of_stream(made_at, nth) or stream
-        names.append(name or "no stream")
-        in_code.append("device.default_stream" if is_default else name or "stream")
+    for (_, _, stream, made_at, nth, _, is_default), word in zip(calls, ("earlier", "later"), strict=True):
+        name = name_of_stream(made_at, nth)
+        names.append(name or stream or "no stream")
+        in_code.append(name or ("device.default_stream" if is_default else f"{word}_stream"))
     for key in ("text", "advice"):
         fields[key] = _filled(fields[key], names if key == "text" else in_code)
     fields["code"] = _filled(fields["code"], in_code)

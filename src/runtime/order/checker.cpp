@@ -125,7 +125,7 @@ CommandPtr Checker::advance(Stream& stream, std::string what) {
 void Checker::add(CommandPtr command, Work work) {
     count_checked_command();
     for (const void* const key : work.host_functions) host_functions_[key] = command;
-    if (work.accesses.empty() && work.kernels.empty()) return;
+    if (work.accesses.empty() && work.kernels.empty() && !work.graph) return;
     for (Access& access : work.accesses) label(access);
     for (KernelPart& kernel : work.kernels)
         for (Access& access : kernel.by_signature) label(access);
@@ -164,7 +164,21 @@ void Checker::enqueue_graph(const StreamKey& key, GraphExecHandle exec, Work wor
     Stream& stream = find(key);
     // Launches of one executable run one after the other.
     stream.clock.join(last_launch_[exec]);
+    const auto for_each_event = [&](EventHandle GraphPart::*which, auto use) {
+        if (!work.graph) return;
+        for (const GraphShape::Node& node : work.graph->nodes)
+            if (node.part.enabled && node.part.*which != nullptr) use(events_[node.part.*which]);
+    };
+    // The whole graph counts as ordered by its events.
+    for_each_event(&GraphPart::waits_for, [&](const Event& event) {
+        if (event.recorded) stream.clock.join(*event.recorded);
+    });
     CommandPtr command = advance(stream, work.what);
+    for_each_event(&GraphPart::records, [&](Event& event) {
+        event.recorded = command->clock;
+        event.recorded_at = command->line;
+        event.recorded_in = stream.found;
+    });
     last_launch_[exec] = command->clock;
     add(std::move(command), std::move(work));
 }
@@ -522,7 +536,12 @@ void Checker::compare(const Entry& entry) {
     }
     for (const auto& [place, access] : accesses) {
         accesses_.add(access, [](const Access& earlier, const Access& later, std::uintptr_t begin,
-                                 std::uintptr_t end) { add_finding(order_finding(earlier, later, begin, end)); });
+                                 std::uintptr_t end) {
+            // Nodes with memory that was freed before the launch are found when the launch is made.
+            const bool stale = earlier.role == Role::free && !later.node.empty();
+            if (!stale || !happens_before(*earlier.by, *later.by))
+                add_finding(order_finding(earlier, later, begin, end));
+        });
     }
     if (entry.work.graph && entry.work.graph->compared < most_comparisons) {
         ++entry.work.graph->compared;

@@ -37,6 +37,7 @@ struct Work {
     std::vector<Access> accesses;
     std::vector<KernelPart> kernels;
     std::shared_ptr<GraphShape> graph;  // of the launch of an executable
+    EventHandle records = nullptr, waits_for = nullptr;  // of a node that is captured
     std::vector<const void*> host_functions;  // their keys
 };
 

@@ -90,6 +90,9 @@ void advise(Finding& finding, const Access& earlier, const Access& later) {
 }  // namespace
 
 Finding order_finding(const Access& earlier, const Access& later, std::uintptr_t begin, std::uintptr_t end) {
+    // A host function runs after calls that the program has made later.
+    if (later.by->clock.at(host_timeline) < earlier.by->clock.at(host_timeline))
+        return order_finding(later, earlier, begin, end);
     const Command& first = *earlier.by;
     const Command& second = *later.by;
     const bool ordered = happens_before(first, second);

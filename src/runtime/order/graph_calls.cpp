@@ -30,6 +30,8 @@ void OrderRuntime::note_node(StreamHandle stream, Work work) {
     part.accesses = std::move(work.accesses);
     part.kernels = std::move(work.kernels);
     for (KernelPart& kernel : part.kernels) kernel.token = 0;
+    part.records = work.records;
+    part.waits_for = work.waits_for;
     if (!work.host_functions.empty()) part.host_data = work.host_functions.front();
     const auto note = [&](const Access& access) {
         std::uintptr_t begin = 0;

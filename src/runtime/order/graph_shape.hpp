@@ -36,6 +36,7 @@ struct GraphPart {
     std::shared_ptr<const struct GraphShape> child;  // of a child graph
     // The allocations that its addresses lie in, with their numbers.
     std::vector<std::pair<std::uintptr_t, std::uint64_t>> uses;
+    EventHandle records = nullptr, waits_for = nullptr;
     bool enabled = true;
     GraphNodeHandle handle = nullptr;
 };

@@ -72,6 +72,8 @@ GraphPart Graphs::part_of(const GraphNodeParameters& parameters) {
                       for (unsigned i = 0; conditional.bodies != nullptr && i < conditional.size; ++i)
                           part.bodies.push_back(conditional.bodies[i]);
                   },
+                  [&](const EventRecordNodeParameters& record) { part.records = record.event; },
+                  [&](const EventWaitNodeParameters& wait) { part.waits_for = wait.event; },
                   [](const auto&) {}},
         parameters);
     if (part.type != GraphNodeType::mem_alloc) note_uses(part);

@@ -134,8 +134,15 @@ Status OrderRuntime::stream_query(StreamHandle stream) {
 Status OrderRuntime::stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags) {
     const Status status = ForwardingRuntime::stream_wait_event(stream, event, flags);
     // In a capture, the edges of the graph say who waits.
-    if (status == Status::success && watched() && !is_captured(stream))
+    if (status != Status::success || !watched()) return status;
+    if (!is_captured(stream)) {
         Checker::get().stream_waits(key_of(stream), event);
+    } else if ((flags & cuscope::flags::event_wait_external) != 0) {
+        Work work;
+        work.what = "the wait for an event";
+        work.waits_for = event;
+        note_node(stream, std::move(work));
+    }
     return status;
 }
 
@@ -258,10 +265,17 @@ Status OrderRuntime::event_destroy(EventHandle event) {
 Status OrderRuntime::event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) {
     const Status status = ForwardingRuntime::event_record_with_flags(event, stream, flags);
     if (status != Status::success || !watched()) return status;
-    if (is_captured(stream))
-        Checker::get().event_captured(event);
-    else
+    if (!is_captured(stream)) {
         Checker::get().event_recorded(event, key_of(stream));
+        return status;
+    }
+    Checker::get().event_captured(event);
+    if ((flags & cuscope::flags::event_record_external) != 0) {
+        Work work;
+        work.what = "the record of an event";
+        work.records = event;
+        note_node(stream, std::move(work));
+    }
     return status;
 }
 
