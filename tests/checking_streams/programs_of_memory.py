@@ -13,6 +13,29 @@ PROGRAMS = [
         + s.wait(t)
         x.close()  #2
     """, host_only=True),
+    Program("freed while another stream reads a view", FREED, """
+        x = cs.zeros(n, stream=s)
+        y = view_of(x)
+        t.wait(s)
+        k.read_only[1, n, t](y)  #1
+        + s.wait(t)
+        x.close()  #2
+    """),
+    Program("memory that is used again", FREED, """
+        x = cs.zeros(n, stream=s)
+        y, h = view_of(x), cs.pinned_empty(n)
+        t.wait(s)
+        y.copy_to(h, stream=t)  #1
+        + s.wait(t)
+        x.close()  #2
+        z = cs.zeros(n, stream=s)
+    """),
+    Program("sum of memory that was freed", "freed memory", """
+        x = cs.zeros(n, stream=s)
+        y, total = view_of(x), cs.empty((), stream=s)
+        - x.close()  #1
+        cs.sum(y, out=total, stream=s)  #2
+    """),
     # ---- graphs
     Program("two branches of a captured graph", GRAPH, """
         x = cs.zeros(n, stream=s)
@@ -117,6 +140,42 @@ PROGRAMS = [
         exe.launch(s)  #2
         s.synchronize()
     """, host_only=True),
+    Program("event of a graph is recorded too early", RACE, """
+        x, event = cs.zeros(n, stream=s), cs.Event()
+        s.synchronize()
+        graph = cs.Graph()
+        node = graph.add_memset(x, 1.0)  #1
+        - exe = graph.instantiate()
+        + graph.add_event_record(event, after=node)
+        + exe = graph.instantiate()
+        s.record(event)
+        exe.launch(s)
+        t.wait(event)
+        k.twice[1, n, t](x)  #2
+    """),
+    Program("updated executable", RACE, """
+        x, y = cs.zeros(n, stream=s), cs.zeros(n, stream=s)
+        s.synchronize()
+        graph, other = cs.Graph(), cs.Graph()
+        graph.add_memset(x, 1.0)
+        other.add_memset(y, 2.0)  #1
+        exe = graph.instantiate()
+        - exe.update(other)
+        exe.launch(s)
+        k.twice[1, n, t](y)  #2
+    """),
+    Program("host function of a graph", RACE, """
+        x, h, found = cs.empty(n, stream=t), cs.pinned_empty(n), []
+        h.fill(0)
+        def produce():
+            h[:] = 1
+        with s.capture() as graph:
+            s.host_function(produce)
+        exe = graph.instantiate()
+        exe.launch(s)
+        + t.wait(s)
+        x.copy_from(h, stream=t)  #2
+    """),
     # ---- several devices
     Program("copy to another device", RACE, """
         other = cs.add_host_device("h200") if device.simulated else cs.devices()[1]

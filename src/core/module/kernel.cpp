@@ -144,6 +144,7 @@ std::unique_ptr<order::KernelScope> Kernel::note_for_checks(void** pointers,
             argument.end = end_of(argument.begin);
             if (!pointer && argument.end == 0) continue;
             argument.written = pointer ? !parameter.is_const : order::OutputScope::holds(argument.begin);
+            argument.polled = parameter.type.find("volatile") != std::string::npos;
             argument.name = parameter.name.empty() ? std::to_string(i) : parameter.name;
             arguments.push_back(std::move(argument));
         }

@@ -17,9 +17,11 @@ bool in_conflict(const Access& earlier, const Access& later) {
     if (earlier.by == later.by || (!earlier.writes() && !later.writes())) return false;
     // The runtime gives memory out again only when that is safe.
     if (later.role == Role::alloc) return false;
-    if (earlier.role == Role::atomic &&
-        (later.role == Role::atomic || (later.by->stream.is_host && later.role == Role::read)))
+    if (earlier.role == Role::atomic && later.role == Role::atomic) return false;
+    if (earlier.role == Role::atomic && later.by->stream.is_host && later.role == Role::read) {
+        earlier.by->polls = true;
         return false;
+    }
     if (happens_before(*later.by, *earlier.by)) return false;
     if (happens_before(*earlier.by, *later.by))
         return earlier.role == Role::free && later.role != Role::free;

@@ -515,7 +515,10 @@ void Checker::compare(const Entry& entry) {
             made.node_line = kernel.node_line;
         };
         if (kernel.token == 0 || ran == ran_.end() || !ran->second.known) {
-            for (const Access& access : kernel.by_signature) add(access);
+            for (const Access& access : kernel.by_signature) {
+                if (access.role == Role::atomic) entry.by->polls = true;
+                add(access);
+            }
             continue;
         }
         if (ran->second.polls) entry.by->polls = true;

@@ -115,7 +115,8 @@ Finding order_finding(const Access& earlier, const Access& later, std::uintptr_t
             finding.memory = labelled.label->dtype + ", shape " + labelled.label->shape + ", " + finding.memory;
     }
     finding.text = describe_call(earlier, "{0}") + ", which " + verb_of(earlier) + " " + bytes + ". " +
-                   describe_call(later, "{1}") + ", which " + verb_of(later) + (ordered ? " it later." : " it, too.");
+                   describe_call(later, "{1}") + ", which " + verb_of(later) +
+                   (ordered ? " it later." : earlier.role == later.role ? " it, too." : " it.");
     if (finding.kind == "freed memory")
         finding.text += " The memory may belong to another array by then.";
     else

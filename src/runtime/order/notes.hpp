@@ -17,7 +17,8 @@ namespace cuscope::order {
 struct Argument {
     std::uintptr_t begin = 0, end = 0;
     bool written = false;
-    std::string name;  // of the parameter
+    bool polled = false;  // a pointer to volatile: the kernel may wait for others to write the memory
+    std::string name;     // of the parameter
 };
 
 // The kernel that this thread is about to launch or to add to a graph, as far as the core knows it.

@@ -109,7 +109,7 @@ std::vector<Access> kernel_accesses() {
         access.end = argument.end;
         if (access.end == 0) access.end = Checker::get().end_of_allocation(access.begin);
         if (access.end <= access.begin) continue;
-        access.role = argument.written ? Role::write : Role::read;
+        access.role = argument.polled ? Role::atomic : argument.written ? Role::write : Role::read;
         access.exact = false;
         access.argument = argument.name;
         accesses.push_back(std::move(access));
