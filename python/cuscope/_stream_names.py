@@ -44,6 +44,7 @@ def _names(statement: ast.stmt) -> list[str] | str:
     """The names of the streams in the order in which they are made; or that of a list of them."""
     if isinstance(statement, ast.With):
         return [ast.unparse(item.optional_vars) for item in statement.items if item.optional_vars is not None]
+    target: ast.expr
     if isinstance(statement, ast.AnnAssign) and statement.value is not None:
         target, value = statement.target, statement.value
     elif isinstance(statement, ast.Assign):

@@ -141,7 +141,9 @@ def _watched_method(name: str, *, writes: bool) -> Callable[..., Any]:
         if not writes:
             _note(self, what, writes=False)
         arguments = tuple(_seen(value, what) for value in arguments)
-        result = plain(self.view(np.ndarray), *arguments, **{key: _plain(value) for key, value in keywords.items()})
+        result = plain(
+            self.view(np.ndarray), *arguments, **{key: _plain(value) for key, value in keywords.items()}
+        )
         if writes:
             _note(self, what, writes=True)
         return result

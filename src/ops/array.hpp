@@ -46,7 +46,8 @@ struct Operand {
     Array array() const;
 };
 
-// While the result lives, checks know that the operations of this thread write the array. Null: no check runs.
+// While the result lives, checks know that the operations of this thread write the array. Null: no check
+// runs.
 std::unique_ptr<order::OutputScope> note_output(const Operand& out);
 
 // Of an array that outlives the result.

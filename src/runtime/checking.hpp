@@ -1,5 +1,6 @@
 // Checks of programs (cs.check()): whether they run, what is known about memory, and the findings. The host
-// runtime finds mistakes in kernels, runtime/order those in the order of commands; the bindings read the findings.
+// runtime finds mistakes in kernels, runtime/order those in the order of commands; the bindings read the
+// findings.
 #pragma once
 
 #include <array>
@@ -56,7 +57,7 @@ struct Finding {
     std::uint64_t count = 1;   // how often, in all launches
     // Of a mistake in the order of commands: the calls, the earlier one first; else empty.
     std::vector<FoundCall> calls;
-    std::string code;  // the missing line of the program; or empty
+    std::string code;   // the missing line of the program; or empty
     std::string where;  // the line of the program before which it belongs
 };
 

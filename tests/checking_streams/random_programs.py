@@ -65,7 +65,9 @@ ACCESSES = {  # what an operation reads and writes; ARG is its argument
 
 def text_of(program: list) -> str:
     """The program in Python, with a line for each operation."""
-    return "".join(LINES[what].format(stream=stream, argument=argument) + "\n" for what, stream, argument in program)
+    return "".join(
+        LINES[what].format(stream=stream, argument=argument) + "\n" for what, stream, argument in program
+    )
 
 
 @dataclass

@@ -18,7 +18,9 @@ PROGRAMS = [
     pytest.param(program, id=f"{page.stem}-{number}")
     for page in PAGES
     if page.stem != "checking"  # its programs are wrong on purpose
-    for number, program in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL))
+    for number, program in enumerate(
+        re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    )
     if "calibrate" not in program  # it measures copies that race on purpose
 ]
 NOTEBOOKS = [
@@ -35,7 +37,7 @@ def about_order(report: cs.CheckReport) -> list[cs.Finding]:
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_programs_of_the_documents(program, device):
     with cs.check() as report:
-        exec(compile(program, "program.py", "exec"), {"__name__": "program"})  # noqa: S102 - of a document
+        exec(compile(program, "program.py", "exec"), {"__name__": "program"})
     assert about_order(report) == [], str(report)
 
 
@@ -48,7 +50,7 @@ def run_notebook(path: Path, monkeypatch: pytest.MonkeyPatch) -> cs.CheckReport:
         pytest.skip("it needs IPython")
     monkeypatch.chdir(path.parent)
     with cs.check() as report:
-        exec(compile(text, "notebook.py", "exec"), {"__name__": "notebook"})  # noqa: S102 - a notebook's cells
+        exec(compile(text, "notebook.py", "exec"), {"__name__": "notebook"})
     return report
 
 
@@ -89,7 +91,11 @@ def test_a_host_function_may_tell_the_program_that_a_copy_has_ended(device):
 
 def test_a_number_in_memory_may_order_two_streams(device):
     with cs.check() as report:
-        one, two, flag = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True), cs.pinned_empty(1, np.uint32)
+        one, two, flag = (
+            cs.Stream(non_blocking=True),
+            cs.Stream(non_blocking=True),
+            cs.pinned_empty(1, np.uint32),
+        )
         flag[0] = 0
         x = cs.empty(16, stream=one)
         y = cs.empty(16, stream=two)

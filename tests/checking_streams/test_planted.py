@@ -45,7 +45,9 @@ def test_the_mistake_is_found_with_both_lines(program: Program, device, tmp_path
     lines = [(finding.other_line, finding.line) for finding in found]
     numbers = [tuple(int(line.rpartition(":")[2] or 0) for line in pair) for pair in lines]
     wanted = [program.line(1), program.line(2)]
-    assert any(all(w in (None, n) for w, n in zip(wanted, pair, strict=True)) for pair in numbers), str(report)
+    assert any(all(w in (None, n) for w, n in zip(wanted, pair, strict=True)) for pair in numbers), str(
+        report
+    )
     assert {finding.kind for finding in report.findings} == {program.kind}, str(report)
     assert program.says in str(report)
     for finding in found:

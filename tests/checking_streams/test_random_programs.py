@@ -46,13 +46,15 @@ def races_found(program: list, device: cs.Device, module: cs.Module) -> set[tupl
             "h": h,
         }
         device.synchronize()
-        exec(code, names)  # noqa: S102 - made here
+        exec(code, names)
     found = set()
     for finding in report.findings:
         if finding.kind == "event never recorded":
             continue
         assert finding.calls, str(report)
-        found.add(tuple(int(line.removeprefix("random_program.py:")) for line in (finding.other_line, finding.line)))
+        found.add(
+            tuple(int(line.removeprefix("random_program.py:")) for line in (finding.other_line, finding.line))
+        )
     return found
 
 

@@ -37,8 +37,8 @@ py::dict to_python(const Finding& finding) {
     made["count"] = finding.count;
     py::list calls;
     for (const FoundCall& call : finding.calls) {
-        calls.append(py::make_tuple(call.what, call.line, call.stream.name, call.stream.made_at, call.stream.nth,
-                                    call.stream.is_host, call.stream.is_default));
+        calls.append(py::make_tuple(call.what, call.line, call.stream.name, call.stream.made_at,
+                                    call.stream.nth, call.stream.is_host, call.stream.is_default));
     }
     made["calls"] = calls;
     made["code"] = finding.code;

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "core/stream/same_device.hpp"
-#include "runtime/compile/signature.hpp"
 #include "runtime/checking.hpp"
+#include "runtime/compile/signature.hpp"
 
 namespace cuscope::core {
 

@@ -180,7 +180,8 @@ bool PinnedMemory::is_page_locked(const void* address, std::size_t bytes) {
     if (entry == memory_registry().entries.begin()) return false;
     found = std::prev(entry)->second.lock();
     if (!found || found->closed_) return false;
-    return static_cast<std::size_t>(first - static_cast<std::byte*>(found->pointer_)) + bytes <= found->bytes_;
+    return static_cast<std::size_t>(first - static_cast<std::byte*>(found->pointer_)) + bytes <=
+           found->bytes_;
 }
 
 PinnedMemory::PinnedMemory(const DevicePtr& device, void* pointer, std::size_t bytes, void* device_pointer,

@@ -136,10 +136,12 @@ std::unique_ptr<order::KernelScope> Kernel::note_for_checks(void** pointers,
         const Parameter& parameter = parameters_[i].parameter;
         const bool pointer = parameter.kind == ParameterKind::pointer;
         // A structure may hold addresses, too.
-        for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= parameter.size; at += sizeof(std::uintptr_t)) {
+        for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= parameter.size;
+             at += sizeof(std::uintptr_t)) {
             if (!pointer && parameter.kind != ParameterKind::opaque) break;
             order::Argument argument;
-            std::memcpy(&argument.begin, static_cast<const std::byte*>(pointers[i]) + at, sizeof argument.begin);
+            std::memcpy(&argument.begin, static_cast<const std::byte*>(pointers[i]) + at,
+                        sizeof argument.begin);
             if (argument.begin == 0) continue;
             argument.end = end_of(argument.begin);
             if (!pointer && argument.end == 0) continue;

@@ -81,7 +81,8 @@ class Kernel {
     LaunchCounts count(LaunchConfig config, const StreamPtr& stream, std::span<Argument> arguments) const;
 
     KernelHandle handle() const { return handle_; }
-    // While it lives, checks know the memory that this kernel gets from the calling thread. Null: no check runs.
+    // While it lives, checks know the memory that this kernel gets from the calling thread. Null: no check
+    // runs.
     std::unique_ptr<order::KernelScope> note_for_checks(void** pointers,
                                                         std::span<Memory* const> memories) const;
     // The kernel of the image that checks; null if there is none.

@@ -34,7 +34,8 @@ TracingRuntime* decorator(Device& device) {
     const std::shared_ptr<Runtime> runtime = use_runtime(device.kind());
     if (runtime.get() != &device.own_runtime()) return nullptr;
     auto& made = traced().runtimes[device.kind()];
-    if (!made) made = std::make_unique<TracingRuntime>(order_runtime(device.kind()), traced().find_line.load());
+    if (!made)
+        made = std::make_unique<TracingRuntime>(order_runtime(device.kind()), traced().find_line.load());
     return made.get();
 }
 

@@ -28,7 +28,7 @@ struct Region {
     MemoryLabelPtr label;
     std::string name;  // of a variable; else empty
     bool on_host = false;
-    bool accessed = false;  // in this launch
+    bool accessed = false;             // in this launch
     std::vector<unsigned> parameters;  // that hold an address in it
 
     bool holds(std::uintptr_t address) const { return address >= begin && address < end; }

@@ -31,8 +31,8 @@ class Shadow {
     // Time began anew: what the cells say about threads is forgotten.
     void forget_times(unsigned era);
 
-    // Calls `tell(begin, end, written, atomic)` for each range that was read, and each that was written, since
-    // the moment. Returns whether there were atomic or volatile loads.
+    // Calls `tell(begin, end, written, atomic)` for each range that was read, and each that was written,
+    // since the moment. Returns whether there were atomic or volatile loads.
     template <class Tell>
     bool for_each_access(cuscope_simt::Stamp since, Tell tell) const;
 

@@ -23,8 +23,7 @@ bool in_conflict(const Access& earlier, const Access& later) {
         return false;
     }
     if (happens_before(*later.by, *earlier.by)) return false;
-    if (happens_before(*earlier.by, *later.by))
-        return earlier.role == Role::free && later.role != Role::free;
+    if (happens_before(*earlier.by, *later.by)) return earlier.role == Role::free && later.role != Role::free;
     return !may_be_ordered(*earlier.by, *later.by);
 }
 

@@ -11,8 +11,8 @@ namespace cuscope::order {
 
 // Two accesses that nothing orders, or an access to freed memory: the earlier one, the later one, and the
 // bytes.
-using Conflict = std::function<void(const Access& earlier, const Access& later, std::uintptr_t begin,
-                                    std::uintptr_t end)>;
+using Conflict =
+    std::function<void(const Access& earlier, const Access& later, std::uintptr_t begin, std::uintptr_t end)>;
 
 // Do the two accesses need an order that they do not have?
 bool in_conflict(const Access& earlier, const Access& later);

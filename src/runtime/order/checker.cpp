@@ -302,12 +302,12 @@ void Checker::report_unrecorded(Event& event) {
                        (made.empty() ? "" : ", made in " + made + ",") +
                        " that was not recorded before. CUDA does not wait for such an event.";
         if (event.recorded) finding.text += " The event is recorded later, in " + later + ".";
-        finding.advice = event.recorded
-                             ? "Record the event before the wait: move line " + later + " before " +
-                                   wait.call.line + "."
-                             : "Record the event in the stream to wait for, behind the work to wait for and "
-                               "before " +
-                                   wait.call.line + ".";
+        finding.advice =
+            event.recorded
+                ? "Record the event before the wait: move line " + later + " before " + wait.call.line + "."
+                : "Record the event in the stream to wait for, behind the work to wait for and "
+                  "before " +
+                      wait.call.line + ".";
         finding.code = "stream.record(event)";
         finding.where = wait.call.line;
         add_finding(finding);
@@ -538,13 +538,13 @@ void Checker::compare(const Entry& entry) {
         }
     }
     for (const auto& [place, access] : accesses) {
-        accesses_.add(access, [](const Access& earlier, const Access& later, std::uintptr_t begin,
-                                 std::uintptr_t end) {
-            // Nodes with memory that was freed before the launch are found when the launch is made.
-            const bool stale = earlier.role == Role::free && !later.node.empty();
-            if (!stale || !happens_before(*earlier.by, *later.by))
-                add_finding(order_finding(earlier, later, begin, end));
-        });
+        accesses_.add(
+            access, [](const Access& earlier, const Access& later, std::uintptr_t begin, std::uintptr_t end) {
+                // Nodes with memory that was freed before the launch are found when the launch is made.
+                const bool stale = earlier.role == Role::free && !later.node.empty();
+                if (!stale || !happens_before(*earlier.by, *later.by))
+                    add_finding(order_finding(earlier, later, begin, end));
+            });
     }
     if (entry.work.graph && entry.work.graph->compared < most_comparisons) {
         ++entry.work.graph->compared;

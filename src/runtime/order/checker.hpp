@@ -22,7 +22,8 @@ namespace cuscope::order {
 
 // A stream, as calls name it. Default streams have the same handles on all devices, and the per-thread one in
 // all threads.
-using StreamKey = std::tuple<const void*, std::uintptr_t, int, std::uint64_t>;  // runtime, handle, device, thread
+using StreamKey =
+    std::tuple<const void*, std::uintptr_t, int, std::uint64_t>;  // runtime, handle, device, thread
 
 struct StreamFacts {
     int device = 0;
@@ -36,9 +37,9 @@ struct Work {
     std::string what;
     std::vector<Access> accesses;
     std::vector<KernelPart> kernels;
-    std::shared_ptr<GraphShape> graph;  // of the launch of an executable
+    std::shared_ptr<GraphShape> graph;                   // of the launch of an executable
     EventHandle records = nullptr, waits_for = nullptr;  // of a node that is captured
-    std::vector<const void*> host_functions;  // their keys
+    std::vector<const void*> host_functions;             // their keys
 };
 
 struct RanLaunch {
@@ -85,7 +86,8 @@ class Checker {
     void allocated(const void* pointer, std::size_t bytes, const StreamKey* stream);
     // The number of the allocation at this address, to be asked for before it is released; 0: not known.
     std::uint64_t serial_at(const void* pointer);
-    void freed(const void* pointer, std::uint64_t serial, const StreamKey* stream, const char* call, bool tidying);
+    void freed(const void* pointer, std::uint64_t serial, const StreamKey* stream, const char* call,
+               bool tidying);
     // The end of the allocation that holds the address; 0: not known.
     std::uintptr_t end_of_allocation(std::uintptr_t address);
     std::uint64_t serial_holding(std::uintptr_t address, std::uintptr_t* begin);

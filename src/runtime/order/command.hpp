@@ -19,8 +19,8 @@ struct Command {
     FoundStream stream;  // stream.is_host: a call of the host
     std::string what;    // "kernel 'add'", "the copy to the host"
     std::uint32_t line = 0;
-    // It may wait for a number in memory, or the host has read such a number of it. Then it may be ordered with
-    // others although nobody knows.
+    // It may wait for a number in memory, or the host has read such a number of it. Then it may be ordered
+    // with others although nobody knows.
     mutable bool polls = false;
 };
 using CommandPtr = std::shared_ptr<const Command>;

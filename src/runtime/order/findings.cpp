@@ -38,10 +38,9 @@ std::string describe_bytes(const Access& access, const MemoryLabelPtr& label, st
     about += std::to_string(label->bytes) + " bytes";
     if (!label->made_at.empty()) about += ", made in " + label->made_at;
     const bool all = begin <= base && end - base >= label->bytes;
-    const std::string which =
-        all ? "all of the array"
-            : "bytes " + std::to_string(begin - base) + " to " + std::to_string(end - base - 1) +
-                  " of the array";
+    const std::string which = all ? "all of the array"
+                                  : "bytes " + std::to_string(begin - base) + " to " +
+                                        std::to_string(end - base - 1) + " of the array";
     return which + " (" + about + ")";
 }
 
@@ -60,7 +59,8 @@ std::string describe_call(const Access& access, const char* place) {
 
 FoundCall call_of(const Access& access) {
     const std::uint32_t line = access.node_line != 0 ? access.node_line : access.by->line;
-    return {access.node.empty() ? access.by->what : access.node, text_of_program_line(line), access.by->stream};
+    return {access.node.empty() ? access.by->what : access.node, text_of_program_line(line),
+            access.by->stream};
 }
 
 void advise(Finding& finding, const Access& earlier, const Access& later) {
@@ -72,7 +72,8 @@ void advise(Finding& finding, const Access& earlier, const Access& later) {
         finding.where = text_of_program_line(later.node_line);
         finding.code = "graph.add_dependency(before, later)";
         finding.advice =
-            "Add an edge between the two nodes, or pass after=... when you add the later one. In a capture, let "
+            "Add an edge between the two nodes, or pass after=... when you add the later one. In a capture, "
+            "let "
             "the stream of the later one wait for the stream of the earlier one.";
     } else if (finding.kind == "freed memory") {
         finding.advice = "Free the memory after its last use, or keep the array that owns it.";
@@ -97,11 +98,12 @@ Finding order_finding(const Access& earlier, const Access& later, std::uintptr_t
     const Command& second = *later.by;
     const bool ordered = happens_before(first, second);
     Finding finding;
-    finding.kind = earlier.by == later.by                               ? "race in a graph"
-                   : earlier.role == Role::free && ordered              ? "freed memory"
+    finding.kind = earlier.by == later.by                                   ? "race in a graph"
+                   : earlier.role == Role::free && ordered                  ? "freed memory"
                    : earlier.role == Role::free || later.role == Role::free ? "freed while in use"
-                   : second.stream.is_host ? (later.role == Role::read ? "read too early" : "written too early")
-                                           : "race between streams";
+                   : second.stream.is_host
+                       ? (later.role == Role::read ? "read too early" : "written too early")
+                       : "race between streams";
     if (!earlier.exact || !later.exact) finding.severity = Severity::warning;
     finding.calls = {call_of(earlier), call_of(later)};
     finding.first.line = finding.calls[1].line;
@@ -112,11 +114,14 @@ Finding order_finding(const Access& earlier, const Access& later, std::uintptr_t
         finding.memory = std::to_string(labelled.label->bytes) + " bytes";
         if (!labelled.label->made_at.empty()) finding.memory += ", made in " + labelled.label->made_at;
         if (!labelled.label->dtype.empty())
-            finding.memory = labelled.label->dtype + ", shape " + labelled.label->shape + ", " + finding.memory;
+            finding.memory =
+                labelled.label->dtype + ", shape " + labelled.label->shape + ", " + finding.memory;
     }
     finding.text = describe_call(earlier, "{0}") + ", which " + verb_of(earlier) + " " + bytes + ". " +
                    describe_call(later, "{1}") + ", which " + verb_of(later) +
-                   (ordered ? " it later." : earlier.role == later.role ? " it, too." : " it.");
+                   (ordered                      ? " it later."
+                    : earlier.role == later.role ? " it, too."
+                                                 : " it.");
     if (finding.kind == "freed memory")
         finding.text += " The memory may belong to another array by then.";
     else

@@ -1,5 +1,5 @@
-// Graphs, as the check of the order of commands knows them: the memory that each node uses, and which nodes lie
-// before which.
+// Graphs, as the check of the order of commands knows them: the memory that each node uses, and which nodes
+// lie before which.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct GraphPart {
     std::vector<Access> accesses;
     std::vector<KernelPart> kernels;  // at most one
     const void* host_data = nullptr;
-    std::vector<GraphHandle> bodies;             // of a conditional node
+    std::vector<GraphHandle> bodies;                 // of a conditional node
     std::shared_ptr<const struct GraphShape> child;  // of a child graph
     // The allocations that its addresses lie in, with their numbers.
     std::vector<std::pair<std::uintptr_t, std::uint64_t>> uses;

@@ -27,7 +27,8 @@ void note_uses(GraphPart& part) {
 void flag_accesses(std::vector<Access>& accesses, const MemoryOperation* operations, unsigned count) {
     for (unsigned i = 0; i < count; ++i) {
         if (!operations[i].writes() && !operations[i].waits()) continue;
-        add_rows(accesses, operations[i].address, operations[i].bytes(), operations[i].bytes(), 1, Role::atomic);
+        add_rows(accesses, operations[i].address, operations[i].bytes(), operations[i].bytes(), 1,
+                 Role::atomic);
     }
 }
 
@@ -38,44 +39,43 @@ GraphPart Graphs::part_of(const GraphNodeParameters& parameters) {
     part.line = program_line_number();
     part.type = type_of(parameters);
     part.what = std::string("a node of type ") + name_of(part.type);
-    std::visit(
-        overloads{[&](const KernelNodeParameters& kernel) {
-                      part.what = kernel_name(runtime_, kernel.kernel);
-                      KernelPart made;
-                      made.by_signature = kernel_accesses();
-                      if (!made_launches().empty()) made.key = made_launches().back().key;
-                      part.kernels.push_back(std::move(made));
-                  },
-                  [&](const MemcpyNodeParameters& copy) {
-                      CopyWork work = copy_work(runtime_, copy);
-                      part.what = std::move(work.what);
-                      part.accesses = std::move(work.accesses);
-                  },
-                  [&](const MemsetNodeParameters& set) {
-                      part.what = "the memset";
-                      add_rows(part.accesses, set.pointer, set.pitch, set.width * set.element_bytes, set.height,
-                               Role::write);
-                  },
-                  [&](const HostNodeParameters& host) {
-                      part.what = "the host function";
-                      part.host_data = host_function_key(host.function, host.data);
-                  },
-                  [&](const ChildGraphNodeParameters& child) { part.child = shape_of(child.graph); },
-                  [&](const AllocNodeParameters& made) {
-                      part.what = "the allocation";
-                      add_rows(part.accesses, made.pointer, made.bytes, made.bytes, 1, Role::write);
-                  },
-                  [&](const BatchMemOpNodeParameters& batch) {
-                      flag_accesses(part.accesses, batch.operations, batch.count);
-                  },
-                  [&](const ConditionalNodeParameters& conditional) {
-                      for (unsigned i = 0; conditional.bodies != nullptr && i < conditional.size; ++i)
-                          part.bodies.push_back(conditional.bodies[i]);
-                  },
-                  [&](const EventRecordNodeParameters& record) { part.records = record.event; },
-                  [&](const EventWaitNodeParameters& wait) { part.waits_for = wait.event; },
-                  [](const auto&) {}},
-        parameters);
+    std::visit(overloads{[&](const KernelNodeParameters& kernel) {
+                             part.what = kernel_name(runtime_, kernel.kernel);
+                             KernelPart made;
+                             made.by_signature = kernel_accesses();
+                             if (!made_launches().empty()) made.key = made_launches().back().key;
+                             part.kernels.push_back(std::move(made));
+                         },
+                         [&](const MemcpyNodeParameters& copy) {
+                             CopyWork work = copy_work(runtime_, copy);
+                             part.what = std::move(work.what);
+                             part.accesses = std::move(work.accesses);
+                         },
+                         [&](const MemsetNodeParameters& set) {
+                             part.what = "the memset";
+                             add_rows(part.accesses, set.pointer, set.pitch, set.width * set.element_bytes,
+                                      set.height, Role::write);
+                         },
+                         [&](const HostNodeParameters& host) {
+                             part.what = "the host function";
+                             part.host_data = host_function_key(host.function, host.data);
+                         },
+                         [&](const ChildGraphNodeParameters& child) { part.child = shape_of(child.graph); },
+                         [&](const AllocNodeParameters& made) {
+                             part.what = "the allocation";
+                             add_rows(part.accesses, made.pointer, made.bytes, made.bytes, 1, Role::write);
+                         },
+                         [&](const BatchMemOpNodeParameters& batch) {
+                             flag_accesses(part.accesses, batch.operations, batch.count);
+                         },
+                         [&](const ConditionalNodeParameters& conditional) {
+                             for (unsigned i = 0; conditional.bodies != nullptr && i < conditional.size; ++i)
+                                 part.bodies.push_back(conditional.bodies[i]);
+                         },
+                         [&](const EventRecordNodeParameters& record) { part.records = record.event; },
+                         [&](const EventWaitNodeParameters& wait) { part.waits_for = wait.event; },
+                         [](const auto&) {}},
+               parameters);
     if (part.type != GraphNodeType::mem_alloc) note_uses(part);
     return part;
 }

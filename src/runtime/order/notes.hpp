@@ -1,5 +1,5 @@
-// What other layers tell the check of the order of commands: the memory that a kernel uses, the runs of checked
-// kernels, host functions, and accesses of the host itself.
+// What other layers tell the check of the order of commands: the memory that a kernel uses, the runs of
+// checked kernels, host functions, and accesses of the host itself.
 #pragma once
 
 #include <cstddef>

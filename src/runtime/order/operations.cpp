@@ -62,10 +62,10 @@ CopyWork copy_work(Runtime& runtime, const PitchedPointer& destination, const Pi
         }
         return side;
     };
-    const Side from = add(source, kind == MemcpyKind::host_to_device || kind == MemcpyKind::host_to_host,
-                          Role::read);
-    const Side to = add(destination, kind == MemcpyKind::device_to_host || kind == MemcpyKind::host_to_host,
-                        Role::write);
+    const Side from =
+        add(source, kind == MemcpyKind::host_to_device || kind == MemcpyKind::host_to_host, Role::read);
+    const Side to =
+        add(destination, kind == MemcpyKind::device_to_host || kind == MemcpyKind::host_to_host, Role::write);
     work.host_waits = to == Side::pageable;
     work.what = to != Side::device     ? "the copy to the host"
                 : from != Side::device ? "the copy to the device"
@@ -85,14 +85,16 @@ CopyWork copy_work(Runtime& runtime, const Memcpy3DParameters& copy) {
     };
     Extent extent = copy.extent;
     if (copy.source_array != nullptr || copy.destination_array != nullptr) extent = {0, 0, 0};
-    CopyWork work = copy_work(runtime, at(copy.destination, copy.destination_position, copy.destination_array),
-                              at(copy.source, copy.source_position, copy.source_array), extent, copy.kind);
+    CopyWork work =
+        copy_work(runtime, at(copy.destination, copy.destination_position, copy.destination_array),
+                  at(copy.source, copy.source_position, copy.source_array), extent, copy.kind);
     if (extent.width == 0) {
         work.what = "the copy of a CUDA array";
         // The copy to pageable memory ends before the call returns.
         if (copy.destination_array == nullptr && copy.destination.pointer != nullptr) {
-            const Side to = side_of(runtime, copy.destination.pointer, 1,
-                                    copy.kind == MemcpyKind::device_to_host, copy.kind == MemcpyKind::by_address);
+            const Side to =
+                side_of(runtime, copy.destination.pointer, 1, copy.kind == MemcpyKind::device_to_host,
+                        copy.kind == MemcpyKind::by_address);
             work.host_waits = to == Side::pageable;
         }
     }

@@ -68,8 +68,8 @@ Status OrderRuntime::memcpy_peer(void* destination, int destination_device, cons
     const Status status =
         ForwardingRuntime::memcpy_peer(destination, destination_device, source, source_device, bytes);
     if (!watched()) return status;
-    return copy(status, nullptr,
-                copy_work(under(), destination, source, bytes, MemcpyKind::device_to_device), false);
+    return copy(status, nullptr, copy_work(under(), destination, source, bytes, MemcpyKind::device_to_device),
+                false);
 }
 
 Status OrderRuntime::memcpy_peer_async(void* destination, int destination_device, const void* source,

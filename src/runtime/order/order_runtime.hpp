@@ -1,5 +1,5 @@
-// Tells the check of the order of commands what the program does, call by call. It changes nothing: every call
-// goes to the wrapped runtime. While no check runs, it only forwards.
+// Tells the check of the order of commands what the program does, call by call. It changes nothing: every
+// call goes to the wrapped runtime. While no check runs, it only forwards.
 #pragma once
 
 #include "runtime/forwarding_runtime.hpp"
@@ -39,7 +39,8 @@ class OrderRuntime final : public ForwardingRuntime {
     Status memcpy_async(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
                         StreamHandle stream) override;
     Status memcpy_2d(void* destination, std::size_t destination_pitch, const void* source,
-                     std::size_t source_pitch, std::size_t width, std::size_t height, MemcpyKind kind) override;
+                     std::size_t source_pitch, std::size_t width, std::size_t height,
+                     MemcpyKind kind) override;
     Status memcpy_2d_async(void* destination, std::size_t destination_pitch, const void* source,
                            std::size_t source_pitch, std::size_t width, std::size_t height, MemcpyKind kind,
                            StreamHandle stream) override;
@@ -116,7 +117,9 @@ class OrderRuntime final : public ForwardingRuntime {
     Status graph_launch(GraphExecHandle exec, StreamHandle stream) override;
 
   protected:
-    Status around(std::string_view, const StreamHandle*, const Forward& forward) override { return forward(); }
+    Status around(std::string_view, const StreamHandle*, const Forward& forward) override {
+        return forward();
+    }
 
   private:
     static bool watched() { return checking(); }

@@ -12,7 +12,7 @@ StreamHandle plain(StreamHandle stream) { return stream == nullptr ? stream_lega
 bool is_legacy(StreamHandle stream) { return plain(stream) == stream_legacy; }
 
 std::string name_of_stream(StreamHandle stream, unsigned long long id, int device) {
-    std::string name = is_legacy(stream)              ? "the default stream"
+    std::string name = is_legacy(stream)             ? "the default stream"
                        : stream == stream_per_thread ? "the per-thread default stream"
                                                      : "Stream #" + std::to_string(id);
     if (device != 0) name += " of device " + std::to_string(device);
@@ -33,8 +33,8 @@ StreamKey OrderRuntime::key_of(StreamHandle stream) {
     const bool is_default = stream == stream_legacy || stream == stream_per_thread;
     const std::uint64_t thread =
         stream == stream_per_thread ? std::hash<std::thread::id>()(std::this_thread::get_id()) : 0;
-    const StreamKey key{&under(), reinterpret_cast<std::uintptr_t>(stream), is_default ? current_device() : -1,
-                        thread};
+    const StreamKey key{&under(), reinterpret_cast<std::uintptr_t>(stream),
+                        is_default ? current_device() : -1, thread};
     know(key, stream);
     return key;
 }
@@ -191,13 +191,13 @@ Status OrderRuntime::write_value(Status status, StreamHandle stream, void* addre
 
 Status OrderRuntime::stream_write_value_32(StreamHandle stream, void* address, std::uint32_t value,
                                            unsigned flags) {
-    return write_value(ForwardingRuntime::stream_write_value_32(stream, address, value, flags), stream, address,
-                       4);
+    return write_value(ForwardingRuntime::stream_write_value_32(stream, address, value, flags), stream,
+                       address, 4);
 }
 Status OrderRuntime::stream_write_value_64(StreamHandle stream, void* address, std::uint64_t value,
                                            unsigned flags) {
-    return write_value(ForwardingRuntime::stream_write_value_64(stream, address, value, flags), stream, address,
-                       8);
+    return write_value(ForwardingRuntime::stream_write_value_64(stream, address, value, flags), stream,
+                       address, 8);
 }
 Status OrderRuntime::stream_wait_value_32(StreamHandle stream, void* address, std::uint32_t value,
                                           unsigned flags) {
@@ -210,8 +210,8 @@ Status OrderRuntime::stream_wait_value_64(StreamHandle stream, void* address, st
                       8);
 }
 
-Status OrderRuntime::stream_batch_mem_op(StreamHandle stream, unsigned count, const MemoryOperation* operations,
-                                         unsigned flags) {
+Status OrderRuntime::stream_batch_mem_op(StreamHandle stream, unsigned count,
+                                         const MemoryOperation* operations, unsigned flags) {
     const Status status = ForwardingRuntime::stream_batch_mem_op(stream, count, operations, flags);
     if (status != Status::success || !watched()) return status;
     for (unsigned i = 0; i < count; ++i) {
