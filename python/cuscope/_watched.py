@@ -77,7 +77,7 @@ class WatchedArray(np.ndarray):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         name = f"numpy.{ufunc.__name__}()"
-        given = keywords.get("out") or ()
+        given: tuple[Any, ...] = keywords.get("out") or ()
         if method == "at":
             _note(np.asanyarray(inputs[0]), name, writes=True)
         plain = [_seen(value, name) for value in inputs]

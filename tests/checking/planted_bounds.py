@@ -23,6 +23,13 @@ def of_numpy() -> tuple[int]:
     return (of_numpy.kept.ctypes.data,)  # type: ignore[attr-defined]
 
 
+def rows() -> np.void:
+    rows.kept = ints(40)  # type: ignore[attr-defined]
+    structure = np.zeros((), np.dtype([("rows", np.int64, 12), ("n", np.int32, 12)]))
+    structure["rows"], structure["n"] = rows.kept.pointer, 40  # type: ignore[attr-defined]
+    return structure[()]
+
+
 def table_of_pointers() -> tuple[cs.DeviceArray]:
     table_of_pointers.kept = ints(32)  # type: ignore[attr-defined]
     return (cs.to_device(np.array([table_of_pointers.kept.pointer], np.int64)),)  # type: ignore[attr-defined]
@@ -124,6 +131,30 @@ __global__ void other_array(const long long* table, int* x, int k) {
 __global__ void count_of_bytes(unsigned char* x, int n) {
     for (int i = threadIdx.x; i < n RIGHT(/ 4); i += blockDim.x) x[i] = 1;  // here
 }""", lambda: (cs.zeros(100, np.uint8), 400)),
+    Planted("copied", OUT, """
+__global__ void copied(const int* x, int* y, int n) {
+    memcpy(y, x, n RIGHT(* 4) WRONG(* 5));  // here
+}""", lambda: (ints(40), ints(50), 40), block=1, says="reads 200 bytes from element 0 of the argument 'x'"),
+    Planted("moved", OUT, """
+__global__ void moved(int* x, int n) {
+    memmove(x + 1, x, RIGHT((n - 1)) WRONG(n) * 4);  // here
+}""", lambda: (ints(40), 40), block=1, says="4 of these bytes lie behind its end"),
+    Planted("set", OUT, """
+__global__ void set(int* x, int n) {
+    memset(x, 0, n RIGHT(* 4) WRONG(* 8));  // here
+}""", lambda: (ints(40), 40), block=1, says="160 of these bytes lie behind its end"),
+    Planted("structure_argument", OUT, """
+struct Rows { int* rows[12]; int n[12]; };
+__global__ void structure_argument(Rows all) {
+    Rows mine = all;
+    for (int i = 0; i < 12; ++i) mine.rows[i][mine.n[i] RIGHT(- 1)] = i;  // here
+}""", lambda: (rows(),), block=1, says="element 40 of the argument 'all'"),
+    Planted("structure_copy", OUT, """
+struct Particle { float place[3], speed[3]; int kind; };
+__global__ void structure_copy(const Particle* x, Particle* y, int n) {
+    int i = threadIdx.x;
+    RIGHT(if (i < n)) y[i] = x[i];  // here
+}""", lambda: (cs.zeros(28 * 8, np.uint8), cs.zeros(28 * 32, np.uint8), 8), says="argument 'x'"),
     Planted("empty_array", NEVER, """
 __global__ void empty_array(const int* x, int* y) {
     RIGHT(y[threadIdx.x] = 0;) WRONG(y[threadIdx.x] = x[threadIdx.x];)  // here
@@ -166,8 +197,8 @@ __global__ void shared_of_last_block(int* x) {
 }""", lambda: (ints(64),), grid=2),
     Planted("misaligned", "misaligned address", """
 __global__ void misaligned(float* x) {
-    float4 v = *reinterpret_cast<float4*>(x RIGHT(+ 4) WRONG(+ 1));
-    x[threadIdx.x] = v.x + v.y + v.z + v.w;
+    const float4* v = reinterpret_cast<float4*>(x RIGHT(+ 4) WRONG(+ 1));
+    x[threadIdx.x] = v->x + v->y + v->z + v->w;
 }""", lambda: (floats(16),), block=1, says="multiple of"),
 ]  # fmt: skip
 

@@ -127,6 +127,30 @@ __global__ void last_block(int* partial, int* out) {
     __syncthreads();
     if (last && threadIdx.x < gridDim.x) atomicAdd(out, partial[threadIdx.x]);  // here
 }""", lambda: (ints(4), ints(1)), grid=4),
+    Planted("last_block_of_all_threads", RACE, """
+__device__ unsigned finished_blocks = 0;
+__global__ void last_block_of_all_threads(int* partial, int* out) {
+    __shared__ bool last;
+    partial[blockIdx.x * blockDim.x + threadIdx.x] = 1;  // other
+    RIGHT(__threadfence();)
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1;
+    __syncthreads();
+    if (!last) return;
+    for (int i = 0; i < gridDim.x; ++i) atomicAdd(out, partial[i * blockDim.x + threadIdx.x]);  // here
+}""", lambda: (ints(256), ints(1)), grid=4, block=64),
+    Planted("last_warp", RACE, """
+__device__ unsigned finished_warps = 0;
+__global__ void last_warp(int* partial, int* out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+    partial[i] = 1;  // other
+    RIGHT(__threadfence();)
+    __syncwarp();
+    unsigned before = 0;
+    if (i % 32 == 0) before = atomicInc(&finished_warps, n / 32 - 1);
+    if (__shfl_sync(~0u, before, 0) != n / 32 - 1) return;
+    for (int k = i % 32; k < n; k += 32) atomicAdd(out, partial[k]);  // here
+}""", lambda: (ints(256), ints(1)), grid=4, block=64),
     Planted("flag", RACE, """
 __device__ volatile int ready = 0;
 __global__ void flag(int* x, int* y) {

@@ -60,6 +60,35 @@ def test_the_same_mistake_is_counted(module):
     assert "(6 times)" in str(report)
 
 
+def test_mistakes_at_two_lines_are_two_findings():
+    with cs.Device("host:0"):
+        module = cs.Module(
+            """
+__global__ void shuffles(int* x) {
+    if (threadIdx.x >= 16) return;
+    x[threadIdx.x] = __shfl_sync(0xffff, 1, 20);
+    x[threadIdx.x] += __shfl_sync(0xffff, 2, 21);
+}
+__global__ void barriers(int n) {
+    if (threadIdx.x < n) __syncthreads();
+    else __syncthreads();
+    if (threadIdx.x > n) __syncthreads();
+    else __syncthreads();
+}""",
+            file_name="two.cu",
+        )
+        with cs.check() as report:
+            module.shuffles[1, 32](cs.zeros(16, np.int32))
+            module.barriers[1, 32](8)
+    lines = {kind: [] for kind in ("absent lane", "barrier")}
+    for finding in report.findings:
+        lines[finding.kind].append({finding.line, finding.other_line} - {""})
+    assert lines == {
+        "absent lane": [{"two.cu:4"}, {"two.cu:5"}],
+        "barrier": [{"two.cu:8", "two.cu:9"}, {"two.cu:10", "two.cu:11"}],
+    }
+
+
 def test_an_array_of_before_has_no_line_and_counts_as_written(module):
     x, y = cs.empty(32, np.int32), cs.empty(32, np.int32)
     with cs.check() as report:
@@ -226,6 +255,25 @@ def test_a_wrong_command_line_is_refused(arguments):
     )
     assert done.returncode == 2
     assert "python -m cuscope" in done.stderr
+
+
+def test_a_kernel_beside_one_that_waits_is_left_out():
+    with cs.Device("host:0"):
+        module = cs.Module("""
+__global__ void waits(volatile int* flag) { while (*flag == 0) __nanosleep(1000); }
+__global__ void sets(volatile int* flag, int* y) { y[0] = 5; *flag = 1; }
+__global__ void reads(const int* y, int* z) { z[0] = y[0]; }""")
+        with cs.check() as report:
+            flag, y, z = cs.zeros(1, np.int32), cs.empty(1, np.int32), cs.empty(1, np.int32)
+            cs.synchronize()
+            module.waits[1, 1, cs.Stream(non_blocking=True)](flag)
+            module.sets[1, 1, cs.Stream(non_blocking=True)](flag, y)
+            cs.synchronize()
+            module.reads[1, 1](y, z)
+            assert z.to_host()[0] == 5
+    assert report.findings == [], str(report)
+    assert report.launches == 2
+    assert report.unchecked == ["sets: another kernel that is checked was waiting meanwhile"]
 
 
 def test_an_overrun_into_memory_that_was_freed_before_the_check_is_found(module):

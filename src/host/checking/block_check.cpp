@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <string>
 
 #include "host/executor/executor.hpp"
 
 namespace cuscope::simt {
 
 using cuscope_simt::Cell;
-using cuscope_simt::cell_place;
 using cuscope_simt::CheckSlot;
 using cuscope_simt::stamp_after_plain;
 using cuscope_simt::stamp_atomic;
@@ -81,6 +82,17 @@ void BlockCheck::block_met() {
     state_.interval = state_.now;
     std::fill(met_.begin(), met_.end(), state_.now);
     block_acquired_ = all_acquired_;
+    if (fences_) share_fences(0, threads_, ~0u);
+}
+
+// Threads that have met publish what lies before the fence of any of them: each thread writes and calls
+// __threadfence, all meet, and one of them sets the flag.
+void BlockCheck::share_fences(unsigned first, unsigned end, unsigned lanes) {
+    Stamp latest = 0;
+    for (unsigned thread = first; thread < end; ++thread)
+        if (lanes >> thread % 32 & 1) latest = std::max(latest, fenced_[thread]);
+    for (unsigned thread = first; thread < end; ++thread)
+        if (lanes >> thread % 32 & 1) fenced_[thread] = latest;
 }
 
 void BlockCheck::warp_met(unsigned warp, unsigned lanes) {
@@ -94,6 +106,7 @@ void BlockCheck::warp_met(unsigned warp, unsigned lanes) {
         met_[warp * 32 + lane] = state_.now;
         acquired_[warp * 32 + lane] = latest;
     }
+    if (fences_) share_fences(warp * 32, std::min(threads_, warp * 32 + 32), lanes);
 }
 
 void BlockCheck::group_met(unsigned first, unsigned count) {
@@ -106,6 +119,7 @@ void BlockCheck::group_met(unsigned first, unsigned count) {
         met_in_block_[thread] = met_[thread] = state_.now;
         acquired_[thread] = latest;
     }
+    if (fences_) share_fences(first, end, ~0u);
 }
 
 void BlockCheck::waited(unsigned thread, bool device) {
@@ -117,6 +131,7 @@ void BlockCheck::waited(unsigned thread, bool device) {
     // Threads of the block for which this one waited have told it what they knew.
     acquired_[thread] = std::max(known, all_acquired_);
     all_acquired_ = std::max(all_acquired_, acquired_[thread]);
+    if (fences_) fenced_[thread] = *std::max_element(fenced_.begin(), fenced_.end());
 }
 
 void BlockCheck::grid_met() {
@@ -195,12 +210,12 @@ void BlockCheck::check_memory(const Access& access) {
     }
     Region& region = *place.region;
     if (&region == &static_ && is_guard(address - region.begin)) return;
-    if (address + bytes > region.end) return beyond(access, region);
+    if (bytes > region.end - address) return beyond(access, region);
     if (!region.shadow) return;
     if (place.space == Space::global && !launch_->in_reach(region)) return outside(access);
-    const cuscope_simt::Cell* const cells = region.shadow->cells();
+    const cuscope_simt::CellBase cells = region.shadow->cells();
     if (!region.shadow->fit(address, bytes)) return;
-    if (cells != nullptr && cells != region.shadow->cells()) {
+    if (cells != 0 && cells != region.shadow->cells()) {
         ++launch_->cells_moved;
         forget_slots();
     }
@@ -231,7 +246,7 @@ void BlockCheck::settle(const Access& access, Region& region, Space space) {
     const std::size_t first = access.address >> shadow.shift();
     const std::size_t last = (access.address + access.bytes - 1) >> shadow.shift();
     for (std::size_t number = first; number <= last; ++number)
-        settle_cell(access, region, space, shadow.cells()[cell_place(number)]);
+        settle_cell(access, region, space, *cuscope_simt::cell_at(shadow.cells(), number));
 }
 
 // Are both accesses atomic operations, or may they count as such? Volatile accesses do in global memory, and
@@ -245,7 +260,8 @@ bool BlockCheck::exempt(const Access& access, Stamp stamp, Space space) const {
 
 void BlockCheck::settle_cell(const Access& access, const Region& region, Space space, Cell& cell) {
     const Stamp past = space == Space::shared ? state_.block : *launch_->past();
-    const Stamp written = space == Space::shared ? state_.block : *region.shadow->written();
+    const Stamp written =
+        space == Space::shared ? state_.block : __atomic_load_n(region.shadow->written(), __ATOMIC_RELAXED);
     const Stamp write = cell.write, read = cell.read;
     if (access.reads && write < written) {
         unwritten(access, region, space);
@@ -362,6 +378,9 @@ std::string in_line(const std::string& line) { return line.empty() ? "" : " in "
 const char* verb(bool reads, bool writes, bool atomic) {
     return atomic && reads && writes ? "changes" : writes ? "writes" : "reads";
 }
+
+// Findings of barriers and shuffles are told apart by their lines: these have no addresses of instructions.
+std::uintptr_t key_of(const std::string& lines) { return std::hash<std::string>{}(lines); }
 
 constexpr const char* out_of_bounds = "out of bounds";
 constexpr const char* never_written = "never written";
@@ -521,7 +540,7 @@ void BlockCheck::settle_waiting_race() {
 void BlockCheck::absent_lane(unsigned thread, unsigned source, const std::string& operation,
                              const std::string& line) {
     bool is_new = false;
-    Finding* const found = launch_->finding("absent lane", line.c_str(), nullptr, 0, &is_new);
+    Finding* const found = launch_->finding("absent lane", nullptr, nullptr, key_of(line), &is_new);
     if (!is_new) return;
     found->severity = Severity::warning;
     found->first = launch_->thread_of(block_, thread, line);
@@ -536,7 +555,8 @@ void BlockCheck::absent_lane(unsigned thread, unsigned source, const std::string
 void BlockCheck::different_barriers(unsigned thread, const std::string& line, unsigned other,
                                     const std::string& other_line, bool of_one_warp) {
     bool is_new = false;
-    Finding* const found = launch_->finding("barrier", nullptr, nullptr, of_one_warp ? 1 : 0, &is_new);
+    Finding* const found = launch_->finding("barrier", nullptr, nullptr,
+                                            key_of(line + (of_one_warp ? "|" : "||") + other_line), &is_new);
     if (!is_new) return;
     found->severity = of_one_warp ? Severity::error : Severity::note;
     found->first = launch_->thread_of(block_, thread, line);

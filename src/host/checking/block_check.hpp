@@ -86,6 +86,7 @@ class BlockCheck {
     void settle_waiting_race();
     void note_flags(const Access& access);
     void fill_slot(const Access& access, const Region& region, Space space);
+    void share_fences(unsigned first, unsigned end, unsigned lanes);
     void advance();
     void use_slots(bool use);
     void forget_slots();

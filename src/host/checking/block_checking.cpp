@@ -35,7 +35,8 @@ void Block::attach_check() {
 }
 
 // Is the address in memory that the checks do not know: the stacks of the block's threads, the tables of
-// exchanged values, the device's heap, shared memory of other blocks of a cluster, or the image itself?
+// exchanged values, the arguments, the device's heap, shared memory of other blocks of a cluster, or the
+// image itself?
 bool Block::is_engines(std::uintptr_t address) {
     const auto within = [address](const void* begin, std::size_t bytes) {
         const auto first = reinterpret_cast<std::uintptr_t>(begin);
@@ -47,8 +48,10 @@ bool Block::is_engines(std::uintptr_t address) {
     const cuscope::simt::ImageFacts& facts = grid->facts();
     const auto* const place = reinterpret_cast<const char*>(address);
     const auto& heap = grid->launch().heap;
+    const auto& arguments = grid->launch().arguments;
     return within(warps_.data(), warps_.size() * sizeof(Warp)) ||
            within(table_.data(), table_.size() * sizeof(table_[0])) ||
+           within(arguments.data(), arguments.size()) ||
            within(facts.image_begin, static_cast<std::size_t>(facts.image_end - facts.image_begin)) ||
            (heap && heap->holds(place)) || (cluster != nullptr && shared_rank(place) >= 0);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -20,9 +21,17 @@ std::uint64_t last_moment = 1;
 unsigned era = 0;
 constexpr std::uint64_t most_moments = std::uint64_t{1} << 28;
 
-std::timed_mutex& turn() {
-    static auto* const mutex = new std::timed_mutex;
-    return *mutex;
+// Not a std::timed_mutex: ThreadSanitizer does not know the function that waits for it for some time.
+struct Turns {
+    std::mutex mutex;
+    std::condition_variable ended;
+    bool taken = false;
+};
+
+// Never destroyed: a kernel may still run while the process exits.
+Turns& turns() {
+    static auto* const instance = new Turns;
+    return *instance;
 }
 
 constexpr std::size_t most_findings = 200;
@@ -34,6 +43,21 @@ std::string bytes_text(std::size_t bytes) {
 }
 
 }  // namespace
+
+bool Turn::begin() {
+    Turns& all = turns();
+    std::unique_lock lock(all.mutex);
+    if (!all.ended.wait_for(lock, std::chrono::seconds(2), [&] { return !all.taken; })) return false;
+    return all.taken = has_it_ = true;
+}
+
+void Turn::end() {
+    if (!has_it_) return;
+    Turns& all = turns();
+    const std::scoped_lock lock(all.mutex);
+    all.taken = has_it_ = false;
+    all.ended.notify_one();
+}
 
 void LaunchCheck::add(Region region) {
     if (region.begin < region.end) regions_.push_back(std::move(region));
@@ -75,9 +99,7 @@ void LaunchCheck::point_parameters(const cuscope_simt::KernelEntry& kernel,
 }
 
 bool LaunchCheck::begin(const Launch& launch) {
-    std::unique_lock lock(turn(), std::chrono::seconds(2));
-    if (!lock) return false;
-    turn_ = std::move(lock);
+    if (!turn_.begin()) return false;
     if (last_moment > most_moments) {
         last_moment = 1;
         ++era;
@@ -96,6 +118,12 @@ bool LaunchCheck::begin(const Launch& launch) {
     first_ = past_ = Stamp{last_moment + 1} << stamp_time_at;
     count_checked_launch();
     return true;
+}
+
+void LaunchCheck::count_as_written() {
+    for (const Region& region : regions_)
+        if (region.shadow && (!region.parameters.empty() || !region.name.empty()))
+            region.shadow->mark_all_written();
 }
 
 void LaunchCheck::end(const Outcome& outcome) {
@@ -124,7 +152,7 @@ void LaunchCheck::end(const Outcome& outcome) {
     findings_.clear();
     tell_accesses(launch_->token);
     owners_ = {};
-    turn_ = {};
+    turn_.end();
 }
 
 void LaunchCheck::tell_accesses(std::uint64_t token) const {

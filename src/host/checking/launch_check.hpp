@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -34,6 +33,18 @@ struct Region {
     bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
 };
 
+// Checked launches run one at a time: the moments are common to all of them.
+class Turn {
+  public:
+    ~Turn() { end(); }
+    // False: another launch has the turn, and does not end it for a while.
+    bool begin();
+    void end();
+
+  private:
+    bool has_it_ = false;
+};
+
 class LaunchCheck {
   public:
     // All memory of the device and the host that kernels may know. To be called while the launch is made.
@@ -48,6 +59,8 @@ class LaunchCheck {
 
     // For the launch's run. False: another checked launch is running and does not end.
     bool begin(const Launch& launch);
+    // The launch runs without checks: the memory of its arguments counts as written.
+    void count_as_written();
     void end(const Outcome& outcome);
 
     // The next moment, at which the block begins or goes on.
@@ -111,7 +124,7 @@ class LaunchCheck {
     std::vector<std::uint32_t> owners_;  // the block of each moment from first_ on
     std::vector<Known> known_;
     std::deque<Finding> findings_;  // do not move
-    std::unique_lock<std::timed_mutex> turn_;
+    Turn turn_;
 };
 
 }  // namespace cuscope::simt

@@ -9,6 +9,7 @@ namespace cuscope::simt {
 namespace {
 
 using cuscope_simt::Cell;
+using cuscope_simt::cell_at;
 using cuscope_simt::cell_group;
 using cuscope_simt::cell_place;
 
@@ -43,12 +44,15 @@ void Shadow::adopt(const Cells& cells, unsigned shift) {
     release(cells_);
     cells_ = cells;
     shift_ = shift;
-    // An address before the array's own, as with every array whose first index is not 0.
-    biased_ =
-        reinterpret_cast<Cell*>(reinterpret_cast<std::uintptr_t>(cells.first) - cells.number * sizeof(Cell));
+    base_ = reinterpret_cast<std::uintptr_t>(cells.first) - cells.number * sizeof(Cell);
 }
 
 bool Shadow::fit(std::uintptr_t address, std::size_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    return fit_locked(address, bytes);
+}
+
+bool Shadow::fit_locked(std::uintptr_t address, std::size_t bytes) {
     const unsigned wanted = std::min(
         {largest_shift, static_cast<unsigned>(std::countr_zero(address | std::size_t{1} << largest_shift)),
          static_cast<unsigned>(std::countr_zero(bytes))});
@@ -70,18 +74,19 @@ bool Shadow::fit(std::uintptr_t address, std::size_t bytes) {
     return true;
 }
 
-void Shadow::mark_all_written() { written_ = 0; }
+void Shadow::mark_all_written() { __atomic_store_n(&written_, 0, __ATOMIC_RELAXED); }
 
 void Shadow::mark_written(const void* begin, std::size_t bytes) {
-    if (written_ == 0 || bytes == 0) return;
+    if (__atomic_load_n(&written_, __ATOMIC_RELAXED) == 0 || bytes == 0) return;
     const std::uintptr_t from = std::max(reinterpret_cast<std::uintptr_t>(begin), begin_);
     const std::uintptr_t to = std::min(reinterpret_cast<std::uintptr_t>(begin) + bytes, end_);
     if (from == begin_ && to == end_) {
         mark_all_written();
     } else if (from < to) {
+        const std::scoped_lock lock(mutex_);
         // A kernel may be running that knows where the cells are, so they stay.
         const bool fits = cells_.first != nullptr ? (from | to) % (std::uintptr_t{1} << shift_) == 0
-                                                  : fit(from | to, granule_of_copies);
+                                                  : fit_locked(from | to, granule_of_copies);
         if (!fits) return mark_all_written();
         mark(from, to);
     }
@@ -89,7 +94,7 @@ void Shadow::mark_written(const void* begin, std::size_t bytes) {
 
 void Shadow::mark(std::uintptr_t begin, std::uintptr_t end) {
     for (std::size_t number = begin >> shift_; number < end >> shift_; ++number) {
-        Cell& cell = biased_[cell_place(number)];
+        Cell& cell = *cell_at(base_, number);
         if (cell.write == 0) cell.write = 1;
     }
 }

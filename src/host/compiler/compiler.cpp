@@ -356,7 +356,10 @@ Status Compilation::build_hooks(std::string* object) {
     *object = directory_->path() + "/hooks.o";
     std::vector<std::string> arguments{compiler_.path, "-std=c++17", "-DCUSCOPE_COUNTED", "-I" + headers_};
     for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
-    if (request_.checked) arguments.push_back("-DCUSCOPE_CHECKED");
+    // The hooks take the place of memcpy and memmove, and call mempcpy and bcopy of the C library. Clang
+    // would turn these calls back into calls of memcpy and memmove, which would then call themselves for
+    // ever.
+    if (request_.checked) arguments.insert(arguments.end(), {"-DCUSCOPE_CHECKED", "-fno-builtin"});
     const char* const hooks_source =
         request_.checked ? "/cuscope_simt/checking/hooks.cpp" : "/cuscope_simt/counting/hooks.cpp";
     arguments.insert(arguments.end(), {"-c", headers_ + hooks_source, "-o"});

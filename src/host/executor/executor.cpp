@@ -224,6 +224,7 @@ static Outcome run_checked(const Launch& launch, RunControl& control) {
         plain.image = launch.plain;
         plain.kernel = launch.plain->kernel(launch.kernel->lowered);
         plain.check = nullptr;
+        launch.check->count_as_written();
         count_unchecked_launch(launch.kernel->name, "another kernel that is checked was waiting meanwhile");
         order::launch_ran(launch.token, {}, false, false);
         return Grid(plain, control).run();

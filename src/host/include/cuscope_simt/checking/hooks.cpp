@@ -51,7 +51,7 @@ CUSCOPE_INLINE bool is_ordered(Stamp stamp, const CheckState& state, Stamp past)
 
 CUSCOPE_INLINE bool settle_read(Cell& cell, const CheckSlot& slot, const CheckState& state, Stamp code) {
     const Stamp write = cell.write, read = cell.read, past = *slot.past;
-    if (__builtin_expect(write < *slot.written, 0)) return false;
+    if (__builtin_expect(write < __atomic_load_n(slot.written, __ATOMIC_RELAXED), 0)) return false;
     if (!is_ordered(write, state, past)) return false;
     if (read < past || (read >= state.block && (read < state.interval || same_thread(read, state.mine)))) {
         if (read < state.since || read < past) cell.read = state.mine | code;
@@ -90,9 +90,9 @@ CUSCOPE_INLINE bool settle(const void* address, const void* instruction) {
     if (__builtin_expect(slot.instruction != instruction || at - slot.begin > slot.most, 0)) return false;
     const Stamp code = static_cast<Stamp>(static_cast<const char*>(instruction) - state->code);
     unsigned long number = at >> slot.shift;
-    __builtin_prefetch(&slot.cells[cuscope_simt::cell_place(number + 64)], 1);
+    __builtin_prefetch(cuscope_simt::cell_at(slot.cells, number + 64), 1);
     for (unsigned left = slot.count;;) {
-        Cell& cell = slot.cells[cuscope_simt::cell_place(number)];
+        Cell& cell = *cuscope_simt::cell_at(slot.cells, number);
         if (__builtin_expect(
                 !(is_write ? settle_write(cell, slot, *state, code) : settle_read(cell, slot, *state, code)),
                 0))
@@ -110,7 +110,8 @@ void check_copy(const void* to, const void* from, unsigned long bytes, const voi
 
 }  // namespace
 
-// Under their own names, compilers may turn these into calls of the functions below.
+// The C library's copies under names that this file does not define. It is compiled with -fno-builtin, or
+// else compilers may turn calls of these into calls of the functions below.
 extern "C" void* library_memcpy(void* to, const void* from, unsigned long bytes) asm("mempcpy");
 extern "C" void library_bcopy(const void* from, void* to, unsigned long bytes) asm("bcopy");
 

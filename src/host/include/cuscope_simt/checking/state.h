@@ -47,13 +47,21 @@ __attribute__((always_inline)) inline unsigned long cell_place(unsigned long num
     return (number & ~(cell_group - 1)) | ((number + number / cell_group * 20) & (cell_group - 1));
 }
 
+// Cells are numbered by the addresses of their memory, so an array of them begins with a large number.
+// `cells` is the address at which its number 0 would be. That is no address in the array, hence an integer: a
+// pointer may not leave its array, and integers may wrap around.
+using CellBase = unsigned long;
+__attribute__((always_inline)) inline Cell* cell_at(CellBase cells, unsigned long number) {
+    return reinterpret_cast<Cell*>(cells + cell_place(number) * sizeof(Cell));
+}
+
 // An instruction, and the memory that it accessed last. While it stays there, and nothing is unusual, the
 // engine is not called.
 struct CheckSlot {
     const void* instruction;  // null: the slot is unused
     unsigned long begin;      // the first address of the allocation
     unsigned long most;       // the largest offset at which the access still fits
-    Cell* cells;              // of address 0, so to say: the cell of an address is cells[cell_place(it)]
+    CellBase cells;           // the cell of an address is cell_at(cells, address >> shift)
     unsigned shift, count;    // the granule is 1 << shift bytes; the access touches `count` cells
     const Stamp* written;     // a write before *written: never written
     const Stamp* past;        // a stamp before *past: of an earlier launch, or of another block's memory
