@@ -53,7 +53,7 @@ class Shadow {
     void mark(std::uintptr_t begin, std::uintptr_t end);
 
     const std::uintptr_t begin_, end_;
-    std::mutex mutex_;  // for making and moving the cells, and for marking them
+    mutable std::mutex mutex_;  // for making and moving the cells, and for marking them
     cuscope_simt::Stamp written_;
     Cells cells_;
     cuscope_simt::CellBase base_ = 0;
@@ -63,6 +63,7 @@ class Shadow {
 
 template <class Tell>
 bool Shadow::for_each_access(cuscope_simt::Stamp since, Tell tell) const {
+    const std::scoped_lock lock(mutex_);
     bool polls = false;
     if (cells_.first == nullptr) return polls;
     enum Kind : unsigned char { none, plain, atomic };
@@ -77,7 +78,7 @@ bool Shadow::for_each_access(cuscope_simt::Stamp since, Tell tell) const {
     };
     const std::size_t end = ((end_ - 1) >> shift_) + 1;
     for (std::size_t number = begin_ >> shift_; number < end; ++number) {
-        const cuscope_simt::Cell& cell = biased_[cuscope_simt::cell_place(number)];
+        const cuscope_simt::Cell& cell = *cuscope_simt::cell_at(base_, number);
         const auto kind_of = [&](cuscope_simt::Stamp stamp) {
             return stamp < since ? none : (stamp & cuscope_simt::stamp_atomic) != 0 ? atomic : plain;
         };
