@@ -6,18 +6,18 @@
 namespace cuscope::order {
 namespace {
 
-const char* verb_of(const Access& access) {
+std::string does(const Access& access, const std::string& what) {
     switch (access.role) {
         case Role::read:
-            return "reads";
+            return "reads " + what;
         case Role::write:
-            return "writes";
+            return "writes " + what;
         case Role::atomic:
-            return "changes by atomic operations";
+            return "changes " + what + " by atomic operations";
         case Role::alloc:
-            return "allocates";
+            return "allocates " + what;
         default:
-            return "frees";
+            return "frees " + what;
     }
 }
 
@@ -117,11 +117,11 @@ Finding order_finding(const Access& earlier, const Access& later, std::uintptr_t
             finding.memory =
                 labelled.label->dtype + ", shape " + labelled.label->shape + ", " + finding.memory;
     }
-    finding.text = describe_call(earlier, "{0}") + ", which " + verb_of(earlier) + " " + bytes + ". " +
-                   describe_call(later, "{1}") + ", which " + verb_of(later) +
-                   (ordered                      ? " it later."
-                    : earlier.role == later.role ? " it, too."
-                                                 : " it.");
+    finding.text = describe_call(earlier, "{0}") + ", which " + does(earlier, bytes) + ". " +
+                   describe_call(later, "{1}") + ", which " + does(later, "it") +
+                   (ordered                      ? " later."
+                    : earlier.role == later.role ? ", too."
+                                                 : ".");
     if (finding.kind == "freed memory")
         finding.text += " The memory may belong to another array by then.";
     else
