@@ -58,7 +58,10 @@ def test_a_finding_names_both_calls_and_the_missing_line(tmp_path, device):
     [
         ("s = [cs.Stream(non_blocking=True) for _ in range(3)]\na, b = s[1], s[2]", ("s[1]", "s[2]")),
         ("a, b = (cs.Stream(non_blocking=True) for _ in range(2))", ("a", "b")),
-        ("a = cs.Stream(\n    non_blocking=True,\n)\nb: cs.Stream = cs.Stream(non_blocking=True)", ("a", "b")),
+        (
+            "a = cs.Stream(\n    non_blocking=True,\n)\nb: cs.Stream = cs.Stream(non_blocking=True)",
+            ("a", "b"),
+        ),
         (
             "with cs.Stream(non_blocking=True) as a, cs.Stream(non_blocking=True) as b:\n    pass",
             ("a", "b"),
