@@ -88,7 +88,7 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
                 know_memory(array->pointer(), array->bytes());
         }
     }
-    const auto note = note_for_checks(pointers, memories);
+    const auto note = checking() ? note_for_checks(pointers, memories) : nullptr;
     const DeviceScope scope(*device_);
     const Enqueue enqueue(*stream);
     const bool captures = captures_underway() > 0;
