@@ -1,6 +1,6 @@
 """Programs whose mistake is about memory that is gone, about graphs, or about several devices."""
 
-from planted import Program
+from checking_streams.planted import Program
 
 RACE, FREED, GRAPH = "race between streams", "freed while in use", "race in a graph"
 

@@ -1,6 +1,6 @@
 """Programs whose mistake is in the order of two streams, or of a stream and the host."""
 
-from planted import Program
+from checking_streams.planted import Program
 
 RACE, EARLY, LATE = "race between streams", "read too early", "written too early"
 

@@ -144,3 +144,80 @@ def test_page_locked_arrays_behave_as_others(device):
         assert (x.to_host() == 6).all()
         assert np.einsum("ij->", h) == 24 * 6
     assert report.findings == [], str(report)
+
+
+@pytest.mark.host_only("only a simulated device knows which bytes a kernel accesses")
+def test_chunks_of_one_array_in_several_streams(device):
+    """The kernel gets the whole array and an offset, as in CUDA's samples."""
+    module = cs.Module(
+        "__global__ void twice(float* x, int at, int n) {"
+        " int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[at + i] *= 2; }"
+    )
+    n, chunks = 1 << 12, 4
+    with cs.check() as report:
+        h, d = cs.pinned_empty(n), cs.empty(n)
+        h.fill(1)
+        streams = [cs.Stream() for _ in range(chunks)]
+        size = n // chunks
+        for _ in range(2):
+            for chunk, stream in enumerate(streams):
+                part = slice(chunk * size, (chunk + 1) * size)
+                d[part].copy_from(h[part], stream=stream)
+                module.twice[size // 256, 256, stream](d, chunk * size, size)
+                d[part].copy_to(h[part], stream=stream)
+            device.synchronize()
+        assert (h == 4).all()
+    assert report.findings == [], str(report)
+
+
+def test_two_buffers_with_events_in_both_directions(device):
+    with cs.check() as report:
+        copies, work = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
+        h = cs.pinned_empty(64)
+        h.fill(1)
+        buffers = [cs.empty(64), cs.empty(64)]
+        full, free = [cs.Event(), cs.Event()], [cs.Event(), cs.Event()]
+        device.synchronize()
+        for step in range(6):
+            i = step % 2
+            copies.wait(free[i])
+            buffers[i].copy_from(h, stream=copies)
+            copies.record(full[i])
+            work.wait(full[i])
+            buffers[i].fill(2, stream=work)
+            work.record(free[i])
+        device.synchronize()
+    assert report.findings == [], str(report)
+
+
+def test_operations_read_one_array_in_two_streams(device):
+    with cs.check() as report:
+        a, b = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
+        x = cs.to_device(np.ones((16, 16), np.float32))
+        device.synchronize()
+        cs.sum(x, stream=a)
+        cs.sum(x, axis=0, stream=b)
+        cs.argmax(x, stream=a)
+        cs.matmul(x, x, stream=a)
+        cs.matmul(x, x, stream=b)
+    assert about_order(report) == [], str(report)
+
+
+def test_branches_of_a_captured_graph_that_use_two_arrays(device):
+    with cs.check() as report:
+        a, b = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
+        x, h = cs.empty(64), cs.pinned_empty(64)
+        h.fill(1)
+        device.synchronize()
+        with a.capture() as graph:
+            b.wait(a)
+            x[:32].copy_from(h[:32], stream=a)
+            x[32:].copy_from(h[32:], stream=b)
+            a.wait(b)
+            x.copy_to(h, stream=a)
+        exe = graph.instantiate()
+        for _ in range(3):
+            exe.launch(a)
+        a.synchronize()
+        assert h.sum() == 64
+    assert report.findings == [], str(report)

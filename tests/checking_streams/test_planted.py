@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
 import cuscope as cs
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import programs_of_memory
-import programs_of_streams
-from planted import KERNELS, Program, run
+from checking_streams import programs_of_memory, programs_of_streams
+from checking_streams.planted import KERNELS, Program, run
 
 PROGRAMS = [*programs_of_streams.PROGRAMS, *programs_of_memory.PROGRAMS]
 NAMES = [program.name for program in PROGRAMS]

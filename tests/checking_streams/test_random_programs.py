@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 import cuscope as cs
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from planted import KERNELS, N
-from random_programs import Oracle, programs, text_of
+from checking_streams.planted import KERNELS, N
+from checking_streams.random_programs import Oracle, programs, text_of
 
 SETTINGS = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 

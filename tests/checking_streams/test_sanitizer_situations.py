@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
 import cuscope as cs
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from planted import KERNELS, N
+from checking_streams.planted import KERNELS, N
 
 
 class Bench:
