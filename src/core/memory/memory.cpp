@@ -23,6 +23,7 @@ bool is_idle(const Stream& stream) {
     Device& device = stream.device();
     const DeviceScope scope(device);
     const RelaxedCapture relaxed(device);
+    const NoWait tidying;  // for checks: the program has not asked
     const Status status = device.runtime().stream_query(stream.handle());
     if (status != Status::success && status != Status::not_ready) device.runtime().get_last_error();
     return status == Status::success;
