@@ -291,6 +291,7 @@ void DeviceMemory::wait() {
     if (allocation_.kind != Kind::foreign || allocation_.allocated == nullptr) return;
     Device& from = first_stream().device();
     const DeviceScope scope(from);
+    const RelaxedCapture relaxed(from);
     from.check_wait(from.runtime().event_synchronize(allocation_.allocated->handle()),
                     "cudaEventSynchronize");
 }

@@ -146,6 +146,7 @@ void PinnedMemory::unregister() {
             for (const StreamPtr& stream : uses_.list()) {
                 Device& on = stream->device();
                 const DeviceScope scope(on);
+                const RelaxedCapture relaxed(on);
                 on.check_wait(on.runtime().stream_synchronize(stream->handle()), "cudaStreamSynchronize");
             }
             const DeviceScope scope(*device_);
