@@ -269,7 +269,7 @@ PROGRAMS = [
         s.host_function(produce)  #1
         + t.wait(s)
         x.copy_from(h, stream=t)  #2
-    """),
+    """, host_only=True),
     # ---- events
     Program("event that is recorded nowhere", "event never recorded", """
         event = cs.Event()

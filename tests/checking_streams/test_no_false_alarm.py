@@ -34,11 +34,16 @@ def about_order(report: cs.CheckReport) -> list[cs.Finding]:
     return [finding for finding in report.findings if finding.calls]
 
 
+def alarms(report: cs.CheckReport, device: cs.Device) -> list[cs.Finding]:
+    # On a GPU, a kernel counts as using the whole of an array. Such findings are warnings, which say so.
+    return [f for f in about_order(report) if device.simulated or f.severity == "error"]
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_programs_of_the_documents(program, device):
     with cs.check() as report:
         exec(compile(program, "program.py", "exec"), {"__name__": "program"})
-    assert about_order(report) == [], str(report)
+    assert alarms(report, device) == [], str(report)
 
 
 def run_notebook(path: Path, monkeypatch: pytest.MonkeyPatch) -> cs.CheckReport:
@@ -56,8 +61,10 @@ def run_notebook(path: Path, monkeypatch: pytest.MonkeyPatch) -> cs.CheckReport:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks(path, device, monkeypatch):
+    if not device.simulated and path.stem == "07_streams":
+        pytest.skip("its times are those of the simulated device")
     report = run_notebook(path, monkeypatch)
-    assert about_order(report) == [], str(report)
+    assert alarms(report, device) == [], str(report)
 
 
 def test_the_notebook_that_shows_a_read_without_a_wait(device, monkeypatch):

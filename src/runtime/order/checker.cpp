@@ -85,6 +85,10 @@ void Checker::stream_destroyed(const StreamKey& key) {
     const std::scoped_lock lock(mutex_);
     const auto found = streams_.find(key);
     if (found == streams_.end()) return;
+    // A stream that is gone before the line makes the next one is the package's own, or the program dropped
+    // it.
+    const auto made = made_on_line_.find(found->second.facts.made_at);
+    if (made != made_on_line_.end() && found->second.found.nth + 1 == made->second) --made->second;
     if (unused_.size() < most_unused) unused_.emplace_back(found->second.timeline, found->second.tick);
     streams_.erase(found);
 }
