@@ -208,15 +208,22 @@ void WorkTimer::give_back(const Timed& timed) {
 }
 
 void WorkTimer::add(const Timed& timed, ActivityRecorder& recorder) {
+    bool late = false;
     {
         const std::lock_guard lock(mutex_);
         DeviceState& device = devices_[timed.stream.ordinal];
-        if (timed.trace != trace_ || timed.resets != device.resets) return device.take_back(timed);
-        device.pending.push_back(timed);
-        if (device.pending.size() < device.read_at &&
-            runtime_.trace_clock_ns() - device.anchor.host_ns < second)
-            return;
+        late = timed.trace != trace_ || timed.resets != device.resets;
+        if (late) {
+            device.take_back(timed);
+        } else {
+            device.pending.push_back(timed);
+            if (device.pending.size() < device.read_at &&
+                runtime_.trace_clock_ns() - device.anchor.host_ns < second)
+                return;
+        }
     }
+    // The call began in a trace that has ended, or while one ended and the next began.
+    if (late) return recorder.drop(1);
     // If another thread reads, it reads enough.
     if (const std::unique_lock turn(reading_, std::try_to_lock); turn) read(timed.stream.ordinal, recorder);
 }

@@ -175,7 +175,7 @@ PROGRAMS = [
         exe.launch(s)
         + t.wait(s)
         x.copy_from(h, stream=t)  #2
-    """),
+    """, host_only=True),
     # ---- several devices
     Program("copy to another device", RACE, """
         other = cs.add_host_device("h200") if device.simulated else cs.devices()[1]
