@@ -62,6 +62,21 @@ class NoWait {
     bool outer_;
 };
 
+// While an Uncharged exists on a thread, its contract calls are not the program's: a simulated device charges
+// no time for them.
+class Uncharged {
+  public:
+    Uncharged() noexcept : outer_(active_) { active_ = true; }
+    Uncharged(const Uncharged&) = delete;
+    Uncharged& operator=(const Uncharged&) = delete;
+    ~Uncharged() { active_ = outer_; }
+    static bool active() noexcept { return active_; }
+
+  private:
+    static inline thread_local bool active_ = false;
+    bool outer_;
+};
+
 // note_progress() tells waiting threads that something has advanced: work has begun or ended, or a compiler
 // runs. If a thread keeps asking interrupted() within one call of the program and nothing advances for
 // `seconds`, `report` is called, once for that call; 0: never. It is called with no lock held, on any thread.

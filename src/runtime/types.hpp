@@ -167,6 +167,8 @@ struct CompileRequest {
     std::vector<std::string> name_expressions;                 // instances of templates: "scale<float>"
     bool use_cache = true;
     bool counted = false;  // for Runtime::launch_counted; simulated devices only
+    // For Runtime::library_time_by_counts: counted, and with short loops unrolled as on a GPU.
+    bool timed = false;
 };
 
 struct CompileResult {

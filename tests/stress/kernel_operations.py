@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 from table import operation, read_all
 from workers import KERNELS, LENGTH, Worker
@@ -42,6 +44,17 @@ def ask_kernels(w: Worker) -> None:
         "cluster_scheduling_policy",
     ):
         getattr(kernel, name)
+
+
+@operation("Kernel.explain_time", "KernelTime*", simulated_only=True)
+def explain_the_time_of_a_kernel(w: Worker) -> None:
+    try:
+        time = w.own.modules[0].add.explain_time(cs.zeros(LENGTH, np.int32), 1, grid=1, block=LENGTH)
+    except ValueError:
+        assert os.environ.get("CUSCOPE_KERNEL_TIME") == "bytes"
+        return
+    read_all(time)
+    assert time.counted_blocks == 1
 
 
 @operation("Kernel.count", "Counts*", "GlobalCounts*", simulated_only=True)

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 #include "core/graph/capture.hpp"
 #include "runtime/compile/signature.hpp"
+#include "runtime/process.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -223,6 +226,23 @@ Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle 
 CountingImage::CountingImage(DevicePtr device, CompileRequest request)
     : device_(std::move(device)), request_(std::move(request)) {
     request_.counted = true;
+}
+
+void CountingImage::time_kernels_once(LibraryHandle library) {
+    const char* const choice = std::getenv("CUSCOPE_KERNEL_TIME");
+    const std::string_view source = choice == nullptr ? "" : choice;
+    if (!source.empty() && source != "counts" && source != "bytes")
+        throw std::invalid_argument("CUSCOPE_KERNEL_TIME is '" + std::string(source) +
+                                    "': allowed are 'counts' (the default) and 'bytes'");
+    if (source != "bytes") {
+        const DeviceScope scope(*device_);
+        // The simulated host does not know of this work.
+        const Uncharged uncharged;
+        const Status status = device_->runtime().library_time_by_counts(library, request_);
+        if (status != Status::success) device_->runtime().get_last_error();
+        if (status == Status::not_ready) throw Interrupted();
+    }
+    timed_.store(true, std::memory_order_release);
 }
 
 KernelHandle CountingImage::kernel(const std::string& lowered) {

@@ -2,6 +2,7 @@
 // outlives the Module that it came from.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -27,8 +28,16 @@ class CountingImage {
     CountingImage(DevicePtr device, CompileRequest request);
     // Valid as long as this object lives, until the device is reset.
     KernelHandle kernel(const std::string& lowered);
+    // Makes the times of the library's kernels come from counts, unless CUSCOPE_KERNEL_TIME=bytes. Done once:
+    // before the first launch whose duration is not given.
+    void time_kernels(LibraryHandle library) {
+        if (!timed_.load(std::memory_order_acquire)) time_kernels_once(library);
+    }
 
   private:
+    void time_kernels_once(LibraryHandle library);
+
+    std::atomic<bool> timed_{false};
     DevicePtr device_;
     CompileRequest request_;
     std::mutex mutex_;
@@ -71,6 +80,13 @@ class Kernel {
                 std::span<Memory* const> memories, std::int64_t array_bytes) const;
     // Launches, waits, and returns the counts. Only on a simulated device, for a kernel with known source.
     LaunchCounts count(LaunchConfig config, const StreamPtr& stream, std::span<Argument> arguments) const;
+    // Launches, waits, and returns the parts of the simulated time of the launch; for the same kernels.
+    KernelTime explain_time(LaunchConfig config, const StreamPtr& stream,
+                            std::span<Argument> arguments) const;
+    // To be called before a launch or a kernel node with this configuration is made.
+    void prepare_time(const LaunchConfig& config) const {
+        if (counting_ && config.duration_ns < 0) counting_->time_kernels(library_->get());
+    }
 
     KernelHandle handle() const { return handle_; }
     // The object that keeps the handle valid.

@@ -27,7 +27,7 @@ Status find_host_compiler(const CompileLimit& limit, HostCompiler* compiler);
 std::vector<std::string> compiler_flags(const HostCompiler& compiler);
 // In addition, for an image that counts the actions of its threads: call a hook at each memory access and at
 // the start of each basic block, and do not merge or split accesses.
-std::vector<std::string> counting_flags(const HostCompiler& compiler);
+std::vector<std::string> counting_flags(const HostCompiler& compiler, bool timed);
 // Empty if the compiler can compile an image that counts, else the reason why it cannot.
 std::string counting_problem(const HostCompiler& compiler);
 // Record the source line of each instruction in the image (see SourceLines). The flags change nothing else.

@@ -200,7 +200,12 @@ Outcome initialize(const std::shared_ptr<Image>& image, const std::shared_ptr<He
 }
 
 Outcome run(const Launch& launch, RunControl& control) {
-    if (!launch.counting) return Grid(launch, control).run();
+    if (!launch.counting) {
+        if (!launch.sampling) return Grid(launch, control).run();
+        // Only constants: kernels with variables that they may change are not sampled.
+        const BorrowedVariables constants(*launch.image, launch.sampling->image());
+        return Grid(launch, control).run();
+    }
     const BorrowedVariables variables(*launch.plain, *launch.image);
     Outcome outcome = Grid(launch, control).run();
     variables.put_back();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/counting/counting.hpp"
+#include "host/counting/sampling.hpp"
 #include "host/executor/heap.hpp"
 #include "host/executor/image.hpp"
 #include "runtime/status.hpp"
@@ -43,6 +44,7 @@ struct Launch {
     std::shared_ptr<Counting> counting;     // for an image that counts; null: nothing is counted
     std::shared_ptr<GraphLauncher> graphs;  // null: the kernel is not a node of a graph
     std::shared_ptr<Image> plain;           // the image with the variables that an image that counts uses
+    std::shared_ptr<Sampling> sampling;     // null: no block is sampled
 };
 
 struct Outcome {

@@ -27,7 +27,7 @@ class Call {
         take(lock_);
         machine.waits.count_call();
         const Device& device = machine.devices.current();
-        if (!NoWait::again()) machine.timeline.spend(device.model->costs.*cost);
+        if (!NoWait::again() && !Uncharged::active()) machine.timeline.spend(device.model->costs.*cost);
         if (on == On::device) refused_ = device.check();
     }
 
