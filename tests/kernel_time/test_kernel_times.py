@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -239,3 +243,28 @@ def test_blocks_that_wait_for_each_other_are_counted_too(model):
     module.meet[64, 32](arrived, out)
 
     assert out.to_host().all()
+
+
+PROGRAM = r"""
+import numpy as np, cuscope as cs
+with cs.Device("host:0"):
+    x = cs.zeros(1 << 20, np.float32)
+    start = cs.Event().record()
+    mod = cs.Module("__global__ void f(float* x) { x[blockIdx.x * 256 + threadIdx.x] += 1; }")
+    mod.f[4096, 256](x)
+    stop = cs.Event().record()
+    stop.synchronize()
+    print(stop - start, cs.clock())
+"""
+
+
+@pytest.mark.own_process
+def test_times_do_not_depend_on_how_long_compiling_takes(tmp_path):
+    def run() -> str:
+        environment = {**os.environ, "CUSCOPE_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-c", PROGRAM]
+        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+
+    compiled, kept = run(), run()
+
+    assert compiled == kept
