@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,6 +15,9 @@ pytestmark = [
     pytest.mark.host_only("a real GPU measures times"),
     pytest.mark.usefixtures("times_from_counts"),
 ]
+
+# The model was made with the instructions of GCC.
+FARTHEST = 2 if "clang" in os.environ.get("CUSCOPE_CXX", "") else 1.5
 
 SOURCE = r"""
 #define T 16
@@ -117,7 +121,7 @@ def test_time_is_near_the_time_of_an_h200(module, launch):
         stream.synchronize()
 
     ratio = (stop - start) * 1e3 / launch.measured
-    assert 1 / 1.5 < ratio < 1.5
+    assert 1 / FARTHEST < ratio < FARTHEST
 
 
 def test_products_come_in_the_order_of_the_device(module):

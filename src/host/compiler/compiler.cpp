@@ -151,7 +151,7 @@ class Compilation {
 
 std::string Compilation::key() const {
     // Increase the number when the same request gives another result.
-    std::string key = "host image 3, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
+    std::string key = "host image 4, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
                       headers_digest(headers_) + "\n" + compiler_.path + "\n" + compiler_.version + "\n" +
                       std::to_string(target_.compute_capability_major) + "." +
                       std::to_string(target_.compute_capability_minor) + "\n";
@@ -414,6 +414,8 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
             if (answer.ok() && read_file(assembly, &text)) {
                 write_file(assembly, with_block_costs(text));
                 arguments = {compiler_.path, assembly, hooks, "-o", output};
+                // Clang's assembler would write line tables of a newer version.
+                if (compiler_.is_clang) arguments.emplace_back("-gdwarf-4");
             }
         } else {
             arguments.insert(arguments.end(), {input, "-x", "none", "-o", output});

@@ -155,9 +155,10 @@ std::vector<std::string> line_flags(const HostCompiler& compiler) {
 std::vector<std::string> counting_flags(const HostCompiler& compiler, bool timed) {
     std::vector<std::string> flags{"-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize"};
     if (compiler.is_clang) {
-        flags.insert(flags.end(), {"-fsanitize-coverage=bb,trace-pc,no-prune", "-fno-slp-vectorize",
-                                   "-fno-unroll-loops", "-mllvm", "-tsan-instrument-func-entry-exit=0",
-                                   "-mllvm", "-tsan-instrument-read-before-write=1"});
+        flags.insert(flags.end(), {"-fsanitize-coverage=bb,trace-pc,no-prune", "-fno-slp-vectorize", "-mllvm",
+                                   "-tsan-instrument-func-entry-exit=0", "-mllvm",
+                                   "-tsan-instrument-read-before-write=1"});
+        flags.push_back(timed ? "-O3" : "-fno-unroll-loops");
     } else {
         // Keeps a load of a vector of four floats as one access.
         flags.insert(flags.end(), {"-fsanitize-coverage=trace-pc", "-fno-tree-sra", "-Wno-tsan"});

@@ -235,9 +235,11 @@ class Reader {
     bool read(const Line& line) {
         if (line.word.empty()) return false;
         if (line.word.back() == ':') {
-            // A label ends a part of the code, but debug information has labels in the middle of it.
-            const bool inside =
-                starts(line.word, ".LV") || starts(line.word, ".LB") || starts(line.word, ".LF");
+            // A label ends a part of the code, but debug information has labels in the middle of it. GCC's
+            // are .LBB1, .LBE1, .LVL1 and .LFB1, Clang's .Ltmp1; .LBB1_2 is a label of Clang's code.
+            const bool inside = starts(line.word, ".LV") || starts(line.word, ".LF") ||
+                                starts(line.word, ".Ltmp") ||
+                                (starts(line.word, ".LB") && line.word.find('_') == std::string_view::npos);
             if (!inside && !starts(line.word, ".Lcuscope")) {
                 if (!labels_open_) start();
                 labels_.insert(line.word.substr(0, line.word.size() - 1));
