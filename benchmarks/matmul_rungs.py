@@ -75,6 +75,9 @@ def instance(rung: str, name: str) -> Instance | None:
         m, n, wm, wn, stages = map(int, parts[2:])
         threads = m // wm * (n // wn) * 32
         return Instance(rung, name, parts[0], parts[1], (m, n), (threads, 1), stages * 128 * (m + n))
+    if kernel == "wgmma":
+        n, stages = map(int, parts[2:])
+        return Instance(rung, name, parts[0], parts[1], (128, n), (256, 1), stages * 128 * (128 + n))
     side = {"04": 64}.get(rung[:2], 16 if rung[:2] < "04" else 128)
     block = {"04": (512, 1)}.get(rung[:2], (16, 16) if rung[:2] < "04" else (256, 1))
     return Instance(rung, name, parts[0], parts[0], (side, side), block, 0)
@@ -95,6 +98,12 @@ def decode(kind: str, elements: np.ndarray) -> np.ndarray:
     return elements.astype(np.float64)
 
 
+def compiled(path: Path, device: cs.Device) -> cs.Module:
+    # The instructions of wgmma are those of this architecture alone.
+    options = ["--gpu-architecture=sm_90a"] if path.stem == "10_wgmma" and not device.simulated else []
+    return cs.Module.from_file(path, options=options, device=device)
+
+
 class Rungs:
     """The compiled kernels, and their launches."""
 
@@ -103,13 +112,13 @@ class Rungs:
         self.instances: list[Instance] = []
         paths = [
             path
-            for path in sorted(FOLDER.glob("*.cu"))
+            for path in sorted(FOLDER.glob("[0-9]*.cu"))
             if not only or any(text in path.stem or text.split("<")[0] == path.stem[3:] for text in only)
         ]
         device = cs.current_device()
         begin = time.perf_counter()
         with ThreadPoolExecutor() as pool:  # compilers of several files at once
-            modules = list(pool.map(lambda path: cs.Module.from_file(path, device=device), paths))
+            modules = list(pool.map(lambda path: compiled(path, device), paths))
         print(f"{len(paths)} files compiled in {time.perf_counter() - begin:.1f} s", flush=True)
         for path, module in zip(paths, modules, strict=True):
             for name in module.kernels:

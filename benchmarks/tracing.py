@@ -3,7 +3,7 @@
 Batches of launches of a kernel that does nothing, outside of a trace and within one, in turns; the device is waited for
 after each batch. The result is the median time of a launch in each, and the median difference of neighbours. It also
 says how long the begin and the end of a trace take, and how many of the launches have a span.
-On a GPU, set CUSCOPE_TRACE_GPU=1: without it only calls are recorded.
+On a GPU, events measure the work, or CUPTI with CUSCOPE_TRACE_GPU=1.
 """
 
 from __future__ import annotations

@@ -52,11 +52,18 @@ foreach(kernel IN LISTS cuscope_kernels)
       VERBATIM)
     list(APPEND cuscope_compiled_kernels "${stem}.image")
   endif()
+  set(gencode "${cuscope_gencode}")
+  if(kernel STREQUAL "matmul/10_wgmma.cu")  # instructions of one architecture, which later ones lack
+    set(gencode "")
+    if("90" IN_LIST CUSCOPE_KERNEL_ARCHITECTURES)
+      set(gencode -gencode "arch=compute_90a,code=sm_90a")
+    endif()
+  endif()
   # What only the host can run has no build for GPUs.
-  if(cuscope_gencode AND kernel MATCHES "${cuscope_ahead_for_gpus}" AND NOT kernel MATCHES "^host/")
+  if(gencode AND kernel MATCHES "${cuscope_ahead_for_gpus}" AND NOT kernel MATCHES "^host/")
     add_custom_command(
       OUTPUT "${stem}.fatbin"
-      COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 -fatbin -compress-mode=size ${cuscope_gencode} -o "${stem}.fatbin" "${source}"
+      COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 -fatbin -compress-mode=size ${gencode} -o "${stem}.fatbin" "${source}"
       DEPENDS "${source}" ${cuscope_kernel_headers}
       COMMENT "Compiling ${kernel} for GPUs"
       VERBATIM)

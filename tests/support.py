@@ -64,7 +64,11 @@ def built_in(device: cs.Device, name: str) -> cs.Module:
     """The kernels of cuda_kernels/NAME.cu in the package: the compiled file if the package has one, else the source."""
     kernels = Path(cs.__file__).parent / "kernels"
     compiled = kernels / (name + (".image" if device.simulated else ".fatbin"))
-    return cs.Module.from_file(compiled if compiled.exists() else kernels / f"{name}.cu", device=device)
+    if compiled.exists():
+        return cs.Module.from_file(compiled, device=device)
+    # The instructions of wgmma are those of this architecture alone.
+    options = ["--gpu-architecture=sm_90a"] if name == "matmul/10_wgmma" and not device.simulated else []
+    return cs.Module.from_file(kernels / f"{name}.cu", options=options, device=device)
 
 
 @functools.cache

@@ -13,12 +13,22 @@ address)
     ASAN_OPTIONS+=:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0
     ASAN_OPTIONS+=:quarantine_size_mb=4:thread_local_quarantine_size_kb=64
     export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+    # pytest keeps what a test writes to stderr, and a report ends the process before pytest can print it. So reports
+    # go to files, which are printed in the end.
+    reports=$(mktemp -d)
+    ASAN_OPTIONS+=:log_path=$reports/report
+    UBSAN_OPTIONS+=:log_path=$reports/report
     # The runtime of the compiler that built the package: $CXX, else g++.
     cxx=${CXX:-g++}
     runtime=libasan.so
     [[ $cxx != *clang* ]] || runtime=libclang_rt.asan-$(uname -m).so
     # libstdc++ too, so that exceptions are intercepted.
-    export LD_PRELOAD="$("$cxx" -print-file-name=$runtime) $("$cxx" -print-file-name=libstdc++.so)"
+    set -- env LD_PRELOAD="$("$cxx" -print-file-name=$runtime) $("$cxx" -print-file-name=libstdc++.so)" "$@"
+    status=0
+    "$@" || status=$?
+    ((status == 0)) || cat /dev/null $(find "$reports" -type f) >&2
+    rm -r "$reports"
+    exit $status
     ;;
 thread)
     export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1

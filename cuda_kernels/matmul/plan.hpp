@@ -24,11 +24,13 @@ struct Instance {
     int block_x = 0, block_y = 1;
     int shared_bytes = 0;
     int least_capability = 75;                  // ten times the compute capability
+    int only_capability = 0;                    // 0: every one from the least on
     bool aligned_a = false, aligned_b = false;  // 16-byte aligned: pointer, row distance and batch distance
     bool padded_b = false;  // the last row of B must also be readable up to a multiple of 16 bytes
     bool tf32 = false;      // rounds its factors, so it is used only on request
     int resident = 1;       // blocks that a multiprocessor holds
     double efficiency = 0;  // rate of a full multiprocessor, relative to others of the type
+    bool few_rows = false;  // for C of at most tile_m rows: memory is its limit
 
     long long blocks(long long m, long long n) const {
         return (m + tile_m - 1) / tile_m * ((n + tile_n - 1) / tile_n);
@@ -195,6 +197,54 @@ inline void add_tensor_cores(std::vector<Instance>& to) {
         }
 }
 
+struct Wgmma {
+    int block_n, stages, resident;
+    double efficiency;
+};
+
+inline constexpr Wgmma wgmma[] = {{256, 4, 1, 2.0}, {128, 3, 2, 1.45}};
+
+inline void add_wgmma(std::vector<Instance>& to) {
+    for (const std::string_view in : {"float16", "bfloat16"})
+        for (const std::string_view out : {in, std::string_view("float32")})
+            for (const Wgmma& t : wgmma)
+                to.push_back({.rung = "10_wgmma",
+                              .kernel = "wgmma<" + std::string(element(in)->cpp) + ", " +
+                                        std::string(element(out)->cpp) + ", " + std::to_string(t.block_n) +
+                                        ", " + std::to_string(t.stages) + ">",
+                              .in = in,
+                              .out = out,
+                              .tile_m = 128,
+                              .tile_n = t.block_n,
+                              .block_x = 256,
+                              .shared_bytes = t.stages * 128 * (128 + t.block_n),
+                              .least_capability = 90,
+                              .only_capability = 90,
+                              .aligned_a = true,
+                              .aligned_b = true,
+                              .resident = t.resident,
+                              .efficiency = t.efficiency});
+}
+
+inline void add_few_rows(std::vector<Instance>& to) {
+    for (const std::string_view type : {"float32", "float64", "float16", "bfloat16"})
+        for (const int rows : {1, 8}) {
+            const ElementName& of = *element(type);
+            if (rows > 1 && of.size == 2) continue;  // tensor cores are faster
+            to.push_back({.rung = "few_rows",
+                          .kernel = "few_rows<" + std::string(of.cpp) + ", " + std::to_string(rows) + ">",
+                          .in = type,
+                          .out = type == "float64" ? "float64" : "float32",
+                          .tile_m = rows,
+                          .tile_n = 32 * 16 / of.size,
+                          .block_x = 256,
+                          .aligned_b = true,
+                          .padded_b = true,
+                          .resident = rows == 1 && of.size > 2 ? 3 : 2,
+                          .few_rows = true});
+        }
+}
+
 }  // namespace detail
 
 // All instances, in the order of their rungs.
@@ -204,6 +254,8 @@ inline const std::vector<Instance>& instances() {
         detail::add_simple(made);
         detail::add_warp_tiles(made);
         detail::add_tensor_cores(made);
+        detail::add_wgmma(made);
+        detail::add_few_rows(made);
         return made;
     }();
     return all;
@@ -220,7 +272,8 @@ struct Device {
 };
 
 inline bool runs_on(const Instance& i, const Device& device) {
-    return device.capability >= i.least_capability && device.shared_bytes >= i.shared_bytes;
+    return device.capability >= i.least_capability && device.shared_bytes >= i.shared_bytes &&
+           (i.only_capability == 0 || device.capability == i.only_capability);
 }
 
 // How busy the multiprocessors are while an instance computes a shape: 1 if all of them always have the same
@@ -240,10 +293,107 @@ inline double cost(const Instance& i, const Shape& shape, const Device& device) 
     return each * i.tile_m * i.tile_n / (i.efficiency * (0.5 + 0.5 * filled));
 }
 
+// The multiplications of a full multiprocessor of efficiency 1 in a second, on an H200; 0: not known. They
+// make seconds of cost(), which decides only whether a split of k gains more than its additions cost.
+inline double multiplications_per_second(std::string_view type) {
+    if (type == "float32") return 2.1e11;
+    if (type == "float64") return 1.2e11;
+    if (type == "float16" || type == "bfloat16") return 1.4e12;
+    return type == "int8" ? 2.2e12 : 0;
+}
+
+// The type of the parts of a product whose k is split.
+inline std::string_view sum_type(std::string_view type) {
+    if (type == "int8") return "int32";
+    return type == "float64" ? "float64" : "float32";
+}
+
+// A split of k: `count` parts of `depth`, and one of `rest` if that is not 0. The parts are matrices of a
+// batch.
+struct Split {
+    int count = 1;
+    long long depth = 0, rest = 0;
+
+    int parts() const { return count + (rest > 0 ? 1 : 0); }
+};
+
+// The split into about `parts` parts that leaves the smallest rest. Parts begin at multiples of `unit`, so
+// that rows stay aligned. The rest is a launch of its own.
+inline Split split_of(long long k, long long parts, long long unit) {
+    Split best;
+    for (long long count = parts; count >= 2 && count > parts - parts / 4 - 1; --count) {
+        const long long depth = k / count / unit * unit, rest = k - count * depth;
+        if (depth > 0 && (best.depth == 0 || rest < best.rest)) best = {static_cast<int>(count), depth, rest};
+    }
+    return best;
+}
+
+// Seconds of a product of `shape` in one launch.
+inline double seconds(const Instance& i, const Shape& shape, const Device& device) {
+    const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
+    const double k = static_cast<double>(shape.k), size = element(i.in)->size;
+    if (i.few_rows) {
+        // Two blocks on each multiprocessor keep the memory busy.
+        constexpr double bytes_per_second = 4.1e12;
+        const double busy = std::min(1.0, blocks / (2.0 * device.multiprocessors));
+        return k * static_cast<double>(shape.batch) * static_cast<double>(shape.n) * size / bytes_per_second /
+               busy;
+    }
+    // The slabs of a tile follow each other. On an H200, 128 bytes of k take so long, however few tiles there
+    // are.
+    const double bytes = (static_cast<double>(shape.m) + static_cast<double>(shape.n)) * k *
+                         static_cast<double>(shape.batch) * size;
+    const double slab = size > 2       ? 0.6e-6
+                        : bytes > 40e6 ? 0.47e-6
+                                       : 0.4e-6;  // longer if not from the second-level cache
+    constexpr double slab_bytes = 128;
+    return std::max(cost(i, shape, device) * k / multiplications_per_second(i.in),
+                    k * size / slab_bytes * slab);
+}
+
+// The same, and the additions if k is split.
+inline double seconds(const Instance& i, const Shape& shape, const Split& split, const Device& device) {
+    if (split.parts() == 1) return seconds(i, shape, device);
+    constexpr double launch = 7.5e-6, bytes_per_second = 2.5e12;  // the launch as called from Python
+    const double bytes = 2.0 * element(i.out)->size * split.parts() * static_cast<double>(shape.m) *
+                         static_cast<double>(shape.n);
+    double time =
+        seconds(i, {shape.m, shape.n, split.depth, split.count}, device) + launch + bytes / bytes_per_second;
+    if (split.rest > 0) time += launch + seconds(i, {shape.m, shape.n, split.rest, 1}, device);
+    return time;
+}
+
 struct Choice {
     const Instance* instance = nullptr;  // nullptr: no rung takes the types
     std::string reason;                  // one sentence
+    Split split{};                       // with more than one part, the instance writes sum_type()
 };
+
+// The best split of k among blocks; with one part if no split is clearly faster than `whole`.
+inline Choice choose_split(const Shape& shape, std::string_view type, const Device& device, bool in_packs,
+                           const Instance& whole) {
+    Choice best;
+    if (shape.batch != 1 || multiplications_per_second(type) == 0) return best;
+    const int size = element(type)->size;
+    const long long unit = 128 / size, most = shape.k / (8 * unit);  // a part has eight slabs or more
+    double time = 0.82 * seconds(whole, shape, device);
+    for (const Instance& i : instances()) {
+        if (i.few_rows ? shape.m > i.tile_m : i.efficiency == 0 || i.tf32) continue;
+        if (i.in != type || i.out != sum_type(type) || !runs_on(i, device)) continue;
+        if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
+        const long long blocks = i.blocks(shape.m, shape.n);
+        for (int resident = 1; resident <= i.resident; ++resident) {
+            const long long parts =
+                std::min(static_cast<long long>(device.multiprocessors) * resident / blocks, most);
+            if (parts < 2) continue;
+            const Split split = split_of(shape.k, parts, unit);
+            if (split.depth == 0 || seconds(i, shape, split, device) >= time) continue;
+            time = seconds(i, shape, split, device);
+            best = {&i, {}, split};
+        }
+    }
+    return best;
+}
 
 // The rung for `auto`. `in_packs`: the operands can be read 16 bytes at a time as they are; pass true if they
 // will be copied into aligned scratch memory anyway. `out` is the element type of C. It equals that of A,
@@ -279,9 +429,21 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
     }
     if (!best)
         return {simple, simple ? "No faster rung takes this element type and alignment on this device." : ""};
+    if (same(type->numpy, result)) {
+        // Unsigned integers use the kernels for signed ones.
+        Choice split = choose_split(shape, element(type->cpp)->numpy, device, in_packs, *best);
+        if (split.instance != nullptr) {
+            split.reason = "C has few tiles, of " + std::to_string(split.instance->tile_m) + " x " +
+                           std::to_string(split.instance->tile_n) + ", so " +
+                           std::to_string(split.split.parts()) +
+                           " blocks share the k of each; a second kernel adds their sums in a fixed order.";
+            return split;
+        }
+    }
     const std::string tile = std::to_string(best->tile_m) + " x " + std::to_string(best->tile_n);
-    const std::string how =
-        best->rung == "09_tensor_cores" ? "Tensor cores take these elements, and tiles of " : "Tiles of ";
+    const std::string how = best->rung == "09_tensor_cores" || best->rung == "10_wgmma"
+                                ? "Tensor cores take these elements, and tiles of "
+                                : "Tiles of ";
     if (std::min(shape.m, shape.n) <= 16)
         return {best, how + tile +
                           " have most loads under way; the matrix is narrow, so memory and not arithmetic is "

@@ -3,7 +3,7 @@
 // for r < rows and c < columns. Distances are in bytes, and may be negative or 0.
 //
 // Launch (plan.hpp: plan_strided): blocks of 256 threads, of which `lanes`, a power of two, take neighbouring
-// columns; `splits` blocks share the rows of a result; grid = results * splits; no dynamic shared memory.
+// columns; `splits` blocks share the elements of a result; grid = results * splits; no dynamic shared memory.
 // slots: for splits > 1, as in whole.cuh; otherwise not read.
 #pragma once
 
@@ -23,33 +23,40 @@ __global__ void __launch_bounds__(strided_threads, 4)
     const unsigned part = blockIdx.x % splits, first = blockIdx.x - part;
     const long long o = blockIdx.x / splits;
     const int lane = static_cast<int>(threadIdx.x) % lanes, member = static_cast<int>(threadIdx.x) / lanes;
-    const long long members = strided_threads / lanes, step = splits * members;
+    const long long members = strided_threads / lanes;
     const char* const data =
         static_cast<const char*>(in) + o / outer_columns * outer_row + o % outer_columns * outer_column;
 
-    typename P::Value value = policy.identity();
-    long long r = part * members + member, c = lane;
+    // A step takes `lanes` columns of `members` rows. Each block has an equal share of all steps, which may
+    // begin and end within a row: shares of whole rows would differ by a row, and the launch takes as long as
+    // its longest block.
+    const long long row_steps = (columns + lanes - 1) / lanes,
+                    steps = (rows + members - 1) / members * row_steps;
+    long long at = steps * part / splits;
+    const long long end = steps * (part + 1) / splits;
+    long long r = at / row_steps * members + member, c = at % row_steps * lanes + lane;
     const char* element = data + r * row + c * column;
-    const long long across = lanes * column, down = step * row - (columns - 1 - lane) / lanes * across;
-    if (c >= columns) r = rows;
-    while (r < rows) {
+    const long long across = lanes * column, down = members * row - (row_steps - 1) * across;
+
+    typename P::Value value = policy.identity();
+    while (at < end) {
         E loaded[strided_loads];
         long long index[strided_loads];
-        int count = 0;
+        bool there[strided_loads];
 #pragma unroll
-        for (int i = 0; i < strided_loads; ++i) {
+        for (int i = 0; i < strided_loads; ++i, ++at) {
             index[i] = r * columns + c;
-            // Behind the last row the first element again, so that no load depends on a condition.
-            loaded[i] = *reinterpret_cast<const E*>(r < rows ? element : data);
-            count += r < rows;
-            const bool wraps = c + lanes >= columns;
+            there[i] = at < end && r < rows && c < columns;
+            // The first element in place of one behind the end, so that no load depends on a condition.
+            loaded[i] = *reinterpret_cast<const E*>(there[i] ? element : data);
+            const bool wraps = c + lanes >= row_steps * lanes;
             c = wraps ? lane : c + lanes;
-            r += wraps ? step : 0;
+            r += wraps ? members : 0;
             element += wraps ? down : across;
         }
 #pragma unroll
         for (int i = 0; i < strided_loads; ++i)
-            if (i < count) policy.add(value, loaded[i], index[i]);
+            if (there[i]) policy.add(value, loaded[i], index[i]);
     }
     value = reduce_group(policy, value, strided_threads);
     if (collect(policy, value, first, part, splits, slots, strided_threads) && threadIdx.x == 0)

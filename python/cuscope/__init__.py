@@ -20,8 +20,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import tracing
+from . import _checking, _display, tracing
 from ._arrays import empty_like, zeros_like
+from ._checking import CheckReport, Finding, check
 from ._core import (
     AccessPolicyWindow,
     Capture,
@@ -131,6 +132,8 @@ __all__ = [
     "all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "sum",
     # the commands in flight
     "Pending", "PendingReason", "PendingWarning", "PendingWork", "pending",
+    # checks
+    "CheckReport", "Finding", "check",
     # traces
     "range", "trace", "tracing", "figures",
     # errors
@@ -189,6 +192,13 @@ def info() -> Info:
     return describe()
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Add the magics to IPython or a notebook: ``%load_ext cuscope`` calls this. docs/notebooks.md shows them."""
+    from ._notebook import load  # needs IPython
+
+    load(shell)
+
+
 def __getattr__(name: str) -> Any:
     if name == "figures":  # few programs need them
         return importlib.import_module(".figures", __name__)
@@ -199,9 +209,13 @@ def __dir__() -> list[str]:
     return __all__
 
 
+_display.add_to_classes()
+
 # The names that tracebacks, help() and pickle show. The extension sets the names of its classes itself.
 for _name in __all__:
     _public = globals().get(_name)  # None: figures, which nobody has asked for yet
     if getattr(_public, "__module__", __name__) != __name__:
         _public.__module__ = __name__
 del _name, _public
+
+_checking.start_from_environment()

@@ -1,4 +1,4 @@
-"""The command line: ``demo``, ``info``, ``doctor``, ``bench``, ``calibrate`` and ``trace``.
+"""The command line: ``demo``, ``info``, ``doctor``, ``bench``, ``calibrate``, ``trace`` and ``check``.
 
 This module parses and prints; others do the work.
 """
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import cuscope as cs
-from cuscope import _demo, _doctor, _info
+from cuscope import _check_command, _demo, _doctor, _info
 from cuscope._calibration import command_line as calibration
 from cuscope._check import Mismatch
 from cuscope.bench import _command, _plot
@@ -30,6 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments[:1] == ["trace"]:
         own, program = command_line.split(arguments[1:])
         arguments = ["trace", *own]
+    elif arguments[:1] == ["check"]:
+        own, program = _check_command.split(arguments[1:])
+        arguments = ["check", *own]
     options = parser.parse_args(arguments)
     try:
         if options.command == "demo":
@@ -44,6 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif options.command == "trace":
             options.program = program
             code = command_line.run(options, cs.trace)
+        elif options.command == "check":
+            options.program = program
+            code = _check_command.run(options)
         else:
             code = _run_doctor(as_json=options.json)
         sys.stdout.flush()
@@ -77,6 +83,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     command_line.add_arguments(
         commands.add_parser("trace", help="run a Python program, and show what its devices did when")
+    )
+    _check_command.add_arguments(
+        commands.add_parser("check", help="run a Python program, and report the mistakes of its kernels")
     )
     return parser
 

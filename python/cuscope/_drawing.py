@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
+
+from ._theme import theme_rules
 
 if TYPE_CHECKING:
     from ._core import Graph
@@ -17,18 +20,41 @@ __all__ = ["svg"]
 MOST_NODES = 150  # larger graphs drawn in layers would be unreadable
 LINE, CHARACTER, PAD = 14, 6.4, 8  # pixels
 GAP_X, GAP_Y = 18, 30
-COLOURS = {"kernel": "#d7e8fa", "copy": "#fdebd0", "memset": "#fdebd0", "host": "#e3f4dd"}
+KINDS = {"kernel": "csKernel", "copy": "csCopy", "memset": "csCopy", "host": "csHost"}  # the others: csOther
 DOT_SECONDS = 20
+THEMES = {
+    "light": (
+        ("csKernel", "fill", "#d7e8fa"),
+        ("csCopy", "fill", "#fdebd0"),
+        ("csHost", "fill", "#e3f4dd"),
+        ("csOther", "fill", "#f2f2f2"),
+        ("csBody", "fill", "#ffffff"),
+        ("csText", "fill", "#222222"),
+        ("csLine", "stroke", "#555555"),
+        ("csHead", "fill", "#555555"),
+    ),
+    "dark": (
+        ("csKernel", "fill", "#24456b"),
+        ("csCopy", "fill", "#5c4520"),
+        ("csHost", "fill", "#2c5030"),
+        ("csOther", "fill", "#3a3f46"),
+        ("csBody", "fill", "#1a1d21"),
+        ("csText", "fill", "#e8eaed"),
+        ("csLine", "stroke", "#a3adb8"),
+        ("csHead", "fill", "#a3adb8"),
+    ),
+}
+IDENTITY = "\x00"  # stands for the picture's id until its content is known; names cannot contain it
 ARROW = (
-    '<defs><marker id="cuscope-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
-    'orient="auto"><path d="M0 0 8 4 0 8z" fill="#555"/></marker></defs>'
+    f'<defs><marker id="{IDENTITY}a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+    'orient="auto"><path class="csHead" d="M0 0 8 4 0 8z"/></marker></defs>'
 )
 
 
 @dataclass
 class _Box:
     lines: list[str]
-    colour: str
+    style: str
     bodies: list[_Layout] = field(default_factory=list)
     width: float = 0
     height: float = 0
@@ -55,12 +81,15 @@ def svg(graph: Graph) -> str | None:
     size = f"{layout.width:.0f}", f"{layout.height:.0f}"
     shape = f'width="{size[0]}" height="{size[1]}" viewBox="0 0 {size[0]} {size[1]}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {shape} font-family="monospace" font-size="11">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" id="{IDENTITY}" {shape} font-family="monospace" font-size="11">',
+        f"<style>{''.join(theme_rules(f'#{IDENTITY}', THEMES))}</style>",
         ARROW,
         *_draw(layout, 0, 0),
         "</svg>",
     ]
-    return "\n".join(parts)
+    text = "\n".join(parts)
+    identity = "csg" + hashlib.sha256(text.encode(errors="replace")).hexdigest()[:10]
+    return text.replace(IDENTITY, identity)
 
 
 def _count(graph: Graph) -> int:
@@ -94,7 +123,7 @@ def _layout(graph: Graph) -> _Layout:
     boxes = []
     for node in nodes:
         bodies = [_layout(body) for body in node.bodies]
-        box = _Box(node.label.split("\n"), COLOURS.get(node.type, "#f2f2f2"), bodies)
+        box = _Box(node.label.split("\n"), KINDS.get(node.type, "csOther"), bodies)
         text = max(map(len, box.lines)) * CHARACTER
         inner = sum(body.width for body in bodies) + PAD * max(len(bodies) - 1, 0)
         box.width = max(text, inner) + 2 * PAD
@@ -157,25 +186,25 @@ def _draw(layout: _Layout, left: float, top: float) -> Iterator[str]:
         dash = ' stroke-dasharray="4 3"' if programmatic else ""
         yield (
             f'<path d="M{x1:.1f} {y1:.1f}C{x1:.1f} {y1 + bend:.1f} {x2:.1f} {y2 - bend:.1f} {x2:.1f} {y2:.1f}" '
-            f'fill="none" stroke="#555"{dash} marker-end="url(#cuscope-arrow)"/>'
+            f'class="csLine" fill="none"{dash} marker-end="url(#{IDENTITY}a)"/>'
         )
     for box in layout.boxes:
         x, y = left + box.x, top + box.y
         yield (
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="4" '
-            f'fill="{box.colour}" stroke="#555"/>'
+            f'class="{box.style} csLine"/>'
         )
         for i, line in enumerate(box.lines):
             yield (
                 f'<text x="{x + box.width / 2:.1f}" y="{y + PAD / 2 + (i + 0.8) * LINE:.1f}" '
-                f'text-anchor="middle" fill="#222">{escape(line)}</text>'
+                f'text-anchor="middle" class="csText">{escape(line)}</text>'
             )
         inner = x + PAD
         for body in box.bodies:
             y_body = y + len(box.lines) * LINE + PAD
             yield (
                 f'<rect x="{inner:.1f}" y="{y_body:.1f}" width="{body.width:.1f}" height="{body.height:.1f}" '
-                f'rx="4" fill="white" stroke="#999" stroke-dasharray="2 2"/>'
+                f'rx="4" class="csBody csLine" stroke-dasharray="2 2"/>'
             )
             yield from _draw(body, inner, y_body)
             inner += body.width + PAD

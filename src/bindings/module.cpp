@@ -40,6 +40,7 @@ PYBIND11_MODULE(_core, m) {
     bind_kernels(m);
     bind_modules(m);
     bind_call_costs(m);
+    bind_looks(m);
     bind_memory_operations(m, classes);
     bind_external_semaphores(m, classes);
     bind_graphs(m, classes);

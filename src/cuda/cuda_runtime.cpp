@@ -156,15 +156,13 @@ Status CudaRuntime::device_get_attribute(int* value, DeviceAttribute attribute, 
 
 Status CudaRuntime::device_synchronize() {
     if (forked_after_use()) return failed(Status::initialization_error);
-    const cudaError_t waited = wait_for_device();
-    if (waited == cudaErrorNotReady) return Status::not_ready;
-    if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
-    if (captures_underway > 0) return answered(static_cast<Status>(waited));
-    const PrintCapture capture;
-    const SynchronisationTurn turn;
-    if (!turn) return answered(static_cast<Status>(waited));
-    const InsideDriver inside;
-    return make([] { return cudaDeviceSynchronize(); });
+    return make_after_wait(wait_for_device(), [] { return cudaDeviceSynchronize(); });
+}
+
+Status CudaRuntime::wait_beside_captures() {
+    if (forked_after_use()) return failed(Status::initialization_error);
+    const RelaxedThread relaxed;
+    return make_after_wait(cuda::wait_beside_captures(streams_), [] { return cudaDeviceSynchronize(); });
 }
 
 Status CudaRuntime::device_reset() {

@@ -8,8 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "cuda/calls/printing.hpp"
 #include "cuda/calls/spare_pools.hpp"
 #include "cuda/driver/capture_use.hpp"
+#include "cuda/driver/driver_call.hpp"
 #include "cuda/driver/idle.hpp"
 #include "cuda/handles.hpp"
 #include "runtime/process.hpp"
@@ -29,14 +31,19 @@ class CudaRuntime final : public Runtime {
     std::int64_t clock_ns() override;
     void host_work(std::int64_t nanoseconds) override;
     std::string error_detail() override;
+    Status wait_beside_captures() override;
     std::int64_t trace_clock_ns() override { return clock_ns(); }
     WorkRecording set_recorder(ActivityRecorder* recorder) override;
     std::string flush_records(bool last) override;
+    bool describe_stream(StreamHandle stream, StreamRecord* record) override;
     bool call_begins(const StreamHandle* stream) override;
     void call_ends() override;
-    // Switches CUPTI off if that had to wait for the end of a capture.
-    static void capture_ended();
+    // Switches CUPTI off if that had to wait for the end of a capture or of work. To be called when either
+    // may have ended.
+    void settle_traces();
     PendingList pending() override { return {}; }  // the core remembers what it enqueued
+    EventLook look_at(EventHandle event) override;
+    bool peek(void*, const void*, std::size_t) override { return false; }  // the core copies
     // Host functions stay enqueued in the driver, which cannot drop them. The core's host functions check
     // process_exiting() before they do anything.
     void shut_down() noexcept override;
@@ -52,6 +59,19 @@ class CudaRuntime final : public Runtime {
     template <class Call>
     Status make_in(StreamHandle stream, Call&& call) {
         const StreamUse use(native(stream));
+        return make(std::forward<Call>(call));
+    }
+    // Makes the library's own blocking call after a wait that returned `waited`: see driver/wait.hpp.
+    template <class Call>
+    Status make_after_wait(cudaError_t waited, Call&& call) {
+        if (waited == cudaErrorNotReady) return Status::not_ready;
+        if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
+        settle_traces();
+        if (captures_underway > 0) return answered(static_cast<Status>(waited));
+        const PrintCapture capture;
+        const SynchronisationTurn turn;
+        const InsideDriver inside;  // no capture begins from here on
+        if (!turn || captures_underway > 0) return answered(static_cast<Status>(waited));
         return make(std::forward<Call>(call));
     }
     template <class Wait, class Call>

@@ -29,7 +29,9 @@ constexpr const char* used_by_operations[] = {"gather/gather",
                                               "matmul/06_vectorised",
                                               "matmul/07_double_buffered",
                                               "matmul/08_warp_tiles",
-                                              "matmul/09_tensor_cores"};
+                                              "matmul/09_tensor_cores",
+                                              "matmul/few_rows",
+                                              "matmul/add_parts"};
 
 constexpr const char* warm_up_file = "gather/gather";
 
@@ -51,7 +53,7 @@ bool has_machine_code(const core::Device& device) {
 // quicker than compiling the whole file: below a second, in place of up to eight.
 bool is_compiled_by_instance(const std::string& file) {
     return file.starts_with("reduce_auto/") || file == "matmul/08_warp_tiles" ||
-           file == "matmul/09_tensor_cores";
+           file == "matmul/09_tensor_cores" || file == "matmul/few_rows" || file == "matmul/10_wgmma";
 }
 
 // The file that was compiled when the package was built; empty if there is none for the device.
@@ -67,7 +69,8 @@ std::filesystem::path compiled_ahead(const core::Device& device, const std::stri
 std::shared_ptr<core::Module> load(core::Device& device, const std::string& file,
                                    const std::string& instance) {
     const core::DevicePtr shared = device.shared_from_this();
-    if (const std::filesystem::path path = compiled_ahead(device, file); !path.empty())
+    const std::filesystem::path path = compiled_ahead(device, file);
+    if (!path.empty() && !device.simulated())
         return core::Module::load(shared, core::read_file(path), path.string());
     const std::filesystem::path source = package_folder() / "kernels" / (file + ".cu");
     CompileRequest request;
@@ -75,11 +78,22 @@ std::shared_ptr<core::Module> load(core::Device& device, const std::string& file
     request.file_name = source.string();
     request.include_paths = {source.parent_path().string()};
     if (!device.simulated()) request.options = {"-std=c++20"};
+    if (!device.simulated() && file == "matmul/10_wgmma")  // instructions of this architecture alone
+        request.options.emplace_back("--gpu-architecture=sm_90a");
     if (!instance.empty()) {
         request.options.emplace_back("-DCUSCOPE_ONE_INSTANCE");
         request.name_expressions = {instance};
     }
-    return core::Module::compile(shared, request);
+    std::shared_ptr<core::Module> module;
+    if (path.empty()) {
+        module = core::Module::compile(shared, request);
+    } else {
+        module = core::Module::load(shared, core::read_file(path), path.string());
+        module->instrument_with(request);
+    }
+    if (file == "host/native")
+        module->leave_unchecked("an operation of cuscope that the processor computes without a kernel");
+    return module;
 }
 
 }  // namespace

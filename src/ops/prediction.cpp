@@ -38,14 +38,27 @@ const OfMatmul* measured(const matmul::Instance& instance, double* longer) {
     return nullptr;
 }
 
+// Bytes in a second.
+double bandwidth_of(const DeviceProperties& properties) {
+    return std::max(1.0, 2e3 * properties.memory_clock_rate * properties.memory_bus_width / 8);
+}
+
 }  // namespace
 
 std::int64_t predict_matmul(const core::Device& device, const matmul::Instance& instance,
                             const matmul::Shape& shape) {
     double longer = 1;
     const OfMatmul* const known = measured(instance, &longer);
-    if (!device.simulated() || known == nullptr) return -1;
+    if (!device.simulated()) return -1;
     const DeviceProperties& properties = device.properties();
+    if (instance.few_rows) {  // reads B at the full rate of the memory
+        const double bytes = static_cast<double>(shape.k) * static_cast<double>(shape.n) *
+                             static_cast<double>(shape.batch) * matmul::element(instance.in)->size;
+        constexpr double share = 0.88;  // of the bandwidth, measured on an H200
+        return static_cast<std::int64_t>(matmul_launch_microseconds * 1e3 +
+                                         bytes / (share * bandwidth_of(properties)) * 1e9);
+    }
+    if (known == nullptr) return -1;
     const double blocks =
         static_cast<double>(instance.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
     const double each = std::ceil(blocks / std::max(1, properties.multiprocessor_count));
@@ -55,15 +68,32 @@ std::int64_t predict_matmul(const core::Device& device, const matmul::Instance& 
     return static_cast<std::int64_t>(matmul_launch_microseconds * 1e3 + picoseconds / 1e3);
 }
 
+std::int64_t predict_matmul(const core::Device& device, const matmul::Choice& choice,
+                            const matmul::Shape& shape) {
+    const matmul::Split& split = choice.split;
+    if (split.parts() == 1) return predict_matmul(device, *choice.instance, shape);
+    const std::int64_t parts =
+        predict_matmul(device, *choice.instance, {shape.m, shape.n, split.depth, split.count});
+    if (parts < 0) return -1;
+    const std::int64_t rest =
+        split.rest > 0 ? predict_matmul(device, *choice.instance, {shape.m, shape.n, split.rest, 1}) : 0;
+    // The additions write each element once and read it once for each part.
+    const DeviceProperties& properties = device.properties();
+    const double bytes = static_cast<double>(split.parts() + 1) * static_cast<double>(shape.m) *
+                         static_cast<double>(shape.n) * matmul::element(choice.instance->out)->size;
+    const double additions = matmul_launch_microseconds * 1e3 + bytes / bandwidth_of(properties) * 1e9;
+    return parts + rest + static_cast<std::int64_t>(additions);
+}
+
 std::int64_t predict_reduction(const core::Device& device, std::string_view variant, std::int64_t elements,
                                std::size_t element_bytes) {
     if (!device.simulated()) return -1;
     const DeviceProperties& properties = device.properties();
     for (const OfReduction& known : of_reduction) {
         if (known.variant != variant) continue;
-        const double bandwidth = 2.0 * properties.memory_clock_rate * properties.memory_bus_width / 8;
+
         const double rate = static_cast<double>(properties.clock_rate) * properties.multiprocessor_count;
-        const double slower = std::max({measured_bandwidth / std::max(1.0, bandwidth),
+        const double slower = std::max({1e3 * measured_bandwidth / bandwidth_of(properties),
                                         measured_clock * measured_multiprocessors / std::max(1.0, rate)});
         const double each = known.picoseconds * static_cast<double>(element_bytes) / 4 * slower;
         return static_cast<std::int64_t>(known.microseconds * 1e3 +

@@ -17,6 +17,9 @@ namespace cuscope::ops {
 // the inner extent. A multiprocessor with fewer tiles than it can hold is slower per tile.
 std::int64_t predict_matmul(const core::Device& device, const matmul::Instance& instance,
                             const matmul::Shape& shape);
+// The same for the kernels of a choice, which may split k.
+std::int64_t predict_matmul(const core::Device& device, const matmul::Choice& choice,
+                            const matmul::Shape& shape);
 // A reduction takes a fixed time for the launch and a time for each element, in proportion to the element's
 // size.
 std::int64_t predict_reduction(const core::Device& device, std::string_view variant, std::int64_t elements,

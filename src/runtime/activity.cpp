@@ -43,6 +43,28 @@ std::vector<std::string> activity_names() {
     return {all.names.begin(), all.names.end()};
 }
 
+void set_direction(WorkRecord* record, CopyDirection direction) {
+    struct Known {
+        const char* name;
+        ActivityEngine engine;
+    };
+    static constexpr std::array<Known, 5> known = {{
+        {"host to device", ActivityEngine::copy_to_device},
+        {"device to host", ActivityEngine::copy_to_host},
+        {"device to device", ActivityEngine::copy_on_device},
+        {"host to host", ActivityEngine::none},
+        {"device to other device", ActivityEngine::copy_on_device},
+    }};
+    static const auto names = [] {
+        std::array<std::uint32_t, known.size()> made{};
+        for (std::size_t i = 0; i < known.size(); ++i) made[i] = index_of_name(known[i].name);
+        return made;
+    }();
+    const auto place = static_cast<std::size_t>(direction);
+    record->name = names[place];
+    record->engine = known[place].engine;
+}
+
 std::uint64_t next_activity_number() {
     static std::atomic<std::uint64_t> number{0};
     return number.fetch_add(1, std::memory_order_relaxed) + 1;

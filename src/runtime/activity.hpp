@@ -73,6 +73,10 @@ struct WorkRecord {
 };
 static_assert(sizeof(WorkRecord) == 120);
 
+// The names of directions in traces, and the engines that do such copies.
+enum class CopyDirection { host_to_device, device_to_host, device_to_device, host_to_host, to_other_device };
+void set_direction(WorkRecord* record, CopyDirection direction);
+
 // A call of the runtime, or a range of the program (cs.range).
 struct HostRecord {
     std::uint64_t number = 0;
@@ -88,6 +92,7 @@ static_assert(sizeof(HostRecord) == 56);
 struct StreamRecord {
     std::uint64_t id = 0;
     std::uint32_t device = 0;  // index into activity_names()
+    int ordinal = 0;           // of the device
     int priority = 0;
     bool blocking = true, legacy = false, per_thread = false;
 };

@@ -23,10 +23,18 @@ class ForwardingRuntime : public Runtime {
     void host_work(std::int64_t nanoseconds) override { under_->host_work(nanoseconds); }
     std::string error_detail() override { return under_->error_detail(); }
     PendingList pending() override { return under_->pending(); }
+    EventLook look_at(EventHandle event) override { return under_->look_at(event); }
+    bool peek(void* destination, const void* source, std::size_t bytes) override {
+        return under_->peek(destination, source, bytes);
+    }
     void shut_down() noexcept override { under_->shut_down(); }
+    Status wait_beside_captures() override { return under_->wait_beside_captures(); }
     std::int64_t trace_clock_ns() override { return under_->trace_clock_ns(); }
     WorkRecording set_recorder(ActivityRecorder* recorder) override { return under_->set_recorder(recorder); }
     std::string flush_records(bool last) override { return under_->flush_records(last); }
+    bool describe_stream(StreamHandle stream, StreamRecord* record) override {
+        return under_->describe_stream(stream, record);
+    }
     bool call_begins(const StreamHandle* stream) override { return under_->call_begins(stream); }
     void call_ends() override { under_->call_ends(); }
 

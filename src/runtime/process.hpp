@@ -62,14 +62,15 @@ class NoWait {
     bool outer_;
 };
 
-// While an Uncharged exists on a thread, its contract calls are not the program's: a simulated device charges
-// no time for them.
-class Uncharged {
+// While a Look exists on a thread, its calls are no part of the program: they only show an object to the
+// user, for example in a notebook, or prepare to count, time or check a kernel. A simulated device charges no
+// time for them, and no trace has them.
+class Look {
   public:
-    Uncharged() noexcept : outer_(active_) { active_ = true; }
-    Uncharged(const Uncharged&) = delete;
-    Uncharged& operator=(const Uncharged&) = delete;
-    ~Uncharged() { active_ = outer_; }
+    Look() noexcept : outer_(active_) { active_ = true; }
+    Look(const Look&) = delete;
+    Look& operator=(const Look&) = delete;
+    ~Look() { active_ = outer_; }
     static bool active() noexcept { return active_; }
 
   private:

@@ -11,6 +11,7 @@
 #include "runtime/activity.hpp"
 #include "runtime/kernel_time.hpp"
 #include "runtime/launch_counts.hpp"
+#include "runtime/look_types.hpp"
 #include "runtime/pending.hpp"
 #include "runtime/status.hpp"
 #include "runtime/types.hpp"
@@ -48,7 +49,15 @@ class Runtime {
     // simulated time, nor a capture, nor the last error. It may come from any thread, also inside a host
     // function.
     virtual PendingList pending() = 0;
+    // The next two also wait for nothing and change nothing. They may not be called inside a host function.
+    // A GPU does not tell when an event happened.
+    virtual EventLook look_at(EventHandle event) = 0;
+    // Reads memory of a simulated device that no work uses. False: it is not mapped, or the device is real.
+    virtual bool peek(void* destination, const void* source, std::size_t bytes) = 0;
 
+    // Waits for the work given to the current device so far, as device_synchronize does, but invalidates no
+    // capture: streams that are being captured are left out. Status::not_ready: the wait was interrupted.
+    virtual Status wait_beside_captures() = 0;
     // The host's time for traces. Unlike clock_ns(), asking costs a simulated host no time.
     virtual std::int64_t trace_clock_ns() = 0;
     // Hands records of the work that ends from now on to the recorder; null: no more. The recorder lives
@@ -57,6 +66,9 @@ class Runtime {
     // Returns when the records of all work that has ended were handed over, or why that was not possible.
     // `last`: no more records are wanted.
     virtual std::string flush_records(bool last) = 0;
+    // Describes the stream for traces. False if it cannot be asked now: it is being captured, or waits for a
+    // stream that is, or there is no such stream. Changes no last error, and costs a simulated host no time.
+    virtual bool describe_stream(StreamHandle stream, StreamRecord* record) = 0;
     // Work that this thread gives to a device until call_ends() belongs to the call that call_context() has.
     // `stream`: the stream of the call; null: it has none, or the legacy default stream. False: call_ends()
     // need not be called.

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "runtime/process.hpp"
+
 namespace cuscope {
 namespace {
 
@@ -77,7 +79,7 @@ bool TracingRuntime::stop(const std::shared_ptr<ActivityLog>& log, std::string* 
 
 Status TracingRuntime::around(std::string_view method, const StreamHandle* stream, const Forward& forward) {
     const std::uint32_t name = index_of_method(method);
-    if (name == 0) return forward();
+    if (name == 0 || Look::active()) return forward();
     CallContext& context = call_context();
     HostRecord record;
     record.number = next_activity_number();

@@ -63,6 +63,38 @@ def test_bodies_are_boxes_within_their_node(device):
     assert len(drawn(g).findall(f"{SVG}rect")) == 4
 
 
+def test_labels_name_the_kind_of_a_conditional_node(device):
+    g = cs.Graph()
+    g.add_if(g.conditional_handle())
+    g.add_while(g.conditional_handle())
+    g.add_switch(g.conditional_handle(), 2)
+
+    assert [text.text for text in drawn(g).iter(f"{SVG}text")] == ["if", "while", "switch"]
+    assert [line for line in g.to_dot().splitlines() if "conditional" in line] == []
+    assert [node.type for node in g.nodes] == ["conditional"] * 3
+
+
+def test_a_drawing_follows_the_theme_of_the_page_and_of_the_system(device):
+    g = cs.Graph()
+    g.add_empty()
+
+    root = drawn(g)
+    (style,) = [element.text for element in root.iter(f"{SVG}style")]
+    assert "prefers-color-scheme:dark" in style
+    assert 'data-jp-theme-light="false"' in style
+    fixed = [e.get("fill") or e.get("stroke") for e in root.iter() if {"fill", "stroke"} & set(e.attrib)]
+    assert set(fixed) <= {"none"}
+
+
+def test_two_drawings_of_a_page_have_their_own_rules(device):
+    first, second = cs.Graph(), cs.Graph()
+    first.add_empty()
+    second.add_memset(cs.zeros(3), 0)
+
+    assert drawn(first).get("id") != drawn(second).get("id")
+    assert first._repr_svg_() == first._repr_svg_()
+
+
 def test_an_empty_graph_is_an_empty_picture(device):
     assert drawn(cs.Graph()).findall(f"{SVG}rect") == []
 

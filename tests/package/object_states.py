@@ -12,6 +12,7 @@ import pickle
 import sys
 import weakref
 from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
 from typing import Any
 from unittest.mock import patch
 
@@ -28,7 +29,7 @@ __global__ void wild(int* p) { p[1LL << 40] = 1; }
 PRIVATE = {"Contract", "FaultDevice", "Recorder", "TracedContract", "TracedPart"}
 # Objects that are values: they are copied and pickled. The last four are NumPy's.
 VALUES = {
-    "trace", "range",
+    "trace", "range", "check report", "finding",
     "device", "model", "barrier", "matmul", "sum", "reduce", "variant", "info", "error", "out of memory error",
     "capture error", "compile error", "pending warning", "pinned array", "registered array",
 }  # fmt: skip
@@ -82,6 +83,11 @@ class World:
             kernel = cs.Module("__global__ void store(int* x) { *x = 1; }").store
             return kernel.explain_time(cs.zeros(1, np.int32), grid=1, block=32)
 
+    def report(self) -> cs.CheckReport:
+        with cs.Device("host:0"), cs.check() as report:  # kernels of GPUs are not checked
+            cs.Module(KERNELS).add[1, 64](cs.zeros(32, np.int32), 1)
+        return report
+
     def counts(self) -> cs.Counts:
         return self.module.add.count(self.x, 1, grid=1, block=32)
 
@@ -125,6 +131,8 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "window": lambda w: cs.AccessPolicyWindow(w.x),
     "counts": lambda w: w.counts(),
     "kernel time": lambda w: w.kernel_time(),
+    "check report": lambda w: w.report(),
+    "finding": lambda w: w.report().findings[0],
     "global counts": lambda w: w.counts().by_argument["x"],
     "pending": lambda w: cs.pending(w.device),
     "pending work": lambda w: w.waiting(),
@@ -232,6 +240,44 @@ def shown(name: str, thing: Any) -> None:
     assert " object at 0x" not in repr(thing) or type(thing) not in EXTENSION_TYPES, repr(thing)
 
 
+class _Markup(HTMLParser):
+    """Notes elements that a page would run or load, and text outside of elements that close."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.wrong: list[str] = []
+        self.open: list[str] = []
+        self.feed(markup)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag in ("script", "iframe", "object", "embed", "link", "img", "hostile"):
+            self.wrong.append(tag)
+        self.wrong += [name for name, _ in attributes if name.startswith("on") or name in ("href", "src")]
+        if tag not in ("br", "rect", "path"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("rect", "path"):
+            return
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"/{tag}")
+
+
+def shown_in_a_notebook(name: str, thing: Any) -> None:
+    """HTML without scripts, or None, or there is no such method: the notebook then shows the repr."""
+    html = getattr(type(thing), "_repr_html_", None)
+    if html is None or isinstance(thing, np.ndarray):
+        return
+    markup = html(thing)
+    if markup is None:
+        return
+    found = _Markup(markup)
+    assert found.wrong == [], found.wrong
+    assert found.open == [], found.open
+    assert len(markup) < 100_000
+
+
 def hashed(name: str, thing: Any) -> None:
     if type(thing).__hash__ is None:
         return
@@ -299,6 +345,7 @@ OPERATIONS = {
     "copy": copied,
     "weakref": referred_to_weakly,
     "repr": shown,
+    "_repr_html_": shown_in_a_notebook,
     "hash": hashed,
     "==": compared,
     "attributes": looked_at,

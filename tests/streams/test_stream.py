@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from support import MS, in_threads, module, spin
+from support import MS, in_threads, module, second, spin
 
 
 def test_new_stream_is_idle(device):
@@ -62,6 +62,31 @@ def test_id_is_not_used_again_when_a_handle_is(device):
     a.close()
 
     assert cs.Stream().id != first
+
+
+def test_default_streams_have_the_runtimes_ids(device):
+    ids = []
+
+    def ask(index):
+        with device:
+            ids.append((device.default_stream.id, device.per_thread_stream.id))
+
+    ask(0)
+    assert not in_threads(1, ask)
+    (legacy, per_thread), (legacy_there, per_thread_there) = ids
+    assert legacy == legacy_there
+    assert len({legacy, per_thread, per_thread_there, cs.Stream().id}) == 4
+
+
+def test_default_streams_of_two_devices_have_different_ids(device):
+    other = second(device)
+    assert device.default_stream.id != other.default_stream.id
+
+
+def test_the_id_of_a_default_stream_is_refused_in_a_capture_that_it_would_invalidate(device):
+    with cs.Stream().capture() as graph, pytest.raises(cs.CaptureError, match="cudaStreamGetId"):
+        _ = device.default_stream.id
+    assert graph.nodes == []
 
 
 def test_wait_orders_two_streams(device):

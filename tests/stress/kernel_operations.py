@@ -66,6 +66,20 @@ def count_a_kernel(w: Worker) -> None:
     assert counts.global_loads == LENGTH
 
 
+@operation("check", "CheckReport*", "Finding*", simulated_only=True)
+def check_a_kernel(w: Worker) -> None:
+    # Without the wait for all devices: other threads may capture their streams.
+    with cs.check(wait=False) as report:
+        x = cs.zeros(LENGTH, np.int32)
+        w.own.modules[0].add[1, LENGTH + 1](x, 1)
+        x.to_host()
+    # Kernels of other threads are checked, too.
+    late = [finding for finding in report.findings if finding.thread == (LENGTH, 0, 0)]
+    assert late or report.unchecked, str(report)
+    read_all(report)
+    str(report)
+
+
 @operation("Module", "Module.*")
 def load_a_module(w: Worker) -> None:
     made = cs.Module(KERNELS)

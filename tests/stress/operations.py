@@ -14,6 +14,7 @@ import kernel_operations  # noqa: F401
 import graph_operations  # noqa: F401
 import array_operations  # noqa: F401
 import trace_operations  # noqa: F401
+import picture_operations  # noqa: F401
 
 # isort: on
 from table import CAPTURE_ERRORS, EXEMPT, OPERATIONS, RACES, Operation, covered, surface

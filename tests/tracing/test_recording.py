@@ -53,6 +53,19 @@ def test_work_names_its_call_its_line_and_its_stream(host):
     assert (work["stream"], work["bytes"], work["device"]) == (stream.id, 4096, "host:0")
 
 
+def test_work_of_default_streams_has_their_ids(host):
+    x = idle_zeros(1024)
+    with cs.trace() as t:
+        x.fill(1)
+        x.fill(2, stream=host.per_thread_stream)
+    work = t.spans[t.spans["kind"] == "memset"]
+    assert work["stream"].tolist() == [host.default_stream.id, host.per_thread_stream.id]
+    assert [t.streams[number]["label"] for number in work["stream"]] == [
+        "legacy default",
+        "per-thread default",
+    ]
+
+
 def test_a_kernel_has_its_launch_configuration(host):
     module = cs.Module(KERNEL)
     x = idle_zeros(1024)
@@ -209,3 +222,39 @@ def test_a_device_that_was_lost_earlier_does_not_disturb_a_trace():
     # In a process of its own: the array of the lost device is never given back.
     done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, timeout=120)
     assert done.stdout.splitlines() == ["cudaErrorIllegalAddress", "['call', 'memset']"], done.stderr
+
+
+BEGINS_MEANWHILE = """
+import threading, time
+import cuscope as cs
+
+first, second = cs.Device("host:0"), cs.add_host_device("h200")
+waiting, begun, ended = threading.Event(), threading.Event(), threading.Event()
+
+def capture():
+    with second:
+        x, stream = cs.zeros(16), cs.Stream()
+        waiting.wait()
+        with stream.capture() as graph:
+            x.fill(1, stream=stream)
+            begun.set()
+            time.sleep(0.2)  # the trace comes to the second device
+            x.fill(2, stream=stream)
+        print(len(graph.nodes))
+    ended.set()
+
+thread = threading.Thread(target=capture)
+thread.start()
+with cs.trace() as t:
+    with first:
+        cs.Stream().host_function(lambda: (waiting.set(), begun.wait()))
+    with second:
+        cs.Stream().host_function(ended.wait)
+thread.join()
+print((t.spans["kind"] == "host function").sum())
+"""
+
+
+def test_a_capture_that_begins_while_a_trace_ends_is_not_disturbed(run_python):
+    done = run_python(BEGINS_MEANWHILE)
+    assert (done.stdout, done.stderr) == ("2\n2\n", "")

@@ -18,6 +18,17 @@ class TestDroppedSpans:
         assert "1 span at" in only("dropped spans", [], dropped=1).sentence
 
 
+class TestMeasuredByEvents:
+    def test_true(self):
+        finding = only("measured by events", [kernel(0, 10, engine="")], source="events")
+        assert "includes waits for an engine" in finding.sentence
+        assert "CUSCOPE_TRACE_GPU=1" in finding.sentence
+
+    @pytest.mark.parametrize("source", ["simulation", "cupti", "calls"])
+    def test_false(self, source):
+        assert not found("measured by events", [kernel(0, 10)], source=source)
+
+
 class TestBoundingEngine:
     def test_true_for_copies_with_the_part_of_the_kernels_that_they_hide(self):
         rows = [copy(0, 9_700), kernel(9_400, 10_000, stream=8)]

@@ -19,8 +19,10 @@ from pathlib import Path
 from .saving import check_path
 from .trace import Trace
 
-__all__ = ["add_arguments", "run", "split"]
+__all__ = ["add_arguments", "join_threads", "run", "run_program", "split"]
 
+# Another command that runs programs.
+_CHECK = str(Path(__file__).parent.parent / "_check_command.py")
 _USAGE = "python -m cuscope trace [--out FILE] (SCRIPT | -m MODULE) [ARGUMENTS]"
 
 
@@ -80,8 +82,8 @@ def run(options: argparse.Namespace, trace: Callable[[], AbstractContextManager[
     if options.module is None and not Path(program[0]).exists():
         return _refuse(f"can't open file '{program[0]}': there is no such file")
     with trace() as recorded:
-        code = _run_program(options.module, program)
-        _join_threads()
+        code = run_program(options.module, program, "trace")
+        join_threads()
     sys.stdout.flush()
     print(f"\n{recorded}", file=sys.stderr)
     if options.out is not None:
@@ -108,8 +110,8 @@ def _check_out(name: str) -> None:
         raise PermissionError(f"--out {name}: the folder '{folder}' cannot be written to")
 
 
-def _run_program(module: str | None, program: list[str]) -> int:
-    """The program's exit code. Its exceptions are shown as Python shows them, without the frames of this command."""
+def run_program(module: str | None, program: list[str], command: str) -> int:
+    """The program's exit code. Its exceptions are shown as Python shows them, without the frames of the command."""
     safe_path = getattr(sys.flags, "safe_path", False)  # Python 3.11: -P
     try:
         if module is not None:
@@ -130,7 +132,7 @@ def _run_program(module: str | None, program: list[str]) -> int:
     except SystemExit as leave:
         return _exit_code(leave.code)
     except BaseException as error:
-        return _show(error, module)
+        return _show(error, module, command)
 
 
 def _run_script(path: Path) -> None:
@@ -153,13 +155,13 @@ def _exit_code(code: object) -> int:
     return 1
 
 
-def _show(error: BaseException, module: str | None) -> int:
+def _show(error: BaseException, module: str | None, command: str) -> int:
     where = error.__traceback__
     while where is not None and _is_ours(where):
         where = where.tb_next
     sys.stdout.flush()
     if where is None and module is not None and isinstance(error, ImportError):
-        print(f"python -m cuscope trace: {error}", file=sys.stderr)
+        print(f"python -m cuscope {command}: {error}", file=sys.stderr)
         return 1
     # A package's __init__ is imported by runpy, so frames of both may alternate no more than this.
     sys.excepthook(type(error), error.with_traceback(where), where)
@@ -168,10 +170,12 @@ def _show(error: BaseException, module: str | None) -> int:
 
 def _is_ours(where: types.TracebackType) -> bool:
     name = where.tb_frame.f_code.co_filename
-    return name in (__file__, runpy.__file__, "<frozen runpy>") or name.startswith("<frozen importlib")
+    return name in (__file__, _CHECK, runpy.__file__, "<frozen runpy>") or name.startswith(
+        "<frozen importlib"
+    )
 
 
-def _join_threads() -> None:
+def join_threads() -> None:
     """Python waits for a program's threads before it ends, except for daemons."""
     with contextlib.suppress(KeyboardInterrupt):
         for thread in threading.enumerate():

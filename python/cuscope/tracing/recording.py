@@ -37,8 +37,8 @@ class trace:  # noqa: N801 - used like a function
 
     ``with cs.trace() as t:`` records the calls of all host threads, and the work of all devices that ends before the
     block does. Afterwards ``t`` is a `Trace`. On a simulated device the spans are exact, and recording changes no time.
-    On a GPU, CUPTI records the work: NVIDIA's library for traces, which is loaded at the first trace. If it is missing or
-    serves another tool, a warning and `Trace.notes` say so, and the trace has the calls of the host alone.
+    On a GPU, events around the work measure it; or CUPTI, NVIDIA's library for traces, if the environment variable
+    ``CUSCOPE_TRACE_GPU`` is 1. If CUPTI is missing or serves another tool, a warning and `Trace.notes` say so.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class trace:  # noqa: N801 - used like a function
         The most bytes that the records may take. Spans beyond it are counted in `Trace.dropped`.
     wait
         Wait for all devices at the end of the block, as `Device.synchronize` does, so that the trace has all the work
-        that the block has issued. There is no wait if the block raises, or if a stream is being captured.
+        that the block has issued. There is no wait if the block raises. Streams that are being captured are left out.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .._theme import theme_rules
 from .colours import Colour
 
 __all__ = ["FONT", "THEMES", "style_sheet"]
@@ -38,12 +39,6 @@ THEMES = {
     ),
 }
 
-# Pages say their theme in these ways: JupyterLab, VS Code, and Colab and Sphinx.
-_PAGES = {
-    "light": ('[data-jp-theme-light="true"]', ".vscode-light", 'html[theme="light"]', '[data-theme="light"]'),
-    "dark": ('[data-jp-theme-light="false"]', ".vscode-dark", 'html[theme="dark"]', '[data-theme="dark"]'),
-}
-
 
 def style_sheet(identity: str, colours: Iterable[Colour]) -> str:
     """The rules of the picture ``identity``; they concern no other picture of the page."""
@@ -56,21 +51,7 @@ def style_sheet(identity: str, colours: Iterable[Colour]) -> str:
         f"{root} .csW{{fill:#fff}}{root} .csD{{fill:#111}}",
         f"{root} .csHatch{{fill:url(#{identity}h)}}{root} .csMany{{fill:url(#{identity}m)}}",
         *(f"{root} .cs-{colour.key}{{fill:{colour.fill}}}" for colour in colours if colour.fill),
-        *_theme("light", root),
-        f"@media (prefers-color-scheme:dark){{{''.join(_theme('dark', root))}}}",
-        *(
-            rule
-            for name in ("light", "dark")
-            for rule in _theme(name, f":is({','.join(_PAGES[name])}) {root}")
-        ),
+        *theme_rules(root, THEMES),
         f"{root} .csRow g:hover rect{{opacity:.75}}",
     ]
     return "<style>" + "\n".join(rules) + "</style>"
-
-
-def _theme(name: str, root: str) -> list[str]:
-    rules = []
-    for classes, what, value in THEMES[name]:
-        selector = ",".join(f"{root} .{one}" for one in classes.split(","))
-        rules.append(f"{selector}{{{what}:{value}}}")
-    return rules

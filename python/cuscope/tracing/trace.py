@@ -72,7 +72,7 @@ class Trace:
 
     @property
     def source(self) -> str:
-        """Where the spans of work come from: "simulation"; for a GPU "cupti", or "calls" if its work has no spans."""
+        """Where the spans of work come from: "simulation"; for a GPU "events" or "cupti"; "calls" if work has no spans."""
         return self._source
 
     @property
@@ -199,10 +199,12 @@ class Trace:
         """
         return widget.view(self, show=show)
 
-    def _repr_svg_(self) -> str:
-        return svg.draw(self)
+    def _repr_svg_(self) -> str | None:
+        return None if self._spans is None else svg.draw(self)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        if self._spans is None:  # it is still recording
+            return None
         # JupyterLab shows an SVG as an image, which has no hover text and does not know the theme of the page.
         return f"<div>{svg.draw(self)}</div>"
 

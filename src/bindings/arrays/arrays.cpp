@@ -8,6 +8,7 @@
 #include "core/graph/capture.hpp"
 #include "core/number.hpp"
 #include "ops/kernel_library.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -453,6 +454,11 @@ DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> sh
 DeviceArray array_over(std::shared_ptr<core::DeviceMemory> memory, std::vector<py::ssize_t> shape,
                        const py::dtype& dtype) {
     const std::size_t bytes = byte_count(shape, dtype);
+    if (checking()) [[unlikely]] {
+        const auto extents = py::tuple(py::cast(shape));
+        describe_memory(memory->pointer(), py::str(dtype), py::str(extents),
+                        static_cast<std::size_t>(dtype.itemsize()));
+    }
     core::DevicePtr device = memory->device().shared_from_this();
     return {std::move(device),
             SharedOwner<core::DeviceMemory>(std::move(memory)),

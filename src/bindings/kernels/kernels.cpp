@@ -67,6 +67,7 @@ KernelLaunch configure_by_name(const KernelPtr& kernel, const GridLike& grid, co
 
 void bind_kernels(py::module_& m) {
     bind_descriptions(m);
+    bind_checks(m);
     bind_counts(m);
     bind_kernel_times(m);
     bind_function_attributes(m);
@@ -134,9 +135,14 @@ Examples
 array([2., 2., 2., 2.], dtype=float32)
 )");
     kernel
-        .def("__getitem__", configure, py::arg("key"),
-             "The kernel with a grid and a block, ready to be called: kernel[grid, block, stream, "
-             "shared_bytes]. You may leave out the last two.")
+        .def(
+            "__getitem__",
+            [](const KernelPtr& self, const LaunchKey& key) {
+                return KernelLaunchObject(fast_object(configure(self, key)));
+            },
+            py::arg("key"),
+            "The kernel with a grid and a block, ready to be called: kernel[grid, block, stream, "
+            "shared_bytes]. You may leave out the last two.")
         .def(
             "__call__",
             [](const core::Kernel& self, const AnyArgs&, const AnyKeywords&) -> py::typing::NoReturn {
@@ -247,7 +253,7 @@ Examples
                    self.device()->name() + ">";
         });
     bind_kernel_attributes(kernel);
-    make_launches_fast(kernel, launch);
+    make_launches_fast(launch);
 }
 
 }  // namespace cuscope::bindings

@@ -131,7 +131,6 @@ TimeOfKernel explain_time(const core::Kernel& kernel, const LaunchConfig& config
 namespace {
 
 PyObject* slow_call = nullptr;
-binaryfunc slow_subscript = nullptr;
 Py_ssize_t vectorcall_offset = 0;
 
 PyObject* fast_launch(PyObject* self, PyObject* const* arguments, std::size_t count) {
@@ -160,28 +159,17 @@ PyObject* call_launch(PyObject* self, PyObject* const* arguments, std::size_t fl
     return call_slowly(slow_call, self, arguments, count, keywords);
 }
 
-void make_fast(PyObject* launch) {
-    if (launch == nullptr || Py_TYPE(launch) != type_of<KernelLaunch>) return;
-    const vectorcallfunc call = call_launch;
-    std::memcpy(reinterpret_cast<char*>(launch) + vectorcall_offset, &call, sizeof call);
-}
-
-PyObject* subscript(PyObject* self, PyObject* key) {
-    PyObject* const launch = slow_subscript(self, key);
-    make_fast(launch);
-    return launch;
-}
-
 }  // namespace
 
 py::object fast_object(KernelLaunch&& launch) {
     py::object object = py::cast(std::move(launch));
-    make_fast(object.ptr());
+    const vectorcallfunc call = call_launch;
+    std::memcpy(reinterpret_cast<char*>(object.ptr()) + vectorcall_offset, &call, sizeof call);
     return object;
 }
 
 // pybind11's objects have no room for a vectorcall function, so this enlarges the objects of this type.
-void make_launches_fast(py::handle kernel_type, py::handle launch_type) {
+void make_launches_fast(py::handle launch_type) {
     remember_type<KernelLaunch>(launch_type);
     auto* const launch = reinterpret_cast<PyTypeObject*>(launch_type.ptr());
     slow_call = py::object(launch_type.attr("__call__")).release().ptr();
@@ -190,9 +178,6 @@ void make_launches_fast(py::handle kernel_type, py::handle launch_type) {
     launch->tp_vectorcall_offset = vectorcall_offset;
     launch->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
     PyType_Modified(launch);
-    auto* const kernel = reinterpret_cast<PyTypeObject*>(kernel_type.ptr());
-    slow_subscript = kernel->tp_as_mapping->mp_subscript;
-    kernel->tp_as_mapping->mp_subscript = subscript;
 }
 
 }  // namespace cuscope::bindings

@@ -39,6 +39,7 @@ struct TimeOfKernel {
 TimeOfKernel explain_time(const core::Kernel& kernel, const LaunchConfig& config,
                           const StreamObjectPtr& stream, const py::tuple& values);
 
+void bind_checks(py::module_& m);
 void bind_counts(py::module_& m);
 void bind_kernel_times(py::module_& m);
 void bind_function_attributes(py::module_& m);
@@ -47,8 +48,7 @@ void bind_kernel_attributes(py::class_<core::Kernel, py::smart_holder>& kernel);
 // The Python object of a launch, which can be called without pybind11's dispatch.
 py::object fast_object(KernelLaunch&& launch);
 
-// Makes calls of a KernelLaunch, and kernel[grid, block], avoid pybind11's dispatch. To be called once, when
-// both types are complete.
-void make_launches_fast(py::handle kernel_type, py::handle launch_type);
+// Makes calls of a KernelLaunch avoid pybind11's dispatch. To be called once, when the type is complete.
+void make_launches_fast(py::handle launch_type);
 
 }  // namespace cuscope::bindings

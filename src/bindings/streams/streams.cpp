@@ -330,7 +330,14 @@ cudaLaunchHostFunc: CUDA C++ Programming Guide, the section on host functions.
             "non_blocking",
             [](const StreamObject& self) { return (self.flags & flags::stream_non_blocking) != 0; },
             "Is it independent of the legacy default stream?")
-        .def_readonly("id", &StreamObject::id, "The runtime's number for the stream, never used twice.")
+        .def_property_readonly(
+            "id",
+            [](const StreamObject& self) { return self.name.empty() ? self.id : self.open()->ask_id(); },
+            "The runtime's number for the stream, never used twice. The per-thread default stream has one "
+            "for "
+            "each thread.\n\nIt raises a CaptureError for a default stream while a capture refuses the "
+            "question. "
+            "See cudaStreamGetId.")
         .def_property_readonly(
             "handle",
             [](const StreamObject& self) {

@@ -39,8 +39,8 @@ struct StreamObject {
 
     unsigned flags;
     int made_priority;
-    unsigned long long id, serial;
-    std::string name;  // of a default stream; otherwise empty
+    unsigned long long id, serial;  // id: 0 for default streams
+    std::string name;               // of a default stream; otherwise empty
     std::shared_ptr<void> owner;
     bool foreign = false;  // created by another library, and kept alive by the stream itself
     Closable<core::Stream> stream;
@@ -180,6 +180,7 @@ void bind_errors(py::module_& m);
 void bind_process(py::module_& m);
 void bind_devices(py::module_& m, Classes& classes);
 void bind_call_costs(py::module_& m);
+void bind_looks(py::module_& m);
 void bind_streams(py::module_& m, Classes& classes);
 void bind_stream_attributes(Classes& classes);
 void bind_stream_memory(Classes& classes);

@@ -70,6 +70,10 @@ class TracedContract {
 }  // namespace
 
 void bind_traced_contract(py::module_& m) {
+    m.def("measure_simulated_work", core::measure_simulated_work,
+          "Let traces of simulated devices also measure the work by events, as those of a GPU without CUPTI. "
+          "For "
+          "tests, before the first trace.");
     py::class_<core::Recording::Part>(m, "TracedPart", "The records of one trace of a TracedContract.");
     py::class_<TracedContract>(m, "TracedContract", "A contract whose calls are traced, for tests.")
         .def(py::init<const std::string&, std::optional<py::function>>(), py::arg("kind"),

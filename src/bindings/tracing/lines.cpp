@@ -1,4 +1,5 @@
 // The line of the program behind a call, for traces: the innermost frame that is not cuscope's own.
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -6,6 +7,7 @@
 #include "bindings/support/objects.hpp"
 #include "core/trace/recording.hpp"
 #include "runtime/activity.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::bindings {
 
@@ -123,9 +125,30 @@ void detail::note_line() {
 
 void set_range_variable(py::object variable) { range_variable() = std::move(variable); }
 
+namespace {
+
+// "program.py:12", relative to the working directory if the file lies there.
+std::string text_of_line() {
+    if (process_exiting()) return "";
+    std::uint32_t line = call_context().line;
+    if (PyGILState_Check() != 0) {
+        const py::error_scope keep;
+        line = line_of_program();
+    }
+    if (line == 0) return "";
+    std::string text = activity_names().at(line);
+    std::error_code error;
+    const std::string folder = std::filesystem::current_path(error).string() + "/";
+    if (!error && text.starts_with(folder)) text.erase(0, folder.size());
+    return text;
+}
+
+}  // namespace
+
 void set_up_lines(std::string package_folder) {
     own_folder() = std::move(package_folder);
     core::set_find_line(find_line);
+    set_program_line(text_of_line);
 }
 
 }  // namespace cuscope::bindings

@@ -7,6 +7,7 @@
 #include "bindings/support/objects.hpp"
 #include "bindings/tracing/parts.hpp"
 #include "core/trace/recording.hpp"
+#include "runtime/checking.hpp"
 #include "runtime/package_folder.hpp"
 
 namespace cuscope::bindings {
@@ -30,7 +31,7 @@ class Recorder {
     }
     void stop() const {
         without_gil([&] { recording_->stop(); });
-        detail::lines_wanted = core::recording();
+        detail::lines_wanted = core::recording() || checking();
     }
     std::map<std::string, std::string> problems() const { return recording_->problems(); }
     static py::typing::Dict<py::str, py::typing::Dict<py::str, py::object>> parts(const py::object& self) {
@@ -84,7 +85,7 @@ void bind_tracing(py::module_& m) {
     py::class_<Recorder>(m, "Recorder", "Records the calls and the work of the runtimes in use.")
         .def(py::init<std::size_t>(), py::arg("most_bytes"))
         .def("start", &Recorder::start, "Begin to record.")
-        .def("wait", &Recorder::wait, "Wait for the devices, unless a stream is being captured.")
+        .def("wait", &Recorder::wait, "Wait for the devices, but not for streams that are being captured.")
         .def("stop", &Recorder::stop, "End the recording.")
         .def("devices", &Recorder::devices, "The devices of the recorded runtimes that the program has used.")
         .def("problems", &Recorder::problems,

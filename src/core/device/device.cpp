@@ -219,6 +219,7 @@ void Device::reset() {
     const Status status = runtime().device_reset();
     if (status == Status::not_ready) throw Interrupted();  // the device is unchanged
     ++generation_;
+    forget_traced_work(*this);
     keep_host_addresses(*this);
     drop_host_tasks(this);
     std::deque<Retired> retired;

@@ -31,25 +31,6 @@ std::string name_of(const Stream& stream) {
                                                   : "Stream #" + std::to_string(stream.id());
 }
 
-// Does the stream have work to do? Unknown if the query is not allowed.
-std::optional<bool> is_busy(const Stream& stream) {
-    Runtime& runtime = stream.device().runtime();
-    if (stream.capturing()) return std::nullopt;
-    // The legacy stream is ordered with every blocking stream. CUDA refuses to query it while one of them is
-    // captured.
-    if (stream.handle() == stream_legacy && captures_underway() > 0) return std::nullopt;
-    CaptureStatus capture = CaptureStatus::active;
-    if (runtime.stream_is_capturing(stream.handle(), &capture) != Status::success) {
-        runtime.get_last_error();
-        return std::nullopt;
-    }
-    if (capture != CaptureStatus::none) return std::nullopt;
-    const Status status = runtime.stream_query(stream.handle());
-    if (status == Status::not_ready) return true;
-    if (status != Status::success) runtime.get_last_error();
-    return false;
-}
-
 MemoryOperation operation_of(const EnqueuedNote& note) {
     const bool wide = (note.c & 0xff) == sizeof(std::uint64_t), writes = note.kind == Enqueued::write_value;
     return {writes ? wide ? MemoryOperationType::write_value_64 : MemoryOperationType::write_value_32
@@ -74,7 +55,27 @@ std::string look_at(const Device& device, const MemoryOperation& wait) {
            condition_of(wait);
 }
 
-std::string what(const EnqueuedNote& note) {
+}  // namespace
+
+std::optional<bool> is_busy(const Stream& stream) {
+    Runtime& runtime = stream.device().runtime();
+    if (stream.capturing()) return std::nullopt;
+    // The legacy stream is ordered with every blocking stream. CUDA refuses to query it while one of them is
+    // captured.
+    if (stream.handle() == stream_legacy && captures_underway() > 0) return std::nullopt;
+    CaptureStatus capture = CaptureStatus::active;
+    if (runtime.stream_is_capturing(stream.handle(), &capture) != Status::success) {
+        runtime.get_last_error();
+        return std::nullopt;
+    }
+    if (capture != CaptureStatus::none) return std::nullopt;
+    const Status status = runtime.stream_query(stream.handle());
+    if (status == Status::not_ready) return true;
+    if (status != Status::success) runtime.get_last_error();
+    return false;
+}
+
+std::string text_of(const EnqueuedNote& note) {
     switch (note.kind) {
         case Enqueued::kernel:
             return text_of_kernel(reinterpret_cast<const char*>(note.a), unpacked(note.b), unpacked(note.c));
@@ -103,6 +104,8 @@ std::string what(const EnqueuedNote& note) {
     }
     return "command";
 }
+
+namespace {
 
 struct Busy {
     StreamPtr stream;
@@ -158,7 +161,7 @@ void observe(Device& device, PendingList* list) {
         const auto make = [&](int position, std::string text) -> PendingWork& {
             PendingWork& work = list->emplace_back();
             work.device = device.ordinal();
-            work.stream_id = one.stream->id();
+            work.stream_id = one.stream->is_default() ? one.stream->ask_id() : one.stream->id();
             work.stream = name_of(*one.stream);
             work.position = position;
             work.what = std::move(text);
@@ -168,7 +171,7 @@ void observe(Device& device, PendingList* list) {
         if (one.notes.empty()) make(1, "work that others have enqueued, or that waits for another stream");
         for (std::size_t i = 0; i < one.notes.size(); ++i) {
             const EnqueuedNote& note = one.notes[i];
-            PendingWork& work = make(static_cast<int>(i) + 1, what(note));
+            PendingWork& work = make(static_cast<int>(i) + 1, text_of(note));
             if (i > 0) {
                 work.reasons.push_back(
                     {PendingKind::order, "after {}", {one.first + static_cast<int>(i) - 1}});

@@ -234,6 +234,30 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly) {
     return end(stream, quietly, closed);
 }
 
+// Throws the error of a capture that ended without a graph. Null: no capture of this package.
+void Capture::fail_end(Device& device, Capture* capture, Status status) {
+    std::string detail, hint;
+    bool known = false;  // is the call that invalidated the capture known?
+    if (capture != nullptr && status == Status::stream_capture_invalidated) {
+        const std::lock_guard lock(capture->mutex_);
+        known = !capture->invalidated_by_.empty();
+        detail = known ? "the capture was invalidated by " + capture->invalidated_by_
+                       : "the capture was invalidated by a call that cuscope did not make";
+        if (!capture->place_.empty()) detail += " at " + capture->place_;
+        if (!capture->why_.empty()) detail += ": " + capture->why_;
+        hint = "Make that call before the capture begins, or after it has ended.";
+    } else if (status == Status::stream_capture_unjoined) {
+        hint =
+            "Before the capture ends, let its first stream wait for each stream that was forked off: "
+            "first.wait(other).";
+    }
+    if (known) {
+        device.runtime().get_last_error();
+        throw Error(status, "cudaStreamEndCapture", detail, hint);
+    }
+    device.fail(status, "cudaStreamEndCapture", detail, hint);
+}
+
 // The gates are open when this returns.
 std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly,
                                     std::optional<ClosedGates>& closed) {
@@ -279,32 +303,10 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly,
     if (unfinished && status != Status::success) unfinished->fail();
     if (ours && capture->into_ && status != Status::success) capture->into_->fail();
     if (status != Status::success) {
-        std::string detail, hint;
-        bool known = false;  // is the call that invalidated the capture known?
-        if (capture && status == Status::stream_capture_invalidated) {
-            const std::lock_guard lock(capture->mutex_);
-            known = !capture->invalidated_by_.empty();
-            detail = capture->invalidated_by_.empty()
-                         ? "the capture was invalidated by a call that cuscope did not make"
-                         : "the capture was invalidated by " + capture->invalidated_by_;
-            if (!capture->place_.empty()) detail += " at " + capture->place_;
-            if (!capture->why_.empty()) detail += ": " + capture->why_;
-            hint = "Make that call before the capture begins, or after it has ended.";
-        } else if (status == Status::stream_capture_unjoined) {
-            hint =
-                "Before the capture ends, let its first stream wait for each stream that was forked off: "
-                "first.wait(other).";
-        }
-        if (quietly) {
-            runtime.get_last_error();
-            device.sweep();
-            return nullptr;
-        }
-        if (known) {
-            runtime.get_last_error();
-            throw Error(status, "cudaStreamEndCapture", detail, hint);
-        }
-        device.fail(status, "cudaStreamEndCapture", detail, hint);
+        if (!quietly) fail_end(device, capture.get(), status);
+        runtime.get_last_error();
+        device.sweep();
+        return nullptr;
     }
     std::shared_ptr<Graph> graph;
     if (capture && capture->into_) {

@@ -86,8 +86,9 @@ class Capture : public std::enable_shared_from_this<Capture> {
     // Does a blocking stream of this device take part, for which its legacy default stream waits?
     bool has_blocking_stream_of(const Device& device);
 
-    // To be called when a call has failed on this thread: finds out, where that is possible, whether a
-    // capture was invalidated by it.
+    // To be called when a call has failed on this thread: notes the call at each capture that it invalidated.
+    // CUDA tells that a capture is invalid, but not which call did it, so each capture under way is asked
+    // now.
     static void note_failure(Status status, const std::string& call, const std::string& detail) noexcept;
     // The source line of the call that note_failure() was last told of on this thread.
     static void note_place(const std::string& place);
@@ -104,6 +105,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
     bool close_gates(ClosedGates* closed, bool may_wait);
     static std::shared_ptr<Graph> end(const StreamPtr& stream, bool quietly,
                                       std::optional<ClosedGates>& closed);
+    [[noreturn]] static void fail_end(Device& device, Capture* capture, Status status);
 
     // The graph so far.
     std::shared_ptr<Graph> graph_of(const StreamPtr& stream, GraphHandle handle);

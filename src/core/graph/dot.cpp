@@ -80,6 +80,11 @@ struct Text {
         }
         return text;
     }
+    // CUDA does not tell the kind of a node that was not made here, such as that of a clone.
+    std::string operator()(const ConditionalNodeParameters& p) const {
+        if (p.bodies == nullptr) return name_of(p.node_type);
+        return p.type == ConditionalType::if_ ? "if" : p.type == ConditionalType::while_ ? "while" : "switch";
+    }
     template <class Other>
     std::string operator()(const Other& p) const {
         return name_of(p.node_type);
@@ -106,7 +111,7 @@ struct Writer {
             int body = 0;
             for (const auto& inner : node->bodies()) {
                 text << indent << "subgraph cluster_" << number << "_" << body++ << " {\n";
-                text << indent << "  label=\"" << name_of(type) << "\"; style=dashed;\n";
+                text << indent << "  label=\"" << shown << "\"; style=dashed;\n";
                 write(*inner, indent + "  ");
                 text << indent << "}\n";
             }

@@ -34,9 +34,8 @@ bool copy_staged(std::byte* destination, std::byte* source, std::size_t bytes, M
 }
 
 void enqueue_copy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind, const void* host,
-                  const StreamPtr& stream, const KeepAlive& keep_alive) {
+                  const StreamPtr& stream, const Enqueue& enqueue, const KeepAlive& keep_alive) {
     Device& device = stream->device();
-    const Enqueue enqueue(*stream);
     const RelaxedCapture relaxed(device);  // captures on other streams: copies of pageable memory wait inside
     if (!stream->capturing()) stream->note(Enqueued::copy, bytes, static_cast<std::uint64_t>(kind));
     const auto pinned = PinnedMemory::find(device, host, bytes);
@@ -70,7 +69,8 @@ void copy_to_device(const DeviceSpan& destination, const void* host, const Strea
     const Enqueue enqueue(*stream);
     destination.memory->use(stream, enqueue);
     enqueue_copy(destination.pointer(), host, destination.bytes,
-                 kind_for(*destination.memory, MemcpyKind::host_to_device), host, stream, keep_alive);
+                 kind_for(*destination.memory, MemcpyKind::host_to_device), host, stream, enqueue,
+                 keep_alive);
 }
 
 void copy_to_host(void* host, const DeviceSpan& source, const StreamPtr& stream,
@@ -81,7 +81,7 @@ void copy_to_host(void* host, const DeviceSpan& source, const StreamPtr& stream,
     const Enqueue enqueue(*stream);
     source.memory->use(stream, enqueue);
     enqueue_copy(host, source.pointer(), source.bytes, kind_for(*source.memory, MemcpyKind::device_to_host),
-                 host, stream, keep_alive);
+                 host, stream, enqueue, keep_alive);
 }
 
 void check_copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, const Stream& stream) {
@@ -150,7 +150,7 @@ void fill(const DeviceSpan& destination, std::span<const std::byte> value, const
         std::memcpy(pattern->data() + at, value.data(), value.size());
     }
     enqueue_copy(destination.pointer(), pattern->data(), seed,
-                 kind_for(*destination.memory, MemcpyKind::host_to_device), pattern->data(), stream,
+                 kind_for(*destination.memory, MemcpyKind::host_to_device), pattern->data(), stream, enqueue,
                  [&] { return pattern; });
     for (std::size_t done = seed; done < destination.bytes; done *= 2) {
         device.check(runtime.memcpy_async(destination.pointer() + done, destination.pointer(),
@@ -159,6 +159,7 @@ void fill(const DeviceSpan& destination, std::span<const std::byte> value, const
                                           stream->handle()),
                      "cudaMemcpyAsync");
     }
+    if (!stream->capturing()) stream->note(Enqueued::memset, destination.bytes);
 }
 
 }  // namespace cuscope::core

@@ -1,5 +1,7 @@
 #include "core/memory/copy_batch.hpp"
 
+#include <numeric>
+
 #include "core/graph/capture.hpp"
 #include "core/memory/mem_pool.hpp"
 
@@ -46,6 +48,10 @@ void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
         refuse_in_capture(Status::stream_capture_unsupported, "cudaMemcpyBatchAsync",
                           "copies of pageable host memory must end before the call returns, but captured "
                           "copies run later: use page-locked memory, or single copies");
+    }
+    if (!stream->capturing()) {
+        stream->note(Enqueued::copy, std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}),
+                     static_cast<std::uint64_t>(MemcpyKind::by_address));
     }
     if (stream->handle() == stream_legacy) {
         // The legacy default stream takes no batches.

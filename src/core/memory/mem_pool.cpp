@@ -145,7 +145,7 @@ std::shared_ptr<MemPool> MemPool::of_results(const Stream& stream, std::size_t b
 }
 
 std::uint64_t MemPool::attribute(MemPoolAttribute attribute) const {
-    if (!owned_) release_small_blocks(*device_);  // no array uses them
+    if (!owned_ && !Look::active()) release_small_blocks(*device_);  // no array uses them
     const DeviceScope scope(*device_);
     const RelaxedCapture relaxed(*device_);
     std::uint64_t value = 0;

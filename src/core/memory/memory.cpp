@@ -8,6 +8,7 @@
 #include "core/memory/mem_pool.hpp"
 #include "core/memory/small_blocks.hpp"
 #include "core/stream/mark.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -88,7 +89,8 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, st
     const unsigned generation = device.generation();
     if (bytes == 0) return std::make_shared<DeviceMemory>(allocation, generation);
     const auto from = pool ? pool : std::static_pointer_cast<MemPool>(device.current_pool());
-    SmallBlocks* const kept = from || in_host_function() ? nullptr : stream->small_blocks();
+    // Checks tell freed memory from used memory, so no block is kept for them.
+    SmallBlocks* const kept = from || in_host_function() || checking() ? nullptr : stream->small_blocks();
     if (kept != nullptr && bytes <= SmallBlocks::most_bytes) {
         SmallBlocks::Block block = kept->take(*stream, bytes);
         if (block.pointer != nullptr) {
@@ -108,6 +110,7 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(const StreamPtr& stream, st
         device.fail(status, from ? "cudaMallocFromPoolAsync" : "cudaMallocAsync",
                     std::to_string(bytes) + " bytes on " + device.name(), {});
     }
+    if (checking()) label_memory(allocation.pointer, bytes);
     auto memory = std::make_shared<DeviceMemory>(std::move(allocation), generation);
     memory->allocation_.allocated = RecordedEvent::in(*stream);
     return memory;
@@ -133,6 +136,7 @@ std::shared_ptr<DeviceMemory> make_memory(const DevicePtr& device, std::size_t b
             device->fail(status, name, std::to_string(bytes) + " bytes on " + device->name(), {});
         }
     }
+    if (checking() && bytes > 0) label_memory(allocation.pointer, bytes);
     if (kind == DeviceMemory::Kind::managed) {
         allocation.host_pointer = allocation.pointer;
         if (bytes > 0) note_host_range(allocation.pointer, *device, bytes);
@@ -260,6 +264,12 @@ void DeviceMemory::make_wait(const StreamPtr& later) {
                  "cudaStreamWaitEvent");
 }
 
+bool DeviceMemory::is_ready() const {
+    if (allocation_.kind != Kind::foreign || allocation_.allocated == nullptr) return true;
+    Runtime& runtime = first_stream().device().own_runtime();
+    return runtime.look_at(allocation_.allocated->handle()).state == EventState::happened;
+}
+
 void DeviceMemory::lend(const StreamPtr& stream) {
     check_usable();
     stream->check_usable();
@@ -375,7 +385,7 @@ DeviceMemory::~DeviceMemory() {
         return;
     }
     if (SmallBlocks* const kept = allocation_.owner ? nullptr : allocation_.stream->small_blocks();
-        kept != nullptr && allocation_.bytes <= SmallBlocks::most_bytes &&
+        kept != nullptr && allocation_.bytes <= SmallBlocks::most_bytes && !checking() &&
         generation_ == owner->generation()) {
         std::vector<void*> displaced;
         const bool is_kept = kept->keep(allocation_.pointer, allocation_.bytes, generation_, &displaced);

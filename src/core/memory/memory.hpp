@@ -110,6 +110,9 @@ class DeviceMemory final : public Memory {
     void make_wait(const StreamPtr& later);
     // Waits on the host for all uses so far.
     void wait();
+    // Has the producer's work on foreign memory ended, as far as it was known when the memory came? Asks
+    // without waiting; the device is current. False, too, if the question is not allowed.
+    bool is_ready() const;
     // To be called when another library is about to put work that uses the memory into the stream.
     void lend(const StreamPtr& stream);
     // Other processes or libraries use the memory too, in streams that are not known here. They are given

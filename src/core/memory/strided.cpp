@@ -32,6 +32,11 @@ void copy_strided(const StridedSide& to, const StridedSide& from, const CopyPlan
         memory->use(stream, enqueue);
         MemPool::let_copy(device, *memory);
     }
+    if (!stream->capturing()) {
+        std::size_t bytes = plan.width * plan.height * plan.depth;
+        for (const auto& repeat : plan.repeats) bytes *= repeat.count;
+        stream->note(Enqueued::copy, bytes, static_cast<std::uint64_t>(kind));
+    }
     const RelaxedCapture relaxed(device);
     const auto pinned = host != nullptr ? PinnedMemory::find(device, host, host_bytes) : nullptr;
     if (pinned) pinned->use(stream, enqueue);
@@ -127,6 +132,11 @@ void fill_strided(const std::shared_ptr<DeviceMemory>& memory, const StridedSide
     }
     plan.width = run;
     for (const Axis& axis : rest) plan.repeats.push_back({axis.count, axis.to, axis.to});
+    if (!stream->capturing()) {
+        std::size_t bytes = element;
+        for (const std::size_t extent : shape) bytes *= extent;
+        stream->note(Enqueued::memset, bytes);
+    }
     Runtime& runtime = device.runtime();
     const std::size_t patterns = uniform ? 1 : element / unit;
     for (std::size_t i = 0; i < patterns; ++i) {

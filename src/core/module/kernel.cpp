@@ -3,6 +3,7 @@
 #include "core/graph/capture.hpp"
 #include "core/module/module.hpp"
 #include "core/stream/same_device.hpp"
+#include "runtime/checking.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::core {
@@ -77,8 +78,16 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     check_launch(*stream);
     config.stream = stream->handle();
     config.array_bytes = array_bytes;
+    if (checking()) [[unlikely]] {
+        config.checked = config.unchecked ? nullptr : checked();
+        for (const Memory* memory : memories) {
+            const auto* const array = dynamic_cast<const DeviceMemory*>(memory);
+            if (array != nullptr && array->kind() == DeviceMemory::Kind::foreign)
+                know_memory(array->pointer(), array->bytes());
+        }
+    }
     const DeviceScope scope(*device_);
-    prepare_time(config);
+    if (config.checked == nullptr) prepare_time(config);
     const Enqueue enqueue(*stream);
     const bool captures = captures_underway() > 0;
     if (captures) refuse_legacy_in_capture(*stream, "cudaLaunchKernel");
@@ -93,6 +102,21 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     if (!capture)
         stream->note(Enqueued::kernel, reinterpret_cast<std::uintptr_t>(label_), packed(config.grid),
                      packed(config.block));
+}
+
+KernelHandle Kernel::checked() const {
+    if (!device_->simulated()) return nullptr;
+    if (!checking_) {
+        count_unchecked_launch(name_, unchecked_);
+        return nullptr;
+    }
+    try {
+        return checking_->kernel(lowered_);
+    } catch (const CompileFailure& failure) {
+        count_unchecked_launch(name_,
+                               std::string("the build that checks does not compile: ") + failure.what());
+        return nullptr;
+    }
 }
 
 LaunchCounts Kernel::count(LaunchConfig config, const StreamPtr& stream,
@@ -135,18 +159,21 @@ KernelTime Kernel::explain_time(LaunchConfig config, const StreamPtr& stream,
             device_->name() + " is a real GPU, which measures times",
             "Ask a simulated device, cs.Device('host:0'), or run the program under Nsight Compute (ncu).");
     }
-    if (!counting_) {
+    if (!timing_) {
         throw std::invalid_argument(
             "explaining the time of " + name_ +
             " takes its source, and this kernel was loaded from a compiled image: compile it, "
             "cs.Module(source) or cs.Module.from_file('kernel.cu')");
     }
     PackedArguments packed(name_, parameters_, arguments, *device_);
+    // A launch is either checked or sampled.
+    config.unchecked = true;
+    if (checking()) count_unchecked_launch(name_, "explain_time() counts what its blocks do instead");
     launch(config, stream, packed.pointers(), packed.memories(), packed.array_bytes());
     stream->synchronize();
     config.stream = stream->handle();
     const DeviceScope scope(*device_);
-    const Uncharged uncharged;
+    const Look looking;
     KernelTime time;
     const Status status = device_->runtime().kernel_time(config, handle_, packed.pointers(), &time);
     if (status != Status::success) {

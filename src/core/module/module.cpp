@@ -96,11 +96,13 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
     auto module = std::make_shared<Module>(device);
     module->library_ = load_library(device, result.image, request.file_name);
     name_overloads(result.kernels);
-    const auto counting =
-        device->runtime().simulated() ? std::make_shared<CountingImage>(device, request) : nullptr;
     for (const KernelDescription& description : result.kernels) {
         module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, description));
-        module->kernels_.back()->count_with(counting);
+    }
+    if (device->runtime().simulated()) {
+        module->instrument_with(request);
+        const auto timing = std::make_shared<KernelTiming>(device, request);
+        for (const auto& kernel : module->kernels_) kernel->time_with(timing);
     }
     std::string missing;
     for (const KernelNames& found : find_kernels(request.source)) {
@@ -119,6 +121,22 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
     }
     module->cached_ = result.cached;
     return module;
+}
+
+void Module::instrument_with(const CompileRequest& request) {
+    CompileRequest counts = request, checks = request;
+    counts.kind = ImageKind::counting;
+    checks.kind = ImageKind::checking;
+    const auto counting = std::make_shared<InstrumentedImage>(device_, std::move(counts));
+    const auto checking = std::make_shared<InstrumentedImage>(device_, std::move(checks));
+    for (const auto& kernel : kernels_) {
+        kernel->count_with(counting);
+        kernel->check_with(checking);
+    }
+}
+
+void Module::leave_unchecked(const std::string& reason) {
+    for (const auto& kernel : kernels_) kernel->leave_unchecked(reason);
 }
 
 std::shared_ptr<Module> Module::load(const DevicePtr& device, std::string image, const std::string& origin) {
@@ -223,12 +241,10 @@ Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle 
     load_parameters(demangled == lowered_ ? std::vector<Parameter>{} : parse_parameters(demangled));
 }
 
-CountingImage::CountingImage(DevicePtr device, CompileRequest request)
-    : device_(std::move(device)), request_(std::move(request)) {
-    request_.counted = true;
-}
+InstrumentedImage::InstrumentedImage(DevicePtr device, CompileRequest request)
+    : device_(std::move(device)), request_(std::move(request)) {}
 
-void CountingImage::time_kernels_once(LibraryHandle library) {
+void KernelTiming::prepare_once(LibraryHandle library) {
     const char* const choice = std::getenv("CUSCOPE_KERNEL_TIME");
     const std::string_view source = choice == nullptr ? "" : choice;
     if (!source.empty() && source != "counts" && source != "bytes")
@@ -236,17 +252,17 @@ void CountingImage::time_kernels_once(LibraryHandle library) {
                                     "': allowed are 'counts' (the default) and 'bytes'");
     if (source != "bytes") {
         const DeviceScope scope(*device_);
-        // The simulated host does not know of this work.
-        const Uncharged uncharged;
+        const Look looking;
         const Status status = device_->runtime().library_time_by_counts(library, request_);
         if (status != Status::success) device_->runtime().get_last_error();
         if (status == Status::not_ready) throw Interrupted();
     }
-    timed_.store(true, std::memory_order_release);
+    done_.store(true, std::memory_order_release);
 }
 
-KernelHandle CountingImage::kernel(const std::string& lowered) {
+KernelHandle InstrumentedImage::kernel(const std::string& lowered) {
     const DeviceScope scope(*device_);
+    const Look looking;
     // If several threads compile at once, the first one's library is kept. Null asks for the one that is
     // kept.
     const auto keep = [this](const std::shared_ptr<Library>& made) {

@@ -22,26 +22,40 @@ struct LibraryTraits {
 };
 using Library = unique_handle<LibraryTraits>;
 
-// The image that counts a module's operations: compiled from the same source when it is first needed.
-class CountingImage {
+// The image that counts a module's operations, or checks them: compiled from the same source when it is first
+// needed.
+class InstrumentedImage {
   public:
-    CountingImage(DevicePtr device, CompileRequest request);
+    // The request says whether it counts or checks.
+    InstrumentedImage(DevicePtr device, CompileRequest request);
     // Valid as long as this object lives, until the device is reset.
     KernelHandle kernel(const std::string& lowered);
-    // Makes the times of the library's kernels come from counts, unless CUSCOPE_KERNEL_TIME=bytes. Done once:
-    // before the first launch whose duration is not given.
-    void time_kernels(LibraryHandle library) {
-        if (!timed_.load(std::memory_order_acquire)) time_kernels_once(library);
-    }
 
   private:
-    void time_kernels_once(LibraryHandle library);
-
-    std::atomic<bool> timed_{false};
     DevicePtr device_;
     CompileRequest request_;
     std::mutex mutex_;
     std::shared_ptr<Library> library_;
+};
+
+// Makes the simulated times of a library's kernels come from counts.
+class KernelTiming {
+  public:
+    // The request that the library was compiled from.
+    KernelTiming(DevicePtr device, CompileRequest request)
+        : device_(std::move(device)), request_(std::move(request)) {}
+    // Does nothing if CUSCOPE_KERNEL_TIME=bytes. Done once: before the first launch whose duration is not
+    // given.
+    void prepare(LibraryHandle library) {
+        if (!done_.load(std::memory_order_acquire)) prepare_once(library);
+    }
+
+  private:
+    void prepare_once(LibraryHandle library);
+
+    std::atomic<bool> done_{false};
+    const DevicePtr device_;
+    const CompileRequest request_;
 };
 
 class Kernel {
@@ -52,7 +66,13 @@ class Kernel {
 
     const std::string& name() const { return name_; }
     // Only to be called before other threads have the kernel.
-    void count_with(std::shared_ptr<CountingImage> image) { counting_ = std::move(image); }
+    void count_with(std::shared_ptr<InstrumentedImage> image) { counting_ = std::move(image); }
+    void check_with(std::shared_ptr<InstrumentedImage> image) { checking_ = std::move(image); }
+    void time_with(std::shared_ptr<KernelTiming> timing) { timing_ = std::move(timing); }
+    void leave_unchecked(std::string reason) {
+        checking_ = nullptr;
+        unchecked_ = std::move(reason);
+    }
     void name_by_parameters();  // the same; names an overloaded kernel "f(int*)"
     const std::string& lowered() const { return lowered_; }
     const std::vector<ParameterCheck>& parameters() const { return parameters_; }
@@ -83,9 +103,9 @@ class Kernel {
     // Launches, waits, and returns the parts of the simulated time of the launch; for the same kernels.
     KernelTime explain_time(LaunchConfig config, const StreamPtr& stream,
                             std::span<Argument> arguments) const;
-    // To be called before a launch or a kernel node with this configuration is made.
+    // To be called before a launch or a kernel node with this configuration is made, unless it is checked.
     void prepare_time(const LaunchConfig& config) const {
-        if (counting_ && config.duration_ns < 0) counting_->time_kernels(library_->get());
+        if (timing_ && config.duration_ns < 0) timing_->prepare(library_->get());
     }
 
     KernelHandle handle() const { return handle_; }
@@ -94,6 +114,8 @@ class Kernel {
 
   private:
     void check_launch(const Stream& stream) const;
+    // The kernel of the image that checks; null if there is none.
+    KernelHandle checked() const;
     [[noreturn]] void fail_launch(Status status, const LaunchConfig& config) const;
     void load_parameters(std::vector<Parameter> known);
     void check_usable() const { device_->check_generation(library_->generation(), "Kernel"); }
@@ -103,8 +125,10 @@ class Kernel {
     KernelHandle handle_ = nullptr;
     std::string name_, lowered_;
     std::vector<ParameterCheck> parameters_;
-    std::shared_ptr<CountingImage> counting_;  // null: the source is not known
-    const char* label_ = nullptr;              // the name, for notes
+    std::shared_ptr<InstrumentedImage> counting_, checking_;  // null: the source is not known
+    std::shared_ptr<KernelTiming> timing_;                    // null: the time never comes from counts
+    std::string unchecked_ = "it was loaded from a compiled image, without its source";
+    const char* label_ = nullptr;  // the name, for notes
 };
 
 class Module {
@@ -113,6 +137,11 @@ class Module {
     // `origin` names the image in messages.
     static std::shared_ptr<Module> load(const DevicePtr& device, std::string image,
                                         const std::string& origin);
+    // Counts and checks kernels of a loaded image by compiling their source. Their simulated times stay those
+    // of the bytes. Only to be called before other threads have the module.
+    void instrument_with(const CompileRequest& request);
+    // The same for kernels that checks cannot see into; the reason is for the user.
+    void leave_unchecked(const std::string& reason);
 
     // By the name in the source (spaces do not matter) or by the lowered name. If several kernels share the
     // name, add the parameters: "f(int*)". Throws std::out_of_range with a list of the names.

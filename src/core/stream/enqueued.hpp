@@ -1,12 +1,13 @@
-// The last commands given to a stream of a GPU, for cuscope.pending(): a few plain numbers for each call,
-// written without a lock and turned into text only for a report. A simulated device needs no notes: it knows
-// its commands.
+// The last commands given to a stream, for cuscope.pending() on a GPU and for pictures of streams: a few
+// plain numbers for each call, written without a lock and turned into text only when it is read. A simulated
+// device knows the commands in flight by itself, but not those that have ended.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,18 +55,27 @@ class EnqueuedNotes {
         const std::uint64_t last = this->last(), ended = ended_.load(std::memory_order_relaxed);
         for (std::uint64_t number = last > size ? last - size + 1 : 1; number <= last; ++number) {
             if (number <= ended) continue;
-            const Slot& slot = slots_[number % size];
-            const std::uint64_t tag = slot.tag.load(std::memory_order_acquire);
-            EnqueuedNote note{tag >> 8, static_cast<Enqueued>(tag & 0xff),
-                              slot.a.load(std::memory_order_acquire), slot.b.load(std::memory_order_acquire),
-                              slot.c.load(std::memory_order_acquire)};
-            if (note.number == number && slot.tag.load(std::memory_order_relaxed) == tag)
-                notes.push_back(note);
+            if (const std::optional<EnqueuedNote> note = at(number)) notes.push_back(*note);
         }
         return notes;
     }
+    // The last command, even if it has ended.
+    std::optional<EnqueuedNote> latest() const {
+        const std::uint64_t last = this->last();
+        return last == 0 ? std::nullopt : at(last);
+    }
 
   private:
+    std::optional<EnqueuedNote> at(std::uint64_t number) const {
+        const Slot& slot = slots_[number % size];
+        const std::uint64_t tag = slot.tag.load(std::memory_order_acquire);
+        const EnqueuedNote note{
+            tag >> 8, static_cast<Enqueued>(tag & 0xff), slot.a.load(std::memory_order_acquire),
+            slot.b.load(std::memory_order_acquire), slot.c.load(std::memory_order_acquire)};
+        if (note.number != number || slot.tag.load(std::memory_order_relaxed) != tag) return std::nullopt;
+        return note;
+    }
+
     static constexpr std::size_t size = 16;
     struct Slot {
         std::atomic<std::uint64_t> tag{0}, a{0}, b{0}, c{0};

@@ -133,9 +133,7 @@ Stream::Stream(Device& device, StreamHandle default_handle)
       handle_(default_handle),
       flags_(flags::stream_default),
       generation_(device.generation()),
-      id_(default_handle == stream_legacy ? 1 : 2),
       serial_(next_serial()),
-      notes_(!device.simulated()),
       small_blocks_(make_small_blocks()) {}
 
 Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int priority)
@@ -146,7 +144,6 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, unsigned flags, int
       priority_(priority),
       generation_(device->generation()),
       serial_(next_serial()),
-      notes_(!device->simulated()),
       small_blocks_(make_small_blocks()) {
     device->note_used();
     ask_what_it_is();
@@ -161,7 +158,6 @@ Stream::Stream(const DevicePtr& device, StreamHandle handle, std::shared_ptr<voi
       generation_(device->generation()),
       serial_(next_serial()),
       abandoned_(true),
-      notes_(!device->simulated()),
       small_blocks_(make_small_blocks()) {
     if (captured) return;
     if (device->runtime().stream_get_flags(handle, &flags_) != Status::success) {
@@ -199,6 +195,19 @@ void Stream::ask_what_it_is() {
         runtime.get_last_error();
     }
     priority_ = taken;
+}
+
+unsigned long long Stream::ask_id() {
+    constexpr const char* call = "cudaStreamGetId";
+    if (capturing()) {
+        refuse_in_capture(Status::stream_capture_unsupported, call,
+                          "the stream is being captured: ask for its number before or afterwards");
+    }
+    refuse_legacy_in_capture(*this, call);
+    const DeviceScope scope(device_);
+    unsigned long long id = 0;
+    device_.check(device_.runtime().stream_get_id(handle_, &id), call);
+    return id;
 }
 
 LaunchAttribute Stream::attribute(LaunchAttributeId id) {

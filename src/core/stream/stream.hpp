@@ -50,8 +50,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
     LaunchAttribute attribute(LaunchAttributeId id);
     void set_attribute(LaunchAttributeId id, const LaunchAttribute& value);
     void copy_attributes(const Stream& source);  // of the same device
-    // The runtime's own number, never reused; 0 if the runtime has none.
+    // The runtime's own number, never reused; 0 if the runtime has none, and for default streams.
     unsigned long long id() const { return id_; }
+    // That of a default stream; for the per-thread default stream, that of the calling thread.
+    unsigned long long ask_id();
     // The number that core gives it, never reused in this process.
     unsigned long long serial() const { return serial_; }
     // Is the handle valid as long as this object lives? A handle that another library only passed to a call
@@ -81,9 +83,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     void wait(const Stream& other);  // for all work enqueued there so far
     void add_host_task(std::unique_ptr<HostTask> task);
 
-    // Notes a command. Only for real devices, because a simulated device knows its commands.
     void note(Enqueued kind, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0) const noexcept {
-        if (notes_) enqueued_.add(kind, a, b, c);
+        enqueued_.add(kind, a, b, c);
     }
     EnqueuedNotes& enqueued() const { return enqueued_; }
     // Null if the stream keeps no blocks: on simulated devices, in the per-thread default stream, and if the
@@ -119,7 +120,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::atomic<bool> abandoned_{false}, capturing_{false};
     std::shared_ptr<Capture> capture_;  // guarded by one lock for all streams
     mutable CaptureGate gate_;
-    bool notes_;
     mutable EnqueuedNotes enqueued_;
     std::unique_ptr<SmallBlocks> small_blocks_;
 };

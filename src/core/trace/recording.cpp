@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/device/devices.hpp"
-#include "core/graph/capture.hpp"
+#include "runtime/measuring_runtime.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::core {
@@ -14,13 +14,19 @@ namespace {
 
 using Lock = std::unique_lock<std::mutex>;
 
+struct Decorators {
+    std::shared_ptr<MeasuringRuntime> measuring;  // null: the runtime records all work itself
+    std::unique_ptr<TracingRuntime> tracing;
+};
+
 // Never destroyed: devices may call through a decorator while the process exits.
 struct Traced {
     std::mutex mutex;  // held while CUPTI starts or hands over records, which takes long: use locked()
-    std::map<std::string, std::unique_ptr<TracingRuntime>> runtimes;  // made once and kept
-    std::vector<std::shared_ptr<Recording>> recordings;               // that run
+    std::map<std::string, Decorators> decorators;        // by the kind of the runtime; made once and kept
+    std::vector<std::shared_ptr<Recording>> recordings;  // that run
     std::atomic<int> running{0};
     std::atomic<FindLine> find_line{[] { return std::uint32_t{0}; }};
+    std::atomic<bool> measures_simulated{false};
 };
 
 Traced& traced() {
@@ -32,9 +38,15 @@ Traced& traced() {
 TracingRuntime* decorator(Device& device) {
     const std::shared_ptr<Runtime> runtime = use_runtime(device.kind());
     if (runtime.get() != &device.own_runtime()) return nullptr;
-    auto& made = traced().runtimes[device.kind()];
-    if (!made) made = std::make_unique<TracingRuntime>(runtime, traced().find_line.load());
-    return made.get();
+    Decorators& made = traced().decorators[device.kind()];
+    if (!made.tracing) {
+        std::shared_ptr<Runtime> under = runtime;
+        const bool for_test = device.simulated() && traced().measures_simulated;
+        if (!device.simulated() || for_test)
+            under = made.measuring = std::make_shared<MeasuringRuntime>(runtime, for_test);
+        made.tracing = std::make_unique<TracingRuntime>(std::move(under), traced().find_line.load());
+    }
+    return made.tracing.get();
 }
 
 // A GPU takes part from its first use on. A program that simulates all its work need not wait for CUPTI.
@@ -52,6 +64,7 @@ bool may_have_work(Device& device) {
 }  // namespace
 
 bool recording() { return traced().running.load(std::memory_order_relaxed) > 0; }
+void measure_simulated_work() { traced().measures_simulated = true; }
 void set_find_line(FindLine find_line) { traced().find_line = find_line; }
 
 void Recording::add(const std::string& kind, TracingRuntime& runtime) {
@@ -79,11 +92,19 @@ void Recording::start() {
 }
 
 void Recording::wait() {
-    if (captures_underway() > 0) return;
     for (const DevicePtr& device : known_devices()) {
         if (!parts_.contains(device->kind()) || !may_have_work(*device)) continue;
         const DeviceScope scope(*device);
-        device->check_wait(device->own_runtime().device_synchronize(), "cudaDeviceSynchronize");
+        device->check_wait(device->own_runtime().wait_beside_captures(), "cudaDeviceSynchronize");
+    }
+}
+
+void wait_for_simulated_devices() {
+    if (forked_after_use()) return;
+    for (const DevicePtr& device : known_devices()) {
+        if (!device->simulated() || !may_have_work(*device)) continue;
+        const DeviceScope scope(*device);
+        if (device->own_runtime().wait_beside_captures() == Status::not_ready) throw Interrupted();
     }
 }
 
@@ -96,7 +117,7 @@ void Recording::stop() {
     --traced().running;
     std::erase(traced().recordings, shared_from_this());
     for (auto& [kind, part] : parts_) {
-        TracingRuntime& runtime = *traced().runtimes.at(kind);
+        TracingRuntime& runtime = *traced().decorators.at(kind).tracing;
         part.end_ns = runtime.now_ns();
         std::string problem;
         const bool last = runtime.stop(part.log, &problem);
@@ -128,6 +149,13 @@ void trace_device(Device& device) {
     device.call_through(runtime);
 }
 
+void forget_traced_work(Device& device) {
+    const Lock lock = locked<Lock>(traced().mutex);
+    const auto found = traced().decorators.find(device.kind());
+    if (found != traced().decorators.end() && found->second.measuring)
+        found->second.measuring->forget_device(device.ordinal());
+}
+
 Range begin_range(Device& device) {
     Range range;
     range.number = next_activity_number();
@@ -148,8 +176,8 @@ void end_range(Device& device, const Range& range, std::string_view text) {
     record.thread = thread_number();
     record.is_range = 1;
     const Lock lock = locked<Lock>(traced().mutex);
-    const auto found = traced().runtimes.find(device.kind());
-    if (found != traced().runtimes.end()) found->second->add_range(record);
+    const auto found = traced().decorators.find(device.kind());
+    if (found != traced().decorators.end()) found->second.tracing->add_range(record);
 }
 
 }  // namespace cuscope::core

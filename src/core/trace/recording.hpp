@@ -27,8 +27,8 @@ class Recording : public std::enable_shared_from_this<Recording> {
     explicit Recording(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
     void start();
-    // Waits for the devices that have worked, unless a capture is under way: the wait would invalidate it.
-    // The wait is not recorded. To be called before stop().
+    // Waits for the devices that have worked, but not for streams that are being captured. The wait is not
+    // recorded. To be called before stop().
     void wait();
     // Idempotent. The parts do not change afterwards.
     void stop();
@@ -45,10 +45,20 @@ class Recording : public std::enable_shared_from_this<Recording> {
     bool stopped_ = false;
 };
 
+// Waits until the kernels of simulated devices have run, unless a capture is under way. Their errors stay
+// with the devices.
+void wait_for_simulated_devices();
+
 // Lets a device take part in the recordings that run. To be called when it is made, and when it is first
 // used.
 void trace_device(Device& device);
 bool recording();
+
+// To be called when the device was reset: events around its work are gone.
+void forget_traced_work(Device& device);
+// For tests: traces of simulated devices also measure the work by events, as those of a GPU without CUPTI. To
+// be called before the first trace.
+void measure_simulated_work();
 
 // How the line of a call is found, and the range that it is in. Set once, before the first recording.
 void set_find_line(FindLine find_line);

@@ -83,7 +83,7 @@ Status CudaRuntime::stream_end_capture(StreamHandle stream, GraphHandle* graph) 
         status = make([&] { return cudaStreamEndCapture(native(stream), native(graph)); });
         change.may_have_ended(native(stream));
     }
-    capture_ended();
+    settle_traces();
     return status;
 }
 

@@ -15,53 +15,59 @@ namespace {
 DriverFunction<CUresult (*)(CUstream, unsigned long long*)> stream_get_id("cuStreamGetId", 12000);
 DriverFunction<CUresult (*)(CUstream, unsigned*)> stream_get_flags("cuStreamGetFlags", 7000);
 DriverFunction<CUresult (*)(CUstream, int*)> stream_get_priority("cuStreamGetPriority", 7000);
+DriverFunction<CUresult (*)(CUstream, CUdevice*)> stream_get_device("cuStreamGetDevice", 12080);
 
 std::atomic<unsigned> generation{1};
 
-// The handles that a thread used lately.
+// The streams that a thread used lately.
 struct Known {
     unsigned generation = 0;
     int device = -1;  // of default streams; otherwise -1
     StreamHandle stream = nullptr;
-    std::uint64_t id = 0;
+    StreamRecord record;
 };
 constexpr std::size_t most_known = 8;
+
+bool ask(StreamHandle stream, StreamRecord* record) {
+    cudaStream_t const handle = cuda::native(stream);
+    const StreamUse use(handle);
+    if (is_captured(handle)) return false;
+    unsigned long long id = 0;
+    if (driver_call(stream_get_id, handle, &id) != Status::success) return false;
+    record->id = id;
+    record->legacy = stream == nullptr || stream == stream_legacy;
+    record->per_thread = stream == stream_per_thread;
+    record->ordinal = current_device();
+    CUdevice device = 0;  // the driver's number, which is the library's
+    if (!is_default(stream) && driver_call(stream_get_device, handle, &device) == Status::success)
+        record->ordinal = device;
+    record->device = index_of_name("cuda:" + std::to_string(record->ordinal));
+    if (record->legacy) return true;  // blocking, of priority 0
+    unsigned flags = 0;
+    if (driver_call(stream_get_flags, handle, &flags) == Status::success)
+        record->blocking = (flags & cudaStreamNonBlocking) == 0;
+    driver_call(stream_get_priority, handle, &record->priority);
+    return true;
+}
 
 }  // namespace
 
 void forget_stream_ids() { generation.fetch_add(1, std::memory_order_relaxed); }
 
-std::uint64_t id_of_stream(StreamHandle stream) {
+const StreamRecord* description_of_stream(StreamHandle stream) {
     static thread_local std::array<Known, most_known> known;
     static thread_local std::size_t next = 0;
     const unsigned now = generation.load(std::memory_order_relaxed);
     const int device = is_default(stream) ? current_device() : -1;
     for (const Known& one : known) {
-        if (one.generation == now && one.stream == stream && one.device == device) return one.id;
+        if (one.generation == now && one.stream == stream && one.device == device) return &one.record;
     }
-    unsigned long long id = 0;
-    const StreamUse use(native(stream));
-    if (is_captured(native(stream))) return 0;
-    if (driver_call(stream_get_id, native(stream), &id) != Status::success) return 0;
-    known[next] = {now, device, stream, id};
+    Known made{now, device, stream, {}};
+    if (!ask(stream, &made.record)) return nullptr;
+    Known& place = known[next];
     next = (next + 1) % most_known;
-    return id;
-}
-
-std::optional<StreamRecord> describe_stream(StreamHandle stream, std::uint64_t id) {
-    StreamRecord record;
-    record.id = id;
-    record.device = index_of_name("cuda:" + std::to_string(current_device()));
-    record.legacy = stream == nullptr || stream == stream_legacy;
-    record.per_thread = stream == stream_per_thread;
-    if (record.legacy) return record;  // blocking, of priority 0
-    const StreamUse use(native(stream));
-    if (is_captured(native(stream))) return std::nullopt;
-    unsigned flags = 0;
-    if (driver_call(stream_get_flags, native(stream), &flags) == Status::success)
-        record.blocking = (flags & cudaStreamNonBlocking) == 0;
-    driver_call(stream_get_priority, native(stream), &record.priority);
-    return record;
+    place = made;
+    return &place.record;
 }
 
 }  // namespace cuscope::cuda

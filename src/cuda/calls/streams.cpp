@@ -36,15 +36,8 @@ Status CudaRuntime::stream_destroy(StreamHandle stream) {
 
 Status CudaRuntime::stream_synchronize(StreamHandle stream) {
     if (forked_after_use()) return failed(Status::initialization_error);
-    const cudaError_t waited = wait_for_stream(native(stream));
-    if (waited == cudaErrorNotReady) return Status::not_ready;
-    if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
-    if (captures_underway > 0) return answered(static_cast<Status>(waited));
-    const PrintCapture capture;
-    const SynchronisationTurn turn;
-    if (!turn) return answered(static_cast<Status>(waited));
-    const InsideDriver inside;
-    return make([&] { return cudaStreamSynchronize(native(stream)); });
+    return make_after_wait(wait_for_stream(native(stream)),
+                           [&] { return cudaStreamSynchronize(native(stream)); });
 }
 
 Status CudaRuntime::stream_query(StreamHandle stream) {
@@ -120,17 +113,18 @@ Status CudaRuntime::event_query(EventHandle event) {
     return make([&] { return cudaEventQuery(native(event)); });
 }
 
+EventLook CudaRuntime::look_at(EventHandle event) {
+    const Status status = event_query(event);
+    if (status == Status::success) return {EventState::happened};
+    if (status == Status::not_ready) return {EventState::pending};
+    get_last_error();
+    return {};
+}
+
 Status CudaRuntime::event_synchronize(EventHandle event) {
     if (forked_after_use()) return failed(Status::initialization_error);
-    const cudaError_t waited = wait_for_event(native(event));
-    if (waited == cudaErrorNotReady) return Status::not_ready;
-    if (is_capture_error(waited)) return failed(static_cast<Status>(waited));
-    if (captures_underway > 0) return answered(static_cast<Status>(waited));
-    const PrintCapture capture;
-    const SynchronisationTurn turn;
-    if (!turn) return answered(static_cast<Status>(waited));
-    const InsideDriver inside;
-    return make([&] { return cudaEventSynchronize(native(event)); });
+    return make_after_wait(wait_for_event(native(event)),
+                           [&] { return cudaEventSynchronize(native(event)); });
 }
 
 Status CudaRuntime::event_elapsed_time(float* milliseconds, EventHandle start, EventHandle end) {

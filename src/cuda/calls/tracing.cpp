@@ -23,8 +23,8 @@ constexpr auto patience_with_captures = std::chrono::milliseconds(50);
 // captured, and nothing was done. Captures of other libraries are unknown here; the relaxed mode spares some
 // of them.
 template <class Change>
-bool outside_of_captures(Change&& change, std::chrono::milliseconds patience = patience_with_captures) {
-    const auto end = std::chrono::steady_clock::now() + patience;
+bool outside_of_captures(Change&& change) {
+    const auto end = std::chrono::steady_clock::now() + patience_with_captures;
     const WithoutInterpreter released;  // the thread that ends the capture may need the GIL
     for (;;) {
         if (captures_underway == 0) {
@@ -61,7 +61,7 @@ WorkRecording CudaRuntime::set_recorder(ActivityRecorder* recorder) {
     cupti::Session& session = cupti::session();
     const std::lock_guard lock(switch_mutex());
     if (recorder == nullptr) {
-        if (session.running() && !outside_of_captures([&] { session.stop(); })) session.pause();
+        if (session.running() && !streams_.when_idle([&] { session.stop(); })) session.pause();
         return {};
     }
     if (!wanted()) return {};
@@ -77,20 +77,30 @@ WorkRecording CudaRuntime::set_recorder(ActivityRecorder* recorder) {
     return {source, std::move(problem)};
 }
 
-std::string CudaRuntime::flush_records(bool last) {
+std::string CudaRuntime::flush_records(bool) {
     cupti::Session& session = cupti::session();
     if (forked_after_use() || !session.running()) return "";
-    if (outside_of_captures([&] { session.flush(last); })) return "";
+    if (outside_of_captures([&] { session.flush(); })) return "";
     return "a stream was being captured when the trace ended, and to ask CUPTI for its records could have "
            "invalidated the capture. Work may be missing: end the trace after the capture";
 }
 
-void CudaRuntime::capture_ended() {
+void CudaRuntime::settle_traces() {
     cupti::Session& session = cupti::session();
     if (!session.paused() || forked_after_use()) return;
     const std::unique_lock lock(switch_mutex(), std::try_to_lock);
-    if (!lock || !session.paused()) return;  // another thread has begun a trace
-    outside_of_captures([&] { session.stop(); }, std::chrono::milliseconds(0));
+    if (lock && session.paused()) streams_.when_idle([&] { session.stop(); });
+}
+
+bool CudaRuntime::describe_stream(StreamHandle stream, StreamRecord* record) {
+    if (forked_after_use()) return false;
+    {
+        const InsideDriver inside;
+        if (is_captured(native(stream))) return false;
+    }
+    const StreamRecord* const known = description_of_stream(stream);
+    if (known != nullptr) *record = *known;
+    return known != nullptr;
 }
 
 bool CudaRuntime::call_begins(const StreamHandle* stream) {
@@ -100,15 +110,11 @@ bool CudaRuntime::call_begins(const StreamHandle* stream) {
     cupti::CallOfWork call;
     call.call = call_context().call;
     call.name = call_context().work_name;
-    call.stream = id_of_stream(handle);
     static thread_local std::uint64_t described = 0;
-    if (call.stream != 0 && call.stream != described) {
-        if (session.knows_stream(call.stream)) {
-            described = call.stream;
-        } else if (const auto stream_record = describe_stream(handle, call.stream)) {
-            session.add_stream(*stream_record);
-            described = call.stream;
-        }
+    if (const StreamRecord* const record = description_of_stream(handle)) {
+        call.stream = record->id;
+        if (call.stream != described && !session.knows_stream(call.stream)) session.add_stream(*record);
+        described = call.stream;
     }
     cupti::Session::set_call(call);
     return true;

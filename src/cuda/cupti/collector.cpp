@@ -22,25 +22,20 @@ std::uint64_t id_of_foreign_stream(std::uint32_t context, std::uint32_t stream) 
     return static_cast<std::uint64_t>(context) << 32 | stream;
 }
 
-struct Direction {
-    const char* name;
-    ActivityEngine engine;
-};
-
-Direction direction_of(CopyKind kind) {
+CopyDirection direction_of(CopyKind kind) {
     switch (kind) {
         case CopyKind::host_to_device:
         case CopyKind::host_to_array:
-            return {"host to device", ActivityEngine::copy_to_device};
+            return CopyDirection::host_to_device;
         case CopyKind::device_to_host:
         case CopyKind::array_to_host:
-            return {"device to host", ActivityEngine::copy_to_host};
+            return CopyDirection::device_to_host;
         case CopyKind::host_to_host:
-            return {"host to host", ActivityEngine::none};
+            return CopyDirection::host_to_host;
         case CopyKind::peer_to_peer:
-            return {"device to other device", ActivityEngine::copy_on_device};
+            return CopyDirection::to_other_device;
         default:
-            return {"device to device", ActivityEngine::copy_on_device};
+            return CopyDirection::device_to_device;
     }
 }
 
@@ -92,10 +87,8 @@ void Collector::take_kernel(const void* record) {
 template <class Layout>
 void Collector::take_copy(const Layout& copy) {
     auto work = work_of<Layout, Work>(copy);
-    const Direction direction = direction_of(static_cast<CopyKind>(copy.copy_kind));
     work.record.kind = ActivityKind::copy;
-    work.record.engine = direction.engine;
-    work.record.name = index_of_name(direction.name);
+    set_direction(&work.record, direction_of(static_cast<CopyKind>(copy.copy_kind)));
     work.record.bytes = static_cast<std::int64_t>(copy.bytes);
     work.record.pageable = copy.source_kind == pageable_memory || copy.destination_kind == pageable_memory;
     add(std::move(work));

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 20, buffer_alignment = 64;
 constexpr std::size_t most_buffers = 256;  // CUPTI drops records beyond them
-constexpr std::size_t most_kept = 8;       // for the next requests
+constexpr std::size_t most_unread = 32;    // full buffers
+constexpr std::size_t most_kept = 40;      // for the next requests
 
 constexpr std::array work_kinds = {Kind::concurrent_kernel, Kind::memcpy, Kind::memset, Kind::memcpy2};
 
@@ -146,7 +147,8 @@ void Session::stop() {
     pause();
     paused_ = false;
     for (; !enabled_.empty(); enabled_.pop_back()) library_->activity_disable(enabled_.back());
-    library_->activity_flush_all(flush_forced);
+    library_->activity_flush_all(flush_forced);  // also buffers that are not full
+    read_buffers();
     // CUPTI's own default, for other tools of this process.
     library_->activity_register_timestamp_callback(nanoseconds<std::chrono::system_clock>);
     library_->unsubscribe(subscriber_);
@@ -167,10 +169,10 @@ void Session::resume(ActivityRecorder& recorder) {
     running_ = true;
 }
 
-void Session::flush(bool last) {
+void Session::flush() {
     if (!running()) return;
     library_->activity_flush_all(0);
-    if (last) library_->activity_flush_all(flush_forced);
+    read_buffers();
     if (ActivityRecorder* const recorder = recorder_) collector_.deliver(*recorder, true);
 }
 
@@ -204,18 +206,38 @@ void Session::give_buffer(std::uint8_t** buffer, std::size_t* bytes) {
     --buffers_;
 }
 
+// Buffers are read when records are wanted, so that launches need not share their processor with this work.
 void Session::take_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
-    ActivityRecorder* const recorder = recorder_;
-    if (buffer != nullptr && recorder != nullptr && !forked_after_use()) {
-        void* record = nullptr;
-        while (library_->activity_get_next_record(buffer, valid_bytes, &record) == success)
-            collector_.take(record);
-        std::size_t dropped = 0;
-        if (library_->activity_get_num_dropped_records(nullptr, 0, &dropped) == success && dropped > 0)
-            recorder->drop(dropped);
-        collector_.deliver(*recorder, false);
+    if (buffer == nullptr) return;
+    if (recorder_ == nullptr || forked_after_use()) return keep_buffer(buffer);
+    bool many = false;
+    {
+        const std::lock_guard lock(mutex_);
+        full_buffers_.push_back({buffer, valid_bytes});
+        many = full_buffers_.size() >= most_unread;
     }
-    if (buffer != nullptr) keep_buffer(buffer);
+    if (many) read_buffers();
+}
+
+void Session::read_buffers() {
+    std::vector<FullBuffer> full;
+    {
+        const std::lock_guard lock(mutex_);
+        full.swap(full_buffers_);
+    }
+    ActivityRecorder* const recorder = recorder_;
+    for (const auto& [buffer, valid_bytes] : full) {
+        void* record = nullptr;
+        while (recorder != nullptr &&
+               library_->activity_get_next_record(buffer, valid_bytes, &record) == success)
+            collector_.take(record);
+        keep_buffer(buffer);
+    }
+    if (recorder == nullptr) return;
+    std::size_t dropped = 0;
+    if (library_->activity_get_num_dropped_records(nullptr, 0, &dropped) == success && dropped > 0)
+        recorder->drop(dropped);
+    collector_.deliver(*recorder, false);
 }
 
 void Session::keep_buffer(std::uint8_t* buffer) {

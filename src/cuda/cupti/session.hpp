@@ -27,18 +27,19 @@ class Session {
     // Records for `recorder`, which lives until stop(). Returns why it does not: CUPTI was not found, or it
     // refused. Start and stop are not called at the same time.
     std::string start(ActivityRecorder& recorder);
+    // Not while a device works: CUPTI would give up what the device still writes to. Profilers that switched
+    // CUPTI off beside launches of graphs have seen illegal accesses to memory.
     void stop();
     bool running() const { return running_.load(std::memory_order_relaxed); }
 
-    // In place of stop() while a stream is captured: no more records are handed over, but CUPTI stays on.
-    // resume() goes on for another recorder; a later stop() switches CUPTI off.
+    // In place of stop() while a stream is captured or a device works: no more records are handed over, but
+    // CUPTI stays on. resume() goes on for another recorder; a later stop() switches CUPTI off.
     void pause();
     void resume(ActivityRecorder& recorder);
     bool paused() const { return paused_.load(std::memory_order_relaxed); }
 
-    // Returns when the records of all work that has ended were handed over. `last`: also gives up the work
-    // that has not ended, whose buffers CUPTI would keep otherwise.
-    void flush(bool last);
+    // Returns when the records of all work that has ended were handed over.
+    void flush();
 
     // Until the next call of it, work that this thread gives to a device belongs to the call.
     static void set_call(const CallOfWork& call);
@@ -52,10 +53,16 @@ class Session {
     void take_buffer(std::uint8_t* buffer, std::size_t valid_bytes);
 
   private:
+    struct FullBuffer {
+        std::uint8_t* buffer;
+        std::size_t valid_bytes;
+    };
+
     std::string subscribe();
     std::string enable();
     std::string enable_callbacks();
     std::string refusal(const char* call, Result result) const;
+    void read_buffers();
     void keep_buffer(std::uint8_t* buffer);
 
     const Library* library_ = nullptr;
@@ -67,8 +74,9 @@ class Session {
     std::atomic<bool> running_{false}, paused_{false};
 
     std::mutex mutex_;  // guards the members below; never held during a call of CUPTI
+    std::vector<FullBuffer> full_buffers_;
     std::vector<std::uint8_t*> free_buffers_;
-    std::size_t buffers_ = 0;  // of CUPTI and free
+    std::size_t buffers_ = 0;  // of CUPTI, full and free
 };
 
 // Never destroyed: CUPTI may hand over records while the process exits.

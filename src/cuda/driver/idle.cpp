@@ -77,10 +77,24 @@ bool KnownStreams::is_idle(Book& book) {
 }
 
 bool KnownStreams::idle(bool all_devices) {
-    const int current = current_device();
     const RelaxedThread relaxed;
     const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
     const InsideDriver inside;
+    return is_idle(all_devices);
+}
+
+bool KnownStreams::when_idle(const std::function<void()>& call) {
+    if (!idle(true)) return false;  // before other threads are kept out
+    const RelaxedThread relaxed;
+    const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);
+    const AloneInDriver alone;
+    if (!is_idle(true)) return false;
+    call();
+    return true;
+}
+
+bool KnownStreams::is_idle(bool all_devices) {
+    const int current = current_device();
     // Checks all streams before the first query. The query of a stream may reach a captured stream and would
     // invalidate its capture.
     if (captured()) return false;
@@ -96,6 +110,28 @@ bool KnownStreams::idle(bool all_devices) {
     }
     if (left_at != current) cudaSetDevice(current);
     return all_idle;
+}
+
+std::vector<cudaEvent_t> KnownStreams::events_behind_work() {
+    const int current = current_device();
+    const RelaxedThread relaxed;
+    const auto lock = locked<std::unique_lock<std::mutex>>(mutex_);  // no capture begins meanwhile
+    const InsideDriver inside;
+    std::vector<cudaStream_t> streams = books_[current].streams;
+    streams.push_back(cudaStreamLegacy);
+    streams.push_back(cudaStreamPerThread);
+    std::vector<cudaEvent_t> events;
+    for (const cudaStream_t stream : streams) {
+        cudaEvent_t event = nullptr;
+        if (is_captured(stream) || cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess)
+            continue;
+        if (cudaEventRecord(event, stream) == cudaSuccess) {
+            events.push_back(event);
+        } else {
+            cudaEventDestroy(event);
+        }
+    }
+    return events;
 }
 
 }  // namespace cuscope::cuda

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -32,6 +33,14 @@ class KnownStreams {
     // A release of memory then waits for these streams, as the library does.
     bool idle(bool all_devices);
 
+    // Records an event behind the work of each stream of the current device that is not being captured. The
+    // caller destroys them. Streams that other code created are unknown, as above.
+    std::vector<cudaEvent_t> events_behind_work();
+
+    // Calls the function while all work of all devices in use is done, and no other thread of this package
+    // gives them work. False: there is work, or a stream is being captured, and nothing was called.
+    bool when_idle(const std::function<void()>& call);
+
     // To be held while a capture begins: querying a captured stream would invalidate the capture.
     std::mutex& mutex() { return mutex_; }
 
@@ -43,6 +52,7 @@ class KnownStreams {
     static unsigned long long bit_of(int device) { return device >= 0 && device < 64 ? 1ULL << device : 0; }
     bool captured();           // any stream of any device
     bool is_idle(Book& book);  // `book` is the current device's
+    bool is_idle(bool all_devices);
 
     std::atomic<unsigned long long> used_{0};  // devices
     std::mutex mutex_;                         // guards the members below

@@ -12,6 +12,7 @@
 #include "cuda/driver/context.hpp"
 #include "cuda/driver/driver_call.hpp"
 #include "cuda/driver/function.hpp"
+#include "cuda/driver/idle.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::cuda {
@@ -127,6 +128,26 @@ cudaError_t wait_for_device() {
     }
     if (is_capture_error(static_cast<int>(recorded))) return static_cast<cudaError_t>(recorded);
     return recorded == CUDA_SUCCESS ? wait_for_event(event.get()) : cudaSuccess;
+}
+
+cudaError_t wait_beside_captures(KnownStreams& streams) {
+    if (captures_underway == 0) {
+        const TemporaryEvent event;
+        CUcontext context = nullptr;
+        const auto record = ctx_record_event.get();
+        bool recorded = false;
+        if (record != nullptr && event.get() != nullptr && current_context(&context) == cudaSuccess) {
+            const InsideDriver inside;  // no capture begins from here on
+            recorded = captures_underway == 0 && record(context, event.get()) == CUDA_SUCCESS;
+        }
+        if (recorded) return wait_for_event(event.get());
+    }
+    cudaError_t status = cudaSuccess;
+    for (const cudaEvent_t event : streams.events_behind_work()) {
+        if (status == cudaSuccess) status = wait_for_event(event);
+        cudaEventDestroy(event);
+    }
+    return status;
 }
 
 cudaError_t wait_for_legacy_stream() {

@@ -9,6 +9,8 @@
 
 namespace cuscope::cuda {
 
+class KnownStreams;
+
 // All return the status of the last query. cudaErrorNotReady means that the wait was interrupted; CUDA never
 // keeps it as the last error.
 cudaError_t wait_for_stream(cudaStream_t stream);
@@ -17,6 +19,9 @@ cudaError_t wait_for_event(cudaEvent_t event);
 // 12.5, which has no such query. If a stream of the device is captured, this invalidates the capture and
 // returns a capture error.
 cudaError_t wait_for_device();
+// The same, but invalidates no capture that this package knows: streams that are being captured are left out.
+// The thread is in the relaxed mode.
+cudaError_t wait_beside_captures(KnownStreams& streams);
 // Waits for the legacy default stream and all blocking streams. Returns at once if this would invalidate an
 // active capture.
 cudaError_t wait_for_legacy_stream();

@@ -65,18 +65,32 @@ Status HostRuntime::device_get_attribute(int* value, DeviceAttribute attribute, 
     return Status::success;
 }
 
+namespace {
+
+// What a wait for the device brings about. See Machine::wait_for_device().
+Status finish_device(Machine& machine, Lock& lock, int index, bool without_captured = false) {
+    const Status status = machine.wait_for_device(lock, index, without_captured);
+    machine.running.flush_printed(lock);
+    if (status != Status::success) return status;
+    TRY(machine.devices.current().check());
+    machine.devices.current().trim_pools();
+    return Status::success;
+}
+
+}  // namespace
+
 Status HostRuntime::device_synchronize() {
     ENTER(synchronize);
     const int index = thread().device;
     TRY(machine_.captures.spoil_device(index));
     // Like other calls that may be unsafe during a capture, a wait invalidates captures on other devices.
     TRY(machine_.captures.forbidden());
-    const Status status = machine_.wait_for_device(call.lock(), index);
-    machine_.running.flush_printed(call.lock());
-    if (status != Status::success) return status;
-    TRY(machine_.devices.current().check());
-    machine_.devices.current().trim_pools();
-    return Status::success;
+    return finish_device(machine_, call.lock(), index);
+}
+
+Status HostRuntime::wait_beside_captures() {
+    ENTER(synchronize);
+    return finish_device(machine_, call.lock(), thread().device, true);
 }
 
 // Destroys the device's streams, memory and libraries. A lost device stays lost: within this process it

@@ -18,6 +18,7 @@ Status launch(Machine& machine, Lock& lock, const LaunchConfig& config, KernelHa
               LaunchRequest request) {
     const Found<Kernel> found = machine.libraries.find_kernel(kernel);
     if (found == nullptr) return invalid_handle("kernel");
+    if (config.checked != nullptr) found->checked = config.checked;
     const Found<Stream> stream = machine.find_stream(config.stream);
     if (stream == nullptr) return invalid_handle("stream");
     const OnDevice on(stream->device);  // the stream's device, not the current one
@@ -75,8 +76,8 @@ Status HostRuntime::launch_counted(const LaunchConfig& config, KernelHandle kern
 }
 
 Status HostRuntime::library_time_by_counts(LibraryHandle handle, const CompileRequest& request) {
-    CompileRequest counted = request;
-    counted.counted = counted.timed = true;
+    CompileRequest timing = request;
+    timing.kind = ImageKind::timing;
     int device = 0;
     {
         ENTER(other);
@@ -85,7 +86,7 @@ Status HostRuntime::library_time_by_counts(LibraryHandle handle, const CompileRe
     }
     // Errors of compiling are not errors of the program.
     CompileResult result;
-    TRY(compile(counted, &result));
+    TRY(compile(timing, &result));
     std::shared_ptr<simt::Image> image;
     std::string detail;
     TRY(simt::Image::load(result.image, &image, &detail));

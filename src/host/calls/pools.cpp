@@ -2,6 +2,7 @@
 #include "host/graph/nodes/captured.hpp"
 #include "host/runtime/call.hpp"
 #include "host/runtime/host_runtime.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::host {
 namespace {
@@ -15,7 +16,10 @@ Status malloc_from(Machine& machine, Lock& lock, void** pointer, std::size_t byt
     Device& owner = machine.devices[index];
     if (bytes > owner.memory) return machine.devices.current().out_of_memory(bytes);
     const std::size_t size = Pool::rounded(bytes);
-    std::byte* base = pool.take(size, stream.get());
+    // While checks run, an array needs a gap behind it, which blocks from before the checks do not have.
+    std::byte* base = pool.take(size, stream.get(), [&](const std::byte* block) {
+        return !checking() || owner.arena->has_gap(block);
+    });
     const bool fresh = base == nullptr;
     if (fresh) {
         ++pool.waiting;

@@ -162,8 +162,8 @@ std::string Compilation::key() const {
     for (const std::string& flag : compiler_flags(compiler_)) add("flag", flag);
     for (const std::string& flag : line_flags(compiler_)) add("flag", flag);
     for (const std::string& flag : link_flags(compiler_)) add("flag", flag);
-    if (request_.counted)
-        for (const std::string& flag : counting_flags(compiler_, request_.timed)) add("counting flag", flag);
+    for (const std::string& flag : instrumentation_flags(compiler_, request_.kind))
+        add("instrumentation flag", flag);
     add("flag", options_.standard);
     for (const std::string& option : options_.preprocessor) add("option", option);
     add("warnings", options_.warnings ? "1" : "0");
@@ -218,7 +218,8 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
                                    "-D__CUDACC_VER_MINOR__=0", "-D__CUSCOPE_HOST__=1"})
         arguments.push_back(definition);
     arguments.push_back("-D__CUDA_ARCH__=" + architecture);
-    if (request_.counted) arguments.push_back("-DCUSCOPE_COUNTED");
+    if (request_.kind != ImageKind::plain) arguments.push_back("-DCUSCOPE_COUNTED");
+    if (request_.kind == ImageKind::checking) arguments.push_back("-DCUSCOPE_CHECKED");
     arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
     // Parts of the language that few kernels use are left out, because parsing them takes longer than the
     // rest. Inline PTX is translated to any of them.
@@ -330,7 +331,14 @@ Status Compilation::build_hooks(std::string* object) {
     *object = directory_->path() + "/hooks.o";
     std::vector<std::string> arguments{compiler_.path, "-std=c++17", "-DCUSCOPE_COUNTED", "-I" + headers_};
     for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
-    arguments.insert(arguments.end(), {"-c", headers_ + "/cuscope_simt/counting/hooks.cpp", "-o"});
+    // The hooks take the place of memcpy and memmove, and call mempcpy and bcopy of the C library. Clang
+    // would turn these calls back into calls of memcpy and memmove, which would then call themselves for
+    // ever.
+    const bool checks = request_.kind == ImageKind::checking;
+    if (checks) arguments.insert(arguments.end(), {"-DCUSCOPE_CHECKED", "-fno-builtin"});
+    const char* const hooks_source =
+        checks ? "/cuscope_simt/checking/hooks.cpp" : "/cuscope_simt/counting/hooks.cpp";
+    arguments.insert(arguments.end(), {"-c", headers_ + hooks_source, "-o"});
     std::string hooks_key = headers_digest(headers_);
     for (const std::string& word : arguments) hooks_key.append("\n").append(word);
     hooks_key.append("\n").append(compiler_.version);
@@ -383,12 +391,14 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
     std::vector<Registration> kernels = registrations(rewritten, request_.name_expressions, instances);
     std::string hooks;
     unsigned flags = rewritten.flags;
-    if (request_.counted) {
-        flags |= cuscope_simt::counts_accesses;
+    const bool checks = request_.kind == ImageKind::checking;
+    const bool counts = request_.kind == ImageKind::counting || request_.kind == ImageKind::timing;
+    if (checks || counts) {
+        flags |= checks ? cuscope_simt::checks_accesses : cuscope_simt::counts_accesses;
         if (const Status status = build_hooks(&hooks); status != Status::success) return status;
     }
     // When accesses are counted, a thread may have to wait for other threads to catch up.
-    const bool waits = rewritten.waits || request_.counted;
+    const bool waits = rewritten.waits || counts;
     const std::vector<std::string> file_names = file_name_flags(rewritten.text);
     const std::string input = directory_->path() + "/image.ii", output = directory_->path() + "/image.so";
     for (;;) {
@@ -400,11 +410,10 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
         for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
         for (const std::string& flag : line_flags(compiler_)) arguments.push_back(flag);
         arguments.insert(arguments.end(), file_names.begin(), file_names.end());
-        if (request_.counted)
-            for (const std::string& flag : counting_flags(compiler_, request_.timed))
-                arguments.push_back(flag);
+        for (const std::string& flag : instrumentation_flags(compiler_, request_.kind))
+            arguments.push_back(flag);
         CommandResult answer;
-        if (!hooks.empty()) {
+        if (counts) {
             // The assembly is changed before it is assembled, by a second command.
             const std::string assembly = directory_->path() + "/image.s";
             arguments.insert(arguments.end(), {"-S", input, "-o", assembly});
@@ -419,8 +428,9 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
             }
         } else {
             arguments.insert(arguments.end(), {input, "-x", "none", "-o", output});
+            if (!hooks.empty()) arguments.push_back(hooks);
         }
-        if (hooks.empty() || answer.ok()) {
+        if (!counts || answer.ok()) {
             const std::string warnings = std::move(answer.output);
             for (const std::string& flag : link_flags(compiler_)) arguments.push_back(flag);
             answer = execute(arguments);
@@ -578,7 +588,7 @@ Status compile(const CompileRequest& request, const Target& target, CompileResul
         result->log = compiler.problem + "\n";
         return status;
     }
-    if (problem = counting_problem(compiler); request.counted && !problem.empty()) {
+    if (problem = instrumentation_problem(compiler); request.kind != ImageKind::plain && !problem.empty()) {
         result->log = problem + "\n";
         return Status::jit_compiler_not_found;
     }

@@ -152,6 +152,8 @@ std::vector<std::string> line_flags(const HostCompiler& compiler) {
     return {"-gdwarf-4", compiler.is_clang ? "-gline-tables-only" : "-g1", "-gz=none"};
 }
 
+namespace {
+
 std::vector<std::string> counting_flags(const HostCompiler& compiler, bool timed) {
     std::vector<std::string> flags{"-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize"};
     if (compiler.is_clang) {
@@ -169,11 +171,45 @@ std::vector<std::string> counting_flags(const HostCompiler& compiler, bool timed
     return flags;
 }
 
-std::string counting_problem(const HostCompiler& compiler) {
+std::vector<std::string> checking_flags(const HostCompiler& compiler) {
+    std::vector<std::string> flags{"-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize",
+                                   // Copies stay calls of functions, which hooks.cpp replaces.
+                                   "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"};
+    if (compiler.is_clang) {
+        flags.insert(
+            flags.end(),
+            {"-fsanitize=array-bounds", "-fno-slp-vectorize", "-mllvm", "-tsan-instrument-func-entry-exit=0",
+             "-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-read-before-write=1"});
+    } else {
+        flags.insert(flags.end(), {"-fsanitize=bounds", "--param", "tsan-distinguish-volatile=1", "-Wno-tsan",
+                                   // One of two equal kernels would be reported with the lines of the other.
+                                   "-fno-ipa-icf"});
+    }
+    return flags;
+}
+
+}  // namespace
+
+std::vector<std::string> instrumentation_flags(const HostCompiler& compiler, ImageKind kind) {
+    switch (kind) {
+        case ImageKind::plain:
+            return {};
+        case ImageKind::counting:
+            return counting_flags(compiler, false);
+        case ImageKind::timing:
+            return counting_flags(compiler, true);
+        case ImageKind::checking:
+            return checking_flags(compiler);
+    }
+    return {};
+}
+
+std::string instrumentation_problem(const HostCompiler& compiler) {
     // Older compilers cannot exclude a function from instrumentation.
     const int least = compiler.is_clang ? 14 : 12;
     if (compiler.major == 0 || compiler.major >= least) return "";
-    return "to count what a kernel does takes GCC 12 or Clang 14, or a newer one; the compiler is " +
+    return "to count or to check what a kernel does takes GCC 12 or Clang 14, or a newer one; the compiler "
+           "is " +
            compiler.version + " (" + compiler.path + "): set CUSCOPE_CXX to the path of another";
 }
 

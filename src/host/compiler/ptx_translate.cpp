@@ -61,7 +61,7 @@ constexpr std::array<std::string_view, 47> plain{"ex2.approx.f32",
                                                  "mov.u64"};
 
 // Opcodes without an effect here: they order or announce work that this executor does at once.
-constexpr std::array<std::string_view, 12> idle{"cp.async.commit_group",
+constexpr std::array<std::string_view, 15> idle{"cp.async.commit_group",
                                                 "cp.async.wait_group",
                                                 "cp.async.wait_all",
                                                 "cp.async.bulk.commit_group",
@@ -72,7 +72,10 @@ constexpr std::array<std::string_view, 12> idle{"cp.async.commit_group",
                                                 "fence.proxy.async",
                                                 "fence.proxy.async.shared::cta",
                                                 "fence.mbarrier_init.release.cluster",
-                                                "setmaxnreg"};
+                                                "setmaxnreg",
+                                                "wgmma.fence.sync.aligned",
+                                                "wgmma.commit_group.sync.aligned",
+                                                "wgmma.wait_group.sync.aligned"};
 
 constexpr std::array<std::string_view, 10> fences{
     "membar.cta",        "membar.gl",    "membar.sys",   "fence.acq_rel.cta", "fence.acq_rel.gpu",
@@ -182,6 +185,7 @@ class Translation {
         if (parts[0] == "red" || parts[0] == "atom") return atomic(parts);
         if (parts[0] == "ldmatrix") return matrix(parts);
         if (parts[0] == "mma") return multiplication(parts);
+        if (parts[0] == "wgmma") return warpgroup_multiplication(parts);
         if (parts[0] == "ld" || parts[0] == "st") return access(parts);
         if (parts[0] == "setp" || parts[0] == "selp") return choice(parts);
         return false;
@@ -332,17 +336,19 @@ class Translation {
         const char* const type = type_of(parts.back());
         if (type == nullptr || operands_.size() != first + 2 || parts[parts.size() - 2] != "add")
             return false;
-        bool shared = false;
+        bool shared = false, orders = false;
         for (std::size_t i = 1; i + 2 < parts.size(); ++i) {
             static constexpr std::array<std::string_view, 10> known{
                 "global",  "shared",  "shared::cta", "relaxed", "acquire",
                 "release", "acq_rel", "cta",         "gpu",     "sys"};
             if (!holds(known, parts[i])) return false;
             shared = shared || parts[i].find("shared") == 0;
+            orders = orders || parts[i] == "acquire" || parts[i] == "release" || parts[i] == "acq_rel";
         }
         const std::string where = address(operands_[first], shared), value = expression(operands_[first + 1]);
         const std::string old = first == 0 ? "v" : expression(operands_[0]);
         if (where.empty() || value.empty() || old.empty()) return false;
+        if (orders) out_.body += "::cuscope_simt::synchronized(::cuscope_simt::Synchronization::fence); ";
         out_.body += std::string(type) + " v; ::cuscope_simt::ptx::put(v, " + value +
                      "); v = ::atomicAdd(reinterpret_cast<" + type + "*>(" + where + "), v); ";
         if (first != 0) out_.body += "::cuscope_simt::ptx::put(" + old + ", v); ";
@@ -408,6 +414,33 @@ class Translation {
         return true;
     }
 
+    // wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {d...}, a, b, adds, sign of a, sign of b,
+    // transposed a, transposed b;  a and b are descriptors of matrices in shared memory.
+    bool warpgroup_multiplication(const std::vector<std::string>& parts) {
+        if (parts.size() != 8 || parts[1] != "mma_async" || operands_.size() != 8) return false;
+        const std::string &shape = parts[4], &a = parts[6];
+        const std::size_t depth = shape.rfind('k');
+        if (shape.find("m64n") != 0 || shape.substr(depth) != "k16" || parts[5] != "f32" || a != parts[7] ||
+            (a != "f16" && a != "bf16"))
+            return false;
+        const std::string columns = shape.substr(4, depth - 4);
+        const std::vector<std::string> sums = list(operands_[0]);
+        if (!is_number(columns) || sums.size() * 2 != std::stoul(columns)) return false;
+        for (const std::size_t transposed : {6, 7})
+            if (operands_[transposed] != "0" && operands_[transposed] != "1") return false;
+        out_.body += "float d[" + std::to_string(sums.size()) + "]; ";
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            out_.body += "::cuscope_simt::ptx::put(d[" + std::to_string(i) + "], " + sums[i] + "); ";
+        const auto flag = [&](std::size_t i) { return operands_[i] == "1" ? ", true" : ", false"; };
+        if (!call("::cuscope_simt::ptx::wgmma<" + columns +
+                      ", ::cuscope_simt::ptx::" + (a == "f16" ? "Half" : "Bfloat") + flag(6) + flag(7) + ">",
+                  {operands_.begin() + 1, operands_.begin() + 6}, "d"))
+            return false;
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            out_.body += "::cuscope_simt::ptx::put(" + sums[i] + ", d[" + std::to_string(i) + "]); ";
+        return true;
+    }
+
     // ld.global.nc.v4.f32 {d...}, [from];  st.shared.u32 [to], value;
     bool access(const std::vector<std::string>& parts) {
         const bool load = parts[0] == "ld";
@@ -431,18 +464,19 @@ class Translation {
         const std::vector<std::string> values = list(operands_[load ? 0 : 1]);
         if (type == nullptr || where.empty() || values.empty()) return false;
         const std::string order = waits ? "::cuscope_simt::ptx::visible(); " : "";
+        const std::string suffix = waits ? "_ordered" : "";
         if (load) out_.body += order;
         if (load) {
             const std::string count = std::to_string(values.size());
-            out_.body +=
-                std::string(type) + " v[" + count + "]; ::cuscope_simt::ptx::read(v, " + where + "); ";
+            out_.body += std::string(type) + " v[" + count + "]; ::cuscope_simt::ptx::read" + suffix +
+                         "(v, " + where + "); ";
             for (std::size_t k = 0; k < values.size(); ++k)
                 out_.body += "::cuscope_simt::ptx::put(" + values[k] + ", v[" + std::to_string(k) + "]); ";
         } else {
             out_.body += std::string(type) + " v[" + std::to_string(values.size()) + "]; ";
             for (std::size_t k = 0; k < values.size(); ++k)
                 out_.body += "::cuscope_simt::ptx::put(v[" + std::to_string(k) + "], " + values[k] + "); ";
-            out_.body += "::cuscope_simt::ptx::write(" + where + ", v); " + order;
+            out_.body += "::cuscope_simt::ptx::write" + suffix + "(" + where + ", v); " + order;
         }
         out_.sees_others = out_.sees_others || waits;
         return true;

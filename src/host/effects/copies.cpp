@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/checking/shadow.hpp"
 #include "host/runtime/machine.hpp"
 
 namespace cuscope::host {
@@ -56,6 +57,12 @@ Status check_access(const Device& device, const Allocation* to, const Allocation
 }
 
 }  // namespace
+
+void mark_written(const std::shared_ptr<simt::Shadow>& shadow, const Box& box, const Extent& extent) {
+    if (!shadow) return;
+    for (std::size_t z = 0; z < extent.depth; ++z)
+        for (std::size_t y = 0; y < extent.height; ++y) shadow->mark_written(box.row(y, z), extent.width);
+}
 
 Status check_box(const Machine& machine, const Box& box, const Extent& extent, const char* what,
                  const Allocation** allocation) {
@@ -153,6 +160,7 @@ Status make_copy(Machine& machine, const Box& destination, const Box& source, co
     } else if (request.stage) {
         effect->stage();
     }
+    if (to != nullptr) effect->set_written(to->shadow);
     command->effect = std::move(effect);
     *made = command;
     return Status::success;
@@ -231,7 +239,9 @@ Status make_set(Machine& machine, const Box& box, std::uint32_t value, std::size
     Command* command = machine.begin(stream, Engine::copy_on_device);
     command->observable = found == nullptr || found->type != MemoryType::device;
     time_on_device(*command, model, bytes, model.memset_rate);
-    command->effect = std::make_shared<SetEffect>(box, value, element, extent);
+    auto effect = std::make_shared<SetEffect>(box, value, element, extent);
+    if (found != nullptr) effect->set_written(found->shadow);
+    command->effect = std::move(effect);
     *made = command;
     return Status::success;
 }

@@ -3,12 +3,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "host/effects/box.hpp"
 #include "host/sim/command.hpp"
 #include "runtime/status.hpp"
 #include "runtime/types.hpp"
+
+namespace cuscope::simt {
+class Shadow;
+}
 
 namespace cuscope::host {
 
@@ -18,6 +24,9 @@ struct Machine;
 struct Stream;
 
 constexpr std::size_t most_quick_bytes = 16384, most_brief_bytes = std::size_t{256} << 10;
+
+// Tells the checks of kernels that a box was written. `shadow` may be null.
+void mark_written(const std::shared_ptr<simt::Shadow>& shadow, const Box& box, const Extent& extent);
 
 class CopyEffect final : public Effect {
   public:
@@ -30,12 +39,19 @@ class CopyEffect final : public Effect {
         move(packed, source_);
         source_ = packed;
     }
-    void run() override { move(destination_, source_); }
+    void run() override {
+        move(destination_, source_);
+        mark_written(written_, destination_, extent_);
+    }
+    // The memory that it writes, for checks of kernels.
+    void set_written(std::shared_ptr<simt::Shadow> shadow) { written_ = std::move(shadow); }
     bool quick() const override { return bytes_of(extent_) <= most_quick_bytes; }
     bool brief() const override { return bytes_of(extent_) <= most_brief_bytes; }
     // Only of a copy that is not staged.
     std::shared_ptr<Effect> copy() const override {
-        return std::make_shared<CopyEffect>(destination_, source_, extent_);
+        auto made = std::make_shared<CopyEffect>(destination_, source_, extent_);
+        made->written_ = written_;
+        return made;
     }
     const Box& destination() const { return destination_; }
     const Box& source() const { return source_; }
@@ -53,6 +69,7 @@ class CopyEffect final : public Effect {
     Box destination_, source_;
     Extent extent_;
     std::vector<std::byte> staged_;
+    std::shared_ptr<simt::Shadow> written_;
 };
 
 // Elements of one, two or four bytes; the extent's width is in bytes.
@@ -64,14 +81,18 @@ class SetEffect final : public Effect {
         for (std::size_t z = 0; z < extent_.depth; ++z) {
             for (std::size_t y = 0; y < extent_.height; ++y) set_row(destination_.row(y, z));
         }
+        mark_written(written_, destination_, extent_);
     }
     bool quick() const override { return bytes_of(extent_) <= most_quick_bytes; }
     bool brief() const override { return bytes_of(extent_) <= most_brief_bytes; }
     std::shared_ptr<Effect> copy() const override {
-        return std::make_shared<SetEffect>(destination_, value_, element_, extent_);
+        auto made = std::make_shared<SetEffect>(destination_, value_, element_, extent_);
+        made->written_ = written_;
+        return made;
     }
     const Box& destination() const { return destination_; }
     const Extent& extent() const { return extent_; }
+    void set_written(std::shared_ptr<simt::Shadow> shadow) { written_ = std::move(shadow); }
 
   private:
     void set_row(std::byte* row) const {
@@ -95,6 +116,7 @@ class SetEffect final : public Effect {
     std::uint32_t value_;
     std::size_t element_;
     Extent extent_;
+    std::shared_ptr<simt::Shadow> written_;
 };
 
 // Finds the allocation that the box lies in, if any, and checks that it holds the whole box.

@@ -5,7 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "host/effects/checks.hpp"
 #include "host/runtime/machine.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::host {
 namespace {
@@ -167,6 +169,7 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
         launch.image = counting_image;
         launch.kernel = counting_image->kernel(kernel.lowered);
     }
+    if (checking() && !counting) TRY(prepare_check(machine, kernel, config.unchecked, launch));
     launch.grid = config.grid;
     launch.block = config.block;
     launch.dynamic_shared_bytes = config.dynamic_shared_bytes;
@@ -181,7 +184,8 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
 
     const std::int64_t waves = (blocks + resident - 1) / resident;
     std::shared_ptr<KernelShape> shape = shape_of(loaded, config, request, machine.memory, arguments);
-    if (counting && shape && !shape->published) shape = nullptr;
+    // A launch that counts or checks runs no other image beside its own, so it teaches the shape nothing.
+    if ((counting || launch.check) && shape && !shape->published) shape = nullptr;
     const Time modelled =
         shape ? (shape->published ? shape->time().total_ns : model.minimum_kernel_ns)
               : std::max(model.minimum_kernel_ns,

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "host/checking/block_check.hpp"
 #include "host/counting/recorder.hpp"
 #include "host/executor/asan.hpp"
 #include "host/executor/grid.hpp"
@@ -109,7 +110,9 @@ void Block::attach(Grid& its_grid) {
     prototype_.cluster_dim = {launch.cluster.x, launch.cluster.y, launch.cluster.z};
     prototype_.api = &cuscope::simt::engine_api;
     prototype_.block = this;
+    prototype_.check = nullptr;
     if (launch.counting) attach_recorder();
+    if (launch.check) attach_check();
 }
 
 void Block::use_image(const cuscope::simt::Image& image, const KernelEntry& kernel) {
@@ -124,6 +127,7 @@ void Block::use_image(const cuscope::simt::Image& image, const KernelEntry& kern
 
 void Block::detach() {
     if (recorder_) detach_recorder();
+    check_.reset();
     grid = nullptr;
 }
 
@@ -160,6 +164,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
     phase_.arrived = arrived_at_[1] = arrived_at_[2] = exited_ = 0;
     target.signal = 0;
     if (grid->has_clusters()) grid->enter_cluster(*this, index);
+    if (check_) check_->begin_block(index);
 
     if (Strand* first = fresh(); first != &host_) {
         target.armed.store(true, std::memory_order_relaxed);
@@ -168,6 +173,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
         if (live_ == 0 && shared_is_intact()) {
             if (cluster != nullptr) grid->leave_cluster(*this, index);
             if (recorder_) recorder_->meet_all();
+            if (check_) check_->end_block();
             return true;
         }
     }
@@ -177,6 +183,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
     failure_ = {};
     reset_strands();
     if (recorder_) recorder_->forget();
+    if (check_) check_->end_block();
     return false;
 }
 
@@ -266,6 +273,7 @@ Block::Strand* Block::idle() {
     if (release_parked() || release_active_mask()) return ready_.pop();
     if (count_exited()) {
         if (!grid->wait_for_others(*this)) return &host_;
+        if (check_) check_->went_on();
         release_parked();
         return ready_.pop();
     }
@@ -390,6 +398,7 @@ void Block::release_barrier() {
     released_predicates_ = predicates_;
     idle_hints_ = 0;
     ++meetings_;
+    if (check_) check_barrier();
     if (out_of_order_) sort_barrier();
     if (barrier_ns_ != 0)
         for (unsigned i = 0; i < arrived_; ++i)
@@ -463,6 +472,7 @@ CUSCOPE_ON_FIBER void Block::spin(Strand* self) {
         release_past_ended();
         release_parked();
         grid->let_others_run(*this);
+        if (check_) check_->went_on();
         if (grid->must_leave()) leave(self);
     }
 }

@@ -27,6 +27,7 @@
 
 namespace cuscope::simt {
 
+class BlockCheck;
 class Counting;
 class Grid;
 class Image;
@@ -226,6 +227,10 @@ struct cuscope_simt::Block {
                             const void* caller);
     void access(Strand* self, const void* address, unsigned bytes, Access access, const void* instruction);
     void step(Strand* self, const void* instruction);
+    void check_access(Strand* self, const void* address, unsigned long bytes, Access access,
+                      const void* instruction);
+    void check_synchronization(Strand* self, Synchronization kind);
+    void check_index(Strand* self, const char* array, long long index, const void* instruction);
     [[noreturn]] void finish(Strand* self);
     // Kernel code called the engine with too little stack left for the engine's functions.
     [[noreturn]] void stack_full(Strand* self, const void* caller);
@@ -323,6 +328,12 @@ struct cuscope_simt::Block {
     unsigned going_on(unsigned warp) const;
     void record_meeting(unsigned warp, unsigned mask);
     [[noreturn]] void leave_without_memory(Strand* self);
+
+    // For checked launches; check_ is null in any other launch.
+    void attach_check();
+    void check_barrier();
+    void check_shuffle(const Warp& warp, unsigned mask);
+    bool is_engines(std::uintptr_t address);
 
     int barrier_slowly(Strand* self, BarrierKind kind, int predicate);
     int wait_for_ready(Strand* self);
@@ -427,6 +438,7 @@ struct cuscope_simt::Block {
     cuscope::simt::Failure failure_;
     cuscope::simt::FaultScope fault_scope_;
     std::unique_ptr<cuscope::simt::Recorder> recorder_;
+    std::unique_ptr<cuscope::simt::BlockCheck> check_;
 };
 
 #if !defined(CUSCOPE_ASAN)

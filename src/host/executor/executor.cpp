@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "cuscope_simt/runtime_types.h"
+#include "host/checking/launch_check.hpp"
 #include "host/counting/borrowed_variables.hpp"
 #include "host/executor/grid.hpp"
 
@@ -134,6 +135,20 @@ CUSCOPE_ON_FIBER void api_access(Fiber* self, const void* address, unsigned byte
     self->block->access(strand(self), address, bytes, access, instruction);
 }
 
+CUSCOPE_ON_FIBER void api_check_access(Fiber* self, const void* address, unsigned long bytes, Access access,
+                                       const void* instruction) {
+    self->block->check_access(strand(self), address, bytes, access, instruction);
+}
+
+CUSCOPE_ON_FIBER void api_check_synchronization(Fiber* self, Synchronization kind) {
+    self->block->check_synchronization(strand(self), kind);
+}
+
+CUSCOPE_ON_FIBER void api_check_index(Fiber* self, const char* array, long long index,
+                                      const void* instruction) {
+    self->block->check_index(strand(self), array, index, instruction);
+}
+
 CUSCOPE_ON_FIBER void api_step(Fiber* self, const void* instruction) {
     self->block->step(strand(self), instruction);
 }
@@ -172,6 +187,9 @@ constexpr cuscope_simt::Api engine_api = {
     api_step,
     api_finish,
     api_named_barrier,
+    api_check_access,
+    api_check_synchronization,
+    api_check_index,
 };
 
 Outcome initialize(const std::shared_ptr<Image>& image, const std::shared_ptr<Heap>& heap,
@@ -199,7 +217,26 @@ Outcome initialize(const std::shared_ptr<Image>& image, const std::shared_ptr<He
     return outcome;
 }
 
+static Outcome run_checked(const Launch& launch, RunControl& control) {
+    if (!launch.check->begin(launch)) {
+        Launch plain = launch;
+        plain.image = launch.plain;
+        plain.kernel = launch.plain->kernel(launch.kernel->lowered);
+        plain.check = nullptr;
+        launch.check->count_as_written();
+        count_unchecked_launch(launch.kernel->name, "another kernel that is checked was waiting meanwhile");
+        return Grid(plain, control).run();
+    }
+    const BorrowedVariables variables(*launch.plain, *launch.image);
+    Outcome outcome = Grid(launch, control).run();
+    variables.put_back();
+    launch.check->end(outcome);
+    return outcome;
+}
+
 Outcome run(const Launch& launch, RunControl& control) {
+    for (const auto& shadow : launch.written) shadow->mark_all_written();
+    if (launch.check) return run_checked(launch, control);
     if (!launch.counting) {
         if (!launch.sampling) return Grid(launch, control).run();
         // Only constants: kernels with variables that they may change are not sampled.

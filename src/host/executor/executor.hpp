@@ -26,6 +26,9 @@ class GraphLauncher {
     virtual void* current() const = 0;
 };
 
+class LaunchCheck;
+class Shadow;
+
 struct Launch {
     std::shared_ptr<Image> image;
     const cuscope_simt::KernelEntry* kernel = nullptr;
@@ -43,8 +46,10 @@ struct Launch {
     std::shared_ptr<Heap> heap;             // null: malloc() returns null
     std::shared_ptr<Counting> counting;     // for an image that counts; null: nothing is counted
     std::shared_ptr<GraphLauncher> graphs;  // null: the kernel is not a node of a graph
-    std::shared_ptr<Image> plain;           // the image with the variables that an image that counts uses
     std::shared_ptr<Sampling> sampling;     // null: no block is sampled
+    std::shared_ptr<LaunchCheck> check;     // for an image that checks; null: nothing is checked
+    std::shared_ptr<Image> plain;           // the image with the variables that an instrumented image uses
+    std::vector<std::shared_ptr<Shadow>> written;  // memory that counts as written once the kernel has run
 };
 
 struct Outcome {

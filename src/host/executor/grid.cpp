@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 constexpr auto help_after = 20us;  // a grid that lasts longer is worth waking threads for
 constexpr auto more_after = 50ms;  // no block has ended for this long: one may wait for another
 constexpr auto more_every = 10ms;
-constexpr auto free_turns_after = 3s;  // a block has kept its turn for this long
+constexpr auto free_turns_after = 3s;            // a block has kept its turn for this long
+constexpr auto free_checked_turns_after = 120s;  // checks take longer, and rely on the turns
 constexpr auto stalled_after = 200ms;
 constexpr auto leave_after = 200ms;  // after a failure, no block has ended for this long
 constexpr unsigned most_threads = 8192;
@@ -31,7 +32,7 @@ Grid::Grid(const Launch& its_launch, RunControl& control)
       limit_(std::clamp(its_launch.resident_blocks, 1u, most_threads)),
       in_order_((its_launch.image->table().flags & (cuscope_simt::uses_atomics | cuscope_simt::uses_print |
                                                     cuscope_simt::launches_graphs)) != 0 ||
-                its_launch.cooperative ||
+                its_launch.cooperative || its_launch.check ||
                 its_launch.cluster.x * its_launch.cluster.y * its_launch.cluster.z > 1),
       clocked_((its_launch.image->table().flags & cuscope_simt::uses_clock) != 0),
       triggers_((its_launch.image->table().flags & cuscope_simt::uses_trigger) != 0),
@@ -289,7 +290,8 @@ void Grid::watch(Time now) {
             seen_turns_ = turns_;
             turn_moved_ = now;
         }
-        if (now - turn_moved_ > free_turns_after && (more_may_start() || ring_.size() > 1)) {
+        if (now - turn_moved_ > (launch_.check ? free_checked_turns_after : free_turns_after) &&
+            (more_may_start() || ring_.size() > 1)) {
             in_turns_ = false;
             wake_all();
         }

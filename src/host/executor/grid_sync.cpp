@@ -1,6 +1,7 @@
 // Blocks of a grid that wait for each other: in clusters and at the grid's barrier.
 #include <chrono>
 
+#include "host/checking/launch_check.hpp"
 #include "host/executor/grid.hpp"
 
 namespace cuscope::simt {
@@ -36,6 +37,7 @@ void Grid::arrive(Block& block, Scope scope) {
     const std::scoped_lock lock(mutex_);
     Phase& phase = scope == Scope::grid ? phase_ : block.cluster->phase;
     ++phase.arrived;
+    if (launch_.check && scope == Scope::grid && phase.arrived >= phase.expected) launch_.check->grid_met();
     phase.complete_if_all();
     wake_parked();
 }

@@ -2,6 +2,7 @@
 // barriers with separate arrival and wait, and waiting for other blocks.
 #include <algorithm>
 
+#include "host/checking/block_check.hpp"
 #include "host/executor/block.hpp"
 #include "host/executor/grid.hpp"
 
@@ -29,6 +30,7 @@ CUSCOPE_ON_FIBER const unsigned long long* Block::gather(Strand* self, unsigned 
         group->arrived = 0;
         idle_hints_ = 0;
         ++meetings_;
+        if (check_) check_->group_met(first, count);
         ready_.append(group->waiting);
         if (grid->must_leave()) leave(self);
     }
@@ -61,6 +63,11 @@ CUSCOPE_ON_FIBER void Block::wait(Strand* self, Scope scope, unsigned token, con
                                                 : cluster->phase;
     if (grid->must_leave()) leave(self);
     wait_outside(self, scope, phase.generation, token, site);
+    if (!check_) return;
+    if (scope == Scope::grid)
+        check_->grid_met();
+    else
+        check_->waited(self->linear_thread, scope == Scope::cluster);
 }
 
 CUSCOPE_ON_FIBER void Block::wait_word(Strand* self, const unsigned* word, unsigned value, const Site* site) {
@@ -81,7 +88,9 @@ CUSCOPE_ON_FIBER void Block::named_barrier(Strand* self, unsigned id, unsigned c
     ++phase.arrived;
     phase.complete_if_all();
     if (grid->must_leave()) leave(self);
-    if (waits) wait_outside(self, Scope::block, phase.generation, token, site);
+    if (!waits) return;
+    wait_outside(self, Scope::block, phase.generation, token, site);
+    if (check_) check_->waited(self->linear_thread, false);
 }
 
 CUSCOPE_ON_FIBER void Block::wait_outside(Strand* self, Scope scope, const std::atomic<unsigned>& word,

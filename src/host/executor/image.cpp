@@ -84,8 +84,11 @@ SharedVariable shared_variable(const Symbol& symbol) {
     const std::size_t colon = readable.rfind("::");
     const bool is_local = symbol.name.rfind("_ZZ", 0) == 0 && colon != std::string::npos;
     return {colon == std::string::npos ? readable : readable.substr(colon + 2),
-            static_cast<std::size_t>(symbol.value), symbol.size,
-            is_local ? readable.substr(0, colon) : readable, false};
+            static_cast<std::size_t>(symbol.value),
+            symbol.size,
+            is_local ? readable.substr(0, colon) : readable,
+            false,
+            symbol.name.rfind("_ZGV", 0) == 0};
 }
 
 struct Search {

@@ -34,6 +34,7 @@ struct SharedVariable {
     std::size_t offset = 0, bytes = 0;
     std::string function;  // "f(int*)", the function that declares the variable; "s" itself if there is none
     bool of_kernel = false;
+    bool is_guard = false;  // the compiler's own, beside a variable whose type has a constructor
 };
 
 class Image {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "host/checking/block_check.hpp"
 #include "host/executor/block.hpp"
 #include "host/executor/grid.hpp"
 
@@ -137,6 +138,7 @@ void Block::complete_warp(Warp& warp, unsigned mask, WarpKind kind) {
         each_lane(mask, [&](unsigned lane) { latest = std::max(latest, lanes[lane]->now()); });
         each_lane(mask, [&](unsigned lane) { lanes[lane]->clock.set(lanes[lane]->linear_thread, latest); });
     }
+    if (check_) check_shuffle(warp, mask);
     if (recorder_) record_meeting(static_cast<unsigned>(&warp - warps_.data()), mask);
     warp.arrived &= ~mask;
     idle_hints_ = 0;

@@ -95,12 +95,15 @@ Status Captures::admit_legacy(const Stream& stream) {
     return any ? fail(Status::stream_capture_implicit, legacy_detail) : Status::success;
 }
 
+bool Captures::reach(const Stream& stream) const {
+    if (!stream.legacy) return stream.captured();
+    return std::any_of(captures_.begin(), captures_.end(),
+                       [&](const auto& entry) { return blocks(*entry.second, stream.device); });
+}
+
 Status Captures::check_legacy(const Stream& stream) const {
-    if (!stream.legacy) return Status::success;
-    for (const auto& [id, capture] : captures_) {
-        if (blocks(*capture, stream.device)) return fail(Status::stream_capture_implicit, legacy_detail);
-    }
-    return Status::success;
+    if (!stream.legacy || !reach(stream)) return Status::success;
+    return fail(Status::stream_capture_implicit, legacy_detail);
 }
 
 Status Captures::admit(const Stream& stream) {

@@ -38,6 +38,8 @@ class Captures {
 
     // Null for a capture that has ended or was invalidated.
     Capture* active(unsigned long long id) const;
+    // Is the stream being captured, or does it wait for a stream that is?
+    bool reach(const Stream& stream) const;
     // Is a stream being captured to the graph, or to a part of it?
     bool fills(const Graph& graph) const;
 

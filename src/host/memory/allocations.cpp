@@ -7,6 +7,9 @@
 #include <cstring>
 #include <iterator>
 
+#include "host/checking/shadow.hpp"
+#include "runtime/checking.hpp"
+
 #if defined(__SANITIZE_THREAD__)
 #define CUSCOPE_THREAD_SANITIZER
 #elif defined(__has_feature)
@@ -21,6 +24,9 @@ namespace {
 
 const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 constexpr std::size_t granule = 512;
+// While checks of kernels run, so much unused memory follows each allocation: a wrong index does not reach
+// the next one.
+constexpr std::size_t checked_gap = 64 * 1024;
 constexpr std::size_t large_from = 64 * 1024;
 // A guard on either side of page-locked memory, so that a kernel's wrong index does not reach Python's
 // memory.
@@ -62,7 +68,11 @@ bool MemoryRegistry::add(const Allocation& allocation) {
         const auto& [before, other] = *std::prev(next);
         if (base - before < other.bytes) return false;
     }
-    by_base_.emplace_hint(next, base, allocation)->second.serial = ++last_serial_;
+    Allocation& added = by_base_.emplace_hint(next, base, allocation)->second;
+    added.serial = ++last_serial_;
+    // While checks run, it is known that nothing has been written to new memory of a device.
+    if (checking() && added.type == MemoryType::device && !added.fixed)
+        added.shadow = std::make_shared<simt::Shadow>(added.base, added.bytes, false);
     return true;
 }
 
@@ -70,8 +80,15 @@ bool MemoryRegistry::remove(const void* base) {
     const auto found = by_base_.find(number(base));
     if (found == by_base_.end()) return false;
     if (last_hit_ == &found->second) last_hit_ = nullptr;
+    if (checking() && !found->second.fixed) note_freed(base, found->second.bytes);
     by_base_.erase(found);
     return true;
+}
+
+const std::shared_ptr<simt::Shadow>& MemoryRegistry::shadow_of(const Allocation& allocation) {
+    std::shared_ptr<simt::Shadow>& shadow = by_base_.at(number(allocation.base)).shadow;
+    if (!shadow) shadow = std::make_shared<simt::Shadow>(allocation.base, allocation.bytes, true);
+    return shadow;
 }
 
 const Allocation* MemoryRegistry::find(const void* address) const {
@@ -174,11 +191,13 @@ std::byte* DeviceArena::allocate(std::size_t bytes) {
     bytes = round_up(bytes, page);
     if (bytes > capacity_ - used_) return nullptr;
     std::size_t offset = 0;
-    if (!large_.take(bytes + page, &offset)) return nullptr;
+    const std::size_t gap = checking() ? checked_gap : page;
+    if (!large_.take(bytes + gap, &offset)) return nullptr;
     if (!open(offset, bytes)) {
-        large_.add(offset, bytes + page);
+        large_.add(offset, bytes + gap);
         return nullptr;
     }
+    if (gap != page) gaps_.insert(offset);
     used_ += bytes;
     return base_ + offset;
 }
@@ -191,40 +210,43 @@ void DeviceArena::release(std::byte* base, std::size_t bytes) {
     }
     bytes = round_up(bytes, page);
     close(offset, bytes);
-    large_.add(offset, bytes + page);
+    large_.add(offset, bytes + (gaps_.erase(offset) != 0 ? checked_gap : page));
     used_ -= bytes;
 }
 
 std::byte* DeviceArena::allocate_small(std::size_t bytes) {
     if (bytes > capacity_ - used_) return nullptr;
     std::size_t offset = 0;
-    if (!small_.take(bytes, &offset)) return nullptr;
+    const std::size_t whole = bytes + (checking() ? checked_gap : 0);
+    if (!small_.take(whole, &offset)) return nullptr;
 
-    const std::size_t first = offset / chunk, last = (offset + bytes - 1) / chunk;
+    const std::size_t first = offset / chunk, last = (offset + whole - 1) / chunk;
     if (last >= chunk_used_.size()) {
         chunk_used_.resize(last + 1, 0);
         chunk_open_.resize(last + 1, false);
     }
     for (std::size_t i = first; i <= last; ++i) {
         if (!chunk_open_[i] && !open(i * chunk, chunk)) {
-            small_.add(offset, bytes);
+            small_.add(offset, whole);
             return nullptr;
         }
         chunk_open_[i] = true;
     }
     for (std::size_t i = first; i <= last; ++i) {
-        chunk_used_[i] += std::min(offset + bytes, (i + 1) * chunk) - std::max(offset, i * chunk);
+        chunk_used_[i] += std::min(offset + whole, (i + 1) * chunk) - std::max(offset, i * chunk);
         if (spare_chunk_ == i) spare_chunk_ = no_chunk;
     }
+    if (whole != bytes) gaps_.insert(offset);
     used_ += bytes;
     std::memset(base_ + offset, 0, bytes);
     return base_ + offset;
 }
 
 void DeviceArena::release_small(std::size_t offset, std::size_t bytes) {
-    const std::size_t first = offset / chunk, last = (offset + bytes - 1) / chunk;
+    const std::size_t whole = bytes + (gaps_.erase(offset) != 0 ? checked_gap : 0);
+    const std::size_t first = offset / chunk, last = (offset + whole - 1) / chunk;
     for (std::size_t i = first; i <= last; ++i) {
-        chunk_used_[i] -= std::min(offset + bytes, (i + 1) * chunk) - std::max(offset, i * chunk);
+        chunk_used_[i] -= std::min(offset + whole, (i + 1) * chunk) - std::max(offset, i * chunk);
         if (chunk_used_[i] > 0) continue;
         if (spare_chunk_ != no_chunk) {
             close(spare_chunk_ * chunk, chunk);
@@ -232,7 +254,7 @@ void DeviceArena::release_small(std::size_t offset, std::size_t bytes) {
         }
         spare_chunk_ = i;
     }
-    small_.add(offset, bytes);
+    small_.add(offset, whole);
     used_ -= bytes;
 }
 

@@ -6,11 +6,16 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "runtime/types.hpp"
+
+namespace cuscope::simt {
+class Shadow;
+}
 
 namespace cuscope::host {
 
@@ -26,6 +31,8 @@ struct Allocation {
     bool registered = false;   // the program's own memory, given to host_register
     bool fixed = false;        // a module variable or a CUDA array, which free refuses
     std::uint64_t serial = 0;  // unique, unlike the address, which may be reused
+    // What checks know about its bytes; null until checks need it.
+    std::shared_ptr<simt::Shadow> shadow{};
 };
 
 // Maps addresses to allocations.
@@ -43,6 +50,8 @@ class MemoryRegistry {
     // The allocation that ends before the address but shares its last page with it, or null. Memory is mapped
     // in whole pages.
     const Allocation* in_last_page(const void* address) const;
+    // The shadow of the allocation's bytes; a new one counts all of them as written.
+    const std::shared_ptr<simt::Shadow>& shadow_of(const Allocation& allocation);
     std::size_t size() const { return by_base_.size(); }
     // Visits allocations in address order.
     void for_each(const std::function<void(const Allocation&)>& visit) const;
@@ -67,6 +76,11 @@ class DeviceArena {
     std::byte* allocate(std::size_t bytes);
     // `base` and `bytes` are the result and the argument of one call of allocate.
     void release(std::byte* base, std::size_t bytes);
+
+    // Was the allocation made while checks of kernels ran, so that unused memory follows it?
+    bool has_gap(const std::byte* base) const {
+        return gaps_.contains(static_cast<std::size_t>(base - base_));
+    }
 
     std::size_t capacity() const { return capacity_; }
     // Rounded up as allocated: to 512 bytes, and from 64 KiB on to pages.
@@ -101,6 +115,7 @@ class DeviceArena {
     std::size_t capacity_ = 0;
     std::size_t used_ = 0;
     FreeRanges small_, large_;
+    std::set<std::size_t> gaps_;  // offsets of allocations with a larger gap behind them: made during checks
     std::vector<std::size_t> chunk_used_;  // bytes allocated in each chunk that was ever opened
     std::vector<bool> chunk_open_;
     std::size_t spare_chunk_ =

@@ -49,13 +49,14 @@ struct Pool {
         return given == access.end() ? MemAccess::none : static_cast<MemAccess>(given->second);
     }
 
-    // Null if the pool has no free block of that size that the stream may use.
-    std::byte* take(std::size_t size, const SimStream* stream) {
+    // Null if the pool has no free block of that size that the stream may use and `accepts(base)` accepts.
+    template <class Accept>
+    std::byte* take(std::size_t size, const SimStream* stream, const Accept& accepts) {
         const auto bucket = free.find(size);
         if (bucket == free.end()) return nullptr;
         auto& blocks = bucket->second;
         const auto found = std::find_if(blocks.begin(), blocks.end(), [&](const Free& block) {
-            return block.stream == stream || block.freed->ended >= 0;
+            return (block.stream == stream || block.freed->ended >= 0) && accepts(block.base);
         });
         if (found == blocks.end()) return nullptr;
         std::byte* const base = found->base;

@@ -31,6 +31,7 @@ struct Kernel {
     Library* library;
     std::string lowered;
     std::map<int, Settings> settings;  // by device; only devices with a setting
+    KernelHandle checked = nullptr;    // the kernel in an image that checks; it may be gone
     std::uint32_t activity_name = 0;   // an index into activity_names(); 0: not launched yet
     // By device; only where the library has an image that counts.
     std::map<int, std::shared_ptr<KernelShapes>> shapes;

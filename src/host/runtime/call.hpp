@@ -25,9 +25,9 @@ class Call {
         }
         lock_ = Lock(machine.mutex, std::defer_lock);
         take(lock_);
-        machine.waits.count_call();
+        if (!Look::active()) machine.waits.count_call();
         const Device& device = machine.devices.current();
-        if (!NoWait::again() && !Uncharged::active()) machine.timeline.spend(device.model->costs.*cost);
+        if (!NoWait::again() && !Look::active()) machine.timeline.spend(device.model->costs.*cost);
         if (on == On::device) refused_ = device.check();
     }
 

@@ -48,6 +48,15 @@ WorkRecording HostRuntime::set_recorder(ActivityRecorder* recorder) {
 // Nothing to do: the timeline records a command as soon as it has ended in simulated time.
 std::string HostRuntime::flush_records(bool) { return ""; }
 
+bool HostRuntime::describe_stream(StreamHandle handle, StreamRecord* record) {
+    if (thread().in_host_function || forked_after_use()) return false;
+    const Lock lock(machine_.mutex);
+    const Found<Stream> stream = machine_.find_stream(handle);
+    if (stream == nullptr || machine_.captures.reach(*stream)) return false;
+    *record = machine_.describe(*stream);
+    return true;
+}
+
 std::string HostRuntime::error_detail() { return thread().detail; }
 
 void HostRuntime::shut_down() noexcept {

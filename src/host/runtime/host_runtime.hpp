@@ -25,9 +25,13 @@ class HostRuntime final : public Runtime {
     void host_work(std::int64_t nanoseconds) override;
     std::string error_detail() override;
     PendingList pending() override;
+    Status wait_beside_captures() override;
+    EventLook look_at(EventHandle event) override;
+    bool peek(void* destination, const void* source, std::size_t bytes) override;
     std::int64_t trace_clock_ns() override;
     WorkRecording set_recorder(ActivityRecorder* recorder) override;
     std::string flush_records(bool last) override;
+    bool describe_stream(StreamHandle stream, StreamRecord* record) override;
     bool call_begins(const StreamHandle*) override { return false; }  // commands look at call_context()
     void call_ends() override {}
     void shut_down() noexcept override;

@@ -82,9 +82,10 @@ std::vector<CommandRef> Machine::last_of_stream(const Stream& stream) const {
     return last;
 }
 
-std::vector<CommandRef> Machine::last_of_device(int device) const {
+std::vector<CommandRef> Machine::last_of_device(int device, bool without_captured) const {
     std::vector<CommandRef> last;
     for (const SimStream* stream : timeline.streams(device)) {
+        if (without_captured && static_cast<const Stream*>(stream)->captured()) continue;
         if (stream->last) last.push_back(stream->last);
     }
     return last;
@@ -101,8 +102,8 @@ Status Machine::wait_for_stream(Lock& lock, const Stream& stream) {
     return Status::success;
 }
 
-Status Machine::wait_for_device(Lock& lock, int device) {
-    for (const CommandRef& last : last_of_device(device)) {
+Status Machine::wait_for_device(Lock& lock, int device, bool without_captured) {
+    for (const CommandRef& last : last_of_device(device, without_captured)) {
         if (NoWait::active()) {
             if (!waits.is_done(lock, last.get())) return Status::not_ready;
         } else {

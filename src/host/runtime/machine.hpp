@@ -55,11 +55,12 @@ struct Machine {
     // The stream's work has ended when all the returned commands have ended. The references are owned: while
     // a caller waits for the first command, another thread may destroy any of these streams.
     std::vector<CommandRef> last_of_stream(const Stream& stream) const;
-    std::vector<CommandRef> last_of_device(int device) const;
+    std::vector<CommandRef> last_of_device(int device, bool without_captured = false) const;
     bool is_idle(int device);
     Status wait_for_stream(Lock& lock, const Stream& stream);
-    // Also releases destroyed streams and unloaded libraries that no work uses any more.
-    Status wait_for_device(Lock& lock, int device);
+    // Also releases destroyed streams and unloaded libraries that no work uses any more. `without_captured`:
+    // streams that are being captured are left out.
+    Status wait_for_device(Lock& lock, int device, bool without_captured = false);
     // For calls that give memory back, in place of wait_for_device(). Waits for one device; -1: for all
     // devices.
     Status wait_to_free(Lock& lock, int device);
@@ -72,6 +73,7 @@ struct Machine {
     // Records of commands for traces: see recording.cpp. A null recorder ends them.
     void set_recorder(ActivityRecorder* new_recorder);
     void record(const Command& command);
+    StreamRecord describe(const Stream& stream) const;
 
     std::mutex mutex;
     std::condition_variable changed;  // an effect is done

@@ -103,6 +103,13 @@ void Machine::set_recorder(ActivityRecorder* new_recorder) {
     recorded_stream_ = 0;  // a new trace knows no stream
 }
 
+StreamRecord Machine::describe(const Stream& stream) const {
+    return {stream.id,         devices[stream.device].activity_name,
+            stream.device,     stream.priority,
+            stream.blocking,   stream.legacy,
+            stream.thread != 0};
+}
+
 void Machine::record(const Command& command) {
     WorkRecord record;
     record.kind = kind_of(command);
@@ -134,8 +141,7 @@ void Machine::record(const Command& command) {
     record.stream = stream.id;
     recorder_->add(record);
     if (stream.id != recorded_stream_) {
-        recorder_->add(StreamRecord{stream.id, record.device, stream.priority, stream.blocking, stream.legacy,
-                                    stream.thread != 0});
+        recorder_->add(describe(stream));
         recorded_stream_ = stream.id;
     }
 }

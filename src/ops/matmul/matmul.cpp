@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "core/error.hpp"
@@ -39,6 +40,8 @@ constexpr std::array ideas{
     Idea{"tensor_cores",
          "float16, bfloat16, int8, or float32 rounded to tf32; compute capability 8.0 (7.5: some)",
          "matrix instructions of a warp"},
+    Idea{"wgmma", "float16 or bfloat16; compute capability 9.0",
+         "matrix instructions of four warps, which read shared memory by themselves"},
 };
 
 // A batch of equal products: one problem, and how often it is repeated.
@@ -186,7 +189,9 @@ std::vector<Part> parts_of(const Array& a, const Array& b, const Array& c) {
     }
 }
 
-std::string without_number(const std::string& rung) { return rung.substr(rung.find('_') + 1); }
+std::string without_number(const std::string& rung) {
+    return rung.substr(rung.find_first_not_of("0123456789_"));
+}
 
 plan::Device device_of(const core::Device& device) {
     const DeviceProperties& properties = device.properties();
@@ -249,6 +254,21 @@ plan::Choice choose(const core::Device& device, Type type, const plan::Shape& sh
     return plan::choose(shape, name(type), name(type), device_of(device), packs || small);
 }
 
+// The additions after a product whose k is split among blocks (cuda_kernels/matmul/add_parts.cu).
+struct Additions {
+    std::shared_ptr<core::Kernel> kernel;
+    Launch launch;
+    Type type{};  // of the parts
+    int parts = 0, groups = 1;
+    std::int64_t m = 0, n = 0, c_row = 0;
+
+    void run(const Place& from, const Place& c, const core::StreamPtr& stream) const {
+        const std::array<core::Memory*, 2> memories{from.memory, c.memory};
+        cuscope::ops::run(*kernel, launch, stream, memories, from.pointer, c.pointer, static_cast<int>(m),
+                          static_cast<int>(n), static_cast<long long>(c_row), parts, groups);
+    }
+};
+
 // The launches of a product: all but the addresses.
 struct Launches {
     struct One {
@@ -260,8 +280,17 @@ struct Launches {
     NativeProduct native_product{};  // without a function: `kernel` multiplies
     Type type{};
     std::vector<One> all;
+    std::optional<Additions> additions{};  // the launches write parts, which these add up
 
     void run(const Place& a, const Place& b, const Place& c, const core::StreamPtr& stream) const {
+        if (!additions) return multiply(a, b, c, stream);
+        const Array parts = allocate(stream, additions->type, {additions->parts, additions->m, additions->n});
+        multiply(a, b, place_of(parts), stream);
+        additions->run(place_of(parts), c, stream);
+    }
+
+  private:
+    void multiply(const Place& a, const Place& b, const Place& c, const core::StreamPtr& stream) const {
         const std::array<core::Memory*, 3> memories{a.memory, b.memory, c.memory};
         for (const auto& [part, launch] : all) {
             std::byte* const left = a.pointer + part.a;
@@ -313,6 +342,50 @@ Launches launches_of(const plan::Instance& instance, core::Device& device, const
               shared,
               predict_matmul(device, instance, {p.m, p.n, p.k, part.count})}});
     }
+    return made;
+}
+
+// The launches of a product whose k is split.
+Launches split_launches_of(const plan::Choice& choice, core::Device& device, const Array& a, const Array& b,
+                           const Array& c) {
+    const plan::Instance& instance = *choice.instance;
+    const plan::Split& split = choice.split;
+    Launches made = launches_of(instance, device, a, b, c);
+    const Launches::One whole = made.all.front();  // a split product is no batch
+    const auto size = static_cast<std::int64_t>(size_of(a.type));
+    Additions add;
+    add.type = type_named(instance.out);
+    add.parts = split.parts();
+    add.m = whole.part.problem.m, add.n = whole.part.problem.n, add.c_row = whole.part.problem.c_row;
+    made.all.clear();
+    const auto add_launch = [&](int first, int count, std::int64_t depth) {
+        Launches::One one = whole;
+        Problem& p = one.part.problem;
+        const std::int64_t from = first * split.depth;
+        one.part.a += from * size;
+        one.part.b += from * p.b_row * size;
+        one.part.c = first * add.m * add.n * static_cast<std::int64_t>(size_of(add.type));
+        one.part.count = count;
+        p.k = static_cast<int>(depth);
+        p.a_batch = depth;
+        p.b_batch = depth * p.b_row;
+        p.c_batch = add.m * add.n;
+        p.c_row = add.n;
+        one.launch.grid.z = static_cast<unsigned>(count);
+        made.all.push_back(one);
+    };
+    add_launch(0, split.count, split.depth);
+    if (split.rest > 0) add_launch(split.count, 1, split.rest);
+
+    const bool bytes = size_of(c.type) == 1;
+    add.kernel = KernelLibrary::of(device).kernel("matmul/add_parts",
+                                                  std::string("add_parts<") + cuda_name(add.type) + ", " +
+                                                      (bytes ? "signed char" : cuda_name(c.type)) + ">");
+    constexpr unsigned threads = 256;
+    while (add.groups < 8 && add.groups * 8 < add.parts) add.groups *= 2;
+    const std::int64_t lanes = threads / add.groups, blocks = (add.m * add.n + lanes - 1) / lanes;
+    add.launch = {.grid = {static_cast<unsigned>(blocks), 1, 1}, .block = {threads, 1, 1}};
+    made.additions = std::move(add);
     return made;
 }
 
@@ -379,12 +452,16 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
     } else {
         const bool packs = in_packs(a) && in_packs(b);
         const plan::Shape shape = shape_of(c, a.shape.back());
-        const plan::Instance& instance =
-            automatic ? *choose(device, c.type, shape, packs).instance
-                      : instance_of(std::string(variant), shape, c.type, packs, device);
+        const plan::Choice choice =
+            automatic
+                ? choose(device, c.type, shape, packs)
+                : plan::Choice{&instance_of(std::string(variant), shape, c.type, packs, device), {}, {}};
+        const plan::Instance& instance = *choice.instance;
         if (instance.aligned_a && !in_packs(a)) a = to_packs(a, stream);
         if (instance.aligned_b && !in_packs(b)) b = to_packs(b, stream);
-        launches = launches_of(instance, device, broadcast(a, c), broadcast(b, c), c);
+        launches = choice.split.parts() > 1
+                       ? split_launches_of(choice, device, broadcast(a, c), broadcast(b, c), c)
+                       : launches_of(instance, device, broadcast(a, c), broadcast(b, c), c);
     }
     launches.run(place_of(a), place_of(b), to, stream);
     const bool in_place = a.pointer == left.pointer && b.pointer == right.pointer;
@@ -396,7 +473,7 @@ Choice explain_matmul(const core::Device& device, Type type, std::int64_t m, std
     const plan::Choice choice = choose(device, type, {m, n, k, batch}, true);
     const Choice kernel{without_number(choice.instance->rung), choice.reason};
     if (!device.simulated()) return kernel;
-    return {native, simulated_reason(kernel, predict_matmul(device, *choice.instance, {m, n, k, batch}))};
+    return {native, simulated_reason(kernel, predict_matmul(device, choice, {m, n, k, batch}))};
 }
 
 std::int64_t predict_matmul(const core::Device& device, const std::string& variant, Type type, std::int64_t m,
@@ -405,7 +482,7 @@ std::int64_t predict_matmul(const core::Device& device, const std::string& varia
     if (variant == "auto" || variant == native) {
         // The kernel that "auto" takes on a GPU.
         const plan::Choice choice = choose(device, type, shape, true);
-        return choice.instance == nullptr ? -1 : predict_matmul(device, *choice.instance, shape);
+        return choice.instance == nullptr ? -1 : predict_matmul(device, choice, shape);
     }
     return predict_matmul(device, instance_of(variant, shape, type, true, device), shape);
 }

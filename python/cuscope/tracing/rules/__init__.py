@@ -10,7 +10,12 @@ from . import copies, headlines, host, streams
 __all__ = ["ADVICE", "HEADLINES"]
 
 # About the whole program. Their findings come first, in this order.
-HEADLINES = (headlines.dropped_spans, headlines.bounding_engine, headlines.no_bound)
+HEADLINES = (
+    headlines.dropped_spans,
+    headlines.measured_by_events,
+    headlines.bounding_engine,
+    headlines.no_bound,
+)
 
 # What to change. Their findings are sorted by weight.
 ADVICE = (

@@ -9,7 +9,7 @@ from ..findings import Finding
 from ..intervals import difference, length
 from ..units import count_text, percent_text, time_text
 
-__all__ = ["bounding_engine", "dropped_spans", "no_bound"]
+__all__ = ["bounding_engine", "dropped_spans", "measured_by_events", "no_bound"]
 
 BOUND = 0.9  # an engine that is busy for this fraction of the time bounds the program
 HOST = 0.5  # if calls and the program's own code take this part of the critical path, the host bounds the program
@@ -39,6 +39,17 @@ def dropped_spans(facts: Facts) -> Iterator[Finding]:
             "dropped spans",
             f"The trace dropped {count_text(dropped, 'span')} at its limit, so the numbers are incomplete. "
             "Trace a shorter part, or raise cs.trace(limit=...).",
+        )
+
+
+def measured_by_events(facts: Facts) -> Iterator[Finding]:
+    """Spans are wider than the work."""
+    if facts.trace.source == "events":
+        yield Finding(
+            "measured by events",
+            "The work was measured by events around it, which tell times to about half a microsecond. A span begins when "
+            "the work before it in its stream has ended. So it includes waits for an engine, and in an idle stream the time "
+            "of the call. CUPTI tells the times of the work itself, and engines: set CUSCOPE_TRACE_GPU=1.",
         )
 
 

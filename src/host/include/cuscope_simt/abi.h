@@ -16,7 +16,7 @@
 
 namespace cuscope_simt {
 
-inline constexpr unsigned abi_version = 6;
+inline constexpr unsigned abi_version = 7;
 
 // An atomic operation, a fence or a volatile poll adds one to Fiber::spin_count, and calls spin_hint when the
 // count reaches this value.
@@ -69,10 +69,26 @@ enum class Scope : int { block, cluster, grid };
 // or null.
 enum class Fault : int { trap, assertion, misaligned, unsupported, no_graph, smashed_stack };
 
-enum class Access : unsigned { load, store, atomic };
+// atomic: an operation that reads and writes, and orders nothing else. ordered: operations of cuda::atomic,
+// which also order other accesses.
+enum class Access : unsigned {
+    load,
+    store,
+    atomic,
+    ordered,
+    ordered_load,
+    ordered_store,
+    volatile_load,
+    volatile_store,
+};
+
+// fence: __threadfence() and its like. met: threads of the block have met, by means that the engine does not
+// know, or of the whole device.
+enum class Synchronization : unsigned { fence, met_in_block, met_on_device };
 
 struct Fiber;
-struct Block;  // defined by the engine
+struct Block;       // defined by the engine
+struct CheckState;  // of images that check: see checking/state.h
 
 // The engine's functions. All may switch to another fiber unless their comment says otherwise. None returns
 // once the kernel has to end. `site` must live as long as the image.
@@ -132,6 +148,13 @@ struct Api {
     // PTX's numbered barriers: the caller is one of `count` threads of the block (0: all threads) that come
     // to barrier `id`. If `waits`, returns once all have come; else at once.
     void (*named_barrier)(Fiber* self, unsigned id, unsigned count, bool waits, const Site* site);
+    // For images that check (checks_accesses). None of them switches. check_access: the thread is about to
+    // access memory. check_index: it is about to use an index that is not below the size of the array, whose
+    // type is "'int [8]'".
+    void (*check_access)(Fiber* self, const void* address, unsigned long bytes, Access access,
+                         const void* instruction);
+    void (*check_synchronization)(Fiber* self, Synchronization kind);
+    void (*check_index)(Fiber* self, const char* array, long long index, const void* instruction);
 };
 
 inline constexpr unsigned named_barriers = 16;  // of a block
@@ -160,7 +183,8 @@ struct Fiber {
     char* static_shared;      // of the block; null if the image has none
     char* stack_begin;        // the thread's local memory lies in [stack_begin, stack_end)
     char* stack_end;
-    unsigned ended;  // `run` has called the kernel for its last thread
+    unsigned ended;     // `run` has called the kernel for its last thread
+    CheckState* check;  // null: the launch is not checked
 };
 
 struct ParameterLayout {
@@ -214,6 +238,7 @@ enum ImageFlags : unsigned {
     // address is lane 0's, as on a GPU. If the source has atomic operations, the lanes run in ascending order
     // instead, so that the operations take place in lane order. CUDA promises neither order.
     lanes_descend = 1u << 12,
+    checks_accesses = 1u << 13,
 };
 
 // The kinds of instructions that a basic block costs a GPU, besides its accesses to memory.

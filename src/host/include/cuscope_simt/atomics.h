@@ -37,8 +37,8 @@ CUSCOPE_INLINE T atomic_load(T* address) {
 
 // Replaces *address by change(*address); returns the old value.
 template <class T, class Change>
-CUSCOPE_INLINE T atomic_update(T* address, Change change) {
-    T old = atomic_load(atomic_operand(address)), next = change(old);
+CUSCOPE_INLINE T atomic_update(T* address, Change change, Access access = Access::atomic) {
+    T old = atomic_load(atomic_operand(address, access)), next = change(old);
     while (!__atomic_compare_exchange(address, &old, &next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         next = change(old);
     poll();
@@ -167,11 +167,15 @@ inline unsigned char wide_lock;
 template <class T, class Change>
 CUSCOPE_INLINE T wide_update(T* address, Change change) {
     atomic_operand(address);
-    while (__atomic_test_and_set(&wide_lock, __ATOMIC_ACQUIRE)) {
+    T old;
+    {
+        const Unchecked unchecked;
+        while (__atomic_test_and_set(&wide_lock, __ATOMIC_ACQUIRE)) {
+        }
+        old = *address;
+        change(old);
+        __atomic_clear(&wide_lock, __ATOMIC_RELEASE);
     }
-    const T old = *address;
-    change(old);
-    __atomic_clear(&wide_lock, __ATOMIC_RELEASE);
     poll();
     return old;
 }
@@ -199,6 +203,7 @@ CUSCOPE_WIDE_ATOMICS(_system)
 
 CUSCOPE_INLINE void __threadfence() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    ::cuscope_simt::synchronized(::cuscope_simt::Synchronization::fence);
     ::cuscope_simt::poll();
 }
 CUSCOPE_INLINE void __threadfence_block() { __threadfence(); }

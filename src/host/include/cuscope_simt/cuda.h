@@ -62,6 +62,7 @@
 #include "cuscope_simt/guards.h"
 #include "cuscope_simt/integers.h"
 #include "cuscope_simt/mathematics.h"
+#include "cuscope_simt/matrix/warpgroup.h"
 #include "cuscope_simt/ptx.h"
 #include "cuscope_simt/registration.h"
 #include "cuscope_simt/runtime_structs.h"

@@ -29,7 +29,9 @@ __thread ::cuscope_simt::Fiber* cuscope_fiber;
 #define CUSCOPE_CALLED __attribute__((always_inline, no_sanitize("alignment")))
 #define CUSCOPE_HIDDEN __attribute__((visibility("hidden")))
 
-// For functions of an image that counts that must not be counted, and where the Fiber may not be known yet.
+// CUSCOPE_COUNTED stands for both kinds of instrumented images: those that count, and those that check, which
+// have CUSCOPE_CHECKED as well. For functions of such an image that must not be counted, and where the Fiber
+// may not be known yet.
 #ifndef CUSCOPE_COUNTED
 #define CUSCOPE_UNCOUNTED
 #elif defined(__clang__)
@@ -48,6 +50,7 @@ void __assert_fail(const char* assertion, const char* file, unsigned line,
 #ifdef CUSCOPE_COUNTED
 void cuscope_start_counting() CUSCOPE_HIDDEN;
 void cuscope_count(const void* address, unsigned bytes, ::cuscope_simt::Access access) CUSCOPE_HIDDEN;
+void cuscope_synchronize(::cuscope_simt::Synchronization kind) CUSCOPE_HIDDEN;
 #endif
 }
 
@@ -85,6 +88,47 @@ CUSCOPE_OWN void count([[maybe_unused]] const void* address, [[maybe_unused]] un
     cuscope_count(address, bytes, access);
 #endif
 }
+
+// Tells an image that checks of a store that compilers do not instrument.
+CUSCOPE_OWN void wrote([[maybe_unused]] void* to, [[maybe_unused]] unsigned long bytes) {
+#ifdef CUSCOPE_CHECKED
+    if (bytes != 0) cuscope_count(to, static_cast<unsigned>(bytes), Access::store);
+#endif
+}
+
+// Tells an image that checks of a copy that compilers do not instrument: __builtin_memcpy of a size that they
+// know.
+CUSCOPE_OWN void copying([[maybe_unused]] void* to, [[maybe_unused]] const void* from,
+                         [[maybe_unused]] unsigned long bytes) {
+#ifdef CUSCOPE_CHECKED
+    if (bytes == 0) return;
+    cuscope_count(from, static_cast<unsigned>(bytes), Access::load);
+    cuscope_count(to, static_cast<unsigned>(bytes), Access::store);
+#endif
+}
+
+// Tells an image that checks that the thread has synchronized in a way that the engine does not see.
+CUSCOPE_OWN void synchronized([[maybe_unused]] Synchronization kind) {
+#ifdef CUSCOPE_CHECKED
+    cuscope_synchronize(kind);
+#endif
+}
+
+// While it exists, the thread's accesses are not checked: a lock orders them.
+class Unchecked {
+  public:
+#ifdef CUSCOPE_CHECKED
+    CUSCOPE_OWN Unchecked() : check_(cuscope_fiber->check) { cuscope_fiber->check = nullptr; }
+    CUSCOPE_OWN ~Unchecked() { cuscope_fiber->check = check_; }
+    Unchecked(const Unchecked&) = delete;
+
+  private:
+    CheckState* check_;
+#else
+    CUSCOPE_OWN Unchecked() {}
+    CUSCOPE_OWN ~Unchecked() {}
+#endif
+};
 
 // Call for an operation that a thread may repeat until another thread acts.
 CUSCOPE_OWN void poll() {

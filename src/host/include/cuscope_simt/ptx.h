@@ -43,12 +43,27 @@ CUSCOPE_INLINE void check_aligned(const char* address, unsigned bytes) {
 template <class T, unsigned long n>
 CUSCOPE_INLINE void read(T (&to)[n], const char* from) {
     check_aligned(from, sizeof to);
+    copying(to, from, sizeof to);
     __builtin_memcpy(to, from, sizeof to);
 }
 template <class T, unsigned long n>
 CUSCOPE_INLINE void write(char* to, const T (&from)[n]) {
     check_aligned(to, sizeof from);
+    copying(to, from, sizeof from);
     __builtin_memcpy(to, from, sizeof from);
+}
+// The same for accesses that other threads may make at the same time: volatile, relaxed, acquire and release.
+template <class T, unsigned long n>
+CUSCOPE_INLINE void read_ordered(T (&to)[n], const char* from) {
+    count(from, sizeof to, Access::ordered_load);
+    const Unchecked unchecked;
+    read(to, from);
+}
+template <class T, unsigned long n>
+CUSCOPE_INLINE void write_ordered(char* to, const T (&from)[n]) {
+    count(to, sizeof from, Access::ordered_store);
+    const Unchecked unchecked;
+    write(to, from);
 }
 CUSCOPE_INLINE void visible() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -58,8 +73,12 @@ CUSCOPE_INLINE void visible() {
 CUSCOPE_INLINE void cp_async(char* to, const char* from, long long bytes, long long taken) {
     check_aligned(to, static_cast<unsigned>(bytes));
     check_aligned(from, static_cast<unsigned>(bytes));
+    const auto copied = static_cast<size_t>(taken < bytes ? taken : bytes);
+    // The zeroes behind the copied bytes are written, too.
+    if (copied != static_cast<size_t>(bytes)) wrote(to + copied, static_cast<size_t>(bytes) - copied);
+    copying(to, from, copied);
     __builtin_memset(to, 0, static_cast<size_t>(bytes));
-    __builtin_memcpy(to, from, static_cast<size_t>(taken < bytes ? taken : bytes));
+    __builtin_memcpy(to, from, copied);
 }
 CUSCOPE_INLINE void cp_async(char* to, const char* from, long long bytes) {
     cp_async(to, from, bytes, bytes);

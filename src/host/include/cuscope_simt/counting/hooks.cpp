@@ -51,46 +51,16 @@ CUSCOPE_INLINE void count_range(const void* address, unsigned long bytes, Access
     void __tsan_unaligned_volatile_read##bytes(void* p) { count(p, bytes, Access::load, HERE); } \
     void __tsan_unaligned_volatile_write##bytes(void* p) { count(p, bytes, Access::store, HERE); }
 
-// These do the atomic operation that they stand for. atomics.h has counted it.
-#define FETCH(bits, name)                                                                      \
-    Bits##bits __tsan_atomic##bits##_fetch_##name(volatile Bits##bits* p, Bits##bits v, int) { \
-        return __atomic_fetch_##name(p, v, __ATOMIC_SEQ_CST);                                  \
-    }
-#define SWAP(bits, name)                                                                               \
-    int __tsan_atomic##bits##_compare_exchange_##name(volatile Bits##bits* p, Bits##bits* expected,    \
-                                                      Bits##bits v, int, int) {                        \
-        return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-    }
-#define ATOMICS(bits, type)                                                                            \
-    typedef type Bits##bits;                                                                           \
-    Bits##bits __tsan_atomic##bits##_load(const volatile Bits##bits* p, int) {                         \
-        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
-    }                                                                                                  \
-    void __tsan_atomic##bits##_store(volatile Bits##bits* p, Bits##bits v, int) {                      \
-        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                      \
-    }                                                                                                  \
-    Bits##bits __tsan_atomic##bits##_exchange(volatile Bits##bits* p, Bits##bits v, int) {             \
-        return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                            \
-    }                                                                                                  \
-    FETCH(bits, add)                                                                                   \
-    FETCH(bits, sub)                                                                                   \
-    FETCH(bits, and)                                                                                   \
-    FETCH(bits, or)                                                                                    \
-    FETCH(bits, xor)                                                                                   \
-    FETCH(bits, nand)                                                                                  \
-    SWAP(bits, strong)                                                                                 \
-    SWAP(bits, weak)                                                                                   \
-    Bits##bits __tsan_atomic##bits##_compare_exchange_val(volatile Bits##bits* p, Bits##bits expected, \
-                                                          Bits##bits v, int, int) {                    \
-        __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
-        return expected;                                                                               \
-    }
-
 #pragma GCC visibility push(hidden)
 extern "C" {
 
 void cuscope_start_counting() { __atomic_store_n(&started, true, __ATOMIC_RELAXED); }
-void cuscope_count(const void* p, unsigned bytes, Access access) { count(p, bytes, access, HERE); }
+void cuscope_count(const void* p, unsigned bytes, Access access) {
+    if (access == Access::ordered) access = Access::atomic;
+    if (access == Access::ordered_load) access = Access::load;
+    if (access == Access::ordered_store) access = Access::store;
+    count(p, bytes, access, HERE);
+}
 
 ACCESSES(1)
 ACCESSES(2)
@@ -100,25 +70,7 @@ ACCESSES(16)
 void __tsan_read_range(void* p, unsigned long bytes) { count_range(p, bytes, Access::load, HERE); }
 void __tsan_write_range(void* p, unsigned long bytes) { count_range(p, bytes, Access::store, HERE); }
 
-ATOMICS(8, unsigned char)
-ATOMICS(16, unsigned short)
-ATOMICS(32, unsigned)
-ATOMICS(64, unsigned long)
-void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-void __tsan_atomic_signal_fence(int) { asm volatile("" ::: "memory"); }
-
-void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
-    return __builtin_memcpy(to, from, bytes);
-}
-void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
-    return __builtin_memmove(to, from, bytes);
-}
-void* __tsan_memset(void* to, int value, unsigned long bytes) { return __builtin_memset(to, value, bytes); }
-void __tsan_vptr_read(void**) {}
 void __tsan_vptr_update(void** p, void*) { count(p, sizeof *p, Access::store, HERE); }
-void __tsan_init() {}
-void __tsan_func_entry(void*) {}
-void __tsan_func_exit() {}
 
 void __sanitizer_cov_trace_pc() {
     if (!is_started()) return;
@@ -128,3 +80,5 @@ void __sanitizer_cov_trace_pc() {
 
 }  // extern "C"
 #pragma GCC visibility pop
+
+#include "cuscope_simt/instrumented/atomics.h"

@@ -53,12 +53,12 @@ class Operations {
     using Delta = typename Difference<T>::Type;
 
     CUSCOPE_INLINE T* address() const { return static_cast<const Derived*>(this)->cuscope_address(); }
-    CUSCOPE_INLINE T* at(::cuscope_simt::Access access = ::cuscope_simt::Access::atomic) const {
+    CUSCOPE_INLINE T* at(::cuscope_simt::Access access = ::cuscope_simt::Access::ordered) const {
         return ::cuscope_simt::atomic_operand(address(), access);
     }
     template <class Change>
     CUSCOPE_INLINE T update(Change change) const {
-        return ::cuscope_simt::atomic_update(address(), change);
+        return ::cuscope_simt::atomic_update(address(), change, ::cuscope_simt::Access::ordered);
     }
 
   public:
@@ -67,12 +67,12 @@ class Operations {
 
     CUSCOPE_INLINE bool is_lock_free() const { return true; }
     CUSCOPE_INLINE void store(T value, memory_order = memory_order_seq_cst) const {
-        __atomic_store(at(::cuscope_simt::Access::store), &value, __ATOMIC_SEQ_CST);
+        __atomic_store(at(::cuscope_simt::Access::ordered_store), &value, __ATOMIC_SEQ_CST);
         ::cuscope_simt::poll();
     }
     CUSCOPE_INLINE T load(memory_order = memory_order_seq_cst) const {
         ::cuscope_simt::poll();
-        return ::cuscope_simt::atomic_load(at(::cuscope_simt::Access::load));
+        return ::cuscope_simt::atomic_load(at(::cuscope_simt::Access::ordered_load));
     }
     CUSCOPE_INLINE operator T() const { return load(); }
     CUSCOPE_INLINE T exchange(T value, memory_order = memory_order_seq_cst) const {

@@ -30,6 +30,11 @@ class Lock {
     unsigned char* byte_;
 };
 
+CUSCOPE_INLINE void note_meeting(bool of_block) {
+    ::cuscope_simt::synchronized(of_block ? ::cuscope_simt::Synchronization::met_in_block
+                                          : ::cuscope_simt::Synchronization::met_on_device);
+}
+
 // Waits until *word differs from `value`.
 CUSCOPE_INLINE void wait_for_change(const unsigned* word, unsigned value, bool of_block, const char* file,
                                     int line, const char* operation) {
@@ -42,6 +47,7 @@ CUSCOPE_INLINE void wait_for_change(const unsigned* word, unsigned value, bool o
             wait_a_little();
         }
     }
+    note_meeting(of_block);
 }
 
 // Can only threads of this block know this address?
@@ -59,6 +65,7 @@ struct Phases {
     unsigned char locked;
 
     CUSCOPE_INLINE void start(__PTRDIFF_TYPE__ count) {
+        const ::cuscope_simt::Unchecked unchecked;
         generation = 0;
         pending = expected = static_cast<int>(count);
         bytes = 0;
@@ -70,6 +77,7 @@ struct Phases {
         bool last;
         unsigned now;
         {
+            const ::cuscope_simt::Unchecked unchecked;
             const Lock lock(&locked);
             now = generation;
             expected -= dropped;
@@ -78,7 +86,9 @@ struct Phases {
             last = pending == 0 && bytes == 0;
         }
         if (last) {
+            note_meeting(is_of_block(this));
             completion();
+            const ::cuscope_simt::Unchecked unchecked;
             const Lock lock(&locked);
             pending = expected;
             __atomic_store_n(&generation, now + 1, __ATOMIC_RELEASE);
@@ -119,6 +129,7 @@ class barrier {
         for (unsigned now; ((now = phase()) & 1u) == static_cast<unsigned>(parity);)
             cuscope::wait_for_change(&phases_.generation, now, cuscope::is_of_block(this), file, line,
                                      "barrier::wait_parity");
+        cuscope::note_meeting(cuscope::is_of_block(this));
     }
     CUSCOPE_INLINE void arrive_and_wait(CUSCOPE_HERE) {
         const unsigned phase = token(1, 0, 0, 0).phase_;
@@ -129,7 +140,10 @@ class barrier {
     CUSCOPE_INLINE bool try_wait(arrival_token&& token) const { return over(token.phase_); }
     CUSCOPE_INLINE bool try_wait_parity(bool parity) const {
         const bool answer = (phase() & 1u) != static_cast<unsigned>(parity);
-        if (!answer) cuscope::wait_a_little();
+        if (answer)
+            cuscope::note_meeting(cuscope::is_of_block(this));
+        else
+            cuscope::wait_a_little();
         return answer;
     }
     template <class Duration>
@@ -162,9 +176,10 @@ class barrier {
     }
     CUSCOPE_INLINE unsigned phase() const { return __atomic_load_n(&phases_.generation, __ATOMIC_ACQUIRE); }
     CUSCOPE_INLINE bool over(unsigned then) const {
-        if (phase() != then) return true;
-        cuscope::wait_a_little();
-        return phase() != then;
+        if (phase() == then) cuscope::wait_a_little();
+        if (phase() == then) return false;
+        cuscope::note_meeting(cuscope::is_of_block(this));
+        return true;
     }
 
     alignas(8) cuscope::Phases phases_;
@@ -199,7 +214,9 @@ class latch {
     }
     CUSCOPE_INLINE bool try_wait() const {
         ::cuscope_simt::poll();
-        return __atomic_load_n(&open_, __ATOMIC_ACQUIRE) != 0;
+        if (__atomic_load_n(&open_, __ATOMIC_ACQUIRE) == 0) return false;
+        cuscope::note_meeting(cuscope::is_of_block(this));
+        return true;
     }
     CUSCOPE_INLINE void wait(CUSCOPE_HERE) const {
         cuscope::wait_for_change(&open_, 0, cuscope::is_of_block(this), file, line, "latch::wait");

@@ -17,6 +17,7 @@ class pipeline;
 namespace cuscope {
 
 CUSCOPE_INLINE void copy(void* to, const void* from, decltype(sizeof(0)) bytes) {
+    ::cuscope_simt::copying(to, from, bytes);
     __builtin_memmove(to, from, bytes);
 }
 // Copies the calling thread's part, in pieces of 16 bytes.

@@ -39,6 +39,8 @@ CUSCOPE_INLINE void __pipeline_memcpy_async(void* __restrict__ to, const void* _
         ::cuscope_simt::fault(::cuscope_simt::Fault::misaligned,
                               "__pipeline_memcpy_async between addresses that are no multiples of the size",
                               nullptr);
+    ::cuscope_simt::copying(to, from, bytes - zeroed);
+    ::cuscope_simt::wrote(static_cast<char*>(to) + (bytes - zeroed), zeroed);
     __builtin_memcpy(to, from, bytes - zeroed);
     __builtin_memset(static_cast<char*>(to) + (bytes - zeroed), 0, zeroed);
 }

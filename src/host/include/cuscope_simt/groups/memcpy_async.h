@@ -12,9 +12,11 @@ template <class Group>
 inline void copy_share(const Group& group, void* to, const void* from, size_t bytes) {
     // In pieces of 16 bytes; the last piece may be shorter.
     const size_t step = 16 * static_cast<size_t>(group.num_threads());
-    for (size_t at = 16 * static_cast<size_t>(group.thread_rank()); at < bytes; at += step)
-        __builtin_memcpy(static_cast<char*>(to) + at, static_cast<const char*>(from) + at,
-                         bytes - at < 16 ? bytes - at : 16);
+    for (size_t at = 16 * static_cast<size_t>(group.thread_rank()); at < bytes; at += step) {
+        const size_t piece = bytes - at < 16 ? bytes - at : 16;
+        ::cuscope_simt::copying(static_cast<char*>(to) + at, static_cast<const char*>(from) + at, piece);
+        __builtin_memcpy(static_cast<char*>(to) + at, static_cast<const char*>(from) + at, piece);
+    }
 }
 }  // namespace details
 

@@ -1,0 +1,120 @@
+// The instructions of Hopper's tensor cores, which four warps (a warpgroup) execute together: D (64 x N) += A
+// (64 x 16) times B (16 x N). Both factors are read from shared memory, as descriptors say. The sums of a
+// thread are in rows g and g + 8 of its warp's 16 rows and in columns 8i + 2t, 8i + 2t + 1, with g = lane / 4
+// and t = lane % 4: d[4i], d[4i + 1] in row g, d[4i + 2], d[4i + 3] in row g + 8.
+//
+// The instructions run on their own: fence_warpgroup() before the first, commit_products() after the last of
+// a group, and wait_for_products<n>() until at most n groups are under way. Only then may a thread read the
+// sums, or the block change the shared memory.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+// Matrices in shared memory whose rows have 128 bytes and whose eight chunks of 16 bytes in a row are
+// permuted: chunk x of row r is at x ^ (r % 8). `group` is the distance in bytes from 8 rows to the next 8;
+// `panel` that from 64 columns to the next 64 of a factor whose rows are rows of memory (B). The address is a
+// multiple of 1024, or 32 bytes times a step of k from one.
+__device__ __forceinline__ unsigned long long matrix_at(const void* address, int panel, int group) {
+    const auto from = static_cast<unsigned>(__cvta_generic_to_shared(address));
+    return static_cast<unsigned long long>(from % (1 << 18) / 16) |
+           static_cast<unsigned long long>(panel / 16) << 16 |
+           static_cast<unsigned long long>(group / 16) << 32 | 1ull << 62;
+}
+
+// The stores of this thread to shared memory, cp.async included, are there for the tensor cores after a
+// barrier.
+__device__ __forceinline__ void show_to_tensor_cores() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+__device__ __forceinline__ void fence_warpgroup() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void commit_products() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int Pending>
+__device__ __forceinline__ void wait_for_products() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
+}
+
+// Keeps the compiler from moving reads of a sum before the wait, which does not name the sums.
+__device__ __forceinline__ void read_after_waiting(float& sum) {
+#ifndef __CUSCOPE_HOST__
+    asm volatile("" : "+f"(sum)::"memory");
+#endif
+}
+
+#define SUMS_8(i)                                                                               \
+    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+        "+f"(d[i + 6]), "+f"(d[i + 7])
+#define SUMS_32(i) SUMS_8(i), SUMS_8(i + 8), SUMS_8(i + 16), SUMS_8(i + 24)
+
+// A is read by its rows, B by its columns' neighbours: the last two numbers. The two before them are the
+// factors' signs.
+__device__ __forceinline__ void multiply_add(__nv_bfloat16, float (&d)[64], unsigned long long a,
+                                             unsigned long long b) {
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+        "}, %64, %65, 1, 1, 1, 0, 1;"
+        : SUMS_32(0), SUMS_32(32)
+        : "l"(a), "l"(b));
+}
+
+// A is read by its rows, B by its columns' neighbours: the last two numbers. The two before them are the
+// factors' signs.
+__device__ __forceinline__ void multiply_add(__nv_bfloat16, float (&d)[128], unsigned long long a,
+                                             unsigned long long b) {
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+        "}, %128, %129, 1, 1, 1, 0, 1;"
+        : SUMS_32(0), SUMS_32(32), SUMS_32(64), SUMS_32(96)
+        : "l"(a), "l"(b));
+}
+
+// A is read by its rows, B by its columns' neighbours: the last two numbers. The two before them are the
+// factors' signs.
+__device__ __forceinline__ void multiply_add(__half, float (&d)[64], unsigned long long a,
+                                             unsigned long long b) {
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+        "}, %64, %65, 1, 1, 1, 0, 1;"
+        : SUMS_32(0), SUMS_32(32)
+        : "l"(a), "l"(b));
+}
+
+// A is read by its rows, B by its columns' neighbours: the last two numbers. The two before them are the
+// factors' signs.
+__device__ __forceinline__ void multiply_add(__half, float (&d)[128], unsigned long long a,
+                                             unsigned long long b) {
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+        "}, %128, %129, 1, 1, 1, 0, 1;"
+        : SUMS_32(0), SUMS_32(32), SUMS_32(64), SUMS_32(96)
+        : "l"(a), "l"(b));
+}
+
+#undef SUMS_32
+#undef SUMS_8

@@ -1,0 +1,571 @@
+#include "host/checking/block_check.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "host/executor/executor.hpp"
+
+namespace cuscope::simt {
+
+using cuscope_simt::Cell;
+using cuscope_simt::CheckSlot;
+using cuscope_simt::stamp_after_plain;
+using cuscope_simt::stamp_atomic;
+using cuscope_simt::stamp_lanes;
+using cuscope_simt::stamp_thread_at;
+using cuscope_simt::stamp_warps;
+
+void BlockCheck::attach(const Setting& setting) {
+    launch_ = setting.launch;
+    threads_ = setting.threads;
+    slots_.assign(cuscope_simt::check_slots, {});
+    no_slots_.assign(cuscope_simt::check_slots, {});
+    const auto cover = [](Region& region, const char* begin, std::size_t bytes) {
+        const auto first = reinterpret_cast<std::uintptr_t>(begin);
+        if (bytes == 0) {
+            region = {};
+        } else if (region.begin != first || region.end != first + bytes || !region.shadow) {
+            region = {};
+            region.begin = first;
+            region.end = first + bytes;
+            region.shadow = std::make_shared<Shadow>(begin, bytes, false);
+        }
+    };
+    // Times may have begun anew since the memory was used last, so its cells are made anew, too.
+    static_ = dynamic_ = {};
+    cover(static_, setting.static_shared, setting.static_bytes);
+    cover(dynamic_, setting.dynamic_shared, setting.dynamic_bytes);
+    state_ = {};
+    state_.code = launch_->launch().image->facts().code_begin;
+    met_.assign(threads_, 0);
+    met_in_block_.assign(threads_, 0);
+    acquired_.assign(threads_, 0);
+    fenced_.assign(threads_, 0);
+    state_.met = met_.data();
+    use_slots(true);
+}
+
+void BlockCheck::forget_slots() {
+    std::fill(slots_.begin(), slots_.end(), CheckSlot{});
+    cells_moved_ = launch_->cells_moved;
+}
+
+void BlockCheck::use_slots(bool use) { state_.slots = (use ? slots_ : no_slots_).data(); }
+
+// The next moment of this block. The hooks take the state of the running thread anew.
+void BlockCheck::advance() {
+    state_.now = launch_->tick(block_);
+    state_.thread = ~0u;
+}
+
+void BlockCheck::begin_block(std::uint64_t index) {
+    block_ = index;
+    advance();
+    state_.block = state_.interval = state_.now;
+    state_.mixed = 0;
+    std::fill(met_.begin(), met_.end(), state_.now);
+    std::fill(met_in_block_.begin(), met_in_block_.end(), state_.now);
+    std::fill(acquired_.begin(), acquired_.end(), 0);
+    if (fences_) std::fill(fenced_.begin(), fenced_.end(), 0);
+    all_acquired_ = block_acquired_ = 0;
+    fences_ = false;
+    // Another block may have made granules smaller.
+    if (cells_moved_ != launch_->cells_moved) forget_slots();
+    use_slots(true);
+}
+
+void BlockCheck::block_met() {
+    settle_waiting_race();
+    advance();
+    state_.interval = state_.now;
+    std::fill(met_.begin(), met_.end(), state_.now);
+    block_acquired_ = all_acquired_;
+    if (fences_) share_fences(0, threads_, ~0u);
+}
+
+// Threads that have met publish what lies before the fence of any of them: each thread writes and calls
+// __threadfence, all meet, and one of them sets the flag.
+void BlockCheck::share_fences(unsigned first, unsigned end, unsigned lanes) {
+    Stamp latest = 0;
+    for (unsigned thread = first; thread < end; ++thread)
+        if (lanes >> thread % 32 & 1) latest = std::max(latest, fenced_[thread]);
+    for (unsigned thread = first; thread < end; ++thread)
+        if (lanes >> thread % 32 & 1) fenced_[thread] = latest;
+}
+
+void BlockCheck::warp_met(unsigned warp, unsigned lanes) {
+    settle_waiting_race();
+    advance();
+    Stamp latest = 0;
+    for (unsigned lane = 0; lane < 32 && warp * 32 + lane < threads_; ++lane)
+        if (lanes >> lane & 1) latest = std::max(latest, acquired_[warp * 32 + lane]);
+    for (unsigned lane = 0; lane < 32 && warp * 32 + lane < threads_; ++lane) {
+        if ((lanes >> lane & 1) == 0) continue;
+        met_[warp * 32 + lane] = state_.now;
+        acquired_[warp * 32 + lane] = latest;
+    }
+    if (fences_) share_fences(warp * 32, std::min(threads_, warp * 32 + 32), lanes);
+}
+
+void BlockCheck::group_met(unsigned first, unsigned count) {
+    settle_waiting_race();
+    advance();
+    const unsigned end = std::min(threads_, first + count);
+    Stamp latest = 0;
+    for (unsigned thread = first; thread < end; ++thread) latest = std::max(latest, acquired_[thread]);
+    for (unsigned thread = first; thread < end; ++thread) {
+        met_in_block_[thread] = met_[thread] = state_.now;
+        acquired_[thread] = latest;
+    }
+    if (fences_) share_fences(first, end, ~0u);
+}
+
+void BlockCheck::waited(unsigned thread, bool device) {
+    settle_waiting_race();
+    advance();
+    met_[thread] = met_in_block_[thread] = state_.now;
+    Stamp known = acquired_[thread];
+    if (device) known = state_.now;
+    // Threads of the block for which this one waited have told it what they knew.
+    acquired_[thread] = std::max(known, all_acquired_);
+    all_acquired_ = std::max(all_acquired_, acquired_[thread]);
+    if (fences_) fenced_[thread] = *std::max_element(fenced_.begin(), fenced_.end());
+}
+
+void BlockCheck::grid_met() {
+    settle_waiting_race();
+    advance();
+    state_.interval = std::max(state_.interval, *launch_->past());
+    for (Stamp& met : met_) met = std::max(met, state_.interval);
+}
+
+void BlockCheck::fence(unsigned thread) {
+    settle_waiting_race();
+    advance();
+    fences_ = true;
+    fenced_[thread] = state_.now;
+}
+
+void BlockCheck::went_on() {
+    if (launch_->last_ticked() == block_) return;
+    state_.mixed = 1;
+    use_slots(false);
+    advance();
+}
+
+void BlockCheck::end_block() { settle_waiting_race(); }
+
+bool BlockCheck::is_of_this_block(Stamp stamp) const {
+    return state_.mixed != 0 ? launch_->block_at(stamp) == block_ : stamp >= state_.block;
+}
+
+bool BlockCheck::is_ordered(Stamp stamp, unsigned thread, Stamp past) const {
+    if (stamp < past) return true;
+    if (is_of_this_block(stamp)) {
+        if (stamp < state_.interval || thread_of(stamp) == thread || stamp < met_in_block_[thread])
+            return true;
+        if (thread_of(stamp) / 32 == thread / 32 && stamp < met_[thread]) return true;
+    }
+    return stamp < std::max(acquired_[thread], block_acquired_);
+}
+
+BlockCheck::Place BlockCheck::find(std::uintptr_t address) {
+    if (static_.holds(address)) return {&static_, Space::shared};
+    if (dynamic_.holds(address)) return {&dynamic_, Space::shared};
+    return {launch_->find(address), Space::global};
+}
+
+void BlockCheck::access(unsigned thread, std::uintptr_t address, std::size_t bytes, cuscope_simt::Access kind,
+                        const void* instruction) {
+    using Kind = cuscope_simt::Access;
+    settle_waiting_race();
+    state_.thread = thread;
+    state_.mine = state_.now | Stamp{thread} << stamp_thread_at;
+    state_.since = met_[thread];
+    Access access{};
+    access.thread = thread;
+    access.address = address;
+    access.bytes = bytes;
+    access.orders = kind == Kind::ordered || kind == Kind::ordered_load || kind == Kind::ordered_store;
+    access.atomic = access.orders || kind == Kind::atomic;
+    access.reads = kind != Kind::store && kind != Kind::ordered_store && kind != Kind::volatile_store;
+    access.writes = kind != Kind::load && kind != Kind::ordered_load && kind != Kind::volatile_load;
+    access.is_volatile = kind == Kind::volatile_load || kind == Kind::volatile_store;
+    access.instruction = instruction;
+    const auto code = static_cast<Stamp>(static_cast<const char*>(instruction) - state_.code);
+    access.code = code <= cuscope_simt::stamp_code_mask ? code : 0;
+
+    check_memory(access);
+    if (access.atomic || access.is_volatile) note_flags(access);
+}
+
+void BlockCheck::check_memory(const Access& access) {
+    const std::uintptr_t address = access.address;
+    const std::size_t bytes = access.bytes;
+    const Place place = find(address);
+    if (place.region == nullptr) {
+        return is_engines(address) ? void() : outside(access);
+    }
+    Region& region = *place.region;
+    if (&region == &static_ && is_guard(address - region.begin)) return;
+    if (bytes > region.end - address) return beyond(access, region);
+    if (!region.shadow) return;
+    if (place.space == Space::global && !launch_->in_reach(region)) return outside(access);
+    const cuscope_simt::CellBase cells = region.shadow->cells();
+    if (!region.shadow->fit(address, bytes)) return;
+    if (cells != 0 && cells != region.shadow->cells()) {
+        ++launch_->cells_moved;
+        forget_slots();
+    }
+    settle(access, region, place.space);
+    if (!access.atomic && !access.is_volatile) fill_slot(access, region, place.space);
+}
+
+void BlockCheck::fill_slot(const Access& access, const Region& region, Space space) {
+    const Shadow& shadow = *region.shadow;
+    // Another access may have to make the granule smaller; then the cells move.
+    CheckSlot& slot = slots_[cuscope_simt::check_slot(access.instruction)];
+    const std::size_t granule = std::size_t{1} << shadow.shift();
+    if (access.code == 0 || access.address % granule != 0 || access.bytes % granule != 0 || access.bytes > 16)
+        return;
+    slot.instruction = access.instruction;
+    slot.begin = region.begin;
+    slot.most = region.end - region.begin - access.bytes;
+    slot.cells = shadow.cells();
+    slot.shift = shadow.shift();
+    slot.count = static_cast<unsigned>(access.bytes >> shadow.shift());
+    slot.written = space == Space::shared ? &state_.block : shadow.written();
+    slot.past = space == Space::shared ? &state_.block : launch_->past();
+}
+
+void BlockCheck::settle(const Access& access, Region& region, Space space) {
+    const Shadow& shadow = *region.shadow;
+    const std::size_t first = access.address >> shadow.shift();
+    const std::size_t last = (access.address + access.bytes - 1) >> shadow.shift();
+    for (std::size_t number = first; number <= last; ++number)
+        settle_cell(access, region, space, *cuscope_simt::cell_at(shadow.cells(), number));
+}
+
+// Are both accesses atomic operations, or may they count as such? Volatile accesses do in global memory, and
+// between warps: programs use them for flags. Within a warp they are how warp-synchronous code was written.
+bool BlockCheck::exempt(const Access& access, Stamp stamp, Space space) const {
+    if ((stamp & stamp_atomic) == 0) return false;
+    if (access.atomic) return true;
+    if (!access.is_volatile) return false;
+    return space == Space::global || thread_of(stamp) / 32 != access.thread / 32;
+}
+
+void BlockCheck::settle_cell(const Access& access, const Region& region, Space space, Cell& cell) {
+    const Stamp past = space == Space::shared ? state_.block : *launch_->past();
+    const Stamp written =
+        space == Space::shared ? state_.block : __atomic_load_n(region.shadow->written(), __ATOMIC_RELAXED);
+    const Stamp write = cell.write, read = cell.read;
+    if (access.reads && write < written) {
+        unwritten(access, region, space);
+        if (space == Space::global) cell.write = 1;
+    } else if (hides_plain_write(access, write, past)) {
+        race(access, region, space, write, true, true);
+    } else if (!is_ordered(write, access.thread, past) && !exempt(access, write, space)) {
+        race(access, region, space, write, true, false);
+    }
+    if (access.writes && read >= past && !exempt(access, read, space)) {
+        if (!is_ordered(read, access.thread, past))
+            race(access, region, space, read, false, false);
+        else if (is_of_this_block(read) && others_read(read, access.thread))
+            race(access, region, space, read, false, true);
+    }
+    Stamp stamp = state_.mine | access.code | (access.atomic || access.is_volatile ? stamp_atomic : 0);
+    if (access.writes) {
+        if ((stamp & stamp_atomic) != 0 && write >= past && is_of_this_block(write) &&
+            ((write & stamp_atomic) == 0 || (write & stamp_after_plain) != 0))
+            stamp |= stamp_after_plain;
+        // Its own plain write just before still races with atomic operations of other threads.
+        const bool plain_before = (stamp & stamp_atomic) != 0 && (write & stamp_atomic) == 0 &&
+                                  write >= state_.interval && write >= met_[access.thread] &&
+                                  is_of_this_block(write) && thread_of(write) == access.thread;
+        if (!plain_before) cell.write = stamp;
+        return;
+    }
+    const bool plainer = (read & stamp_atomic) != 0 && (stamp & stamp_atomic) == 0;
+    const bool ordered = is_ordered(read, access.thread, past);
+    if (ordered || plainer) {
+        // Other threads have read it as well, and are not ordered with this one.
+        Stamp kept = 0;
+        if (read >= past && read >= state_.interval && is_of_this_block(read)) {
+            if (thread_of(read) / 32 == access.thread / 32) {
+                kept = read & stamp_warps;
+                if (read >= met_[access.thread]) kept |= read & stamp_lanes;
+                if (!ordered) kept |= stamp_lanes;
+            } else if (!ordered) {
+                kept = stamp_warps;
+            }
+        }
+        cell.read = stamp | kept;
+    } else if (is_of_this_block(read)) {
+        cell.read = read | cuscope_simt::stamp_of_several(read, state_.mine);
+    }
+}
+
+// An atomic operation of another block, which had written the cell plainly before. That write races with this
+// access, though the two atomic operations do not.
+bool BlockCheck::hides_plain_write(const Access& access, Stamp write, Stamp past) const {
+    return access.atomic && (write & stamp_after_plain) != 0 && write >= past && !is_of_this_block(write) &&
+           write >= std::max(acquired_[access.thread], block_acquired_);
+}
+
+// A read that is ordered before this thread: are there others that are not?
+bool BlockCheck::others_read(Stamp read, unsigned thread) const {
+    if (read < state_.interval || read < met_in_block_[thread] ||
+        read < std::max(acquired_[thread], block_acquired_))
+        return false;
+    if ((read & stamp_warps) != 0) return true;
+    return (read & stamp_lanes) != 0 && thread_of(read) == thread && read >= met_[thread];
+}
+
+// An atomic operation or a volatile access: if it writes behind a fence, it publishes what lies before the
+// fence; if it reads what was published, all that is known to this thread from then on.
+void BlockCheck::note_flags(const Access& access) {
+    if (access.reads) {
+        if (const auto found = launch_->published.find(access.address); found != launch_->published.end()) {
+            acquired_[access.thread] = std::max(acquired_[access.thread], found->second);
+            all_acquired_ = std::max(all_acquired_, found->second);
+        }
+    }
+    if (!access.writes) return;
+    Stamp published = fences_ ? fenced_[access.thread] : 0;
+    if (access.orders) {
+        advance();
+        published = state_.now;
+    }
+    if (published == 0) return;
+    Stamp& known = launch_->published[access.address];
+    known = std::max({known, published, acquired_[access.thread]});
+}
+
+bool BlockCheck::is_guard(std::size_t offset) const {
+    const auto& variables = launch_->launch().image->shared_variables();
+    return std::any_of(variables.begin(), variables.end(), [&](const SharedVariable& variable) {
+        return variable.is_guard && offset - variable.offset < variable.bytes;
+    });
+}
+
+std::string BlockCheck::describe(const Region& region, Space space, std::uintptr_t address) const {
+    if (space == Space::global)
+        return LaunchCheck::element(region, address) + " of " + launch_->describe(region);
+    if (&region == &dynamic_)
+        return "byte " + std::to_string(address - region.begin) + " of the block's dynamic shared memory (" +
+               std::to_string(region.end - region.begin) + " bytes)";
+    const std::size_t offset = address - region.begin;
+    for (const SharedVariable& variable : launch_->launch().image->shared_variables())
+        if (!variable.is_guard && offset - variable.offset < variable.bytes)
+            return "byte " + std::to_string(offset - variable.offset) + " of the __shared__ variable '" +
+                   variable.name + "' (" + std::to_string(variable.bytes) + " bytes)";
+    return "byte " + std::to_string(offset) + " of the block's __shared__ variables";
+}
+
+namespace {
+
+std::string coordinates(const std::array<std::int64_t, 3>& at) {
+    return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) + ")";
+}
+std::string name_of(const FoundThread& found) {
+    return "block " + coordinates(found.block) + ", thread " + coordinates(found.thread);
+}
+std::string in_line(const std::string& line) { return line.empty() ? "" : " in " + line; }
+const char* verb(bool reads, bool writes, bool atomic) {
+    return atomic && reads && writes ? "changes" : writes ? "writes" : "reads";
+}
+
+// Findings of barriers and shuffles are told apart by their lines: these have no addresses of instructions.
+std::uintptr_t key_of(const std::string& lines) { return std::hash<std::string>{}(lines); }
+
+constexpr const char* out_of_bounds = "out of bounds";
+constexpr const char* never_written = "never written";
+constexpr const char* race_kind = "race";
+
+}  // namespace
+
+// Just beside shared memory, it is shared memory that was meant.
+LaunchCheck::Outside BlockCheck::outside_of_shared(std::uintptr_t address) const {
+    constexpr std::uintptr_t reach = std::uintptr_t{1} << 20;
+    for (const Region* region : {&dynamic_, &static_}) {
+        if (region->begin == 0) continue;
+        const bool behind = address >= region->end;
+        const std::uintptr_t distance = behind ? address - region->end : region->begin - address;
+        if (distance >= reach) continue;
+        const std::string bytes = std::to_string(region->end - region->begin) + " bytes of ";
+        return {"at byte " +
+                    std::to_string(static_cast<std::int64_t>(address) -
+                                   static_cast<std::int64_t>(region->begin)) +
+                    " of the block's " + bytes +
+                    (region == &dynamic_ ? "dynamic shared memory" : "__shared__ variables"),
+                region == &dynamic_
+                    ? "Ask for more shared memory in the launch, kernel[grid, block, stream, bytes], "
+                      "or compare the index before the access."
+                    : "Compare the index before the access, or make the array larger.",
+                ""};
+    }
+    return launch_->describe_outside(address);
+}
+
+void BlockCheck::outside(const Access& access) {
+    bool is_new = false;
+    Finding* const found = launch_->finding(out_of_bounds, access.instruction, nullptr, 0, &is_new);
+    if (!is_new) return;
+    const LaunchCheck::Outside where = outside_of_shared(access.address);
+    found->first = launch_->thread_of(block_, access.thread, launch_->line_of(access.instruction));
+    found->memory = where.memory;
+    found->text = name_of(found->first) + in_line(found->first.line) + " " +
+                  verb(access.reads, access.writes, access.atomic) + " " + std::to_string(access.bytes) +
+                  (access.bytes == 1 ? " byte " : " bytes ") + where.text + ".";
+    found->advice = where.advice;
+}
+
+// The access begins in the region and ends behind it.
+void BlockCheck::beyond(const Access& access, const Region& region) {
+    bool is_new = false;
+    Finding* const found = launch_->finding(out_of_bounds, access.instruction, nullptr, 0, &is_new);
+    if (!is_new) return;
+    const Space space = &region == &static_ || &region == &dynamic_ ? Space::shared : Space::global;
+    found->first = launch_->thread_of(block_, access.thread, launch_->line_of(access.instruction));
+    if (space == Space::global) found->memory = launch_->describe(region);
+    found->text = name_of(found->first) + in_line(found->first.line) + " " +
+                  verb(access.reads, access.writes, access.atomic) + " " + std::to_string(access.bytes) +
+                  " bytes from " + describe(region, space, access.address) + ": " +
+                  std::to_string(access.address + access.bytes - region.end) +
+                  " of these bytes lie behind its end.";
+    found->advice = "Access fewer bytes at the end of the array, or make the array larger.";
+}
+
+void BlockCheck::index(unsigned thread, const char* array, long long index, const void* instruction) {
+    bool is_new = false;
+    Finding* const found = launch_->finding(out_of_bounds, instruction, nullptr, 1, &is_new);
+    if (!is_new) return;
+    found->first = launch_->thread_of(block_, thread, launch_->line_of(instruction));
+    found->text = name_of(found->first) + in_line(found->first.line) + " uses the index " +
+                  std::to_string(index) + " of an array of type " + array + ".";
+    found->advice =
+        "An index is from 0 to the size of the array minus 1: compare it before the access, or make "
+        "the array larger.";
+}
+
+void BlockCheck::unwritten(const Access& access, const Region& region, Space space) {
+    bool is_new = false;
+    Finding* const found =
+        launch_->finding(never_written, access.instruction, nullptr, region.begin, &is_new);
+    if (!is_new) return;
+    found->first = launch_->thread_of(block_, access.thread, launch_->line_of(access.instruction));
+    if (space == Space::global) found->memory = launch_->describe(region);
+    found->text = name_of(found->first) + in_line(found->first.line) + " " +
+                  verb(access.reads, access.writes, access.atomic) + " " +
+                  describe(region, space, access.address) + ", which was never written.";
+    found->advice =
+        space == Space::shared
+            ? "Shared memory has no value when a block starts: write it first, and let the threads "
+              "meet (__syncthreads) before they read what others wrote."
+            : "Fill the array first: cs.zeros, cs.full or cs.to_device in place of cs.empty.";
+}
+
+void BlockCheck::race(const Access& access, const Region& region, Space space, Stamp other, bool other_writes,
+                      bool unknown) {
+    const Stamp other_code = unknown ? 0 : other & cuscope_simt::stamp_code_mask;
+    const void* const other_instruction = other_code == 0 ? nullptr : state_.code + other_code;
+    bool is_new = false;
+    Finding* const found = launch_->finding(race_kind, access.instruction, other_instruction,
+                                            space == Space::shared ? 0 : region.begin, &is_new);
+    if (found == nullptr) return;
+    const bool values_matter =
+        access.writes && !access.reads && access.bytes <= 16 && (other & stamp_atomic) == 0;
+    if (is_new) {
+        const bool same_block = is_of_this_block(other);
+        found->first = launch_->thread_of(block_, access.thread, launch_->line_of(access.instruction));
+        found->other = launch_->thread_of(same_block ? block_ : launch_->block_at(other), thread_of(other),
+                                          unknown ? "" : launch_->line_of(other));
+        if (unknown) found->other.thread = {-1, -1, -1};
+        const std::string me = name_of(found->first);
+        const std::string them = unknown      ? same_block ? "another thread of the block"
+                                                           : "a thread of block " + coordinates(found->other.block)
+                                      : same_block ? "thread " + coordinates(found->other.thread)
+                                              : name_of(found->other);
+        if (space == Space::global) found->memory = launch_->describe(region);
+        found->text =
+            me + in_line(found->first.line) + " " + verb(access.reads, access.writes, access.atomic) + " " +
+            describe(region, space, access.address) + ", which " + them + in_line(found->other.line) +
+            (other_writes ? " writes" : " reads") + ", and nothing orders the two. Here ";
+        if (other_writes && access.writes)
+            found->text += me + " comes last, so its value stays; on a GPU either value may stay.";
+        else if (other_writes)
+            found->text += me + " gets the new value; on a GPU it may get the old one.";
+        else
+            found->text += them + " gets the old value; on a GPU it may get the new one.";
+        const bool same_warp = same_block && !unknown && thread_of(other) / 32 == access.thread / 32;
+        found->advice =
+            !same_block
+                ? "Blocks of a launch run in any order, or at once: let each block write elements of its "
+                  "own, use an atomic operation, or do the second step in another kernel."
+            : same_warp
+                ? "Lanes of a warp do not run in step: put __syncwarp() between the two accesses, or "
+                  "__syncthreads() if other warps take part."
+                : "Put __syncthreads() between the two accesses, where all threads of the block come to "
+                  "it, or use an atomic operation.";
+        if (values_matter) found->severity = Severity::note;
+    }
+    if (!values_matter) {
+        found->severity = Severity::error;
+        return;
+    }
+    if (found->severity == Severity::error) return;
+    waiting_.waits = true;
+    waiting_.address = access.address;
+    waiting_.bytes = access.bytes;
+    waiting_.finding = found;
+    std::memcpy(waiting_.before.data(), reinterpret_cast<const void*>(access.address), access.bytes);
+    use_slots(false);
+}
+
+// The store is done by now. A store that changes nothing is a note, as in compute-sanitizer's racecheck: the
+// result does not depend on the order of the threads.
+void BlockCheck::settle_waiting_race() {
+    if (!waiting_.waits) return;
+    waiting_.waits = false;
+    if (state_.mixed == 0) use_slots(true);
+    if (std::memcmp(waiting_.before.data(), reinterpret_cast<const void*>(waiting_.address),
+                    waiting_.bytes) != 0)
+        waiting_.finding->severity = Severity::error;
+}
+
+void BlockCheck::absent_lane(unsigned thread, unsigned source, const std::string& operation,
+                             const std::string& line) {
+    bool is_new = false;
+    Finding* const found = launch_->finding("absent lane", nullptr, nullptr, key_of(line), &is_new);
+    if (!is_new) return;
+    found->severity = Severity::warning;
+    found->first = launch_->thread_of(block_, thread, line);
+    found->text = name_of(found->first) + in_line(line) + " asks for the value of lane " +
+                  std::to_string(source) + " in " + operation +
+                  "(), but that lane takes no part in it: the result is undefined.";
+    found->advice =
+        "Name the lanes that take part in the mask, and ask for their values only; or let all lanes "
+        "of the warp take part, with a neutral value.";
+}
+
+void BlockCheck::different_barriers(unsigned thread, const std::string& line, unsigned other,
+                                    const std::string& other_line, bool of_one_warp) {
+    bool is_new = false;
+    Finding* const found = launch_->finding("barrier", nullptr, nullptr,
+                                            key_of(line + (of_one_warp ? "|" : "||") + other_line), &is_new);
+    if (!is_new) return;
+    found->severity = of_one_warp ? Severity::error : Severity::note;
+    found->first = launch_->thread_of(block_, thread, line);
+    found->other = launch_->thread_of(block_, other, other_line);
+    found->text =
+        name_of(found->first) + " waits at the barrier in " + line + ", and thread " +
+        coordinates(found->other.thread) + " at the barrier in " + other_line +
+        ": they meet by chance. CUDA allows a barrier in a branch only if all threads of the block take "
+        "the same branch.";
+    found->advice = "Take the barrier out of the branch, so that all threads come to the same one.";
+}
+
+}  // namespace cuscope::simt

@@ -1,0 +1,59 @@
+// The shadow cells of one piece of memory: which of its bytes were ever written, and by which threads they
+// were accessed last. A piece has one cell for each granule; accesses that are smaller than the granule make
+// it smaller. One kernel at a time uses the cells, and copies on other streams may mark them meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "cuscope_simt/checking/state.h"
+
+namespace cuscope::simt {
+
+class Shadow {
+  public:
+    // `written`: all of it counts as written, since the memory was in use before the checks began.
+    Shadow(const void* begin, std::size_t bytes, bool written);
+    ~Shadow();
+    Shadow(const Shadow&) = delete;
+    Shadow& operator=(const Shadow&) = delete;
+
+    // A copy or a memset has written a part of it.
+    void mark_written(const void* begin, std::size_t bytes);
+    void mark_all_written();
+
+    // Makes the granule small enough for an access. False: there is no memory for the cells.
+    bool fit(std::uintptr_t address, std::size_t bytes);
+    unsigned shift() const { return shift_; }
+    // The cell of an address is cell_at(cells(), address >> shift()). 0: there are no cells yet.
+    cuscope_simt::CellBase cells() const { return base_; }
+    // Time began anew: what the cells say about threads is forgotten.
+    void forget_times(unsigned era);
+
+    // The stamp below which a write counts as none: 1, or 0 if all of it counts as written. A copy on another
+    // stream may change it while a kernel runs, so it is read as an atomic value.
+    const cuscope_simt::Stamp* written() const { return &written_; }
+
+  private:
+    struct Cells {
+        cuscope_simt::Cell* first = nullptr;
+        std::size_t bytes = 0, number = 0;  // of the mapping; the number of the first cell
+    };
+    bool make(unsigned shift, Cells* made) const;
+    bool fit_locked(std::uintptr_t address, std::size_t bytes);
+    void adopt(const Cells& cells, unsigned shift);
+    static void release(const Cells& cells);
+    void mark(std::uintptr_t begin, std::uintptr_t end);
+
+    const std::uintptr_t begin_, end_;
+    std::mutex mutex_;  // for making and moving the cells, and for marking them
+    cuscope_simt::Stamp written_;
+    Cells cells_;
+    cuscope_simt::CellBase base_ = 0;
+    unsigned shift_ = 0;
+    unsigned era_ = 0;
+};
+
+}  // namespace cuscope::simt

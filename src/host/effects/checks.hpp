@@ -1,0 +1,17 @@
+// Prepares the checks of a launch (cs.check()). Private to src/host.
+#pragma once
+
+#include "host/executor/executor.hpp"
+#include "runtime/status.hpp"
+
+namespace cuscope::host {
+
+struct Kernel;
+struct Machine;
+
+// While checks run. The launch runs the kernel of the image that checks, if there is one and `left_out` is
+// not set; if not, all memory of its arguments counts as written from then on. Its image, kernel and
+// arguments are set already.
+Status prepare_check(Machine& machine, const Kernel& kernel, bool left_out, simt::Launch& launch);
+
+}  // namespace cuscope::host

@@ -1,0 +1,101 @@
+// Checks of kernels on simulated devices (cs.check()): whether they run, what is known about memory, and the
+// findings. The runtime fills in the findings, the bindings read them.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cuscope {
+
+namespace detail {
+extern std::atomic<int> checks_running;
+}
+
+// Do checks run now? A relaxed load: it costs nothing when they do not.
+inline bool checking() { return detail::checks_running.load(std::memory_order_relaxed) > 0; }
+
+enum class Severity : std::uint8_t { error, warning, note };
+
+// A thread of a kernel. Thread and block are -1 if they are not known.
+struct FoundThread {
+    std::array<std::int64_t, 3> block{-1, -1, -1}, thread{-1, -1, -1};
+    std::string line;  // "kernel.cu:12", or empty
+};
+
+struct Finding {
+    std::string kind;  // "out of bounds", "race", ...
+    Severity severity = Severity::error;
+    std::string kernel;
+    FoundThread first, other;  // other.line is empty and its thread -1 if there is none
+    std::string text;          // a sentence with the values
+    std::string advice;        // a sentence: what to do
+    std::string memory;        // the accessed memory and the line where it was made; or empty
+    std::uint64_t count = 1;   // how often, in all launches
+};
+
+// The findings of the checks that run, in the order of the launches. The same finding in another launch adds
+// to the count of the first one.
+class Findings {
+  public:
+    static constexpr std::size_t most = 1000;
+
+    void add(const Finding& finding);
+    std::vector<Finding> list() const;
+    std::uint64_t launches = 0, unchecked = 0, left_out = 0;
+    std::vector<std::string> unchecked_kernels;
+
+  private:
+    std::vector<Finding> list_;
+};
+
+// Begins a check on this process: `handle` identifies it. Findings are added to all checks that run.
+std::uint64_t begin_check();
+Findings end_check(std::uint64_t handle);
+Findings findings_of(std::uint64_t handle);
+
+void add_finding(const Finding& finding);
+void count_checked_launch();
+// A launch of a kernel that cannot be checked, and the reason.
+void count_unchecked_launch(const std::string& kernel, const std::string& reason);
+
+// The line of the program that runs on this thread, "program.py:12"; empty if it is not known. The bindings
+// set the function once.
+using ProgramLine = std::string (*)();
+void set_program_line(ProgramLine line) noexcept;
+std::string program_line();
+
+// What the program says about memory.
+struct MemoryLabel {
+    std::size_t bytes = 0;
+    std::string made_at;   // the line of the program; or empty
+    std::string freed_at;  // the same, once it is freed
+    std::string dtype;     // "float32"; or empty
+    std::string shape;     // "(3, 4)"; or empty
+    std::size_t item_bytes = 0;
+};
+using MemoryLabelPtr = std::shared_ptr<const MemoryLabel>;
+
+// Only while checks run. `describe_memory` adds dtype and shape to the label that begins at the address.
+void label_memory(const void* address, std::size_t bytes);
+void describe_memory(const void* address, std::string dtype, std::string shape, std::size_t item_bytes);
+MemoryLabelPtr label_of(const void* address);
+
+// Memory that the runtime did not allocate, but that kernels may use: of other libraries.
+void know_memory(const void* address, std::size_t bytes);
+std::vector<std::pair<std::uintptr_t, std::uintptr_t>> known_memory();
+
+// Memory that was freed while checks ran, latest first.
+struct FreedMemory {
+    std::uintptr_t begin = 0, end = 0;
+    MemoryLabelPtr label;
+};
+void note_freed(const void* address, std::size_t bytes);
+std::vector<FreedMemory> freed_memory();
+
+}  // namespace cuscope

@@ -1,0 +1,82 @@
+// Times of work by events around it, for traces of devices that do not record their work.
+//
+// Two events stand around each piece of work in its stream. Events have no time of the host's clock. So each
+// device has an anchor: an event of an idle stream whose time is known on both clocks. A new anchor is taken
+// whenever times are read, which is at the end of a trace, and at least once a second while work is issued.
+// Two anchors tell the rates of the clocks. They also keep distances short: CUDA tells them as a float of
+// milliseconds, which is too coarse for long ones.
+//
+// No event is recorded in a stream that is being captured. All other calls are made in the relaxed mode of
+// captures, so that they invalidate none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "runtime/activity.hpp"
+#include "runtime/runtime.hpp"
+
+namespace cuscope {
+
+class WorkTimer {
+  public:
+    // Work with the events around it.
+    struct Timed {
+        WorkRecord record;  // without times
+        int ordinal = 0;    // of the device
+        EventHandle begin = nullptr, end = nullptr;
+    };
+
+    explicit WorkTimer(Runtime& runtime) : runtime_(runtime) {}
+
+    // Records the event before the work, and fills in its stream and device. Nothing if the work cannot be
+    // timed, as in a capture.
+    std::optional<Timed> begin(StreamHandle stream);
+    // Records the event behind the work. False: that failed, and the work is not timed.
+    bool end(StreamHandle stream, const Timed& timed);
+    // Takes the work after end(). Its record is complete but for the times.
+    void add(const Timed& timed, ActivityRecorder& recorder);
+    // Takes back the events of work that was not issued, or is not timed.
+    void give_back(const Timed& timed);
+
+    // Hands over the records of all work that has ended.
+    void flush(ActivityRecorder& recorder);
+    // Forgets the work that was not handed over. No trace runs.
+    void clear();
+    // The device was reset: its events are gone.
+    void forget_device(int ordinal);
+
+  private:
+    struct Anchor {
+        EventHandle event = nullptr;
+        std::int64_t host_ns = 0;
+    };
+    static constexpr std::size_t first_read = 4096;  // so many pieces of work later, their times are read
+    struct DeviceState {
+        std::vector<EventHandle> free;
+        std::vector<Timed> pending;  // in the order of the calls
+        std::size_t read_at = first_read;
+        std::map<std::uint64_t, StreamRecord> streams;  // by id
+        StreamHandle own_stream = nullptr;              // for anchors
+        Anchor anchor;                                  // without an event: it could not be taken
+    };
+    class Rates;
+
+    bool prepare(Timed* timed, const StreamRecord& stream);
+    bool make_events(int ordinal);
+    EventHandle take_event(int ordinal);
+    std::optional<Anchor> take_anchor(int ordinal);
+    void read(int ordinal, ActivityRecorder& recorder);  // within a turn of reading_
+    Status distance(EventHandle from, EventHandle to, double* nanoseconds);
+
+    Runtime& runtime_;
+    std::mutex reading_;  // held while times are read, also during calls of the runtime: use locked()
+    std::mutex mutex_;    // guards the devices; not held during calls of the runtime
+    std::map<int, DeviceState> devices_;  // by ordinal
+};
+
+}  // namespace cuscope

@@ -1,0 +1,208 @@
+"""Races in shared and global memory."""
+
+from __future__ import annotations
+
+import numpy as np
+from planted import Planted, Sources, floats, ints
+
+import cuscope as cs
+
+RACE = "race"
+
+TABLE = [
+    Planted("neighbour", RACE, """
+__global__ void neighbour(int* x) {
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = t;
+    __syncthreads();
+    int left = s[(t + 63) % 64];  // other
+    RIGHT(__syncthreads();)
+    s[t] = left + 100;  // here
+    __syncthreads();
+    x[t] = s[t];
+}""", lambda: (ints(64),), block=64, says="__sync"),
+    Planted("reduction", RACE, """
+__global__ void reduction(const float* x, float* y) {
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t] = x[t] + t;
+    __syncthreads();
+    for (int d = 128; d > 0; d /= 2) {
+        if (t < d) s[t] += s[t + d];  // here
+        RIGHT(__syncthreads();)
+    }
+    if (t == 0) y[0] = s[0];
+}""", lambda: (floats(256), floats(1)), block=256),
+    Planted("last_steps", RACE, """
+__global__ void last_steps(const float* x, float* y) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = x[t] + t;
+    s[t + 32] = t;
+    __syncwarp();
+    for (int d = 32; d > 0; d /= 2) {
+        float v = s[t] + s[t + d];  // here
+        RIGHT(__syncwarp();)
+        if (t < d) s[t] = v;  // other
+        RIGHT(__syncwarp();)
+    }
+    if (t == 0) y[0] = s[0];
+}""", lambda: (floats(64), floats(1)), says="__syncwarp()"),
+    Planted("volatile_warp", RACE, """
+__global__ void volatile_warp(float* y) {
+    __shared__ float s[64];
+    volatile float* v = s;
+    int t = threadIdx.x;
+    v[t] = t;
+    v[t + 32] = t;
+    RIGHT(__syncwarp();)
+    float a = v[t ^ 1];  // here
+    y[t] = a;
+}""", lambda: (floats(32),), says="Lanes of a warp do not run in step"),
+    Planted("two_tiles", RACE, """
+__global__ void two_tiles(const float* x, float* y, int n) {
+    __shared__ float tile[64];
+    float s = 0;
+    for (int k = 0; k < n; k += 64) {
+        tile[threadIdx.x] = x[k + threadIdx.x];  // here
+        __syncthreads();
+        for (int j = 0; j < 64; ++j) s += tile[j];  // other
+        RIGHT(__syncthreads();)
+    }
+    y[threadIdx.x] = s;
+}""", lambda: (cs.to_device(np.arange(256, dtype=np.float32)), floats(64), 256), block=64),
+    Planted("one_counter", RACE, """
+__global__ void one_counter(int* x) {
+    RIGHT(atomicAdd(x, 1);) WRONG(x[0] = x[0] + 1;)  // here
+}""", lambda: (ints(1),), block=64, says="argument 'x'"),
+    Planted("histogram", RACE, """
+__global__ void histogram(const int* x, int* bins, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) RIGHT(atomicAdd(&bins[x[i]], 1);) WRONG(bins[x[i]]++;)  // here
+}""", lambda: (cs.to_device((np.arange(128) % 5).astype(np.int32)), ints(5), 128), grid=2, block=64),
+    Planted("shared_histogram", RACE, """
+__global__ void shared_histogram(int* out) {
+    __shared__ int bins[8];
+    if (threadIdx.x < 8) bins[threadIdx.x] = 0;  // other
+    RIGHT(__syncthreads();)
+    atomicAdd(&bins[(threadIdx.x + 1) % 8], 1);  // here
+    __syncthreads();
+    if (threadIdx.x < 8) out[threadIdx.x] = bins[threadIdx.x];
+}""", lambda: (ints(8),), block=64),
+    Planted("overlap", RACE, """
+__global__ void overlap(int* x) {
+    int i = blockIdx.x * RIGHT(32) WRONG(31) + threadIdx.x;
+    x[i] = blockIdx.x * 100 + threadIdx.x;  // here
+}""", lambda: (ints(64),), grid=2, says="Blocks of a launch run in any order"),
+    Planted("neighbour_block", RACE, """
+__global__ void neighbour_block(const int* x, int* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = i;  // other
+    __syncthreads();
+    if (i > 0) y[64 + i] = RIGHT(i - 1;) WRONG(y[i - 1];)  // here
+}""", lambda: (ints(128), ints(128)), grid=2),
+    Planted("in_place_shift", RACE, """
+__global__ void in_place_shift(int* x, int* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i + 1 < n) RIGHT(y) WRONG(x)[i] = x[i + 1];  // here
+}""", lambda: (cs.to_device(np.arange(64, dtype=np.int32)), ints(64), 64), grid=2),
+    Planted("in_place_transpose", RACE, """
+__global__ void in_place_transpose(float* x, float* y) {
+    int r = threadIdx.y, c = threadIdx.x;
+    float v = x[c * 8 + r];
+    RIGHT(__syncthreads();)
+    x[r * 8 + c] = v;  // here
+    y[r * 8 + c] = v;
+}""", lambda: (cs.to_device(np.arange(64, dtype=np.float32)), floats(64)), block=(8, 8)),
+    Planted("last_block", RACE, """
+__device__ unsigned arrived_blocks = 0;
+__global__ void last_block(int* partial, int* out) {
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = blockIdx.x;  // other
+        RIGHT(__threadfence();)
+        last = atomicInc(&arrived_blocks, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && threadIdx.x < gridDim.x) atomicAdd(out, partial[threadIdx.x]);  // here
+}""", lambda: (ints(4), ints(1)), grid=4),
+    Planted("last_block_of_all_threads", RACE, """
+__device__ unsigned finished_blocks = 0;
+__global__ void last_block_of_all_threads(int* partial, int* out) {
+    __shared__ bool last;
+    partial[blockIdx.x * blockDim.x + threadIdx.x] = 1;  // other
+    RIGHT(__threadfence();)
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1;
+    __syncthreads();
+    if (!last) return;
+    for (int i = 0; i < gridDim.x; ++i) atomicAdd(out, partial[i * blockDim.x + threadIdx.x]);  // here
+}""", lambda: (ints(256), ints(1)), grid=4, block=64),
+    Planted("last_warp", RACE, """
+__device__ unsigned finished_warps = 0;
+__global__ void last_warp(int* partial, int* out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+    partial[i] = 1;  // other
+    RIGHT(__threadfence();)
+    __syncwarp();
+    unsigned before = 0;
+    if (i % 32 == 0) before = atomicInc(&finished_warps, n / 32 - 1);
+    if (__shfl_sync(~0u, before, 0) != n / 32 - 1) return;
+    for (int k = i % 32; k < n; k += 32) atomicAdd(out, partial[k]);  // here
+}""", lambda: (ints(256), ints(1)), grid=4, block=64),
+    Planted("flag", RACE, """
+__device__ volatile int ready = 0;
+__global__ void flag(int* x, int* y) {
+    if (blockIdx.x == 0) {
+        x[0] = 42;  // other
+        RIGHT(__threadfence();)
+        ready = 1;
+    } else {
+        while (ready == 0) {}
+        RIGHT(__threadfence();)
+        y[0] = x[0];  // here
+    }
+}""", lambda: (ints(1), ints(1)), grid=2, block=1),
+    Planted("lock", RACE, """
+__device__ int taken = 0;
+__global__ void lock(int* x) {
+    if (threadIdx.x == 0) {
+        RIGHT(while (atomicCAS(&taken, 0, 1) != 0) {} __threadfence();)
+        x[0] = x[0] + 1;  // here
+        RIGHT(__threadfence(); atomicExch(&taken, 0);)
+    }
+}""", lambda: (ints(1),), grid=4),
+    Planted("plain_read_of_counter", RACE, """
+__global__ void plain_read_of_counter(int* x, int* y) {
+    atomicAdd(x, 1);  // other
+    RIGHT(__syncthreads();)
+    y[threadIdx.x] = x[0];  // here
+}""", lambda: (ints(1), ints(64)), block=64),
+    Planted("whole_grid", RACE, """
+#include <cooperative_groups.h>
+__global__ void whole_grid(int* x, int* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    x[i] = i;  // other
+    RIGHT(cooperative_groups::this_grid().sync();)
+    y[i] = x[63 - i];  // here
+}""", lambda: (ints(64), ints(64)), grid=2, cooperative=True),
+    Planted("tile_of_a_warp", RACE, """
+__global__ void tile_of_a_warp(int* x) {
+    __shared__ int s[64];
+    auto tile = cooperative_groups::tiled_partition<16>(cooperative_groups::this_thread_block());
+    s[threadIdx.x] = threadIdx.x;  // other
+    RIGHT(tile.sync();)
+    x[threadIdx.x] = s[threadIdx.x ^ 1];  // here
+}""", lambda: (ints(64),), block=64),
+    Planted("mixed_sizes", RACE, """
+__global__ void mixed_sizes(unsigned char* x) {
+    x[threadIdx.x RIGHT(+ 0) WRONG(/ 2)] = threadIdx.x;  // here
+}""", lambda: (cs.zeros(64, np.uint8),), block=64),
+    Planted("same_value", RACE, """
+__global__ void same_value(int* x) {
+    RIGHT(if (threadIdx.x == 0)) x[0] = 7;  // here
+}""", lambda: (ints(1),), severity="note"),
+]  # fmt: skip
+
+SOURCES = Sources(TABLE)

@@ -1,0 +1,80 @@
+"""Right programs: the kernels of the package, and kernels of tests/cuda that check themselves."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+from support import TESTS
+
+KERNELS = TESTS / "cuda"
+
+# Files that order their threads in many ways. The others are alike, and would take as long again.
+FILES = [
+    "barrier_objects", "barriers", "cooperative_groups", "cuda_std", "grid_sync", "histogram_scan", "inline_ptx",
+    "reduction", "shared", "warp", "wmma",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def on_a_simulated_device():
+    with cs.Device("host:0"):
+        yield
+
+
+@pytest.mark.parametrize("variant", [v.name for v in cs.matmul.variants()])
+def test_matrix_products_of_the_package(variant):
+    x = np.random.default_rng(0).random((40, 24), dtype=np.float32)
+    with cs.check() as report:
+        a, b = cs.to_device(x), cs.to_device(np.ascontiguousarray(x.T))
+        product = cs.matmul(a, b, variant=variant).to_host()
+    assert np.allclose(product, x @ x.T, atol=1e-2)
+    assert report.findings == [], str(report)
+    assert report.launches + len(report.unchecked) >= 1
+
+
+@pytest.mark.parametrize("variant", ["sequential", "warp_shuffle", "last_block", "single_launch"])
+def test_reductions_of_the_package(variant):
+    x = np.random.default_rng(0).integers(0, 9, 5000, dtype=np.int32)
+    with cs.check() as report:
+        total = cs.reduce(cs.to_device(x), "sum", variant=variant)
+        assert int(total.to_host()) == x.sum()
+    assert report.findings == [], str(report)
+    assert report.launches >= 1
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_kernels_that_check_themselves(name):
+    path = KERNELS / f"{name}.cu"
+    text = path.read_text()
+
+    def notes(word: str) -> list[str]:
+        return re.findall(rf"^// {word} ?(.*)$", text, re.MULTILINE)
+
+    parts = re.compile(r"(?:([A-Za-z_].*?) )?([\d,]+) ([\d,]+)(?: (\d+))?( cooperative)?")
+    try:
+        module = cs.Module(
+            text, name_expressions=notes("instance"), options=notes("option"), file_name=path.name
+        )
+    except cs.CompileError as error:
+        if "which is not on this machine" in error.log:
+            pytest.skip("the toolkit's C++ library is not on this machine")
+        raise
+    with cs.check() as report:
+        failures = cs.zeros(64, np.uint32)
+        for launch in filter(None, map(parts.fullmatch, notes("launch"))):
+            if launch[1] not in module.kernels or len(module[launch[1]].parameters) != 1:
+                continue
+            module[launch[1]].launch(
+                failures,
+                grid=tuple(map(int, launch[2].split(","))),
+                block=tuple(map(int, launch[3].split(","))),
+                shared=int(launch[4] or 0),
+                cooperative=launch[5] is not None,
+            )
+    wrong = [f for f in report.findings if f.severity != "note"]
+    assert wrong == [], str(report)
+    assert report.launches >= 1

@@ -1,0 +1,66 @@
+"""Each small kernel with a mistake is found at its line, and without the mistake there is no finding."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import cuscope as cs
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import planted_bounds
+import planted_meetings
+import planted_races
+from planted import Planted, Sources
+
+TABLES = [planted_bounds, planted_races, planted_meetings]
+CASES = [(table.SOURCES, case) for table in TABLES for case in table.TABLE]
+NAMES = [case.kernel for _, case in CASES]
+
+
+class Devices:
+    """A simulated device to use. A kernel with a mistake may lose it; then there is another one."""
+
+    device: cs.Device | None = None
+
+    @classmethod
+    def usable(cls) -> cs.Device:
+        try:
+            if cls.device is not None:
+                cls.device.synchronize()
+        except cs.CudaError:
+            cls.device = None
+        if cls.device is None:
+            cls.device = cs.add_host_device("h200")
+        return cls.device
+
+
+def test_there_are_at_least_forty_mistakes():
+    assert len(set(NAMES)) == len(NAMES) >= 40
+
+
+@pytest.mark.parametrize(("sources", "case"), CASES, ids=NAMES)
+def test_the_mistake_is_found_at_its_line(sources: Sources, case: Planted):
+    with Devices.usable():
+        report = sources.run(case, mended=False)
+    found = [f for f in report.findings if f.kind == case.kind and f.severity == case.severity]
+    assert found, str(report)
+    assert {f.kernel for f in report.findings} == {case.kernel}
+    if (line := sources.line(case, "here")) != "":
+        lines = {f.line for f in found} | {f.other_line for f in found}
+        assert line in lines, str(report)
+    if (other := sources.line(case, "other")) != "":
+        assert any({f.line, f.other_line} == {line, other} for f in found), str(report)
+    assert any(case.says in f"{f.text} {f.advice} {f.memory}" for f in found), str(report)
+
+
+@pytest.mark.parametrize(("sources", "case"), CASES, ids=NAMES)
+def test_without_the_mistake_nothing_is_found(sources: Sources, case: Planted):
+    with Devices.usable():
+        report = sources.run(case, mended=True)
+    assert report.findings == [], str(report)
+    assert report.launches == 1
+    assert report.unchecked == []

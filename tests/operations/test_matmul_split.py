@@ -1,0 +1,145 @@
+"""Products whose k is split among blocks: the kernels few_rows and add_parts, and cs.matmul with few elements of C."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import cuscope as cs
+from support import built_in
+
+PROBLEM = np.dtype(
+    [(x, "i4") for x in "mnk"] + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"], align=True
+)
+TYPES = {
+    "float": np.dtype(np.float32),
+    "double": np.dtype(np.float64),
+    "__half": np.dtype(np.float16),
+    "__nv_bfloat16": np.dtype(ml_dtypes.bfloat16),
+}
+SUMS = {"float": np.float32, "double": np.float64, "int": np.int32}
+
+
+def small_integers(shape, dtype, seed):
+    """Numbers whose products have exact sums in every type: of a few bits, and mostly 0."""
+    random = np.random.default_rng(seed)
+    values = random.integers(-3, 4, shape) * (random.random(shape) < 0.3)
+    return values.astype(np.int64), values.astype(dtype)
+
+
+def few_rows(device, kind, rows, m, n, k, parts):
+    """parts products of m rows by the kernel, and the expected ones."""
+    dtype, out = TYPES[kind], np.float64 if kind == "double" else np.float32
+    pack = 16 // dtype.itemsize
+    pitch = -(-n // pack) * pack
+    exact_a, a = small_integers((m, parts * k), dtype, 1)
+    exact_b, b = small_integers((parts * k, pitch), dtype, 2)
+    c = cs.to_device(np.full((parts, m, n), np.nan, out))
+    problem = np.zeros((), PROBLEM)
+    for name, value in zip(
+        ("m", "n", "k", "a_row", "b_row", "c_row", "a_batch", "b_batch", "c_batch"),
+        (m, n, k, parts * k, pitch, n, k, k * pitch, m * n),
+        strict=True,
+    ):
+        problem[name] = value
+    kernel = built_in(device, "matmul/few_rows")[f"few_rows<{kind}, {rows}>"]
+    kernel[(-(-n // (32 * pack)), 1, parts), 256](cs.to_device(a), cs.to_device(b), c, problem)
+    expected = np.stack([exact_a[:, i * k :][:, :k] @ exact_b[i * k :][:k, :n] for i in range(parts)])
+    return c.to_host(), expected
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize(
+    ("m", "n", "k", "parts"), [(1, 1, 1, 1), (1, 700, 33, 2), (1, 64, 300, 3), (1, 130, 8, 1)]
+)
+def test_one_row_is_multiplied_in_parts(device, kind, m, n, k, parts):
+    result, expected = few_rows(device, kind, 1, m, n, k, parts)
+
+    assert np.array_equal(result, expected)
+
+
+@pytest.mark.parametrize("kind", ["float", "double"])
+@pytest.mark.parametrize(("m", "n", "k", "parts"), [(8, 129, 259, 2), (3, 4, 31, 1), (7, 300, 64, 2)])
+def test_up_to_eight_rows_are_multiplied_in_parts(device, kind, m, n, k, parts):
+    result, expected = few_rows(device, kind, 8, m, n, k, parts)
+
+    assert np.array_equal(result, expected)
+
+
+@pytest.mark.parametrize(
+    ("sums", "out"),
+    [
+        ("float", "float"),
+        ("double", "double"),
+        ("float", "__half"),
+        ("float", "__nv_bfloat16"),
+        ("int", "signed char"),
+    ],
+)
+@pytest.mark.parametrize(("count", "groups"), [(1, 1), (2, 1), (9, 2), (70, 8), (129, 4)])
+def test_parts_are_added(device, sums, out, count, groups):
+    m, n, row = 5, 67, 80
+    random = np.random.default_rng(count)
+    parts = random.integers(0, 9, (count, m, n)).astype(SUMS[sums])
+    dtype = np.dtype(np.int8) if out == "signed char" else TYPES[out]
+    c = cs.to_device(np.zeros((m, row), dtype))
+    kernel = built_in(device, "matmul/add_parts")[f"add_parts<{sums}, {out}>"]
+
+    kernel[-(-m * n * groups // 256), 256](cs.to_device(parts), c, m, n, row, count, groups)
+
+    result = c.to_host()
+    assert np.array_equal(result[:, :n], parts.sum(0).astype(dtype))
+    assert not result[:, n:].any()
+
+
+@pytest.mark.parametrize("dtype", [*TYPES.values(), np.dtype(np.int8), np.dtype(np.uint8)], ids=str)
+@pytest.mark.parametrize(
+    ("m", "n", "k"),
+    [(64, 64, 16384), (3, 80, 8192), (1, 1000, 4096), (70, 16, 20000), (100, 130, 9000), (16, 16, 30000)],
+)
+def test_products_with_a_long_k_are_right(device, dtype, m, n, k):
+    exact_a, a = small_integers((m, k), np.int64, 3)
+    exact_b, b = small_integers((k, n), np.int64, 4)
+    with device:
+        result = cs.matmul(cs.to_device(a.astype(dtype)), cs.to_device(b.astype(dtype))).to_host()
+
+    product = (exact_a.astype(np.float64) @ exact_b.astype(np.float64)).astype(np.int64)
+    assert np.array_equal(result, product.astype(dtype))
+
+
+def test_a_split_product_has_the_same_bits_in_every_run(device):
+    random = np.random.default_rng(5)
+    with device:
+        a = cs.to_device(random.standard_normal((65, 20000), np.float32))
+        b = cs.to_device(random.standard_normal((20000, 68), np.float32))
+        first, second = cs.matmul(a, b).to_host(), cs.matmul(a, b).to_host()
+
+    assert np.array_equal(first, second)
+
+
+def test_explain_names_the_split(device):
+    with device:
+        a, b = cs.empty((64, 65536)), cs.empty((65536, 64))
+
+        assert "blocks share the k of each" in cs.matmul.explain(a, b)
+        assert "share the k" not in cs.matmul.explain(cs.empty((512, 512)), cs.empty((512, 512)))
+
+
+def test_a_split_product_is_captured(device):
+    exact_a, a = small_integers((40, 8192), np.float32, 6)
+    exact_b, b = small_integers((8192, 40), np.float32, 7)
+    with device:
+        on_a, on_b, c = cs.to_device(a), cs.to_device(b), cs.zeros((40, 40))
+        stream = cs.Stream()
+        cs.matmul(on_a, on_b, out=c)  # loads the kernels
+        c.fill(0)
+        cs.synchronize()
+        with stream.capture() as graph, stream:
+            cs.matmul(on_a, on_b, out=c)
+        executable = graph.instantiate()
+        executable.launch(stream)
+        executable.launch(stream)
+        stream.synchronize()
+
+        assert np.array_equal(c.to_host(), exact_a @ exact_b)
