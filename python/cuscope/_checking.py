@@ -1,4 +1,4 @@
-"""``cs.check()``: mistakes of kernels, found on simulated devices."""
+"""``cs.check()``: mistakes of kernels, on simulated devices, and mistakes in the order of commands, on all devices."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from types import TracebackType
 from typing import Any
 
 from . import _core
+from ._stream_names import name_of_stream
 
 __all__ = ["Check", "CheckReport", "Finding", "check"]
 
 _Index = tuple[int, int, int]
 
 _GPU_NOTE = (
-    "Kernels of a real GPU are not checked: run the program on a simulated device (CUSCOPE_DEVICE=host:0), or under "
+    "Only the order of commands is checked on a real GPU. To check the kernels, run the program on a simulated device (CUSCOPE_DEVICE=host:0), or under "
     "compute-sanitizer: compute-sanitizer --tool memcheck python program.py (also racecheck, initcheck, synccheck)."
 )
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One mistake of a kernel, from `CheckReport.findings`.
+    """One mistake, from `CheckReport.findings`: in a kernel, or in the order of two calls.
 
     The same mistake at the same lines is one finding: `count` says how often it was seen, the other attributes describe
-    the first time.
+    the first time. For a mistake in the order of calls, `line` is the line of your program with the later call,
+    `other_line` that of the earlier one, and `kernel` is empty.
 
     CUDA has no such class; compute-sanitizer prints similar reports.
 
@@ -39,19 +41,21 @@ class Finding:
 
     kind: str
     """'out of bounds', 'never written', 'race', 'barrier', 'absent lane', 'misaligned address', 'illegal address',
-    'stack overflow', 'assertion' or 'failure'."""
+    'stack overflow', 'assertion' or 'failure'; in the order of calls 'race between streams', 'race in a graph',
+    'read too early', 'written too early', 'freed while in use', 'freed memory', 'event never recorded' or
+    'stale pointer'."""
     severity: str
     """'error'; 'warning' for a result that is undefined but perhaps not used; 'note' for threads that store the same value."""
     kernel: str
-    """The name of the kernel."""
+    """The name of the kernel; empty for a mistake in the order of calls."""
     line: str
-    """The line of the kernel's source, 'kernel.cu:12'; empty if it is not known."""
+    """The line of the kernel's source, 'kernel.cu:12', or of your program; empty if it is not known."""
     block: _Index | None
     """The block of the thread, (x, y, z); None if it is not known."""
     thread: _Index | None
     """The thread in its block, (x, y, z); None if it is not known."""
     other_line: str
-    """The line of the other access of a race, or of the other barrier; else empty."""
+    """The line of the other access of a race, of the other barrier, or of the earlier call; else empty."""
     other_block: _Index | None
     """The block of the other thread; None if there is none."""
     other_thread: _Index | None
@@ -64,12 +68,64 @@ class Finding:
     """The array that was accessed, its size, and the line of your program that made it; empty for other memory."""
     count: int
     """How often it was seen."""
+    streams: tuple[str, ...] = ()
+    """The streams of the earlier and the later call, as your program names them; the host is 'the host'. Else empty."""
+    calls: tuple[str, ...] = ()
+    """What the earlier and the later call do: "kernel 'add'", 'the copy to the host'. Else empty."""
+    code: str = ""
+    """The line that is missing, 's2.wait(s1)'; empty if there is none."""
+    code_before: str = ""
+    """The line of your program before which `code` belongs; or empty."""
+    drawing: str = ""
+    """Both calls on their timelines; or empty."""
 
     def __str__(self) -> str:
         times = "" if self.count == 1 else f" ({self.count} times)"
-        return (
-            f"{self.severity}: {self.kind} in kernel '{self.kernel}'{times}\n  {self.text}\n  {self.advice}"
-        )
+        if not self.calls:
+            return f"{self.severity}: {self.kind} in kernel '{self.kernel}'{times}\n  {self.text}\n  {self.advice}"
+        lines = [self.text, *self.drawing.splitlines(), self.advice]
+        if self.code:
+            lines.append(f"missing before {self.code_before or 'the later call'}:  {self.code}")
+        return f"{self.severity}: {self.kind}{times}" + "".join(f"\n  {line}" for line in lines)
+
+
+def _finding(fields: dict[str, Any]) -> Finding:
+    fields = dict(fields)
+    calls = fields.pop("calls")
+    if not calls:
+        del fields["code"], fields["code_before"]
+        return Finding(**fields)
+    names, in_code = [], []
+    for (_, _, stream, made_at, nth, _, is_default), word in zip(calls, ("earlier", "later"), strict=True):
+        name = name_of_stream(made_at, nth)
+        names.append(name or stream or "no stream")
+        in_code.append(name or ("device.default_stream" if is_default else f"{word}_stream"))
+    for key in ("text", "advice"):
+        fields[key] = _filled(fields[key], names if key == "text" else in_code)
+    fields["code"] = _filled(fields["code"], in_code)
+    whats = tuple(call[0] for call in calls)
+    return Finding(
+        **fields, streams=tuple(names), calls=whats, drawing=_drawing(names, [call[:2] for call in calls])
+    )
+
+
+def _filled(text: str, streams: list[str]) -> str:
+    """The text with the streams' names in place of {0} and {1}."""
+    for place, name in enumerate(streams):
+        text = text.replace("{" + str(place) + "}", name)
+    return text
+
+
+def _drawing(names: list[str], calls: list[tuple[str, str]]) -> str:
+    """One line for each call, the later one further to the right."""
+    width = max(map(len, names))
+    boxes = [f"[{what}, {line}]" if line else f"[{what}]" for what, line in calls]
+    starts = [2, 2 + max(4, min(12, len(boxes[0]) // 2))]
+    end = max(start + len(box) for start, box in zip(starts, boxes, strict=True)) + 2
+    return "\n".join(
+        f"{name:<{width}}  {'-' * start}{box}{'-' * (end - start - len(box))}>"
+        for name, start, box in zip(names, starts, boxes, strict=True)
+    )
 
 
 class CheckReport:
@@ -101,7 +157,7 @@ class CheckReport:
     @property
     def findings(self) -> list[Finding]:
         """All findings, in the order in which the kernels ran. Inside the block, those of the kernels that have ended."""
-        return [Finding(**fields) for fields in self._state()["findings"]]
+        return [_finding(fields) for fields in self._state()["findings"]]
 
     @property
     def errors(self) -> list[Finding]:
@@ -119,6 +175,11 @@ class CheckReport:
         return int(self._state()["launches"])
 
     @property
+    def commands(self) -> int:
+        """The number of commands in streams whose order was checked."""
+        return int(self._state()["commands"])
+
+    @property
     def unchecked(self) -> list[str]:
         """The kernels that were launched but not checked, each with the reason."""
         return list(self._state()["unchecked_kernels"])
@@ -133,6 +194,8 @@ class CheckReport:
         state = self._state()
         findings = self.findings
         launches = f"{state['launches']} launch" + ("" if state["launches"] == 1 else "es")
+        if not state["launches"] and state["commands"]:
+            launches = f"{state['commands']} command" + ("" if state["commands"] == 1 else "s")
         if findings:
             number = f"{len(findings)} finding" + ("" if len(findings) == 1 else "s")
             lines = [f"{number} in {launches}", *map(str, findings)]
@@ -177,12 +240,19 @@ class Check:
 
 
 def check(*, wait: bool = True) -> Check:
-    """Check the kernels that run on simulated devices: ``with cs.check() as report:``.
+    """Check kernels and the order of commands: ``with cs.check() as report:``.
 
-    Inside the block, kernels run in a build of the same source that watches every access to memory. The report names
-    accesses out of bounds, reads of memory that was never written, races, barriers that not all threads reach, and
-    exchanges with lanes that are not there, each with block, thread and line of the source. At the end of the block,
-    the simulated devices are waited for. Arrays that were made before the block count as written.
+    Inside the block, kernels on simulated devices run in a build of the same source that watches every access to
+    memory. The report names accesses out of bounds, reads of memory that was never written, races, barriers that not
+    all threads reach, and exchanges with lanes that are not there, each with block, thread and line of the source.
+
+    On all devices, GPUs too, the report names pairs of calls that use the same memory although nothing orders them: in
+    two streams, in a graph, or in a stream and in your program, which reads page-locked memory too early. It also names
+    memory that is freed while a stream uses it, waits for events that were not recorded, and graphs whose memory was
+    freed. Each has both lines of your program, and the line that is missing.
+
+    At the end of the block, the simulated devices are waited for. Arrays that were made before the block count as
+    written.
 
     With CUSCOPE_CHECK=1 a whole program is checked, and the report is printed to stderr when it ends; so does
     ``python -m cuscope check program.py``, which also ends with exit code 1 if there is a finding. Kernels of a real
@@ -208,6 +278,13 @@ def check(*, wait: bool = True) -> Check:
     ...     kernel[1, 64](cs.to_device(np.zeros(1, np.int32)))
     >>> report.errors[0].kind
     'race'
+    >>> with cs.Device("host:0"), cs.check() as report:
+    ...     one, two = cs.Stream(), cs.Stream()
+    ...     x = cs.zeros(64, np.float32, stream=one)
+    ...     y = cs.empty_like(x, stream=two)
+    ...     y.copy_from(x, stream=two)
+    >>> report.errors[0].kind, report.errors[0].calls
+    ('race between streams', ('the memset', 'the copy on the device'))
     """
     return Check(wait=wait)
 

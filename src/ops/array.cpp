@@ -9,6 +9,7 @@
 #include "core/memory/mem_pool.hpp"
 #include "cuda_kernels/gather/layout.hpp"
 #include "ops/launch.hpp"
+#include "runtime/checking.hpp"
 #include "runtime/element_types.hpp"
 
 namespace cuscope::ops {
@@ -117,6 +118,13 @@ std::int64_t Array::set_c_order() {
         step *= shape[i];
     }
     return step;
+}
+
+std::unique_ptr<order::OutputScope> note_output(const Operand& out) {
+    if (!checking()) [[likely]]
+        return nullptr;
+    return std::make_unique<order::OutputScope>(
+        out.pointer, static_cast<std::size_t>(out.array().count()) * size_of(out.type));
 }
 
 Array Operand::array() const {

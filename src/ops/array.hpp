@@ -9,6 +9,7 @@
 
 #include "core/memory/memory.hpp"
 #include "cuda_kernels/common/types.hpp"
+#include "runtime/order/notes.hpp"
 
 namespace cuscope::ops {
 
@@ -44,6 +45,10 @@ struct Operand {
 
     Array array() const;
 };
+
+// While the result lives, checks know that the operations of this thread write the array. Null: no check
+// runs.
+std::unique_ptr<order::OutputScope> note_output(const Operand& out);
 
 // Of an array that outlives the result.
 Operand operand_of(const Array& array);

@@ -65,6 +65,12 @@ void set_direction(WorkRecord* record, CopyDirection direction) {
     record->engine = known[place].engine;
 }
 
+std::string activity_name(std::uint32_t index) {
+    Names& all = table();
+    const std::lock_guard lock(all.mutex);
+    return all.names.at(index);
+}
+
 std::uint64_t next_activity_number() {
     static std::atomic<std::uint64_t> number{0};
     return number.fetch_add(1, std::memory_order_relaxed) + 1;

@@ -101,6 +101,7 @@ struct StreamRecord {
 // is 0.
 std::uint32_t index_of_name(std::string_view name);
 std::vector<std::string> activity_names();
+std::string activity_name(std::uint32_t index);
 
 // The calling thread's part in a record.
 struct CallContext {

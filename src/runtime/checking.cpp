@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t most_freed = 256;
 
 std::atomic<ProgramLine> program_line_function{nullptr};
+std::atomic<ProgramLineText> line_text_function{nullptr};
 
 // Never destroyed: a kernel may still run while the process exits.
 struct Checks {
@@ -103,12 +104,28 @@ void count_unchecked_launch(const std::string& kernel, const std::string& reason
     }
 }
 
-void set_program_line(ProgramLine line) noexcept { program_line_function = line; }
-
-std::string program_line() {
-    const ProgramLine function = program_line_function.load();
-    return function == nullptr ? std::string() : function();
+void count_checked_command() {
+    Checks& all = checks();
+    const std::scoped_lock lock(all.mutex);
+    for (auto& [handle, findings] : all.running) ++findings.commands;
 }
+
+void set_program_line(ProgramLine line, ProgramLineText text) noexcept {
+    program_line_function = line;
+    line_text_function = text;
+}
+
+std::uint32_t program_line_number() {
+    const ProgramLine function = program_line_function.load();
+    return function == nullptr ? 0 : function();
+}
+
+std::string text_of_program_line(std::uint32_t line) {
+    const ProgramLineText function = line_text_function.load();
+    return function == nullptr || line == 0 ? std::string() : function(line);
+}
+
+std::string program_line() { return text_of_program_line(program_line_number()); }
 
 void label_memory(const void* address, std::size_t bytes) {
     auto label = std::make_shared<MemoryLabel>();
@@ -136,6 +153,17 @@ MemoryLabelPtr label_of(const void* address) {
     const std::scoped_lock lock(all.mutex);
     const auto found = all.labels.find(reinterpret_cast<std::uintptr_t>(address));
     return found == all.labels.end() ? nullptr : found->second;
+}
+
+MemoryLabelPtr label_holding(std::uintptr_t address, std::uintptr_t* base) {
+    Checks& all = checks();
+    const std::scoped_lock lock(all.mutex);
+    auto after = all.labels.upper_bound(address);
+    if (after == all.labels.begin()) return nullptr;
+    --after;
+    if (address - after->first >= after->second->bytes) return nullptr;
+    *base = after->first;
+    return after->second;
 }
 
 void know_memory(const void* address, std::size_t bytes) {

@@ -61,7 +61,7 @@ struct GraphEdgeData {
 // Each type of node has its own struct of parameters below, which says in `node_type` for which type it is.
 
 // cudaKernelNodeParams, with arguments as in launch_kernel. Attributes are set one by one, by
-// graph_kernel_node_set_attribute. Only a simulation reads the last two members, as in LaunchConfig.
+// graph_kernel_node_set_attribute. Only a simulation reads the last three members, as in LaunchConfig.
 struct KernelNodeParameters {
     static constexpr GraphNodeType node_type = GraphNodeType::kernel;
     KernelHandle kernel = nullptr;
@@ -69,6 +69,7 @@ struct KernelNodeParameters {
     std::size_t dynamic_shared_bytes = 0;
     void** arguments = nullptr;
     std::int64_t duration_ns = -1, array_bytes = -1;
+    KernelHandle checked = nullptr;
 };
 
 struct MemcpyNodeParameters : Memcpy3DParameters {

@@ -1,5 +1,6 @@
 #include "runtime/measuring_runtime.hpp"
 
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -25,6 +26,16 @@ class Relaxed {
     CaptureMode mode_ = CaptureMode::relaxed;
     const bool changed_;
 };
+
+// Without memory measuring may throw, which must not reach the program.
+template <class Part>
+void guarded(const Part& part) {
+    try {
+        part();
+    } catch (const std::exception&) {
+        // The caller finds that the part did not come to its end.
+    }
+}
 
 std::array<std::uint32_t, 3> sizes(const Dim3& size) { return {size.x, size.y, size.z}; }
 
@@ -58,19 +69,30 @@ Status MeasuringRuntime::measured(StreamHandle stream, ActivityKind kind, const 
                                   const Describe& describe) {
     ActivityRecorder* const recorder = recorder_;
     if (!by_events_ || recorder == nullptr) return call();
-    std::optional<WorkTimer::Timed> timed = timer_.begin(stream);
-    if (!timed) return call();
+    using Begun = WorkTimer::Begun;
+    WorkTimer::Timed timed;
+    Begun begun = Begun::failed;
+    guarded([&] { begun = timer_.begin(stream, &timed); });
     const Status status = call();
-    if (status != Status::success || !timer_.end(stream, *timed)) {
-        timer_.give_back(*timed);
-        return status;
+    if (begun == Begun::no) return status;
+    const bool issued = status == Status::success;
+    bool complete = false, added = false;
+    if (begun == Begun::yes && issued) {
+        guarded([&] {
+            if (!timer_.end(stream, timed)) return;
+            WorkRecord& record = timed.record;
+            record.number = next_activity_number();
+            record.call = call_context().call;
+            record.kind = kind;
+            describe(&record);
+            record.engine = ActivityEngine::none;  // a span that includes waits would show a busy engine
+            complete = true;
+            timer_.add(timed, *recorder);
+            added = true;
+        });
     }
-    timed->record.number = next_activity_number();
-    timed->record.call = call_context().call;
-    timed->record.kind = kind;
-    describe(&timed->record);
-    timed->record.engine = ActivityEngine::none;  // a span that includes waits would show a busy engine
-    timer_.add(*timed, *recorder);
+    if (issued && !added) recorder->drop(1);
+    if (begun == Begun::yes && !complete) guarded([&] { timer_.give_back(timed); });
     return status;
 }
 
@@ -106,6 +128,11 @@ Status MeasuringRuntime::library_unload(LibraryHandle library) {
         kernels_.clear();
     }
     return under().library_unload(library);
+}
+
+void MeasuringRuntime::forget_device(int ordinal) {
+    const std::uint64_t lost = timer_.forget_device(ordinal);
+    if (ActivityRecorder* const recorder = recorder_; recorder != nullptr && lost > 0) recorder->drop(lost);
 }
 
 Status MeasuringRuntime::device_reset() {
@@ -146,10 +173,15 @@ void MeasuringRuntime::run_host_call(void* data) {
     call->record.start = runtime.under().trace_clock_ns();
     call->function(call->data);
     call->record.end = runtime.under().trace_clock_ns();
-    if (ActivityRecorder* const recorder = runtime.recorder_) {
+    ActivityRecorder* const recorder = runtime.recorder_;
+    if (recorder == nullptr) return;
+    bool added = false;
+    guarded([&] {
         recorder->add(call->record);
         recorder->add(call->stream);
-    }
+        added = true;
+    });
+    if (!added) recorder->drop(1);
 }
 
 Status MeasuringRuntime::launch_host_func(StreamHandle stream, HostFunction function, void* data) {

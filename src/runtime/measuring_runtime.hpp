@@ -28,7 +28,7 @@ class MeasuringRuntime final : public ForwardingRuntime {
     WorkRecording set_recorder(ActivityRecorder* recorder) override;
     std::string flush_records(bool last) override;
     // The device was reset: the events on it are gone.
-    void forget_device(int ordinal) { timer_.forget_device(ordinal); }
+    void forget_device(int ordinal);
 
     Status launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) override;
     Status graph_launch(GraphExecHandle exec, StreamHandle stream) override;
@@ -82,6 +82,7 @@ class MeasuringRuntime final : public ForwardingRuntime {
     };
 
     // Makes the call in the stream with events around it. `describe` completes the record after the call.
+    // Whatever fails in measuring, the call is made: then its work has no span, and the trace counts it.
     template <class Call, class Describe>
     Status measured(StreamHandle stream, ActivityKind kind, const Call& call, const Describe& describe);
     template <class Call>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <set>
 #include <utility>
 
@@ -66,28 +67,30 @@ class WorkTimer::Rates {
     double distance_ = 0, rate_ = 1;
 };
 
-std::optional<WorkTimer::Timed> WorkTimer::begin(StreamHandle stream) {
+WorkTimer::Begun WorkTimer::begin(StreamHandle stream, Timed* timed) {
     StreamRecord about;
-    if (!runtime_.describe_stream(stream, &about)) return std::nullopt;
-    Timed timed;
-    if (!prepare(&timed, about)) return std::nullopt;
-    if (runtime_.event_record_with_flags(timed.begin, stream, 0) == Status::success) return timed;
+    if (!runtime_.describe_stream(stream, &about)) return Begun::no;
+    if (!prepare(timed, about)) return Begun::failed;
+    if (runtime_.event_record_with_flags(timed->begin, stream, 0) == Status::success) return Begun::yes;
     runtime_.get_last_error();
-    give_back(timed);
-    return std::nullopt;
+    give_back(*timed);
+    return Begun::failed;
 }
 
+// Other threads may take the events that this thread makes. So there are a few tries.
 bool WorkTimer::prepare(Timed* timed, const StreamRecord& stream) {
+    constexpr int most_tries = 8;
     const int ordinal = stream.ordinal;
-    timed->ordinal = ordinal;
+    timed->stream = stream;
     timed->record.stream = stream.id;
     timed->record.device = stream.device;
-    for (int tries = 0; tries < 2; ++tries) {
+    for (int tries = 0; tries < most_tries; ++tries) {
         {
             const std::lock_guard lock(mutex_);
             DeviceState& device = devices_[ordinal];
-            device.streams.try_emplace(stream.id, stream);
             if (device.anchor.host_ns != 0 && device.free.size() >= 2) {
+                timed->trace = trace_;
+                timed->resets = device.resets;
                 timed->begin = device.free.back();
                 device.free.pop_back();
                 timed->end = device.free.back();
@@ -172,7 +175,9 @@ std::optional<WorkTimer::Anchor> WorkTimer::take_anchor(int ordinal) {
             status = runtime_.event_query(event);
             after = runtime_.trace_clock_ns();
             if (status == Status::success) break;
-            if (status == Status::not_ready) status = Status::success;
+            if (status != Status::not_ready) break;
+            runtime_.get_last_error();
+            status = Status::success;
         }
         if (status != Status::success) runtime_.get_last_error();
         if (status != Status::success || after - before >= shortest) continue;
@@ -193,45 +198,56 @@ bool WorkTimer::end(StreamHandle stream, const Timed& timed) {
     return false;
 }
 
+void WorkTimer::DeviceState::take_back(const Timed& timed) {
+    if (timed.resets == resets) free.insert(free.end(), {timed.begin, timed.end});
+}
+
 void WorkTimer::give_back(const Timed& timed) {
     const std::lock_guard lock(mutex_);
-    std::vector<EventHandle>& free = devices_[timed.ordinal].free;
-    free.push_back(timed.begin);
-    free.push_back(timed.end);
+    devices_[timed.stream.ordinal].take_back(timed);
 }
 
 void WorkTimer::add(const Timed& timed, ActivityRecorder& recorder) {
     {
         const std::lock_guard lock(mutex_);
-        DeviceState& device = devices_[timed.ordinal];
+        DeviceState& device = devices_[timed.stream.ordinal];
+        if (timed.trace != trace_ || timed.resets != device.resets) return device.take_back(timed);
         device.pending.push_back(timed);
         if (device.pending.size() < device.read_at &&
             runtime_.trace_clock_ns() - device.anchor.host_ns < second)
             return;
     }
     // If another thread reads, it reads enough.
-    if (const std::unique_lock turn(reading_, std::try_to_lock); turn) read(timed.ordinal, recorder);
+    if (const std::unique_lock turn(reading_, std::try_to_lock); turn) read(timed.stream.ordinal, recorder);
 }
 
 Status WorkTimer::distance(EventHandle from, EventHandle to, double* nanoseconds) {
     float milliseconds = 0;
     const Status status = runtime_.event_elapsed_time(&milliseconds, from, to);
+    if (status != Status::success) runtime_.get_last_error();
     *nanoseconds = double{milliseconds} * 1e6;
     return status;
 }
 
 void WorkTimer::read(int ordinal, ActivityRecorder& recorder) {
     std::vector<Timed> work;
-    std::map<std::uint64_t, StreamRecord> streams;
     Anchor first;
     {
         const std::lock_guard lock(mutex_);
         DeviceState& device = devices_[ordinal];
         work.swap(device.pending);
-        streams = device.streams;
         first = device.anchor;
     }
-    if (work.empty()) return;
+    const std::size_t count = work.size();
+    if (count == 0) return;
+    try {
+        read(ordinal, std::move(work), first, recorder);
+    } catch (const std::exception&) {  // no memory: the program's call must not fail for that
+        recorder.drop(count);
+    }
+}
+
+void WorkTimer::read(int ordinal, std::vector<Timed> work, const Anchor& first, ActivityRecorder& recorder) {
     const QuietCalls quiet(runtime_, ordinal);
     const bool has_first = first.event != nullptr;
     const std::optional<Anchor> last = take_anchor(ordinal);
@@ -243,7 +259,8 @@ void WorkTimer::read(int ordinal, ActivityRecorder& recorder) {
     std::vector<WorkRecord> records;
     std::vector<Timed> left;
     std::vector<EventHandle> free;
-    std::set<std::uint64_t> used, busy;  // streams
+    std::map<std::uint64_t, StreamRecord> used;  // by id
+    std::set<std::uint64_t> busy;                // streams
     std::uint64_t lost = 0;
     for (Timed& timed : work) {
         WorkRecord& record = timed.record;
@@ -264,17 +281,16 @@ void WorkTimer::read(int ordinal, ActivityRecorder& recorder) {
         if (status == Status::success && from_last) status = distance(timed.begin, last->event, &before_last);
         free.insert(free.end(), {timed.begin, timed.end});
         if (status != Status::success) {  // the device was lost, or another library captured the work
-            runtime_.get_last_error();
             ++lost;
             continue;
         }
         record.start = from_last ? rates.before_last(before_last) : rates.behind_first(behind_first);
         record.end = record.start + std::llround(length);
-        used.insert(record.stream);
+        used.try_emplace(record.stream, timed.stream);
         records.push_back(record);
     }
     recorder.add(records);
-    for (const std::uint64_t id : used) recorder.add(streams.at(id));
+    for (const auto& [id, stream] : used) recorder.add(stream);
     if (lost > 0) recorder.drop(lost);
 
     const std::lock_guard lock(mutex_);
@@ -304,11 +320,10 @@ void WorkTimer::clear() {
     std::map<int, std::vector<EventHandle>> superfluous;
     {
         const std::lock_guard lock(mutex_);
+        ++trace_;
         for (auto& [ordinal, device] : devices_) {
-            for (const Timed& timed : device.pending)
-                device.free.insert(device.free.end(), {timed.begin, timed.end});
+            for (const Timed& timed : device.pending) device.take_back(timed);
             device.pending.clear();
-            device.streams.clear();
             if (device.anchor.event != nullptr) device.free.push_back(device.anchor.event);
             device.anchor = {};
             device.read_at = first_read;
@@ -323,10 +338,14 @@ void WorkTimer::clear() {
     }
 }
 
-void WorkTimer::forget_device(int ordinal) {
+std::uint64_t WorkTimer::forget_device(int ordinal) {
     const auto turn = locked<std::unique_lock<std::mutex>>(reading_);
     const std::lock_guard lock(mutex_);
-    devices_.erase(ordinal);
+    DeviceState& device = devices_[ordinal];
+    const std::uint64_t lost = device.pending.size(), resets = device.resets + 1;
+    device = {};
+    device.resets = resets;
+    return lost;
 }
 
 }  // namespace cuscope

@@ -27,18 +27,21 @@ class WorkTimer {
     // Work with the events around it.
     struct Timed {
         WorkRecord record;  // without times
-        int ordinal = 0;    // of the device
+        StreamRecord stream;
+        std::uint64_t trace = 0;   // in which it began: see trace_
+        std::uint64_t resets = 0;  // of its device before it began
         EventHandle begin = nullptr, end = nullptr;
     };
 
     explicit WorkTimer(Runtime& runtime) : runtime_(runtime) {}
 
-    // Records the event before the work, and fills in its stream and device. Nothing if the work cannot be
-    // timed, as in a capture.
-    std::optional<Timed> begin(StreamHandle stream);
+    // Records the event before the work, and fills in its stream and device.
+    enum class Begun { yes, no, failed };  // no: the stream is captured, and its work is not timed
+    Begun begin(StreamHandle stream, Timed* timed);
     // Records the event behind the work. False: that failed, and the work is not timed.
     bool end(StreamHandle stream, const Timed& timed);
-    // Takes the work after end(). Its record is complete but for the times.
+    // Takes the work after end(). Its record is complete but for the times. Forgets it if its trace has
+    // ended.
     void add(const Timed& timed, ActivityRecorder& recorder);
     // Takes back the events of work that was not issued, or is not timed.
     void give_back(const Timed& timed);
@@ -47,8 +50,9 @@ class WorkTimer {
     void flush(ActivityRecorder& recorder);
     // Forgets the work that was not handed over. No trace runs.
     void clear();
-    // The device was reset: its events are gone.
-    void forget_device(int ordinal);
+    // The device was reset: its events are gone. Returns how many pieces of work have no times for that
+    // reason.
+    std::uint64_t forget_device(int ordinal);
 
   private:
     struct Anchor {
@@ -60,9 +64,10 @@ class WorkTimer {
         std::vector<EventHandle> free;
         std::vector<Timed> pending;  // in the order of the calls
         std::size_t read_at = first_read;
-        std::map<std::uint64_t, StreamRecord> streams;  // by id
-        StreamHandle own_stream = nullptr;              // for anchors
-        Anchor anchor;                                  // without an event: it could not be taken
+        StreamHandle own_stream = nullptr;  // for anchors
+        Anchor anchor;                      // without an event: it could not be taken
+        std::uint64_t resets = 0;
+        void take_back(const Timed& timed);
     };
     class Rates;
 
@@ -71,12 +76,15 @@ class WorkTimer {
     EventHandle take_event(int ordinal);
     std::optional<Anchor> take_anchor(int ordinal);
     void read(int ordinal, ActivityRecorder& recorder);  // within a turn of reading_
+    void read(int ordinal, std::vector<Timed> work, const Anchor& first, ActivityRecorder& recorder);
     Status distance(EventHandle from, EventHandle to, double* nanoseconds);
 
     Runtime& runtime_;
     std::mutex reading_;  // held while times are read, also during calls of the runtime: use locked()
     std::mutex mutex_;    // guards the devices; not held during calls of the runtime
     std::map<int, DeviceState> devices_;  // by ordinal
+    // Grows when no trace runs any more. A call may begin in one trace and end in the next one.
+    std::uint64_t trace_ = 0;
 };
 
 }  // namespace cuscope

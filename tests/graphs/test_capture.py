@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 import cuscope as cs
 from others import Interface
-from support import MS, module, spin
+from support import MS, in_threads, module, spin
 
 ADD = "__global__ void add(int* x, int v) { x[threadIdx.x] += v; }"
 
@@ -218,6 +219,65 @@ def test_cuscopes_own_calls_beside_a_capture_invalidate_nothing(device, add, x):
         add[1, 4](x, 1)
     assert seen == [[1, 2, 3, 4]]
     assert types(graph) == ["kernel"]
+
+
+def test_captures_that_begin_while_other_threads_wait_or_allocate_go_on(device, add):
+    until, counts = time.monotonic() + 2, [0] * 4
+    x = cs.zeros(4, np.int32)
+    device.synchronize()
+
+    def capture(stream, event):
+        with stream.capture("global") as graph:
+            add[1, 4](x, 1)
+        assert len(graph.nodes) == 1
+
+    def wait(stream, event):
+        stream.synchronize()
+        stream.query()
+        event.synchronize()
+        cs.empty(4, stream=stream)
+
+    def work(index):
+        with device:
+            stream = cs.Stream(non_blocking=True)
+            event = cs.Event().record(stream)
+            while time.monotonic() < until:
+                (capture if index == 0 else wait)(stream, event)
+                counts[index] += 1
+
+    assert in_threads(len(counts), work) == []
+    assert min(counts) > 20
+
+
+@pytest.mark.parametrize("what", ["stream", "event", "copy"])
+def test_a_capture_that_begins_while_another_thread_waits_goes_on(device, add, x, what):
+    busy, s = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)
+    y, go_on, raised = cs.zeros(4, np.int32, stream=busy), threading.Event(), []
+    add[1, 4, s](x, 1)
+    device.synchronize()
+    busy.host_function(go_on.wait)
+    event = cs.Event().record(busy)
+
+    def wait(index):
+        with device:
+            if what == "copy":
+                y.to_host(stream=busy)
+            else:
+                (busy if what == "stream" else event).synchronize()
+
+    thread = threading.Thread(target=lambda: raised.extend(in_threads(1, wait)))
+    thread.start()
+    try:
+        time.sleep(0.05)  # the thread waits by now
+        with s.capture("global") as graph:
+            add[1, 4](x, 1)
+            time.sleep(0.05)
+            add[1, 4](x, 1)
+    finally:
+        go_on.set()
+        thread.join()
+    assert raised == []
+    assert len(graph.nodes) == 2
 
 
 def test_objects_dropped_during_a_capture_invalidate_nothing(device, add, x):

@@ -114,7 +114,11 @@ def test_other_quotes_are_left_to_ipython(complete, tmp_path, monkeypatch):
 
 
 def test_loading_the_extension_again_offers_each_name_once(notebook, complete):
-    notebook.run("%reload_ext cuscope")
+    names = dict(vars(cs))  # IPython runs the module again, which makes its functions anew
+    try:
+        notebook.run("%reload_ext cuscope")
+    finally:
+        vars(cs).update(names)
     completer = notebook.shell.Completer
     text = 'cs.Device("host:0'
 

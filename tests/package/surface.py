@@ -19,7 +19,16 @@ import cuscope as cs
 RECORD = Path(__file__).with_name("surface.txt")
 RENEW = "python tests/package/surface.py"
 # Attributes that every class has, or that only Python or pybind11 uses.
-INTERNAL = {"__doc__", "__init__", "__module__", "__new__", "__signature__", "_pybind11_conduit_v1_"}
+# Python adds __annotations__ to a class when somebody, for example IPython, asks for them.
+INTERNAL = {
+    "__annotations__",
+    "__doc__",
+    "__init__",
+    "__module__",
+    "__new__",
+    "__signature__",
+    "_pybind11_conduit_v1_",
+}
 
 
 def examples(doc: str | None) -> str:

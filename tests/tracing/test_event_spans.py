@@ -317,3 +317,27 @@ print(len(kernels), t.dropped, sorted(np.unique(kernels["stream"], return_counts
 """)
         == "8000 0 [2000, 2000, 2000, 2000]\n"
     )
+
+
+def test_a_call_that_begins_in_one_trace_and_ends_in_the_next(measured):
+    assert (
+        measured("""
+go_on, other, y = threading.Event(), cs.Stream(), cs.zeros(16, np.float32)
+pageable = np.empty(1 << 20, np.float32)
+cs.synchronize()
+with cs.trace(wait=False) as first:
+    stream.host_function(go_on.wait)
+    thread = threading.Thread(target=lambda: x.copy_to(pageable, stream=stream), daemon=True)
+    thread.start()
+    while not any("copy" in work.what for work in cs.pending(host)):  # the thread waits in the copy
+        pass
+with cs.trace() as second:
+    go_on.set()
+    thread.join()
+    launch(y, other)
+for t in first, second:  # the simulation's own spans have an engine
+    measured = t.spans[np.isin(t.spans["kind"], ["copy", "kernel"]) & (t.spans["engine"] == "")]
+    print(measured["kind"].tolist(), t.dropped)
+""")
+        == "[] 0\n['kernel'] 0\n"
+    )

@@ -222,3 +222,13 @@ def test_errors_are_those_without_a_trace(device):
         basic.store[1, 4096, stream](cs.zeros(1, np.int32), 1)
     assert str(without.value) == str(within.value)
     assert len(kernels(t)) == 0
+
+
+def test_work_that_has_not_ended_leaves_no_error(device, contract):
+    load_basic(device)
+    stream = cs.Stream()
+    with cs.trace(wait=False) as t:
+        spin(device, BUSY, stream)
+    assert contract.peek_at_last_error() == "cudaSuccess"
+    assert len(kernels(t)) == 0
+    stream.synchronize()

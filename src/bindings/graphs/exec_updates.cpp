@@ -19,6 +19,7 @@ void set_kernel(core::GraphExec& exec, const core::GraphNode& node, const core::
                 const LaunchConfig& config, void** arguments, std::span<core::Memory* const> memories,
                 std::int64_t array_bytes) {
     without_gil([&] {
+        const auto note = kernel.note_for_checks(arguments, memories);
         exec.set_parameters(node, core::kernel_parameters(kernel, config, arguments, array_bytes),
                             "cudaGraphExecKernelNodeSetParams");
         exec.keep(kernel.keeper());

@@ -2,8 +2,10 @@
 #include <pybind11/stl.h>
 
 #include "bindings/kernels/launch.hpp"
+#include "core/trace/order_checks.hpp"
 #include "core/trace/recording.hpp"
 #include "runtime/checking.hpp"
+#include "runtime/order/notes.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -33,6 +35,14 @@ py::dict to_python(const Finding& finding) {
     made["advice"] = finding.advice;
     made["memory"] = finding.memory;
     made["count"] = finding.count;
+    py::list calls;
+    for (const FoundCall& call : finding.calls) {
+        calls.append(py::make_tuple(call.what, call.line, call.stream.name, call.stream.made_at,
+                                    call.stream.nth, call.stream.is_host, call.stream.is_default));
+    }
+    made["calls"] = calls;
+    made["code"] = finding.code;
+    made["code_before"] = finding.where;
     return made;
 }
 
@@ -42,6 +52,7 @@ py::typing::Dict<py::str, py::object> to_python(const Findings& findings) {
     py::dict made;
     made["findings"] = list;
     made["launches"] = findings.launches;
+    made["commands"] = findings.commands;
     made["unchecked"] = findings.unchecked;
     made["unchecked_kernels"] = findings.unchecked_kernels;
     made["left_out"] = findings.left_out;
@@ -50,11 +61,13 @@ py::typing::Dict<py::str, py::object> to_python(const Findings& findings) {
 
 std::uint64_t begin_for_python() {
     const std::uint64_t handle = begin_check();
+    without_gil([] { core::begin_order_check(); });
     detail::lines_wanted = true;
     return handle;
 }
 
 py::typing::Dict<py::str, py::object> end_for_python(std::uint64_t handle) {
+    without_gil([] { core::end_order_check(); });
     const Findings findings = end_check(handle);
     detail::lines_wanted = core::recording() || checking();
     return to_python(findings);
@@ -73,6 +86,13 @@ void bind_checks(py::module_& m) {
         "wait_for_simulated_devices", [] { without_gil([] { core::wait_for_simulated_devices(); }); },
         "Wait until the kernels of simulated devices have run.");
     m.def("checking", &checking, "Does a check run?");
+    m.def(
+        "note_host_access",
+        [](std::uintptr_t begin, std::size_t bytes, bool writes, const std::string& what) {
+            if (checking()) order::host_access(reinterpret_cast<const void*>(begin), bytes, writes, what);
+        },
+        py::arg("begin"), py::arg("bytes"), py::arg("writes"), py::arg("what"),
+        "Tell checks that the program reads or writes memory that streams use as well.");
 }
 
 }  // namespace cuscope::bindings

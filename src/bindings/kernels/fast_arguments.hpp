@@ -7,6 +7,7 @@
 
 #include "bindings/support/fast_calls.hpp"
 #include "core/number.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::bindings {
 
@@ -24,7 +25,8 @@ class FastArguments {
     // that does not fit.
     bool pack(const core::Kernel& kernel, PyObject* const* arguments, std::size_t count) {
         const auto& parameters = kernel.parameters();
-        if (count != parameters.size() || count > most) return false;
+        // The general path tells checks about the arrays.
+        if (count != parameters.size() || count > most || checking()) return false;
         for (std::size_t i = 0; i < count; ++i) {
             const core::ParameterCheck& check = parameters[i];
             values_[i] = 0;

@@ -8,6 +8,7 @@
 #include "bindings/interop/import.hpp"
 #include "core/memory/copy_batch.hpp"
 #include "ops/kernel_library.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -332,6 +333,8 @@ NDArray host_view(const DeviceArray& self) {
     owner.release();
     NDArray view(py::array(self.dtype, self.shape, strides_of(self), host + self.offset, base));
     if (self.read_only) view.attr("flags").attr("writeable") = false;
+    if (checking()) [[unlikely]]
+        return NDArray(py::module_::import("cuscope._watched").attr("watch")(view));
     return view;
 }
 

@@ -3,6 +3,7 @@
 
 #include "bindings/support/objects.hpp"
 #include "ops/kernel_library.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -27,7 +28,13 @@ NDArray pinned_empty(const ShapeLike& shape, const DTypeLike& dtype, bool portab
     void* const data = owner->get()->pointer();
     const py::capsule base(owner.get(), [](void* held) { delete static_cast<Owner*>(held); });
     owner.release();
-    return NDArray(py::array(type, extents, data, base));
+    py::array made(type, extents, data, base);
+    if (checking()) [[unlikely]] {
+        describe_memory(data, py::str(type), py::str(py::tuple(py::cast(extents))),
+                        static_cast<std::size_t>(type.itemsize()));
+        made = py::module_::import("cuscope._watched").attr("watch")(made);
+    }
+    return NDArray(made);
 }
 
 }  // namespace

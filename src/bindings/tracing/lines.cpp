@@ -127,16 +127,16 @@ void set_range_variable(py::object variable) { range_variable() = std::move(vari
 
 namespace {
 
+std::uint32_t line_of_check() {
+    if (process_exiting()) return 0;
+    if (PyGILState_Check() == 0) return call_context().line;
+    const py::error_scope keep;
+    return line_of_program();
+}
+
 // "program.py:12", relative to the working directory if the file lies there.
-std::string text_of_line() {
-    if (process_exiting()) return "";
-    std::uint32_t line = call_context().line;
-    if (PyGILState_Check() != 0) {
-        const py::error_scope keep;
-        line = line_of_program();
-    }
-    if (line == 0) return "";
-    std::string text = activity_names().at(line);
+std::string text_of_line(std::uint32_t line) {
+    std::string text = activity_name(line);
     std::error_code error;
     const std::string folder = std::filesystem::current_path(error).string() + "/";
     if (!error && text.starts_with(folder)) text.erase(0, folder.size());
@@ -148,7 +148,7 @@ std::string text_of_line() {
 void set_up_lines(std::string package_folder) {
     own_folder() = std::move(package_folder);
     core::set_find_line(find_line);
-    set_program_line(text_of_line);
+    set_program_line(line_of_check, text_of_line);
 }
 
 }  // namespace cuscope::bindings

@@ -69,7 +69,11 @@ bool is_put_off(Status status) noexcept {
 }
 
 Device::Device(std::shared_ptr<Runtime> runtime, int ordinal, std::string name)
-    : runtime_(std::move(runtime)), called_(runtime_.get()), ordinal_(ordinal), name_(std::move(name)) {
+    : runtime_(std::move(runtime)),
+      called_(runtime_.get()),
+      released_(runtime_.get()),
+      ordinal_(ordinal),
+      name_(std::move(name)) {
     const Status status = runtime_->get_device_properties(&properties_, ordinal_);
     if (status != Status::success) {
         // Listing devices never fails: a device that does not answer reports the error when it is used.

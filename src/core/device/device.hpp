@@ -36,7 +36,15 @@ class Device : public std::enable_shared_from_this<Device> {
     Runtime& own_runtime() const { return *runtime_; }
     // Null: calls go to the device's own runtime. A decorator lives as long as the process.
     void call_through(Runtime* decorator) {
-        called_.store(decorator != nullptr ? decorator : runtime_.get(), std::memory_order_relaxed);
+        traced_ = decorator != nullptr;
+        called_.store(traced_ ? decorator : released_.load(std::memory_order_relaxed),
+                      std::memory_order_relaxed);
+    }
+    // The same for a decorator that has to see the calls of destructors, too. Both hold the lock of all
+    // decorators.
+    void check_through(Runtime* decorator) {
+        released_.store(decorator != nullptr ? decorator : runtime_.get(), std::memory_order_relaxed);
+        if (!traced_) called_.store(released_.load(std::memory_order_relaxed), std::memory_order_relaxed);
     }
     int ordinal() const { return ordinal_; }
     const std::string& name() const { return name_; }    // "cuda:0", "host:0"
@@ -177,6 +185,8 @@ class Device : public std::enable_shared_from_this<Device> {
 
     std::shared_ptr<Runtime> runtime_;
     std::atomic<Runtime*> called_;
+    std::atomic<Runtime*> released_;  // destructors call it
+    bool traced_ = false;
     std::atomic<bool> used_{false};
     int ordinal_;
     std::string name_, model_;
@@ -272,9 +282,10 @@ template <class Destroy>
 bool Device::release_now(const char* call, const Destroy& destroy) noexcept {
     try {
         const ReleaseScope scope(*this);
-        const Status status = destroy(*runtime_);
+        Runtime& runtime = *released_.load(std::memory_order_relaxed);
+        const Status status = destroy(runtime);
         if (is_put_off(status)) {
-            runtime_->get_last_error();
+            runtime.get_last_error();
             return false;
         }
         log_failure(status, call);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "core/trace/order_checks.hpp"
 #include "core/trace/recording.hpp"
 #include "runtime/process.hpp"
 #include "runtime/registry.hpp"
@@ -38,6 +39,7 @@ DevicePtr device_of(const std::string& kind, const std::shared_ptr<Runtime>& run
         device = known().devices.try_emplace({kind, ordinal}, std::move(made)).first->second;
     }
     trace_device(*device);
+    check_order_of(*device);
     return device;
 }
 

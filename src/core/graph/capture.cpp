@@ -76,20 +76,21 @@ void Keepers::keep(const Keepers& others) {
     for (const auto& thing : others.things_) keep(thing);
 }
 
-RelaxedCapture::RelaxedCapture(Device& device) {
-    if (captures_underway() == 0) return;
+RelaxedCapture::RelaxedCapture(Device& device) : runtime_(device.runtime()) {
     // A capture would be invalidated by a refused call, so the mode is relaxed.
-    device.check(device.runtime().thread_exchange_stream_capture_mode(&mode_),
-                 "cudaThreadExchangeStreamCaptureMode");
-    runtime_ = &device.runtime();
+    const Status status = runtime_.thread_exchange_stream_capture_mode(&mode_);
+    relaxed_ = status == Status::success;
+    if (relaxed_) return;
+    if (captures_underway() > 0) device.check(status, "cudaThreadExchangeStreamCaptureMode");
+    // Without a capture, as on a lost device, the call that follows reports the error.
+    if (!in_host_function()) runtime_.get_last_error();
 }
 
 RelaxedCapture::~RelaxedCapture() {
-    if (runtime_ == nullptr || runtime_->thread_exchange_stream_capture_mode(&mode_) == Status::success)
-        return;
+    if (!relaxed_ || runtime_.thread_exchange_stream_capture_mode(&mode_) == Status::success) return;
     // Try again: the thread must not stay in the relaxed mode, whatever the first failure was.
-    runtime_->get_last_error();
-    runtime_->thread_exchange_stream_capture_mode(&mode_);
+    runtime_.get_last_error();
+    runtime_.thread_exchange_stream_capture_mode(&mode_);
 }
 
 void refuse_in_capture(Status status, const std::string& call, const std::string& detail) {

@@ -131,7 +131,8 @@ inline std::atomic<int> capture_count{0};
 inline int captures_underway() noexcept { return capture_count.load(std::memory_order_relaxed); }
 
 // Allows, on this thread, calls that are not part of a capture but that a capture refuses by default because
-// they are unsafe in general, such as allocations.
+// they are unsafe in general, such as allocations. The mode is exchanged although nothing may be captured
+// yet: another thread may begin a capture before the call is made, or while it waits.
 class RelaxedCapture {
   public:
     explicit RelaxedCapture(Device& device);
@@ -140,8 +141,9 @@ class RelaxedCapture {
     ~RelaxedCapture();
 
   private:
-    Runtime* runtime_ = nullptr;  // null: nothing is captured
+    Runtime& runtime_;
     CaptureMode mode_ = CaptureMode::relaxed;
+    bool relaxed_ = false;
 };
 
 // In a capture: keeps the owner of pageable host memory, which the graph reads or writes when it runs.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/stream/same_device.hpp"
+#include "runtime/checking.hpp"
 #include "runtime/compile/signature.hpp"
 
 namespace cuscope::core {
@@ -211,7 +212,7 @@ GraphNodeParameters kernel_parameters(const Kernel& kernel, const LaunchConfig& 
                                       std::int64_t array_bytes) {
     return KernelNodeParameters{
         kernel.handle(), config.grid,        config.block, config.dynamic_shared_bytes,
-        arguments,       config.duration_ns, array_bytes};
+        arguments,       config.duration_ns, array_bytes,  checking() ? kernel.checked() : nullptr};
 }
 
 GraphNodeParameters copy_parameters(void* destination, const void* source, std::size_t bytes,
@@ -231,6 +232,7 @@ GraphNodePtr Graph::add_kernel(const Kernel& kernel, const LaunchConfig& config,
         throw std::invalid_argument("the kernel " + kernel.name() + " is on " + kernel.device()->name() +
                                     ", the graph on " + device_->name());
     }
+    const auto note = kernel.note_for_checks(arguments, memories);
     const GraphNodePtr made =
         add(kernel_parameters(kernel, config, arguments, array_bytes), after, "cudaGraphAddKernelNode");
     keep(kernel.keeper());

@@ -13,6 +13,7 @@ void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
     Device& device = stream->device();
     const DeviceScope scope(device);
     const Enqueue enqueue(*stream);
+    const RelaxedCapture relaxed(device);  // captures on other streams, which the wait would invalidate
     Runtime& runtime = device.runtime();
     std::vector<void*> to;
     std::vector<const void*> from;

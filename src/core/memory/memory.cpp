@@ -23,6 +23,7 @@ bool is_idle(const Stream& stream) {
     Device& device = stream.device();
     const DeviceScope scope(device);
     const RelaxedCapture relaxed(device);
+    const NoWait tidying;  // for checks: the program has not asked
     const Status status = device.runtime().stream_query(stream.handle());
     if (status != Status::success && status != Status::not_ready) device.runtime().get_last_error();
     return status == Status::success;
@@ -290,6 +291,7 @@ void DeviceMemory::wait() {
     if (allocation_.kind != Kind::foreign || allocation_.allocated == nullptr) return;
     Device& from = first_stream().device();
     const DeviceScope scope(from);
+    const RelaxedCapture relaxed(from);
     from.check_wait(from.runtime().event_synchronize(allocation_.allocated->handle()),
                     "cudaEventSynchronize");
 }

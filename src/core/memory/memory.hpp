@@ -183,6 +183,8 @@ class PinnedMemory final : public Memory {
     static std::shared_lock<std::shared_mutex> stay_registered();
     // The number of objects: see live_counts().
     static std::size_t live() noexcept;
+    // Does page-locked memory of any device contain all of these bytes?
+    static bool is_page_locked(const void* address, std::size_t bytes);
     // The page-locked memory that contains all of these bytes, if the device knows any.
     static std::shared_ptr<PinnedMemory> find(const Device& device, const void* address, std::size_t bytes);
 

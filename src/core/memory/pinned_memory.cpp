@@ -10,6 +10,7 @@
 #include "core/graph/capture.hpp"
 #include "core/memory/host_ranges.hpp"
 #include "core/memory/memory.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -97,6 +98,7 @@ std::shared_ptr<PinnedMemory> PinnedMemory::allocate(const DevicePtr& device, st
         device->fail(status, "cudaHostAlloc", std::to_string(bytes) + " bytes of page-locked memory", {});
     }
     note_host_range(pointer, *device, bytes);
+    if (checking()) label_memory(pointer, bytes);
     return enter(std::make_shared<PinnedMemory>(device, pointer, bytes, device_view(runtime, pointer)));
 }
 
@@ -144,6 +146,7 @@ void PinnedMemory::unregister() {
             for (const StreamPtr& stream : uses_.list()) {
                 Device& on = stream->device();
                 const DeviceScope scope(on);
+                const RelaxedCapture relaxed(on);
                 on.check_wait(on.runtime().stream_synchronize(stream->handle()), "cudaStreamSynchronize");
             }
             const DeviceScope scope(*device_);
@@ -168,6 +171,18 @@ std::shared_ptr<PinnedMemory> PinnedMemory::find(const Device& device, const voi
     if (!found || found->closed_ || &found->device().runtime() != &device.runtime()) return nullptr;
     const auto offset = static_cast<std::size_t>(first - static_cast<std::byte*>(found->pointer_));
     return offset + bytes <= found->bytes_ ? found : nullptr;
+}
+
+bool PinnedMemory::is_page_locked(const void* address, std::size_t bytes) {
+    const auto* first = static_cast<const std::byte*>(address);
+    std::shared_ptr<PinnedMemory> found;  // destroyed after the lock is released
+    const std::lock_guard lock(memory_registry().mutex);
+    auto entry = memory_registry().entries.upper_bound(first);
+    if (entry == memory_registry().entries.begin()) return false;
+    found = std::prev(entry)->second.lock();
+    if (!found || found->closed_) return false;
+    return static_cast<std::size_t>(first - static_cast<std::byte*>(found->pointer_)) + bytes <=
+           found->bytes_;
 }
 
 PinnedMemory::PinnedMemory(const DevicePtr& device, void* pointer, std::size_t bytes, void* device_pointer,

@@ -7,6 +7,8 @@
 #include <stdexcept>
 
 #include "core/number.hpp"
+#include "runtime/checking.hpp"
+#include "runtime/order/notes.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -416,6 +418,7 @@ PackedArguments::PackedArguments(const std::string& kernel, std::span<const Para
                         ", not " + std::to_string(arguments.size()) + ": " + signature(kernel, parameters));
     }
     pointers_.reserve(parameters.size());
+    if (checking()) order::packed_spans().clear();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const ParameterCheck& check = parameters[i];
         const Argument& argument = as_number_for(check, arguments[i]);
@@ -433,6 +436,9 @@ PackedArguments::PackedArguments(const std::string& kernel, std::span<const Para
         } else {
             pack_opaque(slot, argument, size, out);
         }
+        if (checking() && argument.address != nullptr && argument.contiguous && is_array(argument))
+            order::packed_spans().emplace_back(reinterpret_cast<std::uintptr_t>(argument.address),
+                                               argument.bytes);
         if (argument.memory) {
             memories_.push_back(argument.memory.get());
             array_bytes_ += static_cast<std::int64_t>(argument.bytes);

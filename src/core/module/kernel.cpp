@@ -1,9 +1,12 @@
+#include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "core/graph/capture.hpp"
 #include "core/module/module.hpp"
 #include "core/stream/same_device.hpp"
 #include "runtime/checking.hpp"
+#include "runtime/order/notes.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::core {
@@ -86,6 +89,7 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
                 know_memory(array->pointer(), array->bytes());
         }
     }
+    const auto note = checking() ? note_for_checks(pointers, memories) : nullptr;
     const DeviceScope scope(*device_);
     if (config.checked == nullptr) prepare_time(config);
     const Enqueue enqueue(*stream);
@@ -102,6 +106,54 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     if (!capture)
         stream->note(Enqueued::kernel, reinterpret_cast<std::uintptr_t>(label_), packed(config.grid),
                      packed(config.block));
+}
+
+// What the parameters tell of the memory that a launch uses.
+std::unique_ptr<order::KernelScope> Kernel::note_for_checks(void** pointers,
+                                                            std::span<Memory* const> memories) const {
+    if (!checking()) [[likely]]
+        return nullptr;
+    struct Piece {
+        std::uintptr_t begin, end;
+    };
+    std::vector<Piece> pieces;
+    for (const Memory* memory : memories) {
+        const void* begin = nullptr;
+        if (const auto* const array = dynamic_cast<const DeviceMemory*>(memory)) begin = array->pointer();
+        if (const auto* const pinned = dynamic_cast<const PinnedMemory*>(memory)) begin = pinned->pointer();
+        const auto first = reinterpret_cast<std::uintptr_t>(begin);
+        if (begin != nullptr) pieces.push_back({first, first + memory->bytes()});
+    }
+    const order::Spans spans = std::exchange(order::packed_spans(), {});
+    // 0: not known here.
+    const auto end_of = [&](std::uintptr_t address) -> std::uintptr_t {
+        for (const auto& [begin, bytes] : spans)
+            if (begin == address) return begin + bytes;
+        for (const Piece& piece : pieces)
+            if (address >= piece.begin && address < piece.end) return piece.end;
+        return 0;
+    };
+    std::vector<order::Argument> arguments;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        const Parameter& parameter = parameters_[i].parameter;
+        const bool pointer = parameter.kind == ParameterKind::pointer;
+        // A structure may hold addresses, too.
+        for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= parameter.size;
+             at += sizeof(std::uintptr_t)) {
+            if (!pointer && parameter.kind != ParameterKind::opaque) break;
+            order::Argument argument;
+            std::memcpy(&argument.begin, static_cast<const std::byte*>(pointers[i]) + at,
+                        sizeof argument.begin);
+            if (argument.begin == 0) continue;
+            argument.end = end_of(argument.begin);
+            if (!pointer && argument.end == 0) continue;
+            argument.written = pointer ? !parameter.is_const : order::OutputScope::holds(argument.begin);
+            argument.polled = parameter.type.find("volatile") != std::string::npos;
+            argument.name = parameter.name.empty() ? std::to_string(i) : parameter.name;
+            arguments.push_back(std::move(argument));
+        }
+    }
+    return std::make_unique<order::KernelScope>(name_, std::move(arguments));
 }
 
 KernelHandle Kernel::checked() const {

@@ -12,6 +12,7 @@
 
 #include "core/module/arguments.hpp"
 #include "core/unique_handle.hpp"
+#include "runtime/order/notes.hpp"
 
 namespace cuscope::core {
 
@@ -109,13 +110,17 @@ class Kernel {
     }
 
     KernelHandle handle() const { return handle_; }
+    // While it lives, checks know the memory that this kernel gets from the calling thread. Null: no check
+    // runs.
+    std::unique_ptr<order::KernelScope> note_for_checks(void** pointers,
+                                                        std::span<Memory* const> memories) const;
+    // The kernel of the image that checks; null if there is none.
+    KernelHandle checked() const;
     // The object that keeps the handle valid.
     std::shared_ptr<void> keeper() const { return library_; }
 
   private:
     void check_launch(const Stream& stream) const;
-    // The kernel of the image that checks; null if there is none.
-    KernelHandle checked() const;
     [[noreturn]] void fail_launch(Status status, const LaunchConfig& config) const;
     void load_parameters(std::vector<Parameter> known);
     void check_usable() const { device_->check_generation(library_->generation(), "Kernel"); }

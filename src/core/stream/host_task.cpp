@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/device/devices.hpp"
+#include "runtime/order/notes.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::core {
@@ -81,6 +82,7 @@ void run_host_task(void* ticket) {
     if (!entry.task) return;
     const BegunScope begun(ticket, *entry.task);
     const CurrentDeviceScope current(entry.device);
+    const order::HostFunctionNote note(run_host_task, ticket);
     try {
         entry.task->run();
     } catch (const abi::__forced_unwind&) {
@@ -157,6 +159,7 @@ void run_graph_task(void* ticket) {
         entry = found->second;
     }
     const CurrentDeviceScope current(entry.device);
+    const order::HostFunctionNote note(run_graph_task, ticket);
     try {
         entry.task->run();
     } catch (const abi::__forced_unwind&) {

@@ -50,7 +50,7 @@ StreamPtr Stream::enter(const StreamPtr& stream) {
     Numbered& known = numbered();
     StreamPtr same;  // destroyed after the lock is released
     const std::lock_guard lock(known.mutex);
-    const std::pair<const Runtime*, unsigned long long> number{&stream->device_.runtime(), stream->id_};
+    const std::pair<const Runtime*, unsigned long long> number{&stream->device_.own_runtime(), stream->id_};
     if (const auto found = known.streams.find(number); found != known.streams.end()) {
         same = found->second.lock();
         if (same && same->generation_ == stream->generation_) return same;
@@ -70,7 +70,7 @@ StreamPtr Stream::adopt(const DevicePtr& near, StreamHandle handle, std::shared_
     const auto number = reinterpret_cast<std::uintptr_t>(handle);
     // lower addresses are never mapped, so a real runtime would crash on them
     constexpr std::uintptr_t no_address = 4096;
-    if (StreamPtr ours = made_here(near->runtime(), handle)) return ours;
+    if (StreamPtr ours = made_here(near->own_runtime(), handle)) return ours;
     int ordinal = near->ordinal();
     const DeviceScope scope(*near);
     // Queries of a stream that is being captured invalidate the capture, except for this one.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/device/devices.hpp"
+#include "core/trace/order_checks.hpp"
 #include "runtime/measuring_runtime.hpp"
 #include "runtime/process.hpp"
 
@@ -40,10 +41,10 @@ TracingRuntime* decorator(Device& device) {
     if (runtime.get() != &device.own_runtime()) return nullptr;
     Decorators& made = traced().decorators[device.kind()];
     if (!made.tracing) {
-        std::shared_ptr<Runtime> under = runtime;
+        std::shared_ptr<Runtime> under = order_runtime(device.kind());
         const bool for_test = device.simulated() && traced().measures_simulated;
         if (!device.simulated() || for_test)
-            under = made.measuring = std::make_shared<MeasuringRuntime>(runtime, for_test);
+            under = made.measuring = std::make_shared<MeasuringRuntime>(std::move(under), for_test);
         made.tracing = std::make_unique<TracingRuntime>(std::move(under), traced().find_line.load());
     }
     return made.tracing.get();
@@ -63,6 +64,7 @@ bool may_have_work(Device& device) {
 
 }  // namespace
 
+std::mutex& decorators_mutex() { return traced().mutex; }
 bool recording() { return traced().running.load(std::memory_order_relaxed) > 0; }
 void measure_simulated_work() { traced().measures_simulated = true; }
 void set_find_line(FindLine find_line) { traced().find_line = find_line; }

@@ -53,6 +53,8 @@ void wait_for_simulated_devices();
 // used.
 void trace_device(Device& device);
 bool recording();
+// Held while devices are switched to a decorator or back. Take it with locked().
+std::mutex& decorators_mutex();
 
 // To be called when the device was reset: events around its work are gone.
 void forget_traced_work(Device& device);

@@ -40,8 +40,8 @@ bool outside_of_captures(Change&& change) {
     }
 }
 
-// With CUPTI on, threads that also capture lost their device once (cudaErrorLaunchFailure on an H200), and a
-// launch takes 3 us longer. So a program asks for it.
+// With CUPTI on, threads that use the whole package at random lose the device within seconds
+// (cudaErrorLaunchFailure on an H200), for an unknown reason. So a program asks for it.
 bool wanted() {
     const char* const choice = std::getenv("CUSCOPE_TRACE_GPU");
     return choice != nullptr && std::string_view(choice) == "1";

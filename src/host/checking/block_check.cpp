@@ -219,6 +219,7 @@ void BlockCheck::check_memory(const Access& access) {
         ++launch_->cells_moved;
         forget_slots();
     }
+    region.accessed = true;
     settle(access, region, place.space);
     if (!access.atomic && !access.is_volatile) fill_slot(access, region, place.space);
 }

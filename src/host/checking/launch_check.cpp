@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/executor/executor.hpp"
+#include "runtime/order/notes.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -103,8 +104,10 @@ bool LaunchCheck::begin(const Launch& launch) {
         last_moment = 1;
         ++era;
     }
-    for (const Region& region : regions_)
+    for (Region& region : regions_) {
+        region.accessed = false;
         if (region.shadow) region.shadow->forget_times(era);
+    }
     launch_ = &launch;
     owners_.clear();
     known_.clear();
@@ -147,8 +150,25 @@ void LaunchCheck::end(const Outcome& outcome) {
     }
     for (const Finding& finding : findings_) add_finding(finding);
     findings_.clear();
+    tell_accesses(launch_->token);
     owners_ = {};
     turn_.end();
+}
+
+void LaunchCheck::tell_accesses(std::uint64_t token) const {
+    if (token == 0) return;
+    std::vector<order::Ran> ran;
+    bool polls = false;
+    for (const Region& region : regions_) {
+        if (!region.accessed || !region.shadow) continue;
+        polls |= region.shadow->for_each_access(
+            first_, [&](std::uintptr_t begin, std::uintptr_t end, bool written, bool atomic) {
+                begin = std::max(begin, region.begin);
+                end = std::min(end, region.end);
+                ran.push_back({begin, end, written, atomic});
+            });
+    }
+    order::launch_ran(token, std::move(ran), polls, true);
 }
 
 Stamp LaunchCheck::tick(std::uint64_t block) {
@@ -266,11 +286,11 @@ LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address) const
             "its address.",
             memory};
     }
-    // The nearest memory of the kernel, on either side.
-    constexpr std::uintptr_t reach = std::uintptr_t{1} << 30;
+    // The nearest memory of the kernel, on either side. A wrong index reaches far behind an argument. Memory
+    // that is no argument lies near by chance if it is far away: the host's memory may be beside it.
     const Region* nearest = nullptr;
-    std::uintptr_t least = reach;
     for (const bool arguments : {true, false}) {
+        std::uintptr_t least = std::uintptr_t{1} << (arguments ? 30 : 20);
         for (const Region& region : regions_) {
             if (arguments == region.parameters.empty()) continue;
             const std::uintptr_t distance = address >= region.end    ? address - region.end

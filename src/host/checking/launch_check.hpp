@@ -27,6 +27,7 @@ struct Region {
     MemoryLabelPtr label;
     std::string name;  // of a variable; else empty
     bool on_host = false;
+    bool accessed = false;             // in this launch
     std::vector<unsigned> parameters;  // that hold an address in it
 
     bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
@@ -50,6 +51,8 @@ class LaunchCheck {
     void add(Region region);
     // A variable of the image; its memory was added before.
     void name(const void* begin, std::size_t bytes, const char* name);
+    // Equal for launches of one kernel with equal arguments.
+    std::uint64_t key = 0;
     void set_freed(std::vector<FreedMemory> freed) { freed_ = std::move(freed); }
     // `arguments`: the values of the launch.
     void point_parameters(const cuscope_simt::KernelEntry& kernel, const std::vector<std::byte>& arguments);
@@ -97,6 +100,8 @@ class LaunchCheck {
     std::uint64_t cells_moved = 0;  // how often a granule became smaller
 
   private:
+    // Tells the check of the order of commands what the launch has read and written.
+    void tell_accesses(std::uint64_t token) const;
     struct Known {
         const char* kind;
         const void *first, *other;

@@ -32,6 +32,11 @@ class Shadow {
     // Time began anew: what the cells say about threads is forgotten.
     void forget_times(unsigned era);
 
+    // Calls `tell(begin, end, written, atomic)` for each range that was read, and each that was written,
+    // since the moment. Returns whether there were atomic or volatile loads.
+    template <class Tell>
+    bool for_each_access(cuscope_simt::Stamp since, Tell tell) const;
+
     // The stamp below which a write counts as none: 1, or 0 if all of it counts as written. A copy on another
     // stream may change it while a kernel runs, so it is read as an atomic value.
     const cuscope_simt::Stamp* written() const { return &written_; }
@@ -48,12 +53,43 @@ class Shadow {
     void mark(std::uintptr_t begin, std::uintptr_t end);
 
     const std::uintptr_t begin_, end_;
-    std::mutex mutex_;  // for making and moving the cells, and for marking them
+    mutable std::mutex mutex_;  // for making and moving the cells, and for marking them
     cuscope_simt::Stamp written_;
     Cells cells_;
     cuscope_simt::CellBase base_ = 0;
     unsigned shift_ = 0;
     unsigned era_ = 0;
 };
+
+template <class Tell>
+bool Shadow::for_each_access(cuscope_simt::Stamp since, Tell tell) const {
+    const std::scoped_lock lock(mutex_);
+    bool polls = false;
+    if (cells_.first == nullptr) return polls;
+    enum Kind : unsigned char { none, plain, atomic };
+    struct Run {
+        Kind kind = none;
+        std::size_t first = 0;
+    } reads, writes;
+    const auto go_on = [&](Run& run, Kind kind, std::size_t number, bool written) {
+        if (run.kind == kind) return;
+        if (run.kind != none) tell(run.first << shift_, number << shift_, written, run.kind == atomic);
+        run = {kind, number};
+    };
+    const std::size_t end = ((end_ - 1) >> shift_) + 1;
+    for (std::size_t number = begin_ >> shift_; number < end; ++number) {
+        const cuscope_simt::Cell& cell = *cuscope_simt::cell_at(base_, number);
+        const auto kind_of = [&](cuscope_simt::Stamp stamp) {
+            return stamp < since ? none : (stamp & cuscope_simt::stamp_atomic) != 0 ? atomic : plain;
+        };
+        const Kind read = kind_of(cell.read);
+        polls |= read == atomic;
+        go_on(reads, read, number, false);
+        go_on(writes, kind_of(cell.write), number, true);
+    }
+    go_on(reads, none, end, false);
+    go_on(writes, none, end, true);
+    return polls;
+}
 
 }  // namespace cuscope::simt

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "host/checking/launch_check.hpp"
+#include "host/effects/kernel.hpp"
 #include "host/runtime/machine.hpp"
 #include "runtime/checking.hpp"
+#include "runtime/order/notes.hpp"
 
 namespace cuscope::host {
 namespace {
@@ -59,7 +63,28 @@ void add_memory(Machine& machine, simt::LaunchCheck& check) {
     });
 }
 
+// Not 0.
+std::uint64_t key_of(const cuscope_simt::KernelEntry& kernel, const std::vector<std::byte>& arguments) {
+    const std::string_view bytes(reinterpret_cast<const char*>(arguments.data()), arguments.size());
+    const auto hash = std::hash<std::string_view>();
+    return (hash(bytes) * 31 + hash(kernel.name)) | 1;
+}
+
 }  // namespace
+
+void watch_run(const KernelEffect& effect, bool now, Command* made) {
+    if (!effect.launch.check) return;
+    const auto copy = std::static_pointer_cast<KernelEffect>(effect.copy());
+    copy->launch.token = 0;
+    copy->is_brief = effect.is_brief;
+    copy->tells_time = effect.tells_time;
+    copy->name = effect.name;
+    if (!now) {
+        copy->launch.token = order::new_token();
+        order::made_launches().push_back({effect.launch.check->key, copy->launch.token});
+    }
+    made->effect = copy;
+}
 
 Status prepare_check(Machine& machine, const Kernel& kernel, bool left_out, simt::Launch& launch) {
     const Found<Kernel> checked =
@@ -81,6 +106,9 @@ Status prepare_check(Machine& machine, const Kernel& kernel, bool left_out, simt
     for (const auto& global : image->globals())
         if (!global.constant) check->name(global.address, global.bytes, global.name);
     check->point_parameters(*launch.kernel, launch.arguments);
+    check->key = key_of(*launch.kernel, launch.arguments);
+    launch.token = order::new_token();
+    order::made_launches().push_back({check->key, launch.token});
     launch.check = std::move(check);
     return Status::success;
 }

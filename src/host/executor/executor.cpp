@@ -6,6 +6,7 @@
 #include "host/checking/launch_check.hpp"
 #include "host/counting/borrowed_variables.hpp"
 #include "host/executor/grid.hpp"
+#include "runtime/order/notes.hpp"
 
 // The status names that kernels use must have the runtime's numbers.
 #define CUSCOPE_STATUS(number, enumerator, name, text) static_assert(name == (number));
@@ -225,6 +226,7 @@ static Outcome run_checked(const Launch& launch, RunControl& control) {
         plain.check = nullptr;
         launch.check->count_as_written();
         count_unchecked_launch(launch.kernel->name, "another kernel that is checked was waiting meanwhile");
+        order::launch_ran(launch.token, {}, false, false);
         return Grid(plain, control).run();
     }
     const BorrowedVariables variables(*launch.plain, *launch.image);

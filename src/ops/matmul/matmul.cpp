@@ -418,6 +418,7 @@ std::vector<Variant> matmul_variants(const core::Device& device) {
 
 void matmul(const Operand& left, const Operand& right, const Operand& product, std::string_view variant,
             const core::StreamPtr& stream) {
+    const auto note = note_output(product);
     core::Device& device = stream->device();
     const bool automatic = variant == "auto";
     const bool natively = device.simulated() && (automatic || variant == native);

@@ -174,6 +174,7 @@ OneLaunch launch_of(core::Device& device, Operation operation, Type in, Type out
 
 void reduce(Operation operation, const Operand& in, const Operand* other, std::uint64_t axes,
             const Operand& out, std::string_view variant, const core::StreamPtr& stream) {
+    const auto note = note_output(out);
     core::Device& device = stream->device();
     if (variant == native && !device.simulated()) {
         throw std::invalid_argument(

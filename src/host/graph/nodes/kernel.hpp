@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "host/effects/checks.hpp"
 #include "host/effects/kernel.hpp"
 #include "host/graph/device_launch.hpp"
 #include "host/graph/nodes/node_of.hpp"
+#include "runtime/checking.hpp"
 
 namespace cuscope::host {
 
@@ -68,6 +70,8 @@ class KernelNode final : public NodeOf<KernelNodeParameters> {
         GraphNode::enqueue(machine, launch, made);
         if (enabled && launch.run.environment && may_launch_graphs())
             let_launch(machine, launch.run.environment, made, *work<KernelEffect>());
+        else if (enabled && checking())
+            watch_run(*work<KernelEffect>(), launch.now, made);
     }
     bool launches_graphs() const override {
         return command && work<KernelEffect>()->launch.kernel->launches_graphs;
@@ -92,6 +96,7 @@ class KernelNode final : public NodeOf<KernelNodeParameters> {
         Command* made = nullptr;
         const Found<Kernel> kernel = machine.libraries.find_kernel(given.kernel);
         if (kernel == nullptr) return invalid_handle("kernel");
+        if (given.checked != nullptr) kernel->checked = given.checked;
         const Status status = make_kernel(machine, config, *kernel, given.arguments,
                                           *machine.devices.current().legacy, &request, &made);
         if (status == Status::success) assign(machine, given, made);
