@@ -209,6 +209,27 @@ def test_kernels_of_graphs_take_as_long_as_launches(model):
     assert time_of_graph() == pytest.approx(first, rel=0.01)
 
 
+def test_kernel_that_is_added_to_a_graph_takes_as_long_as_a_launch(model):
+    n = 1 << 22
+    x, y = cs.zeros(n, np.float32), cs.zeros(n, np.float32)
+    gather = cs.Module(SOURCE).gather
+    stream = cs.Stream()
+    graph = cs.Graph()
+    last = graph.add_kernel(gather[n // 256, 256], args=(x, y, n, 32))
+    for _ in range(9):
+        last = graph.add_kernel(gather[n // 256, 256], args=(x, y, n, 32), after=[last])
+    executable = graph.instantiate()
+    cs.synchronize()
+
+    start = stream.record()
+    executable.launch(stream)
+    stop = stream.record()
+    stream.synchronize()
+
+    alone = seconds(gather, n // 256, 256, x, y, n, 32)
+    assert (stop - start) / 1e3 == pytest.approx(10 * alone, rel=0.1)
+
+
 def test_kernel_of_an_image_takes_the_time_of_its_bytes(model, tmp_path):
     n = 1 << 22
     x, y = cs.zeros(n, np.float32), cs.zeros(n, np.float32)
