@@ -192,6 +192,7 @@ LaunchCounts Kernel::count(LaunchConfig config, const StreamPtr& stream,
     config.array_bytes = packed.array_bytes();
     const DeviceScope scope(*device_);
     prepare_time(config);
+    if (checking()) count_unchecked_launch(name_, "count() counts what it does instead");
     const Enqueue enqueue(*stream);
     KernelHandle const counting = counting_->kernel(lowered_);
     for (Memory* memory : packed.memories()) memory->use(stream, enqueue);

@@ -169,7 +169,7 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
         launch.image = counting_image;
         launch.kernel = counting_image->kernel(kernel.lowered);
     }
-    if (checking() && !counting) TRY(prepare_check(machine, kernel, config.unchecked, launch));
+    if (checking()) TRY(prepare_check(machine, kernel, config.unchecked || counting != nullptr, launch));
     launch.grid = config.grid;
     launch.block = config.block;
     launch.dynamic_shared_bytes = config.dynamic_shared_bytes;
