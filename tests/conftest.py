@@ -27,6 +27,9 @@ if "CUSCOPE_CACHE_DIR" not in os.environ:
     _cache = tempfile.TemporaryDirectory(prefix="cuscope-tests-", ignore_cleanup_errors=True)
     os.environ["CUSCOPE_CACHE_DIR"] = _cache.name
 os.environ.pop("CUDA_LAUNCH_BLOCKING", None)
+# Times from counts compile each launched kernel a second time. Tests of order and overlap need no such times;
+# tests/kernel_time and the fixture times_from_counts ask for them.
+os.environ.setdefault("CUSCOPE_KERNEL_TIME", "bytes")
 # Warnings are errors here: a test fails if nothing happens for so long during a wait, and the warning lists the work
 # that is waited for. A kernel under a sanitizer may take longer than the usual ten seconds.
 os.environ["CUSCOPE_WAIT_WARNING"] = "60"
@@ -185,6 +188,12 @@ def device(request: pytest.FixtureRequest) -> Iterator:
         except cs.CudaError:
             LOST[name] = request.node.nodeid
             raise
+
+
+@pytest.fixture
+def times_from_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The times of kernels come from counts, as they do unless a variable of the environment says otherwise."""
+    monkeypatch.delenv("CUSCOPE_KERNEL_TIME", raising=False)
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ from ._core import (
     GraphUpdate,
     Kernel,
     KernelLaunch,
+    KernelTime,
     MemoryBarrier,
     MemoryInfo,
     MemoryPool,
@@ -122,7 +123,7 @@ __all__ = [
     # arrays of other libraries
     "asarray", "from_dlpack",
     # modules and kernels
-    "AccessPolicyWindow", "Counts", "FunctionAttributes", "GlobalCounts", "Kernel", "KernelLaunch", "Module",
+    "AccessPolicyWindow", "Counts", "FunctionAttributes", "GlobalCounts", "Kernel", "KernelLaunch", "KernelTime", "Module",
     "Parameter",
     # graphs
     "Capture", "Graph", "GraphExec", "GraphNode", "GraphUpdate", "exchange_capture_mode",

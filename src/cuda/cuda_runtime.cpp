@@ -237,6 +237,14 @@ Status CudaRuntime::launch_counted(const LaunchConfig&, KernelHandle, void**, Ke
     return failed(Status::not_supported);
 }
 
+Status CudaRuntime::library_time_by_counts(LibraryHandle, const CompileRequest&) {
+    return failed(Status::not_supported);
+}
+
+Status CudaRuntime::kernel_time(const LaunchConfig&, KernelHandle, void**, KernelTime*) {
+    return failed(Status::not_supported);
+}
+
 Status CudaRuntime::add_device(int* device, const char*) {
     clear(device);
     return failed(Status::not_supported);

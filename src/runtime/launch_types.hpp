@@ -76,7 +76,7 @@ namespace flags {
 inline constexpr unsigned occupancy_default = 0x0, occupancy_disable_caching_override = 0x1;
 }  // namespace flags
 
-// cudaLaunchConfig_t, and three fields that only the simulation uses (duration_ns, array_bytes, brief).
+// cudaLaunchConfig_t, and five fields that only the simulation uses (from duration_ns on).
 struct LaunchConfig {
     Dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
@@ -87,6 +87,7 @@ struct LaunchConfig {
     std::int64_t array_bytes = -1;   // the bytes of its array arguments; -1: unknown
     bool brief = false;              // it takes microseconds and waits for nothing; see Effect::brief()
     KernelHandle checked = nullptr;  // the kernel in an image that checks; null: checks do not run
+    bool unchecked = false;          // checks leave this launch out
     std::span<const LaunchAttribute> attributes;  // further attributes; the last of each id counts
 };
 

@@ -62,8 +62,9 @@ class NoWait {
     bool outer_;
 };
 
-// While a Look exists on a thread, its calls only show an object to the user, for example in a notebook. They
-// are no part of the program: a simulated device charges no time for them, and no trace has them.
+// While a Look exists on a thread, its calls are no part of the program: they only show an object to the
+// user, for example in a notebook, or prepare to count, time or check a kernel. A simulated device charges no
+// time for them, and no trace has them.
 class Look {
   public:
     Look() noexcept : outer_(active_) { active_ = true; }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "runtime/activity.hpp"
+#include "runtime/kernel_time.hpp"
 #include "runtime/launch_counts.hpp"
 #include "runtime/look_types.hpp"
 #include "runtime/pending.hpp"

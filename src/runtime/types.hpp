@@ -158,6 +158,12 @@ struct KernelDescription {
     std::vector<Parameter> parameters;
 };
 
+// The kinds of images that a source is compiled to. GPUs have plain ones only. The others call hooks:
+// counting: for Runtime::launch_counted.
+// timing: for Runtime::library_time_by_counts; counts, and has short loops unrolled as on a GPU.
+// checking: for LaunchConfig::checked.
+enum class ImageKind : int { plain, counting, timing, checking };
+
 struct CompileRequest {
     std::string source;
     std::string file_name = "kernel.cu";  // the name of the source in messages
@@ -166,8 +172,7 @@ struct CompileRequest {
     std::vector<std::pair<std::string, std::string>> headers;  // name, text
     std::vector<std::string> name_expressions;                 // instances of templates: "scale<float>"
     bool use_cache = true;
-    bool counted = false;  // for Runtime::launch_counted; simulated devices only
-    bool checked = false;  // for LaunchConfig::checked; simulated devices only
+    ImageKind kind = ImageKind::plain;
 };
 
 struct CompileResult {

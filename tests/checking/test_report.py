@@ -168,6 +168,17 @@ def test_a_kernel_without_source_is_named(tmp_path):
     assert "not checked: late" in str(report)
 
 
+def test_a_counted_launch_is_named_and_writes_its_arguments(module):
+    x, y = cs.to_device(np.arange(32, dtype=np.int32)), cs.zeros(32, np.int32)
+    with cs.check() as report:
+        between = cs.empty(32, np.int32)
+        module.doubled.count(x, between, grid=1, block=32)
+        module.doubled[1, 32](between, y)
+    assert not report
+    assert report.launches == 1
+    assert report.unchecked == ["doubled: count() counts what it does instead"]
+
+
 def test_checks_may_overlap_and_each_has_its_own_findings(module):
     with cs.check() as outer:
         with cs.check() as inner:

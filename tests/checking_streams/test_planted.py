@@ -42,7 +42,9 @@ def test_the_mistake_is_found_with_both_lines(program: Program, device, tmp_path
     assert any(all(w in (None, n) for w, n in zip(wanted, pair, strict=True)) for pair in numbers), str(
         report
     )
-    assert {finding.kind for finding in report.findings} == {program.kind}, str(report)
+    # The reader may win the race, and then it reads memory that nothing has written yet.
+    also_true = {"never written"} if program.kind == "race between streams" else set()
+    assert {finding.kind for finding in report.findings} - also_true == {program.kind}, str(report)
     assert program.says in str(report)
     for finding in found:
         assert len(finding.calls) == len(finding.streams) == 2

@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -35,7 +36,7 @@ VALUES = {
 # Classes whose objects never change: a copy is the object itself.
 CONSTANT = {
     cs.Device, cs.Model, cs.DeviceProperties, cs.MemoryInfo, cs.PoolStatistics, cs.PointerAttributes, cs.Parameter,
-    cs.FunctionAttributes, cs.GlobalCounts, cs.Counts, cs.Pending, cs.PendingWork, cs.PendingReason,
+    cs.FunctionAttributes, cs.GlobalCounts, cs.Counts, cs.KernelTime, cs.Pending, cs.PendingWork, cs.PendingReason,
 }  # fmt: skip
 
 
@@ -76,6 +77,11 @@ class World:
         flag[0] = 1
         stream.synchronize()
         return work
+
+    def kernel_time(self) -> cs.KernelTime:
+        with patch.dict(os.environ, CUSCOPE_KERNEL_TIME="counts"):
+            kernel = cs.Module("__global__ void store(int* x) { *x = 1; }").store
+            return kernel.explain_time(cs.zeros(1, np.int32), grid=1, block=32)
 
     def report(self) -> cs.CheckReport:
         with cs.Device("host:0"), cs.check() as report:  # kernels of GPUs are not checked
@@ -124,6 +130,7 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "function attributes": lambda w: w.module.add.attributes,
     "window": lambda w: cs.AccessPolicyWindow(w.x),
     "counts": lambda w: w.counts(),
+    "kernel time": lambda w: w.kernel_time(),
     "check report": lambda w: w.report(),
     "finding": lambda w: w.report().findings[0],
     "global counts": lambda w: w.counts().by_argument["x"],
@@ -157,7 +164,7 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "compile error": lambda w: cs.CompileError("no source"),
 }  # fmt: skip
 # On a GPU there are no counters of threads, no semaphores without another interface, and less is known of waiting work.
-SIMULATED_ONLY = {"counts", "global counts", "semaphore", "pending work", "pending reason"}
+SIMULATED_ONLY = {"counts", "kernel time", "global counts", "semaphore", "pending work", "pending reason"}
 
 
 EXTENSION_TYPES = {value for value in vars(_core).values() if isinstance(value, type)}

@@ -56,6 +56,7 @@ def test_the_table_has_every_public_class(world):
     }
     simulated = {
         cs.Counts,
+        cs.KernelTime,
         cs.Finding,
         cs.GlobalCounts,
         cs.ExternalSemaphore,

@@ -44,6 +44,20 @@ def ask_kernels(w: Worker) -> None:
         getattr(kernel, name)
 
 
+@operation("Kernel.explain_time", "KernelTime*", simulated_only=True)
+def explain_the_time_of_a_kernel(w: Worker) -> None:
+    # The other modules have variables, so their kernels are not counted.
+    add = cs.Module("__global__ void add(int* x, int v) { x[blockIdx.x * 32 + threadIdx.x % 32] += v; }").add
+    try:
+        time = add.explain_time(cs.zeros(8 * LENGTH, np.int32), 1, grid=8, block=LENGTH)
+    except ValueError as error:
+        if "CUSCOPE_KERNEL_TIME is 'bytes'" not in str(error):
+            raise
+        return
+    read_all(time)
+    assert time.counted_blocks == 8
+
+
 @operation("Kernel.count", "Counts*", "GlobalCounts*", simulated_only=True)
 def count_a_kernel(w: Worker) -> None:
     counts = w.own.modules[0].add.count(cs.zeros(LENGTH, np.int32), 1, grid=1, block=LENGTH)

@@ -69,6 +69,7 @@ void bind_kernels(py::module_& m) {
     bind_descriptions(m);
     bind_checks(m);
     bind_counts(m);
+    bind_kernel_times(m);
     bind_function_attributes(m);
     py::class_<KernelLaunch, py::smart_holder> launch(
         m, "KernelLaunch",
@@ -192,8 +193,8 @@ True
 
 This works on simulated devices, for kernels that were compiled from source: cs.Module(source) or
 cs.Module.from_file('kernel.cu'). When you first count a kernel of a module, the source is compiled a second time, with
-hooks where it accesses memory; the result is cached on disk as other compiled kernels are. The launch does its work, and
-takes as long on the simulated clock as a launch that is not counted.
+hooks where it accesses memory; the result is cached on disk as other compiled kernels are. The launch does its work. Its
+simulated time is that of an earlier launch with these sizes, or comes from the bytes of the arguments.
 
 Raises the errors of launch(), CudaError for errors inside the kernel, CudaError (cudaErrorNotSupported) on a real GPU,
 ValueError for a kernel without source. See docs/counting.md for the exact meaning of the counts; CUDA C++ Programming
@@ -208,6 +209,32 @@ Examples
 ...     counts = mod.twice.count(x, grid=1, block=64)
 >>> counts.global_loads, counts.global_load_requests, counts.global_load_sectors
 (64, 2, 8)
+)")
+        .def(
+            "explain_time",
+            [](const KernelPtr& self, const AnyArgs& arguments, LAUNCH_PARAMETERS) {
+                const KernelLaunch configured = configure_by_name(self, LAUNCH_NAMES);
+                return explain_time(*self, configured.config, configured.stream, arguments);
+            },
+            LAUNCH_ARGUMENTS,
+            R"(Launch the kernel as launch() does, wait for it, and return the parts of its simulated time, as KernelTime.
+
+This works on simulated devices, for kernels that were compiled from source. The result says whether memory, the L2
+cache, shared memory, the issue of instructions, latency, atomic operations or the launch itself bounds the time, with
+numbers. The launch does its work and takes its time as any other.
+
+Raises the errors of launch(), CudaError (cudaErrorNotSupported) on a real GPU, ValueError for a kernel whose time does
+not come from counts: without source, with clusters, __device__ variables or clocks, or with CUSCOPE_KERNEL_TIME=bytes.
+See docs/kernel-time.md; CUDA C++ Best Practices Guide, "Performance Metrics".
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> with cs.Device("host:0"):
+...     mod = cs.Module("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }")
+...     time = mod.twice.explain_time(cs.zeros(64, np.float32), grid=1, block=64)
+>>> time.bound
+'launch'
 )")
         .def_property_readonly("name", &core::Kernel::name, "The name in the source.")
         .def_property_readonly(

@@ -117,6 +117,17 @@ Counts count(const core::Kernel& kernel, const LaunchConfig& config, const Strea
     return result;
 }
 
+TimeOfKernel explain_time(const core::Kernel& kernel, const LaunchConfig& config,
+                          const StreamObjectPtr& stream, const py::tuple& values) {
+    const core::StreamPtr on = stream_of(kernel, stream);
+    Values arguments(values, on);
+    TimeOfKernel result{{}, kernel.name()};
+    const WithoutGil released;
+    result.time = kernel.explain_time(config, on, arguments.all());
+    arguments.release();
+    return result;
+}
+
 namespace {
 
 PyObject* slow_call = nullptr;

@@ -31,8 +31,17 @@ struct Counts {
 Counts count(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
              const py::tuple& values);
 
+// The answer of Kernel.explain_time().
+struct TimeOfKernel {
+    KernelTime time;
+    std::string kernel;
+};
+TimeOfKernel explain_time(const core::Kernel& kernel, const LaunchConfig& config,
+                          const StreamObjectPtr& stream, const py::tuple& values);
+
 void bind_checks(py::module_& m);
 void bind_counts(py::module_& m);
+void bind_kernel_times(py::module_& m);
 void bind_function_attributes(py::module_& m);
 void bind_kernel_attributes(py::class_<core::Kernel, py::smart_holder>& kernel);
 

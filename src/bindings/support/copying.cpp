@@ -53,6 +53,7 @@ constexpr std::array rules{
     Rule{"Pending", answered, "take its text: str(pending)", true},
     Rule{"PendingWork", answered, "take its text: str(work)", true},
     Rule{"PendingReason", answered, "take its text: str(reason)", true},
+    Rule{"KernelTime", answered, "take the fields that you need, which are numbers", true},
     Rule{"Counts", answered, "take the fields that you need, which are numbers", true},
 };
 

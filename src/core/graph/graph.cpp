@@ -210,9 +210,11 @@ void Graph::set_conditional(GraphNodeHandle node, const ConditionalNodeParameter
 
 GraphNodeParameters kernel_parameters(const Kernel& kernel, const LaunchConfig& config, void** arguments,
                                       std::int64_t array_bytes) {
+    KernelHandle const checked = checking() ? kernel.checked() : nullptr;
+    if (checked == nullptr) kernel.prepare_time(config);
     return KernelNodeParameters{
         kernel.handle(), config.grid,        config.block, config.dynamic_shared_bytes,
-        arguments,       config.duration_ns, array_bytes,  checking() ? kernel.checked() : nullptr};
+        arguments,       config.duration_ns, array_bytes,  checked};
 }
 
 GraphNodeParameters copy_parameters(void* destination, const void* source, std::size_t bytes,

@@ -7,6 +7,7 @@
 #include "core/stream/same_device.hpp"
 #include "runtime/checking.hpp"
 #include "runtime/order/notes.hpp"
+#include "runtime/process.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -81,7 +82,7 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     config.stream = stream->handle();
     config.array_bytes = array_bytes;
     if (checking()) [[unlikely]] {
-        config.checked = checked();
+        config.checked = config.unchecked ? nullptr : checked();
         for (const Memory* memory : memories) {
             const auto* const array = dynamic_cast<const DeviceMemory*>(memory);
             if (array != nullptr && array->kind() == DeviceMemory::Kind::foreign)
@@ -90,6 +91,7 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     }
     const auto note = checking() ? note_for_checks(pointers, memories) : nullptr;
     const DeviceScope scope(*device_);
+    if (config.checked == nullptr) prepare_time(config);
     const Enqueue enqueue(*stream);
     const bool captures = captures_underway() > 0;
     if (captures) refuse_legacy_in_capture(*stream, "cudaLaunchKernel");
@@ -189,6 +191,8 @@ LaunchCounts Kernel::count(LaunchConfig config, const StreamPtr& stream,
     config.stream = stream->handle();
     config.array_bytes = packed.array_bytes();
     const DeviceScope scope(*device_);
+    prepare_time(config);
+    if (checking()) count_unchecked_launch(name_, "count() counts what it does instead");
     const Enqueue enqueue(*stream);
     KernelHandle const counting = counting_->kernel(lowered_);
     for (Memory* memory : packed.memories()) memory->use(stream, enqueue);
@@ -198,6 +202,43 @@ LaunchCounts Kernel::count(LaunchConfig config, const StreamPtr& stream,
     if (status == Status::not_ready) throw Interrupted();
     if (status != Status::success) fail_launch(status, config);
     return counts;
+}
+
+KernelTime Kernel::explain_time(LaunchConfig config, const StreamPtr& stream,
+                                std::span<Argument> arguments) const {
+    if (!device_->runtime().simulated()) {
+        throw Error(
+            Status::not_supported, "explaining the time of " + name_,
+            device_->name() + " is a real GPU, which measures times",
+            "Ask a simulated device, cs.Device('host:0'), or run the program under Nsight Compute (ncu).");
+    }
+    if (!timing_) {
+        throw std::invalid_argument(
+            "explaining the time of " + name_ +
+            " takes its source, and this kernel was loaded from a compiled image: compile it, "
+            "cs.Module(source) or cs.Module.from_file('kernel.cu')");
+    }
+    PackedArguments packed(name_, parameters_, arguments, *device_);
+    // A launch is either checked or sampled.
+    config.unchecked = true;
+    if (checking()) count_unchecked_launch(name_, "explain_time() counts what its blocks do instead");
+    launch(config, stream, packed.pointers(), packed.memories(), packed.array_bytes());
+    stream->synchronize();
+    config.stream = stream->handle();
+    const DeviceScope scope(*device_);
+    const Look looking;
+    KernelTime time;
+    const Status status = device_->runtime().kernel_time(config, handle_, packed.pointers(), &time);
+    if (status != Status::success) {
+        device_->runtime().get_last_error();
+        throw std::invalid_argument(
+            "the time of " + name_ +
+            " does not come from counts: cuscope takes the bytes of the arguments if CUSCOPE_KERNEL_TIME is "
+            "'bytes', if the compiler is older than GCC 12 or Clang 14, and for kernels that read clocks, "
+            "use "
+            "clusters, or have __device__ variables");
+    }
+    return time;
 }
 
 void Kernel::check_launch(const Stream& stream) const {

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 #include "core/graph/capture.hpp"
 #include "runtime/compile/signature.hpp"
+#include "runtime/process.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -96,7 +99,11 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
     for (const KernelDescription& description : result.kernels) {
         module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, description));
     }
-    if (device->runtime().simulated()) module->instrument_with(request);
+    if (device->runtime().simulated()) {
+        module->instrument_with(request);
+        const auto timing = std::make_shared<KernelTiming>(device, request);
+        for (const auto& kernel : module->kernels_) kernel->time_with(timing);
+    }
     std::string missing;
     for (const KernelNames& found : find_kernels(request.source)) {
         if (found.is_template) {
@@ -118,8 +125,8 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
 
 void Module::instrument_with(const CompileRequest& request) {
     CompileRequest counts = request, checks = request;
-    counts.counted = true;
-    checks.checked = true;
+    counts.kind = ImageKind::counting;
+    checks.kind = ImageKind::checking;
     const auto counting = std::make_shared<InstrumentedImage>(device_, std::move(counts));
     const auto checking = std::make_shared<InstrumentedImage>(device_, std::move(checks));
     for (const auto& kernel : kernels_) {
@@ -237,8 +244,25 @@ Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle 
 InstrumentedImage::InstrumentedImage(DevicePtr device, CompileRequest request)
     : device_(std::move(device)), request_(std::move(request)) {}
 
+void KernelTiming::prepare_once(LibraryHandle library) {
+    const char* const choice = std::getenv("CUSCOPE_KERNEL_TIME");
+    const std::string_view source = choice == nullptr ? "" : choice;
+    if (!source.empty() && source != "counts" && source != "bytes")
+        throw std::invalid_argument("CUSCOPE_KERNEL_TIME is '" + std::string(source) +
+                                    "': allowed are 'counts' (the default) and 'bytes'");
+    if (source != "bytes") {
+        const DeviceScope scope(*device_);
+        const Look looking;
+        const Status status = device_->runtime().library_time_by_counts(library, request_);
+        if (status != Status::success) device_->runtime().get_last_error();
+        if (status == Status::not_ready) throw Interrupted();
+    }
+    done_.store(true, std::memory_order_release);
+}
+
 KernelHandle InstrumentedImage::kernel(const std::string& lowered) {
     const DeviceScope scope(*device_);
+    const Look looking;
     // If several threads compile at once, the first one's library is kept. Null asks for the one that is
     // kept.
     const auto keep = [this](const std::shared_ptr<Library>& made) {

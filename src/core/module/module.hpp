@@ -2,6 +2,7 @@
 // outlives the Module that it came from.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -38,6 +39,26 @@ class InstrumentedImage {
     std::shared_ptr<Library> library_;
 };
 
+// Makes the simulated times of a library's kernels come from counts.
+class KernelTiming {
+  public:
+    // The request that the library was compiled from.
+    KernelTiming(DevicePtr device, CompileRequest request)
+        : device_(std::move(device)), request_(std::move(request)) {}
+    // Does nothing if CUSCOPE_KERNEL_TIME=bytes. Done once: before the first launch whose duration is not
+    // given.
+    void prepare(LibraryHandle library) {
+        if (!done_.load(std::memory_order_acquire)) prepare_once(library);
+    }
+
+  private:
+    void prepare_once(LibraryHandle library);
+
+    std::atomic<bool> done_{false};
+    const DevicePtr device_;
+    const CompileRequest request_;
+};
+
 class Kernel {
   public:
     Kernel(DevicePtr device, std::shared_ptr<Library> library, const KernelDescription& description);
@@ -48,6 +69,7 @@ class Kernel {
     // Only to be called before other threads have the kernel.
     void count_with(std::shared_ptr<InstrumentedImage> image) { counting_ = std::move(image); }
     void check_with(std::shared_ptr<InstrumentedImage> image) { checking_ = std::move(image); }
+    void time_with(std::shared_ptr<KernelTiming> timing) { timing_ = std::move(timing); }
     void leave_unchecked(std::string reason) {
         checking_ = nullptr;
         unchecked_ = std::move(reason);
@@ -79,6 +101,13 @@ class Kernel {
                 std::span<Memory* const> memories, std::int64_t array_bytes) const;
     // Launches, waits, and returns the counts. Only on a simulated device, for a kernel with known source.
     LaunchCounts count(LaunchConfig config, const StreamPtr& stream, std::span<Argument> arguments) const;
+    // Launches, waits, and returns the parts of the simulated time of the launch; for the same kernels.
+    KernelTime explain_time(LaunchConfig config, const StreamPtr& stream,
+                            std::span<Argument> arguments) const;
+    // To be called before a launch or a kernel node with this configuration is made, unless it is checked.
+    void prepare_time(const LaunchConfig& config) const {
+        if (timing_ && config.duration_ns < 0) timing_->prepare(library_->get());
+    }
 
     KernelHandle handle() const { return handle_; }
     // While it lives, checks know the memory that this kernel gets from the calling thread. Null: no check
@@ -102,6 +131,7 @@ class Kernel {
     std::string name_, lowered_;
     std::vector<ParameterCheck> parameters_;
     std::shared_ptr<InstrumentedImage> counting_, checking_;  // null: the source is not known
+    std::shared_ptr<KernelTiming> timing_;                    // null: the time never comes from counts
     std::string unchecked_ = "it was loaded from a compiled image, without its source";
     const char* label_ = nullptr;  // the name, for notes
 };
@@ -112,8 +142,8 @@ class Module {
     // `origin` names the image in messages.
     static std::shared_ptr<Module> load(const DevicePtr& device, std::string image,
                                         const std::string& origin);
-    // Counts and checks kernels of a loaded image by compiling their source. Only to be called before other
-    // threads have the module.
+    // Counts and checks kernels of a loaded image by compiling their source. Their simulated times stay those
+    // of the bytes. Only to be called before other threads have the module.
     void instrument_with(const CompileRequest& request);
     // The same for kernels that checks cannot see into; the reason is for the user.
     void leave_unchecked(const std::string& reason);

@@ -36,6 +36,9 @@ Status launch(Machine& machine, Lock& lock, const LaunchConfig& config, KernelHa
     }
     if (stream->captured()) return capture_kernel(machine, *stream, config, kernel, request, command);
     const CommandRef keep(machine.timeline.pool(), command);
+    if (request.shape) {
+        command->next = [shape = request.shape](Command*) { shape->published = shape->learned(); };
+    }
     machine.commit(command);
     if (request.completion_event != nullptr)
         record_beside(machine, *request.completion_event, *stream, command, Timeline::Moment::begun);
@@ -69,6 +72,52 @@ Status HostRuntime::launch_counted(const LaunchConfig& config, KernelHandle kern
     machine_.running.flush_printed(call.lock());
     TRY(machine_.devices[index].check());
     *counts = sums->counts();
+    return Status::success;
+}
+
+Status HostRuntime::library_time_by_counts(LibraryHandle handle, const CompileRequest& request) {
+    CompileRequest timing = request;
+    timing.kind = ImageKind::timing;
+    int device = 0;
+    {
+        ENTER(other);
+        if (machine_.libraries.find(handle) == nullptr) return invalid_handle("library");
+        device = thread().device;
+    }
+    // Errors of compiling are not errors of the program.
+    CompileResult result;
+    TRY(compile(timing, &result));
+    std::shared_ptr<simt::Image> image;
+    std::string detail;
+    TRY(simt::Image::load(result.image, &image, &detail));
+    // Its initialisers need not run: each launch gives constants the values of the launched image, and
+    // kernels with other variables are not counted.
+    ENTER(other);
+    const Found<Library> library = machine_.libraries.find(handle);
+    if (library == nullptr) return invalid_handle("library");
+    library->counting.try_emplace(device, std::move(image));
+    for (const auto& kernel : library->kernels)
+        if (library->counting[device]->kernel(kernel->lowered) != nullptr)
+            kernel->shapes.try_emplace(device, std::make_shared<KernelShapes>());
+    return Status::success;
+}
+
+Status HostRuntime::kernel_time(const LaunchConfig& config, KernelHandle handle, void** arguments,
+                                KernelTime* time) {
+    ENTER(other);
+    const Found<Kernel> kernel = machine_.libraries.find_kernel(handle);
+    if (kernel == nullptr) return invalid_handle("kernel");
+    const Found<const Stream> stream = machine_.find_stream(config.stream);
+    if (stream == nullptr) return invalid_handle("stream");
+    const OnDevice on(stream->device);
+    LoadedKernel loaded;
+    TRY(machine_.libraries.load_kernel(*kernel, &loaded));
+    LaunchRequest request;
+    TRY(read_attributes(machine_, config, &request));
+    const auto shape = shape_of(loaded, config, request, machine_.memory, arguments);
+    if (shape == nullptr) return Status::not_supported;
+    if (!shape->learned()) return Status::not_ready;
+    *time = shape->time();
     return Status::success;
 }
 

@@ -16,8 +16,13 @@ Status HostRuntime::compile(const CompileRequest& request, CompileResult* result
             machine_.devices.current().model->properties.compute_capability_major;
         target.compute_capability_minor =
             machine_.devices.current().model->properties.compute_capability_minor;
+        machine_.waits.begin_compiling();
     }
     const Status status = simt::compile(request, target, result);
+    {
+        const Lock lock(machine_.mutex);
+        machine_.waits.end_compiling();
+    }
     return status == Status::success ? status : fail(status);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <initializer_list>
 #include <map>
@@ -21,6 +20,7 @@
 #include "host/compiler/run_command.hpp"
 #include "host/compiler/source_lines.hpp"
 #include "host/compiler/temporary_directory.hpp"
+#include "host/counting/block_costs.hpp"
 #include "host/executor/image.hpp"
 #include "runtime/compile/cache.hpp"
 #include "runtime/compile/claim.hpp"
@@ -35,8 +35,6 @@ namespace {
 
 // Limit on the parameters of a kernel, all together.
 constexpr unsigned most_parameter_bytes = 32764;
-// Limit on the __shared__ variables of a kernel, all together: the same on every GPU.
-constexpr std::uint64_t most_shared_bytes = 48 << 10;
 
 // Folders in the directory of a compilation. They hold headers that stand in for the headers of host
 // libraries. The compiler gets their names relative to the folder of the source, because the key in the cache
@@ -78,27 +76,6 @@ KernelDescription describe(const cuscope_simt::KernelEntry& entry) {
         description.parameters[i].size = entry.parameters[i].size;
     }
     return description;
-}
-
-// The error in the __shared__ variables of an image; empty if there is none. The image does not say which
-// kernels call a function with such variables, so each function is checked by itself.
-std::string shared_problem(const Image& image) {
-    std::map<std::string, std::uint64_t> bytes;
-    for (const SharedVariable& variable : image.shared_variables())
-        bytes[variable.function] += variable.bytes;
-    for (const SharedVariable& variable : image.shared_variables()) {
-        const std::uint64_t taken = bytes[variable.function];
-        if (taken <= most_shared_bytes) continue;
-        char numbers[64];
-        std::snprintf(numbers, sizeof numbers, "(0x%llx bytes, 0x%llx max)",
-                      static_cast<unsigned long long>(taken),
-                      static_cast<unsigned long long>(most_shared_bytes));
-        return (variable.of_kernel ? "kernel '" : "'") + variable.function + "' uses too much shared data " +
-               numbers +
-               ": the __shared__ variables of a kernel may take 48 KiB; a launch can give it more as dynamic "
-               "shared memory: extern __shared__ float name[];";
-    }
-    return "";
 }
 
 // Can a source of this name lie in the compilation's directory, so that the compiler finds its lines?
@@ -174,7 +151,7 @@ class Compilation {
 
 std::string Compilation::key() const {
     // Increase the number when the same request gives another result.
-    std::string key = "host image 2, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
+    std::string key = "host image 4, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
                       headers_digest(headers_) + "\n" + compiler_.path + "\n" + compiler_.version + "\n" +
                       std::to_string(target_.compute_capability_major) + "." +
                       std::to_string(target_.compute_capability_minor) + "\n";
@@ -185,10 +162,8 @@ std::string Compilation::key() const {
     for (const std::string& flag : compiler_flags(compiler_)) add("flag", flag);
     for (const std::string& flag : line_flags(compiler_)) add("flag", flag);
     for (const std::string& flag : link_flags(compiler_)) add("flag", flag);
-    if (request_.counted)
-        for (const std::string& flag : counting_flags(compiler_)) add("counting flag", flag);
-    if (request_.checked)
-        for (const std::string& flag : checking_flags(compiler_)) add("checking flag", flag);
+    for (const std::string& flag : instrumentation_flags(compiler_, request_.kind))
+        add("instrumentation flag", flag);
     add("flag", options_.standard);
     for (const std::string& option : options_.preprocessor) add("option", option);
     add("warnings", options_.warnings ? "1" : "0");
@@ -243,8 +218,8 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
                                    "-D__CUDACC_VER_MINOR__=0", "-D__CUSCOPE_HOST__=1"})
         arguments.push_back(definition);
     arguments.push_back("-D__CUDA_ARCH__=" + architecture);
-    if (request_.counted || request_.checked) arguments.push_back("-DCUSCOPE_COUNTED");
-    if (request_.checked) arguments.push_back("-DCUSCOPE_CHECKED");
+    if (request_.kind != ImageKind::plain) arguments.push_back("-DCUSCOPE_COUNTED");
+    if (request_.kind == ImageKind::checking) arguments.push_back("-DCUSCOPE_CHECKED");
     arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
     // Parts of the language that few kernels use are left out, because parsing them takes longer than the
     // rest. Inline PTX is translated to any of them.
@@ -359,9 +334,10 @@ Status Compilation::build_hooks(std::string* object) {
     // The hooks take the place of memcpy and memmove, and call mempcpy and bcopy of the C library. Clang
     // would turn these calls back into calls of memcpy and memmove, which would then call themselves for
     // ever.
-    if (request_.checked) arguments.insert(arguments.end(), {"-DCUSCOPE_CHECKED", "-fno-builtin"});
+    const bool checks = request_.kind == ImageKind::checking;
+    if (checks) arguments.insert(arguments.end(), {"-DCUSCOPE_CHECKED", "-fno-builtin"});
     const char* const hooks_source =
-        request_.checked ? "/cuscope_simt/checking/hooks.cpp" : "/cuscope_simt/counting/hooks.cpp";
+        checks ? "/cuscope_simt/checking/hooks.cpp" : "/cuscope_simt/counting/hooks.cpp";
     arguments.insert(arguments.end(), {"-c", headers_ + hooks_source, "-o"});
     std::string hooks_key = headers_digest(headers_);
     for (const std::string& word : arguments) hooks_key.append("\n").append(word);
@@ -415,12 +391,14 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
     std::vector<Registration> kernels = registrations(rewritten, request_.name_expressions, instances);
     std::string hooks;
     unsigned flags = rewritten.flags;
-    if (request_.counted || request_.checked) {
-        flags |= request_.checked ? cuscope_simt::checks_accesses : cuscope_simt::counts_accesses;
+    const bool checks = request_.kind == ImageKind::checking;
+    const bool counts = request_.kind == ImageKind::counting || request_.kind == ImageKind::timing;
+    if (checks || counts) {
+        flags |= checks ? cuscope_simt::checks_accesses : cuscope_simt::counts_accesses;
         if (const Status status = build_hooks(&hooks); status != Status::success) return status;
     }
     // When accesses are counted, a thread may have to wait for other threads to catch up.
-    const bool waits = rewritten.waits || request_.counted;
+    const bool waits = rewritten.waits || counts;
     const std::vector<std::string> file_names = file_name_flags(rewritten.text);
     const std::string input = directory_->path() + "/image.ii", output = directory_->path() + "/image.so";
     for (;;) {
@@ -432,14 +410,32 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
         for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
         for (const std::string& flag : line_flags(compiler_)) arguments.push_back(flag);
         arguments.insert(arguments.end(), file_names.begin(), file_names.end());
-        if (request_.counted)
-            for (const std::string& flag : counting_flags(compiler_)) arguments.push_back(flag);
-        if (request_.checked)
-            for (const std::string& flag : checking_flags(compiler_)) arguments.push_back(flag);
-        arguments.insert(arguments.end(), {input, "-x", "none", "-o", output});
-        if (!hooks.empty()) arguments.push_back(hooks);
-        for (const std::string& flag : link_flags(compiler_)) arguments.push_back(flag);
-        const CommandResult answer = execute(arguments);
+        for (const std::string& flag : instrumentation_flags(compiler_, request_.kind))
+            arguments.push_back(flag);
+        CommandResult answer;
+        if (counts) {
+            // The assembly is changed before it is assembled, by a second command.
+            const std::string assembly = directory_->path() + "/image.s";
+            arguments.insert(arguments.end(), {"-S", input, "-o", assembly});
+            answer = execute(arguments);
+            if (const Status status = unfinished(answer); status != Status::success) return status;
+            std::string text;
+            if (answer.ok() && read_file(assembly, &text)) {
+                write_file(assembly, with_block_costs(text));
+                arguments = {compiler_.path, assembly, hooks, "-o", output};
+                // Clang's assembler would write line tables of a newer version.
+                if (compiler_.is_clang) arguments.emplace_back("-gdwarf-4");
+            }
+        } else {
+            arguments.insert(arguments.end(), {input, "-x", "none", "-o", output});
+            if (!hooks.empty()) arguments.push_back(hooks);
+        }
+        if (!counts || answer.ok()) {
+            const std::string warnings = std::move(answer.output);
+            for (const std::string& flag : link_flags(compiler_)) arguments.push_back(flag);
+            answer = execute(arguments);
+            answer.output.insert(0, warnings);
+        }
         if (const Status status = unfinished(answer); status != Status::success) return status;
         if (answer.ok()) {
             log_ += clean_log(answer.output, headers_);
@@ -513,7 +509,7 @@ Status Compilation::finish(const std::string& image, CompileResult* result) cons
                       ": pass a pointer to what is large, or keep it in a __constant__ variable\n";
         return Status::invalid_source;
     }
-    if (const std::string problem = shared_problem(*loaded); !problem.empty()) {
+    if (const std::string problem = loaded->shared_problem(); !problem.empty()) {
         result->log = log_ + request_.file_name + ": error: " + problem + "\n";
         return Status::invalid_source;
     }
@@ -592,7 +588,7 @@ Status compile(const CompileRequest& request, const Target& target, CompileResul
         result->log = compiler.problem + "\n";
         return status;
     }
-    if (problem = counting_problem(compiler); (request.counted || request.checked) && !problem.empty()) {
+    if (problem = instrumentation_problem(compiler); request.kind != ImageKind::plain && !problem.empty()) {
         result->log = problem + "\n";
         return Status::jit_compiler_not_found;
     }

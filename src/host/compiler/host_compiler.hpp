@@ -6,6 +6,7 @@
 
 #include "runtime/compile/limit.hpp"
 #include "runtime/status.hpp"
+#include "runtime/types.hpp"
 
 namespace cuscope::simt {
 
@@ -25,14 +26,12 @@ Status find_host_compiler(const CompileLimit& limit, HostCompiler* compiler);
 
 // Language and code generation, for every compilation of a kernel.
 std::vector<std::string> compiler_flags(const HostCompiler& compiler);
-// In addition, for an image that counts the actions of its threads: call a hook at each memory access and at
-// the start of each basic block, and do not merge or split accesses.
-std::vector<std::string> counting_flags(const HostCompiler& compiler);
-// In addition, for an image that checks its accesses: call a hook at each memory access and where an index is
-// not below the size of its array.
-std::vector<std::string> checking_flags(const HostCompiler& compiler);
-// Empty if the compiler can compile an image that counts or checks, else the reason why it cannot.
-std::string counting_problem(const HostCompiler& compiler);
+// In addition, for images that are not plain: call a hook at each memory access. Images that count or time
+// also call one at the start of each basic block, and do not merge or split accesses. Images that check also
+// call one where an index is not below the size of its array.
+std::vector<std::string> instrumentation_flags(const HostCompiler& compiler, ImageKind kind);
+// Empty if the compiler can compile images that are not plain, else the reason why it cannot.
+std::string instrumentation_problem(const HostCompiler& compiler);
 // Record the source line of each instruction in the image (see SourceLines). The flags change nothing else.
 std::vector<std::string> line_flags(const HostCompiler& compiler);
 // Link one source to an image.

@@ -383,7 +383,10 @@ std::string SourceLines::at(std::uint64_t address) const {
             if (place->file == 0 || place->file > table.files.size() || place->line == 0) continue;
             const std::string& file = table.files[place->file - 1];
             if (!is_users(file)) continue;
-            return file.substr(file.starts_with("./") ? 2 : 0) + ":" + std::to_string(place->line);
+            const std::size_t before = file.starts_with("./")            ? 2
+                                       : file.starts_with(source_folder) ? source_folder.size()
+                                                                         : 0;
+            return file.substr(before) + ":" + std::to_string(place->line);
         }
         return "";
     }

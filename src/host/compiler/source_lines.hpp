@@ -11,6 +11,8 @@ namespace cuscope::simt {
 // Compilers are told to use this name for folders of headers that are not the user's, such as the C++
 // library's.
 inline constexpr std::string_view foreign_folder = "/cuscope.system";
+// The folder of the source, in line tables that Clang's assembler has written.
+inline constexpr std::string_view source_folder = "/cuscope/source/";
 
 class SourceLines {
   public:

@@ -13,15 +13,16 @@ namespace cuscope_simt {
 using cuscope::simt::Recorder;
 using cuscope::simt::Stretch;
 
-void Block::attach_recorder() {
-    const cuscope::simt::Launch& launch = grid->launch();
-    const cuscope::simt::ImageFacts& facts = grid->facts();
+void Block::attach_recorder() { attach_recorder(*grid->launch().counting); }
+
+void Block::attach_recorder(const cuscope::simt::Counting& counting) {
+    const cuscope::simt::ImageFacts& facts = image_->facts();
     const auto between = [](const char* begin, const char* end) {
         return Stretch(begin, static_cast<std::size_t>(end - begin));
     };
     Recorder::Setting setting;
-    setting.counting = launch.counting.get();
-    setting.image_object = launch.image.get();
+    setting.counting = &counting;
+    setting.image_object = image_;
     setting.code = between(facts.code_begin, facts.code_end);
     setting.image = between(facts.image_begin, facts.image_end);
     if (static_shared_bytes_ != 0) setting.static_shared = {static_shared_, static_shared_bytes_};
@@ -34,6 +35,22 @@ void Block::attach_recorder() {
 void Block::detach_recorder() {
     grid->launch().counting->add(recorder_->sums());
     recorder_.reset();
+}
+
+void Block::begin_sample(cuscope::simt::Sampling& sampling) {
+    if (grid->launch().counting == nullptr) {
+        use_image(sampling.image(), sampling.kernel());
+        attach_recorder(sampling.counting());
+    }
+    recorder_->begin_profile(sampling.most_events());
+}
+
+void Block::end_sample(cuscope::simt::Sampling& sampling, std::uint64_t index, bool ended) {
+    cuscope::simt::BlockProfile profile = recorder_->end_profile(index);
+    if (ended) sampling.add(std::move(profile));
+    if (grid->launch().counting != nullptr) return;
+    recorder_.reset();
+    use_image(*grid->launch().image, *grid->launch().kernel);
 }
 
 CUSCOPE_ON_FIBER void Block::leave_without_memory(Strand* self) {

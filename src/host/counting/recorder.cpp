@@ -7,14 +7,7 @@
 namespace cuscope::simt {
 namespace {
 
-constexpr std::uintptr_t sector_bytes = 32;
 constexpr unsigned bank_bytes = 4;
-
-// Calls function(lane) for each lane of a mask, in order.
-template <class Function>
-void each_lane(unsigned mask, Function function) {
-    for (; mask != 0; mask &= mask - 1) function(static_cast<unsigned>(std::countr_zero(mask)));
-}
 
 // A set of numbers, at most one for each piece of each lane's access. Most of them come in order.
 class Distinct {
@@ -49,6 +42,7 @@ void Recorder::begin(Setting setting) {
     setting_ = std::move(setting);
     sites_.assign(setting_.code.end - setting_.code.begin + 1, 0);
     kinds_.clear();
+    costs_.clear();
     variables_.clear();
     for (const auto& variable : setting_.image_object->globals()) {
         if (!variable.constant) variables_.emplace_back(variable.address, variable.bytes);
@@ -64,6 +58,7 @@ Recorder::Sequence& Recorder::sequence(Warp& warp, const char* instruction, Kind
     std::uint32_t& known = sites_[reinterpret_cast<std::uintptr_t>(instruction) - setting_.code.begin];
     if (known == 0) {
         kinds_.push_back(kind);
+        costs_.push_back(kind == Kind::step && profiler_ ? profiler_->cost(instruction) : nullptr);
         known = static_cast<std::uint32_t>(kinds_.size());
     }
     const std::uint32_t site = known - 1;
@@ -78,6 +73,7 @@ Recorder::Sequence& Recorder::sequence(Warp& warp, const char* instruction, Kind
 
 void Recorder::access(unsigned thread, const char* instruction, std::uintptr_t address, unsigned bytes,
                       cuscope_simt::Access access) {
+    if (past_limit()) return;
     const unsigned lane = thread % 32;
     Warp& warp = warps_[thread / 32];
     Sequence& its = sequence(warp, instruction, static_cast<Kind>(access));
@@ -93,9 +89,17 @@ void Recorder::access(unsigned thread, const char* instruction, std::uintptr_t a
     request.bytes = bytes;
     request.address[lane] = address;
     ++warp.pending[lane];
+    if (profiler_ && access == cuscope_simt::Access::load) {
+        Recent& recent = recent_[thread];
+        const auto& ends = recent.ends;
+        if (address % 16 != 0 && std::find(ends.begin(), ends.end(), address) != ends.end())
+            request.joined |= 1u << lane;
+        recent.ends[recent.next++ % recent.ends.size()] = address + bytes;
+    }
 }
 
 void Recorder::step(unsigned thread, const char* instruction) {
+    if (past_limit()) return;
     ++sequence(warps_[thread / 32], instruction, Kind::step).executed[thread % 32];
 }
 
@@ -105,9 +109,11 @@ void Recorder::meet(unsigned index) {
     warp.touched.clear();
     warp.pending.fill(0);
     warp.open = 0;
+    if (profiler_) profiler_->met(index);
 }
 
 void Recorder::meet_all() {
+    if (profiler_ && events_ <= most_events_) profiler_->barrier();
     for (unsigned i = 0; i < warps_.size(); ++i) meet(i);
 }
 
@@ -115,7 +121,9 @@ void Recorder::finish(Warp& warp, std::uint32_t site) {
     Sequence& its = warp.sequences[site];
     if (kinds_[site] == Kind::step) {
         for (const std::uint32_t count : its.executed) sums_.thread_steps += count;
-        sums_.warp_steps += *std::max_element(its.executed.begin(), its.executed.end());
+        const std::uint32_t most = *std::max_element(its.executed.begin(), its.executed.end());
+        sums_.warp_steps += most;
+        if (profiler_ && costs_[site] != nullptr) profiler_->steps(number_of(warp), costs_[site], most);
     } else {
         settle(warp, its, kinds_[site], its.requests.size());
     }
@@ -125,7 +133,11 @@ void Recorder::finish(Warp& warp, std::uint32_t site) {
 }
 
 void Recorder::settle(Warp& warp, Sequence& its, Kind kind, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) settle(its.requests[i], kind);
+    for (std::size_t i = 0; i < count; ++i) {
+        joined_ = profiler_ && its.requests[i].joined == its.requests[i].mask;
+        settle(number_of(warp), its.requests[i], kind);
+    }
+    joined_ = false;
     its.requests.erase(its.requests.begin(), its.requests.begin() + static_cast<std::ptrdiff_t>(count));
     its.first += static_cast<std::uint32_t>(count);
     warp.open -= count;
@@ -146,6 +158,23 @@ void Recorder::settle_common(unsigned index, unsigned lanes) {
         Sequence& its = warp.sequences[site];
         if (kinds_[site] != Kind::step) settle(warp, its, kinds_[site], its.requests.size());
     }
+}
+
+void Recorder::begin_profile(std::uint64_t most_events) {
+    profiler_ = std::make_unique<Profiler>(*setting_.image_object, *setting_.counting,
+                                           static_cast<unsigned>(warps_.size()));
+    events_ = 0;
+    most_events_ = most_events;
+    recent_.assign(setting_.threads, {});
+    for (std::size_t i = 0; i < sites_.size(); ++i)
+        if (const std::uint32_t site = sites_[i]; site != 0 && kinds_[site - 1] == Kind::step)
+            costs_[site - 1] = profiler_->cost(setting_.code.begin_pointer() + i);
+}
+
+BlockProfile Recorder::end_profile(std::uint64_t index) {
+    BlockProfile profile = profiler_->end(index, events_, std::min(events_, most_events_));
+    profiler_.reset();
+    return profile;
 }
 
 void Recorder::forget() {
@@ -176,7 +205,7 @@ Recorder::Place Recorder::find(std::uintptr_t address) const {
     return place;
 }
 
-void Recorder::settle(const Request& request, Kind kind) {
+void Recorder::settle(unsigned warp, const Request& request, Kind kind) {
     const auto count_global = [&](unsigned lanes) {
         GlobalCounts counts;
         const auto threads = static_cast<std::uint64_t>(std::popcount(lanes));
@@ -209,7 +238,7 @@ void Recorder::settle(const Request& request, Kind kind) {
         left &= ~here;
         if (last_.kind == Place::Kind::uncounted) continue;
         if (last_.kind == Place::Kind::shared) {
-            count_shared(request, here, kind);
+            count_shared(warp, request, here, kind);
             continue;
         }
         global |= here;
@@ -222,15 +251,29 @@ void Recorder::settle(const Request& request, Kind kind) {
         }
     }
     if (global != 0 && !whole) sums_.global += count_global(global);
+    if (profiler_ && global != 0)
+        profiler_->global(warp, request, global, static_cast<cuscope_simt::Access>(kind));
+}
+
+// In one pass of an atomic operation, each bank serves one lane.
+std::uint64_t Recorder::passes_of_atomic(const Request& request, unsigned lanes) {
+    std::array<unsigned, banks> count{};
+    unsigned most = 1;
+    each_lane(lanes, [&](unsigned lane) {
+        most = std::max(most, ++count[request.address[lane] / bank_bytes % banks]);
+    });
+    return most;
 }
 
 // Counts the passes that a request needs. In one pass, each bank serves one word, to any number of lanes.
 // Accesses of 8 bytes are served to half a warp at a time, accesses of 16 bytes to a quarter.
-void Recorder::count_shared(const Request& request, unsigned lanes, Kind kind) {
+void Recorder::count_shared(unsigned warp, const Request& request, unsigned lanes, Kind kind) {
     SharedCounts& counts = sums_.shared;
     const auto threads = static_cast<std::uint64_t>(std::popcount(lanes));
     if (kind == Kind::atomic) {
         counts.atomics += threads;
+        if (profiler_)
+            profiler_->shared(warp, passes_of_atomic(request, lanes), cuscope_simt::Access::atomic, false);
         return;
     }
     const unsigned width = request.bytes <= 4 ? 32 : request.bytes <= 8 ? 16 : 8;
@@ -255,6 +298,7 @@ void Recorder::count_shared(const Request& request, unsigned lanes, Kind kind) {
         wavefronts += most;
         ++least;
     }
+    if (profiler_) profiler_->shared(warp, wavefronts, static_cast<cuscope_simt::Access>(kind), joined_);
     if (kind == Kind::load) {
         counts.loads += threads;
         ++counts.load_requests;

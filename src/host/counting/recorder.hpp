@@ -6,10 +6,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "cuscope_simt/abi.h"
 #include "host/counting/counting.hpp"
+#include "host/counting/profiler.hpp"
 #include "host/executor/image.hpp"
 
 namespace cuscope::simt {
@@ -21,6 +23,7 @@ struct Stretch {
     Stretch(const void* start, std::size_t bytes)
         : begin(reinterpret_cast<std::uintptr_t>(start)), end(begin + bytes) {}
     bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
+    const char* begin_pointer() const { return reinterpret_cast<const char*>(begin); }
 };
 
 class Recorder {
@@ -56,17 +59,18 @@ class Recorder {
     void forget();
     const Sums& sums() const { return sums_; }
 
+    // Makes a profile of the block that runs next. Events beyond the limit are only numbered.
+    void begin_profile(std::uint64_t most_events);
+    // To be called once the block has ended.
+    BlockProfile end_profile(std::uint64_t index);
+
   private:
     static constexpr unsigned banks = 32;
     static constexpr unsigned most_pending = 2048;
     static constexpr std::uint64_t most_open = 64 * most_pending;
 
     enum class Kind : unsigned char { load, store, atomic, step };
-    struct Request {
-        unsigned mask = 0, bytes = 0;
-        std::array<std::uintptr_t, 32> address;
-        Request() {}  // addresses are written before they are read
-    };
+    using Request = WarpRequest;
     // One instruction in one warp: how often each lane has executed it, and the requests from number `first`
     // on.
     struct Sequence {
@@ -90,14 +94,18 @@ class Recorder {
 
     Sequence& sequence(Warp& warp, const char* instruction, Kind kind);
     void settle(Warp& warp, Sequence& sequence, Kind kind, std::size_t count);
-    void settle(const Request& request, Kind kind);
+    void settle(unsigned warp, const Request& request, Kind kind);
+    bool past_limit() { return profiler_ && ++events_ > most_events_; }
     void finish(Warp& warp, std::uint32_t site);
     Place find(std::uintptr_t address) const;
-    void count_shared(const Request& request, unsigned lanes, Kind kind);
+    unsigned number_of(const Warp& warp) const { return static_cast<unsigned>(&warp - warps_.data()); }
+    static std::uint64_t passes_of_atomic(const Request& request, unsigned lanes);
+    void count_shared(unsigned warp, const Request& request, unsigned lanes, Kind kind);
 
     Setting setting_;
     std::vector<std::uint32_t> sites_;  // indexed by offset in the code; sites count from 1, 0: not seen yet
     std::vector<Kind> kinds_;           // by site
+    std::vector<const cuscope_simt::BlockCost*> costs_;  // by site; null for accesses
     std::vector<Stretch> variables_;
     std::vector<Warp> warps_;
     Place last_;
@@ -105,6 +113,15 @@ class Recorder {
     // stack.
     std::array<std::array<std::uintptr_t, 64>, banks> in_bank_;
     Sums sums_;
+    std::unique_ptr<Profiler> profiler_;  // null: no profile is made of this block
+    // The addresses behind the last loads of a thread. A loop may read from several arrays in turn.
+    struct Recent {
+        std::array<std::uintptr_t, 4> ends{};
+        unsigned next = 0;
+    };
+    std::vector<Recent> recent_;  // by thread; for profiles
+    std::uint64_t events_ = 0, most_events_ = 0;
+    bool joined_ = false;  // the request that is being counted continues the one before it
 };
 
 }  // namespace cuscope::simt

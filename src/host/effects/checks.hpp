@@ -11,9 +11,10 @@ struct Machine;
 class KernelEffect;
 struct Command;
 
-// While checks run. The launch runs the kernel of the image that checks, if there is one; if not, all memory
-// of its arguments counts as written from then on. Its image, kernel and arguments are set already.
-Status prepare_check(Machine& machine, const Kernel& kernel, simt::Launch& launch);
+// While checks run. The launch runs the kernel of the image that checks, if there is one and `left_out` is
+// not set; if not, all memory of its arguments counts as written from then on. Its image, kernel and
+// arguments are set already.
+Status prepare_check(Machine& machine, const Kernel& kernel, bool left_out, simt::Launch& launch);
 
 // The same for each launch of a kernel node: the check of the order of commands is told of its run. `now`: it
 // is enqueued by the simulation, and not in the program's call.

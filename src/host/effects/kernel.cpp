@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "host/effects/checks.hpp"
 #include "host/runtime/machine.hpp"
@@ -25,7 +27,71 @@ void point(const MemoryRegistry& memory, simt::Counting& counting, unsigned para
     }
 }
 
+bool may_change_variables(const simt::Image& image) {
+    const auto& globals = image.globals();
+    return std::any_of(globals.begin(), globals.end(), [](const auto& global) { return !global.constant; });
+}
+
+std::shared_ptr<simt::Sampling> make_sampling(const MemoryRegistry& memory, const LoadedKernel& loaded,
+                                              std::uint64_t blocks) {
+    const auto& image = loaded.kernel->library->counting[loaded.device->ordinal];
+    const auto counting = std::make_shared<simt::Counting>();
+    memory.for_each([&](const Allocation& allocation) {
+        if (!allocation.fixed) counting->allow(allocation.base, allocation.bytes);
+    });
+    counting->divide();
+    return std::make_shared<simt::Sampling>(image, image->kernel(loaded.kernel->lowered), counting, blocks);
+}
+
 }  // namespace
+
+void KernelEffect::run() {
+    if (shape) launch.sampling = shape->take_sampling();
+    outcome = simt::run(launch, control);
+    if (!launch.sampling) return;
+    shape->learn(*launch.sampling);
+    launch.sampling.reset();
+}
+
+Time KernelEffect::elapsed() const {
+    Time time = tells_time ? outcome.elapsed_ns : 0;
+    if (shape && shape->learned()) time = std::max(time, std::max<Time>(1, shape->time().total_ns / waves));
+    return time;
+}
+
+std::shared_ptr<KernelShape> shape_of(const LoadedKernel& loaded, const LaunchConfig& config,
+                                      const LaunchRequest& request, const MemoryRegistry& memory,
+                                      void** arguments) {
+    const auto found = loaded.kernel->shapes.find(loaded.device->ordinal);
+    if (found == loaded.kernel->shapes.end() || config.duration_ns >= 0) return nullptr;
+    Dim3 cluster;
+    // Blocks of a cluster access each other's shared memory, which is arranged differently in the two images.
+    if (loaded.cluster_of(config, request, &cluster) != Status::success || cluster != Dim3{1, 1, 1})
+        return nullptr;
+    if ((loaded.image->table().flags & cuscope_simt::uses_clock) != 0 || may_change_variables(*loaded.image))
+        return nullptr;
+    std::string geometry, values;
+    const auto add = [](std::string& text, const auto& value) {
+        text.append(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    add(geometry, config.grid);
+    add(geometry, config.block);
+    add(geometry, config.dynamic_shared_bytes);
+    const auto& entry = *loaded.entry;
+    for (unsigned i = 0; i < entry.parameter_count; ++i) {
+        const auto* const bytes = static_cast<const char*>(arguments[i]);
+        const std::size_t size = entry.parameters[i].size;
+        for (std::size_t at = 0; at < size; at += sizeof(void*)) {
+            void* word = nullptr;
+            const std::size_t part = std::min(sizeof word, size - at);
+            std::memcpy(&word, bytes + at, part);
+            if (part == sizeof word && memory.find(word) != nullptr) word = nullptr;
+            add(values, word);
+        }
+    }
+    return found->second->find(geometry, values, *loaded.device->model,
+                               std::max(1, loaded.blocks_per_multiprocessor(config)));
+}
 
 Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel, void** arguments,
                    Stream& stream, LaunchRequest* made_request, Command** made) {
@@ -103,7 +169,7 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
         launch.image = counting_image;
         launch.kernel = counting_image->kernel(kernel.lowered);
     }
-    if (checking() && !counting) TRY(prepare_check(machine, kernel, launch));
+    if (checking()) TRY(prepare_check(machine, kernel, config.unchecked || counting != nullptr, launch));
     launch.grid = config.grid;
     launch.block = config.block;
     launch.dynamic_shared_bytes = config.dynamic_shared_bytes;
@@ -117,9 +183,14 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
         launch.stack_bytes += (parameter_copies * launch.arguments.size() / least_stack + 1) * least_stack;
 
     const std::int64_t waves = (blocks + resident - 1) / resident;
-    const Time modelled = std::max(
-        model.minimum_kernel_ns,
-        model.kernel_latency_ns + static_cast<Time>(static_cast<double>(array_bytes) / model.kernel_rate));
+    std::shared_ptr<KernelShape> shape = shape_of(loaded, config, request, machine.memory, arguments);
+    // A launch that counts or checks runs no other image beside its own, so it teaches the shape nothing.
+    if ((counting || launch.check) && shape && !shape->published) shape = nullptr;
+    const Time modelled =
+        shape ? (shape->published ? shape->time().total_ns : model.minimum_kernel_ns)
+              : std::max(model.minimum_kernel_ns,
+                         model.kernel_latency_ns +
+                             static_cast<Time>(static_cast<double>(array_bytes) / model.kernel_rate));
     const Time saved = request.node ? model.minimum_kernel_ns - model.graph_kernel_ns : 0;
     const Time whole = config.duration_ns >= 0 ? config.duration_ns : modelled - saved;
 
@@ -130,6 +201,14 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
     if (request.priority) command->priority = *request.priority;
     command->duration = std::max<Time>(1, whole / waves);
     command->duration_from_effect = config.duration_ns < 0 && (flags & cuscope_simt::uses_clock) != 0;
+    if (shape && !shape->published) {
+        effect->shape = shape;
+        effect->waves = waves;
+        if (!std::exchange(shape->offered, true))
+            shape->offer_sampling(make_sampling(machine.memory, loaded, static_cast<std::uint64_t>(blocks)));
+        command->duration_from_effect = true;
+        request.shape = shape;
+    }
     command->overlaps = request.overlaps;
     // A kernel's work before it waits for the previous kernel is assumed to be its start-up.
     if (!command->duration_from_effect)

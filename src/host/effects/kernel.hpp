@@ -7,6 +7,7 @@
 
 #include "host/counting/counting.hpp"
 #include "host/executor/executor.hpp"
+#include "host/kernel_time/shapes.hpp"
 #include "host/sim/command.hpp"
 #include "runtime/status.hpp"
 #include "runtime/types.hpp"
@@ -16,6 +17,8 @@ namespace cuscope::host {
 struct Device;
 struct Event;
 struct Kernel;
+class MemoryRegistry;
+struct LoadedKernel;
 struct Machine;
 struct Stream;
 
@@ -31,11 +34,17 @@ struct LaunchRequest {
     Event* completion_event = nullptr;
     Kernel* counted = nullptr;  // the kernel in the counting image; used with `counting`
     std::shared_ptr<simt::Counting> counting;
+    std::shared_ptr<KernelShape> shape;  // made by make_kernel; null: the time does not come from counts
 };
 
 // Checks an attribute of both streams and launches.
 Status check_attribute(const Device& device, const LaunchAttribute& attribute, LaunchAttributeId id);
 Status read_attributes(Machine& machine, const LaunchConfig& config, LaunchRequest* request);
+
+// The shape of a launch whose time comes from its counts; null if it does not.
+std::shared_ptr<KernelShape> shape_of(const LoadedKernel& loaded, const LaunchConfig& config,
+                                      const LaunchRequest& request, const MemoryRegistry& memory,
+                                      void** arguments);
 
 // Makes the command of a launch in a stream or of a kernel node. It runs the counting image if
 // `request->counting` is set.
@@ -49,7 +58,9 @@ class KernelEffect final : public Effect {
     simt::Outcome outcome;
     bool tells_time = true;
     bool is_brief = false;
-    std::uint32_t name = 0;  // an index into activity_names()
+    std::uint32_t name = 0;              // an index into activity_names()
+    std::shared_ptr<KernelShape> shape;  // null if the time does not come from counts, or was known before
+    std::int64_t waves = 1;
 
     // The effect of a command of the compute engine: only kernels are run by it.
     static KernelEffect& of(const Command& command) { return static_cast<KernelEffect&>(*command.effect); }
@@ -57,8 +68,8 @@ class KernelEffect final : public Effect {
     void starting(Time time) override { launch.start_ns = time; }
     void primary_ended(Time time) override { launch.primary_ended_ns = time; }
     Time triggered() const override { return outcome.triggered_ns; }
-    void run() override { outcome = simt::run(launch, control); }
-    Time elapsed() const override { return tells_time ? outcome.elapsed_ns : 0; }
+    void run() override;
+    Time elapsed() const override;
     bool brief() const override { return is_brief; }
     bool stalled() const override { return control.stalled.load(); }
     bool may_launch_graphs() const {
@@ -67,6 +78,8 @@ class KernelEffect final : public Effect {
     std::shared_ptr<KernelEffect> copy_kernel() const {
         auto made = std::make_shared<KernelEffect>();
         made->launch = launch;
+        made->shape = shape;
+        made->waves = waves;
         return made;
     }
     std::shared_ptr<Effect> copy() const override { return copy_kernel(); }

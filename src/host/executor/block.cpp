@@ -86,7 +86,6 @@ Block& Block::of_this_thread() {
 void Block::attach(Grid& its_grid) {
     grid = &its_grid;
     const cuscope::simt::Launch& launch = grid->launch();
-    kernel_ = launch.kernel->run;
     arguments_ = grid->arguments();
     thread_count_ = launch.block.x * launch.block.y * launch.block.z;
     lanes_descend_ = (launch.image->table().flags & lanes_descend) != 0;
@@ -100,7 +99,7 @@ void Block::attach(Grid& its_grid) {
         stacks_.clear();
     }
 
-    place_static_shared();
+    use_image(*launch.image, *launch.kernel);
     place_dynamic_shared();
     prototype_.thread_count = thread_count_;
     prototype_.block_dim = {launch.block.x, launch.block.y, launch.block.z};
@@ -114,6 +113,16 @@ void Block::attach(Grid& its_grid) {
     prototype_.check = nullptr;
     if (launch.counting) attach_recorder();
     if (launch.check) attach_check();
+}
+
+void Block::use_image(const cuscope::simt::Image& image, const KernelEntry& kernel) {
+    image_ = &image;
+    entry_ = &kernel;
+    kernel_ = kernel.run;
+    const cuscope::simt::ImageFacts& facts = image.facts();
+    target.interruptible_begin.store(facts.code_begin, std::memory_order_relaxed);
+    target.interruptible_end.store(facts.code_end, std::memory_order_relaxed);
+    place_static_shared();
 }
 
 void Block::detach() {

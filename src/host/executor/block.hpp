@@ -28,8 +28,11 @@
 namespace cuscope::simt {
 
 class BlockCheck;
+class Counting;
 class Grid;
+class Image;
 class Recorder;
+class Sampling;
 
 // The engine's data about a fiber. It lies apart from the fiber's stack, because a kernel may overwrite the
 // stack.
@@ -195,6 +198,9 @@ struct cuscope_simt::Block {
     // Runs a block to its end. False if the block failed (then *failure has the reason) or was told to leave
     // (Status::success).
     bool run(std::uint64_t index, cuscope::simt::Failure* failure);
+    // Around `run` for a block that is sampled.
+    void begin_sample(cuscope::simt::Sampling& sampling);
+    void end_sample(cuscope::simt::Sampling& sampling, std::uint64_t index, bool ended);
 
     // Kernel code calls these on its fiber.
     int barrier(Strand* self, BarrierKind kind, int predicate, const Site* site);
@@ -311,8 +317,12 @@ struct cuscope_simt::Block {
     char* shared_base(const void* address, std::size_t* offset) const;
     void reset_strands();
 
-    // For counted launches; recorder_ is null in any other launch.
+    // The code that runs from now on: of the launch, or of the image that counts.
+    void use_image(const cuscope::simt::Image& image, const KernelEntry& kernel);
+
+    // For counted launches and sampled blocks; recorder_ is null in any other.
     void attach_recorder();
+    void attach_recorder(const cuscope::simt::Counting& counting);
     void detach_recorder();
     void let_catch_up(Strand* self);
     unsigned going_on(unsigned warp) const;
@@ -391,6 +401,8 @@ struct cuscope_simt::Block {
     unsigned live_ = 0;         // strands whose `run` has not returned
     unsigned idle_hints_ = 0;   // spin hints since a thread last made progress
     unsigned hint_thread_ = 0;  // next_thread_ at the last spin hint
+    const cuscope::simt::Image* image_ = nullptr;
+    const KernelEntry* entry_ = nullptr;
     void (*kernel_)(Fiber*, void**) = nullptr;
     void** arguments_ = nullptr;
     Fiber prototype_{};

@@ -239,7 +239,12 @@ static Outcome run_checked(const Launch& launch, RunControl& control) {
 Outcome run(const Launch& launch, RunControl& control) {
     for (const auto& shadow : launch.written) shadow->mark_all_written();
     if (launch.check) return run_checked(launch, control);
-    if (!launch.counting) return Grid(launch, control).run();
+    if (!launch.counting) {
+        if (!launch.sampling) return Grid(launch, control).run();
+        // Only constants: kernels with variables that they may change are not sampled.
+        const BorrowedVariables constants(*launch.image, launch.sampling->image());
+        return Grid(launch, control).run();
+    }
     const BorrowedVariables variables(*launch.plain, *launch.image);
     Outcome outcome = Grid(launch, control).run();
     variables.put_back();

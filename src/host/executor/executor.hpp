@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/counting/counting.hpp"
+#include "host/counting/sampling.hpp"
 #include "host/executor/heap.hpp"
 #include "host/executor/image.hpp"
 #include "runtime/status.hpp"
@@ -45,6 +46,7 @@ struct Launch {
     std::shared_ptr<Heap> heap;             // null: malloc() returns null
     std::shared_ptr<Counting> counting;     // for an image that counts; null: nothing is counted
     std::shared_ptr<GraphLauncher> graphs;  // null: the kernel is not a node of a graph
+    std::shared_ptr<Sampling> sampling;     // null: no block is sampled
     std::shared_ptr<LaunchCheck> check;     // for an image that checks; null: nothing is checked
     std::uint64_t token = 0;                // of the check of the order of commands; 0: it does not wait
     std::shared_ptr<Image> plain;           // the image with the variables that an instrumented image uses

@@ -59,8 +59,7 @@ std::string counted_threads(unsigned count, unsigned first, const Index3& dim, c
 }  // namespace
 
 std::string Block::block_name() const {
-    return std::string("kernel '") + grid->launch().kernel->name + "', block " +
-           coordinates(prototype_.block_index);
+    return std::string("kernel '") + entry_->name + "', block " + coordinates(prototype_.block_index);
 }
 
 std::string Block::thread_name(const Strand* strand) const {
@@ -228,14 +227,14 @@ void Block::describe_foreign_lane(const Strand* self) {
 // " in kernel.cu:12" for the call that returns to an address; empty if its line is not known.
 std::string Block::line_of_call(const void* return_address) const {
     if (return_address == nullptr) return "";
-    const std::string line = grid->launch().image->source_line(static_cast<const char*>(return_address) - 1);
+    const std::string line = image_->source_line(static_cast<const char*>(return_address) - 1);
     return line.empty() ? "" : " in " + line;
 }
 
 // The same for a fault. The kernel may have called code outside the image, such as memcpy(), which has put
 // nothing on the stack above its return address. The same holds after a jump to an address without code.
 std::string Block::line_of_fault() const {
-    const cuscope::simt::Image& image = *grid->launch().image;
+    const cuscope::simt::Image& image = *image_;
     const std::string line = image.source_line(target.instruction);
     if (!line.empty()) return " in " + line;
     const auto stack = reinterpret_cast<std::uintptr_t>(target.stack);
@@ -248,8 +247,7 @@ std::string Block::line_of_fault() const {
 
 // The place of an overrun is not known, only the place where it was noticed.
 std::string Block::describe_smashed(const void* noticed) const {
-    const std::string line = line_of_call(noticed),
-                      kernel = grid->launch().image->source_line(grid->launch().kernel->function);
+    const std::string line = line_of_call(noticed), kernel = image_->source_line(entry_->function);
     std::string text = "it wrote past the end of a local array";
     if (!line.empty())
         text += " of the function that ends" + line;
@@ -291,7 +289,7 @@ void Block::describe_fault(const Strand* self, Fault kind, const char* message, 
 }
 
 void Block::describe_overrun(const std::string& where) {
-    const std::string kernel = grid->launch().image->source_line(grid->launch().kernel->function);
+    const std::string kernel = image_->source_line(entry_->function);
     failure_ = {Status::illegal_address,
                 block_name() + ": one of its threads wrote " + where +
                     ", which was noticed when all of them had ended: which thread, and on which line" +
@@ -319,7 +317,7 @@ std::string Block::place_of(const Strand* strand, std::uintptr_t address) const 
         look(prototype_.dynamic_shared, prototype_.dynamic_shared + prototype_.dynamic_shared_bytes,
              "the block's " + std::to_string(prototype_.dynamic_shared_bytes) +
                  " bytes of dynamic shared memory");
-    const auto& table = grid->launch().image->table();
+    const auto& table = image_->table();
     const auto guard = reinterpret_cast<std::uintptr_t>(table.guard);
     if (place.empty() && address >= guard && address < guard + table.guard_bytes)
         place = ", behind the end of the module's variables";

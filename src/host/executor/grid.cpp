@@ -56,7 +56,7 @@ Outcome Grid::run() {
     Monitor& monitor = Monitor::instance();
     monitor.watch(*this);
     const std::uint64_t threads = block_count_ * launch_.block.x * launch_.block.y * launch_.block.z;
-    if (threads >= 32 << 10 && !clocked_) ask_for_help();
+    if (threads >= 32 << 10 && !clocked_ && !piloting()) ask_for_help();
     participate();
     if (helped_.load()) pool.recall(*this);
     monitor.unwatch(*this);
@@ -69,8 +69,6 @@ Outcome Grid::run() {
 void Grid::participate() {
     Block& block = Block::of_this_thread();
     block.attach(*this);
-    block.target.interruptible_begin.store(facts_.code_begin, std::memory_order_relaxed);
-    block.target.interruptible_end.store(facts_.code_end, std::memory_order_relaxed);
     {
         std::unique_lock lock(mutex_);
         block.next_participant = participants_;
@@ -146,7 +144,15 @@ void Grid::run_block(Block& block, std::uint64_t index) {
     block.spin_profile.count = 0;
     if (clocked_ && first_done_.load(std::memory_order_acquire)) block.spin_profile = profile_;
     Failure failure;
+    Sampling* const sampling = launch_.sampling.get();
+    const bool sampled = sampling != nullptr && sampling->takes(index);
+    if (sampled) block.begin_sample(*sampling);
     const bool ended = block.run(index, &failure);
+    if (sampled) block.end_sample(*sampling, index, ended);
+    if (sampled && index == 0) {
+        sampling->choose();
+        ask_for_help();
+    }
     const bool is_first = clocked_ && index == 0;
     if (ended && block.latest_ns == 0 && block.printed.empty() && !is_first && !triggers_) return;
 
@@ -183,7 +189,7 @@ void Grid::ask_for_help() {
 }
 
 void Grid::help_a_long_grid(Time* began) {
-    if (in_order_ || block_count_ == 1 || helped_.load(std::memory_order_relaxed)) return;
+    if (in_order_ || block_count_ == 1 || piloting() || helped_.load(std::memory_order_relaxed)) return;
     const Time now = std::chrono::steady_clock::now();
     if (*began == Time{}) *began = now;
     // Blocks after the first one spin as long as the first block did, and that block has ended.
@@ -289,7 +295,7 @@ void Grid::watch(Time now) {
             in_turns_ = false;
             wake_all();
         }
-    } else if (more_may_start()) {
+    } else if (more_may_start() && !(piloting() && now - moved_ < free_turns_after)) {
         // A long block is no reason to run more threads than the machine has processors. If no block ends for
         // a while, that is a reason.
         const unsigned width = ThreadPool::instance().width();

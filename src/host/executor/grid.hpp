@@ -64,6 +64,9 @@ class Grid final : private ThreadPool::Job {
 
     static constexpr std::uint64_t no_end = ~std::uint64_t{0};
 
+    // The first block is sampled and has not ended. It runs alone, because its length decides which other
+    // blocks are sampled.
+    bool piloting() const { return launch_.sampling && !launch_.sampling->chosen(); }
     bool stopped() const { return end_.load(std::memory_order_relaxed) != no_end; }
     bool claim(Block& block, std::uint64_t* index);
     void run_block(Block& block, std::uint64_t index);

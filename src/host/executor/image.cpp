@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
+#include <map>
 #include <utility>
 
 #include "host/compiler/symbols.hpp"
@@ -19,6 +21,9 @@
 
 namespace cuscope::simt {
 namespace {
+
+// Limit on the __shared__ variables of a kernel, all together: the same on every GPU.
+constexpr std::uint64_t most_shared_bytes = 48 << 10;
 
 constexpr std::string_view seal_mark = "\ncuscope host image ";
 constexpr std::size_t digest_length = 64;
@@ -249,6 +254,26 @@ Image::~Image() {
 std::string Image::source_line(const void* instruction) const {
     if (!holds_code(instruction)) return "";
     return lines_.at(reinterpret_cast<std::uintptr_t>(instruction) - loaded_at_);
+}
+
+// The image does not say which kernels call a function with such variables, so each function is checked by
+// itself.
+std::string Image::shared_problem() const {
+    std::map<std::string, std::uint64_t> bytes;
+    for (const SharedVariable& variable : shared_variables_) bytes[variable.function] += variable.bytes;
+    for (const SharedVariable& variable : shared_variables_) {
+        const std::uint64_t taken = bytes[variable.function];
+        if (taken <= most_shared_bytes) continue;
+        char numbers[64];
+        std::snprintf(numbers, sizeof numbers, "(0x%llx bytes, 0x%llx max)",
+                      static_cast<unsigned long long>(taken),
+                      static_cast<unsigned long long>(most_shared_bytes));
+        return (variable.of_kernel ? "kernel '" : "'") + variable.function + "' uses too much shared data " +
+               numbers +
+               ": the __shared__ variables of a kernel may take 48 KiB; a launch can give it more as dynamic "
+               "shared memory: extern __shared__ float name[];";
+    }
+    return "";
 }
 
 const cuscope_simt::KernelEntry* Image::kernel(std::string_view lowered) const {

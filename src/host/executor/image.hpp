@@ -60,6 +60,8 @@ class Image {
     // is not known. Takes a millisecond or more.
     std::string source_line(const void* instruction) const;
     const std::vector<SharedVariable>& shared_variables() const { return shared_variables_; }
+    // The error in the __shared__ variables; empty if there is none.
+    std::string shared_problem() const;
 
     // Functions [first, last) that give objects at file scope their first values. Empty in nearly all images:
     // CUDA C++ does not allow such objects on the device, plain C++ does.

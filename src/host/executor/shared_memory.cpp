@@ -40,7 +40,7 @@ pthread_key_t shared_memory_key() {
 
 // Static shared memory ends as close to the guard as its alignment allows.
 void Block::place_static_shared() {
-    const cuscope::simt::Image& image = *grid->launch().image;
+    const cuscope::simt::Image& image = *image_;
     const cuscope::simt::ImageFacts& facts = image.facts();
     static_shared_ = nullptr;
     static_shared_bytes_ = 0;
@@ -71,7 +71,7 @@ void Block::place_static_shared() {
         }
     }
     prototype_.static_shared = static_shared_;
-    if (grid->launch().kernel->static_shared_bytes != 0) static_shared_bytes_ = facts.tls_bytes;
+    if (entry_->static_shared_bytes != 0) static_shared_bytes_ = facts.tls_bytes;
 }
 
 void Block::place_dynamic_shared() {
@@ -100,7 +100,7 @@ void Block::fill_shared() {
 bool Block::shared_is_intact() {
     // The compiler chooses the order of the variables' addresses. A message names the outermost variables.
     const auto name = [&](bool first) {
-        const auto& variables = grid->launch().image->shared_variables();
+        const auto& variables = image_->shared_variables();
         const cuscope::simt::SharedVariable* found = nullptr;
         for (const auto& variable : variables) {
             const bool nearer = found == nullptr ||

@@ -115,7 +115,7 @@ Status Libraries::load(const void* image, std::size_t bytes, Lock& lock, Library
     // No other thread knows this library yet, so it stays valid while instance() releases the lock.
     TRY(instance(*library, thread().device, &first, &lock));
     for (const auto& entry : first->kernels()) {
-        library->kernels.push_back(std::make_unique<Kernel>(Kernel{library.get(), entry.lowered, {}}));
+        library->kernels.push_back(std::make_unique<Kernel>(Kernel{library.get(), entry.lowered, {}, 0, {}}));
         kernels_.add(*library->kernels.back());
     }
     *made = libraries_.add(std::move(library));
@@ -151,6 +151,8 @@ void Libraries::forget_device(int device) {
         if (loaded == library.instances.end()) return;
         for (const auto& global : loaded->second->globals()) machine_.memory.remove(global.address);
         library.instances.erase(loaded);
+        library.counting.erase(device);
+        for (const auto& kernel : library.kernels) kernel->shapes.erase(device);
     });
     release_unloaded();
 }

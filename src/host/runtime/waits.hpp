@@ -35,6 +35,10 @@ class Waits {
     void start_background();
     void wake_background() { background_.notify_one(); }
     void count_call() { ++calls_; }
+    // A thread compiles a kernel, which takes as long as the machine needs: meanwhile, devices do not advance
+    // without calls.
+    void begin_compiling() { ++waiting_; }
+    void end_compiling() { --waiting_; }
     // The process exits: all waits end.
     void stop(Lock& lock);
 
@@ -55,7 +59,7 @@ class Waits {
     Real::time_point next_moment_;  // when linger() may wait again
     std::size_t unobserved_ = 0;    // commands issued since the devices were last simulated
     unsigned long long calls_ = 0;
-    int waiting_ = 0;
+    int waiting_ = 0;  // threads that wait for work, or compile
     bool background_started_ = false;
 };
 

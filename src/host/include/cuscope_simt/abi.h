@@ -16,7 +16,7 @@
 
 namespace cuscope_simt {
 
-inline constexpr unsigned abi_version = 6;
+inline constexpr unsigned abi_version = 7;
 
 // An atomic operation, a fence or a volatile poll adds one to Fiber::spin_count, and calls spin_hint when the
 // count reaches this value.
@@ -241,6 +241,18 @@ enum ImageFlags : unsigned {
     checks_accesses = 1u << 13,
 };
 
+// The kinds of instructions that a basic block costs a GPU, besides its accesses to memory.
+enum class CostKind : int { integer, float32, float64, special, control };
+inline constexpr int cost_kinds = 5;
+
+// An estimate of the instructions that one execution of a basic block costs a warp of a GPU. The compiler
+// driver makes it from the block's instructions in an image that counts.
+struct BlockCost {
+    int site;  // the distance from this field to the address that the block's call of Api::step reports
+    unsigned short quarters[cost_kinds];  // of an instruction, by CostKind
+    unsigned short unused;
+};
+
 // __shared__ variables are the only thread-local variables of the image, except a thread-local Fiber pointer.
 // If places_shared is set, the image finds them with its own function: at Fiber::static_shared if the Fiber
 // is in a register, else at the pointer that pthread_getspecific(*shared_key) returns; the engine sets both.
@@ -261,6 +273,9 @@ struct ImageTable {
     // Unused memory of the image behind all of its variables. The engine makes it inaccessible.
     char* guard;
     unsigned long long guard_bytes;
+    // Of an image that counts; both are null if the costs are not known.
+    const BlockCost* costs;
+    const BlockCost* costs_end;
 };
 
 }  // namespace cuscope_simt

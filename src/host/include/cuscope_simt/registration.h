@@ -18,7 +18,24 @@
 #define CUSCOPE_FRAME_GUARD 0x8e5fb7d1c36d8205ul
 #endif
 
+#ifdef CUSCOPE_COUNTED
+// The linker's names for the begin and the end of a section; null if there is no such section. The compiler
+// driver adds the section to the assembly of an image that counts.
+extern "C" {
+extern const ::cuscope_simt::BlockCost __start_cuscope_costs[] CUSCOPE_HIDDEN __attribute__((weak));
+extern const ::cuscope_simt::BlockCost __stop_cuscope_costs[] CUSCOPE_HIDDEN __attribute__((weak));
+}
+#endif
+
 namespace cuscope_simt {
+
+#ifdef CUSCOPE_COUNTED
+constexpr const BlockCost* costs = __start_cuscope_costs;
+constexpr const BlockCost* costs_end = __stop_cuscope_costs;
+#else
+constexpr const BlockCost* costs = nullptr;
+constexpr const BlockCost* costs_end = nullptr;
+#endif
 
 // A separate function, so that the loop that may call it needs no preparation for the call.
 CUSCOPE_UNCOUNTED __attribute__((noinline, cold, noreturn, no_sanitize("alignment"))) static void

@@ -1,0 +1,357 @@
+#include "host/counting/block_costs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <vector>
+
+#include "cuscope_simt/abi.h"
+
+namespace cuscope::simt {
+namespace {
+
+using cuscope_simt::CostKind;
+
+#if defined(__x86_64__)
+
+constexpr std::string_view hook = "__sanitizer_cov_trace_pc";
+
+// The instructions of a GPU for a function or an instruction that a GPU does not have: its approximation
+// (MUFU) and the instructions around it, as nvcc 13 writes them for sm_90 without --use_fast_math.
+struct Expansion {
+    std::string_view name;
+    double integer, float32, float64, special, control;
+};
+constexpr std::array expansions{
+    Expansion{"expf", 1, 5, 0, 1, 0},
+    Expansion{"exp2f", 1, 3, 0, 1, 0},
+    Expansion{"exp10f", 1, 6, 0, 1, 0},
+    Expansion{"logf", 4, 13, 0, 1, 1},
+    Expansion{"log2f", 2, 4, 0, 1, 0},
+    Expansion{"log10f", 4, 14, 0, 1, 1},
+    Expansion{"log1pf", 4, 16, 0, 1, 1},
+    Expansion{"expm1f", 2, 12, 0, 1, 0},
+    Expansion{"sinf", 7, 14, 0, 2, 2},
+    Expansion{"cosf", 7, 14, 0, 2, 2},
+    Expansion{"sincosf", 10, 22, 0, 2, 2},
+    Expansion{"tanf", 7, 20, 0, 3, 2},
+    Expansion{"powf", 14, 40, 0, 4, 4},
+    Expansion{"tanhf", 3, 9, 0, 2, 1},
+    Expansion{"sqrtf", 2, 6, 0, 1, 1},
+    Expansion{"rsqrtf", 0, 2, 0, 1, 0},
+    Expansion{"cbrtf", 3, 8, 0, 2, 0},
+    Expansion{"atanf", 3, 14, 0, 1, 0},
+    Expansion{"atan2f", 8, 22, 0, 1, 2},
+    Expansion{"erff", 4, 14, 0, 1, 1},
+    Expansion{"fmodf", 12, 12, 0, 2, 4},
+    Expansion{"floorf", 0, 0, 0, 1, 0},
+    Expansion{"ceilf", 0, 0, 0, 1, 0},
+    Expansion{"truncf", 0, 0, 0, 1, 0},
+    Expansion{"rintf", 0, 0, 0, 1, 0},
+    Expansion{"roundf", 1, 3, 0, 1, 0},
+    Expansion{"fmaf", 0, 1, 0, 0, 0},
+    Expansion{"fma", 0, 0, 1, 0, 0},
+    Expansion{"exp", 8, 0, 18, 0, 1},
+    Expansion{"log", 12, 0, 26, 1, 2},
+    Expansion{"sin", 16, 0, 24, 0, 3},
+    Expansion{"cos", 16, 0, 24, 0, 3},
+    Expansion{"sincos", 18, 0, 40, 0, 3},
+    Expansion{"pow", 30, 0, 70, 1, 6},
+    Expansion{"sqrt", 4, 0, 10, 1, 1},
+    Expansion{"floor", 0, 0, 1, 0, 0},
+    Expansion{"fmod", 20, 0, 20, 1, 4},
+    Expansion{"#divide float32", 1, 8, 0, 1, 2},
+    Expansion{"#divide float64", 4, 0, 10, 1, 2},
+    Expansion{"#divide 32", 14, 0, 0, 3, 0},
+    Expansion{"#divide 64", 60, 0, 0, 2, 4},
+    // A call of a function of the source, and of a function of the C library that is not in the table.
+    Expansion{"#call", 2, 0, 0, 0, 2},
+    Expansion{"#unknown", 8, 16, 0, 2, 2},
+};
+
+// An address is one instruction for several accesses: a GPU adds constants in the access itself.
+constexpr double address = 0.5;
+// nvcc unrolls a loop of one basic block four times, so that one test and one step serve four iterations.
+constexpr double unrolled = 0.25;
+
+struct Costs {
+    double integer = 0, float32 = 0, float64 = 0, special = 0, control = 0;
+    // Additions of constants. In an unrolled loop, one serves several iterations.
+    double steps = 0;
+    // Additions and multiplications, from which a GPU makes fused instructions.
+    double add32 = 0, multiply32 = 0, add64 = 0, multiply64 = 0;
+
+    void expand(std::string_view name) {
+        for (const Expansion& it : expansions) {
+            if (it.name != name) continue;
+            integer += it.integer, float32 += it.float32, float64 += it.float64, special += it.special,
+                control += it.control;
+            return;
+        }
+        expand("#unknown");
+    }
+    std::array<double, cuscope_simt::cost_kinds> all() const {
+        return {integer + steps, float32 + std::max(add32, multiply32), float64 + std::max(add64, multiply64),
+                special, control};
+    }
+};
+
+struct Line {
+    std::string_view word, rest;  // a label: word with ':'; an instruction: mnemonic and operands
+};
+
+bool starts(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+
+bool ends(std::string_view text, std::string_view with) {
+    return text.size() >= with.size() && text.substr(text.size() - with.size()) == with;
+}
+
+Line split(std::string_view line) {
+    const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+    line.remove_prefix(begin);
+    line = line.substr(0, line.find('#'));
+    const std::size_t space = std::min(line.find_first_of(" \t"), line.size());
+    std::string_view rest = line.substr(space);
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    return {line.substr(0, space), rest};
+}
+
+// Labels of code that ends the kernel: behind a check of alignment or of the stack, which a GPU does not
+// make.
+std::set<std::string_view> fatal_labels(const std::vector<Line>& lines) {
+    std::set<std::string_view> found;
+    std::vector<std::string_view> open;
+    for (const Line& line : lines) {
+        if (!line.word.empty() && line.word.back() == ':') {
+            open.push_back(line.word.substr(0, line.word.size() - 1));
+        } else if (starts(line.word, "call")) {
+            if (starts(line.rest, "__ubsan") || starts(line.rest, "__stack_chk_fail"))
+                found.insert(open.begin(), open.end());
+            open.clear();
+        } else if (starts(line.word, "j") || starts(line.word, "ret")) {
+            open.clear();
+        }
+    }
+    return found;
+}
+
+// The costs of one instruction, apart from jumps and calls.
+void count(const Line& line, Costs& costs) {
+    const std::string_view name = line.word, operands = line.rest;
+    const auto any = [&](std::initializer_list<std::string_view> beginnings) {
+        return std::any_of(beginnings.begin(), beginnings.end(),
+                           [&](std::string_view beginning) { return starts(name, beginning); });
+    };
+    const bool vector =
+        operands.find("%xmm") != std::string_view::npos || operands.find("%ymm") != std::string_view::npos;
+    const std::size_t comma = operands.rfind(',');
+    const std::string_view last = comma == std::string_view::npos ? operands : operands.substr(comma + 1);
+    const bool own_stack =
+        last.find("%rsp") != std::string_view::npos && last.find('(') == std::string_view::npos;
+    if (own_stack ||
+        any({"push", "pop", "ret", "nop", "endbr", "leave", "lock", "xchg", "rep", "mfence", "ud2"}))
+        return;
+    if (vector) {
+        const bool is_double = ends(name, "sd") || ends(name, "pd");
+        double& adds = is_double ? costs.add64 : costs.add32;
+        double& multiplies = is_double ? costs.multiply64 : costs.multiply32;
+        double& others = is_double ? costs.float64 : costs.float32;
+        if (any({"cvt", "vcvt", "round"})) {
+            costs.special += 1;
+        } else if (any({"add", "sub", "vadd", "vsub"})) {
+            adds += 1;
+        } else if (any({"mul", "vmul"})) {
+            multiplies += 1;
+        } else if (any({"div", "vdiv"})) {
+            costs.expand(is_double ? "#divide float64" : "#divide float32");
+        } else if (any({"sqrt", "vsqrt"})) {
+            costs.expand(is_double ? "sqrt" : "sqrtf");
+        } else if (any({"ucomi", "comi", "cmp", "min", "max", "vfma", "vfnm", "vfms"})) {
+            others += 1;
+        } else if (any({"padd", "psub", "pmul", "pcmp", "pmin", "pmax", "psll", "psrl", "psra"})) {
+            costs.integer += 1;
+        }
+        return;
+    }
+    if (any({"mov", "cltq", "cltd", "cqto", "cwtl"})) return;
+    if (any({"lea"})) {
+        if (operands.find("%rip") == std::string_view::npos) costs.integer += address;
+        return;
+    }
+    // Most integers of kernels have 32 bits, and most 64-bit sums and products are addresses.
+    if (any({"addq", "subq", "salq", "shlq", "imulq"})) {
+        (operands.front() == '$' && starts(name, "add") ? costs.steps : costs.integer) += address;
+        return;
+    }
+    if (any({"addl", "subl"}) && operands.front() == '$') {
+        costs.steps += 1;
+        return;
+    }
+    if (any({"idiv", "div"})) return costs.expand(ends(name, "q") ? "#divide 64" : "#divide 32");
+    if (any({"popcnt", "lzcnt", "tzcnt", "bsr", "bsf"})) {
+        costs.special += 1;
+        return;
+    }
+    // xorl %eax, %eax sets a register to zero.
+    if (any({"xor"}) && comma != std::string_view::npos) {
+        std::string_view first = operands.substr(0, comma);
+        std::string_view second = last;
+        second.remove_prefix(std::min(second.find_first_not_of(' '), second.size()));
+        if (first == second) return;
+    }
+    costs.integer += 1;
+}
+
+class Reader {
+  public:
+    explicit Reader(std::string_view assembly) : assembly_(assembly) {}
+
+    std::string run() {
+        std::vector<Line> lines;
+        std::vector<std::string_view> texts;
+        for (std::size_t at = 0; at < assembly_.size();) {
+            const std::size_t end = std::min(assembly_.find('\n', at), assembly_.size());
+            texts.push_back(assembly_.substr(at, end - at));
+            lines.push_back(split(texts.back()));
+            at = end + 1;
+        }
+        fatal_ = fatal_labels(lines);
+        std::string result;
+        result.reserve(assembly_.size() + assembly_.size() / 4);
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            result.append(texts[i]).append("\n");
+            if (read(lines[i])) result += site(blocks_.size() - 1) + ":\n";
+        }
+        return result + section();
+    }
+
+  private:
+    struct Block {
+        Costs costs;
+    };
+    static std::string site(std::size_t block) { return ".Lcuscope_site_" + std::to_string(block); }
+
+    // True behind the hook of a basic block.
+    bool read(const Line& line) {
+        if (line.word.empty()) return false;
+        if (line.word.back() == ':') {
+            // A label ends a part of the code, but debug information has labels in the middle of it. GCC's
+            // are .LBB1, .LBE1, .LVL1 and .LFB1, Clang's .Ltmp1; .LBB1_2 is a label of Clang's code.
+            const bool inside = starts(line.word, ".LV") || starts(line.word, ".LF") ||
+                                starts(line.word, ".Ltmp") ||
+                                (starts(line.word, ".LB") && line.word.find('_') == std::string_view::npos);
+            if (!inside && !starts(line.word, ".Lcuscope")) {
+                if (!labels_open_) start();
+                labels_.insert(line.word.substr(0, line.word.size() - 1));
+                labels_open_ = true;
+            }
+            return false;
+        }
+        if (line.word.front() == '.') {
+            if (starts(line.word, ".section") || line.word == ".text") start(), block_ = none;
+            return false;
+        }
+        labels_open_ = false;
+        if (starts(line.word, "call")) return call(line.rest);
+        if (line.word.front() == 'j') {
+            jump(line);
+            return false;
+        }
+        before_ = costs_;
+        count(line, costs_);
+        return false;
+    }
+
+    bool call(std::string_view to) {
+        to = to.substr(0, to.find('@'));
+        if (to == hook) {
+            // Instructions of this part before the hook belong to the same block.
+            if (hooked_) start();
+            blocks_.emplace_back();
+            block_ = blocks_.size() - 1;
+            hooked_ = true;
+            return true;
+        }
+        // The last one finds shared memory, whose addresses a GPU knows.
+        if (starts(to, "__tsan") || starts(to, "__ubsan") || starts(to, "__stack_chk") ||
+            to == "cuscope_count" || to == "__tls_get_addr")
+            return false;
+        if (starts(to, "*")) {
+            costs_.control += 1;  // a barrier or a warp operation
+        } else if (starts(to, "_Z")) {
+            costs_.expand("#call");
+        } else {
+            costs_.expand(to);
+        }
+        return false;
+    }
+
+    void jump(const Line& line) {
+        if (fatal_.count(line.rest) != 0) {
+            costs_ = before_;  // without the test
+            return;
+        }
+        if (line.word == "jmp") {
+            start();
+            return;
+        }
+        if (line.word == "jp") return;  // the second jump of a comparison of floats
+        const bool loop = hooked_ && labels_.count(line.rest) != 0;
+        costs_.control += loop ? unrolled : 1;
+        if (loop) {
+            costs_.integer -= std::min(costs_.integer, 1 - unrolled);  // the test
+            costs_.steps *= unrolled;
+        }
+        start();
+    }
+
+    // Ends a part of the code. A part without a hook belongs to the block before it.
+    void start() {
+        if (block_ != none) {
+            Costs& sum = blocks_[block_].costs;
+            sum.integer += costs_.integer, sum.steps += costs_.steps, sum.float32 += costs_.float32,
+                sum.float64 += costs_.float64, sum.special += costs_.special, sum.control += costs_.control,
+                sum.add32 += costs_.add32, sum.multiply32 += costs_.multiply32, sum.add64 += costs_.add64,
+                sum.multiply64 += costs_.multiply64;
+        }
+        costs_ = before_ = {};
+        labels_.clear();
+        hooked_ = false;
+    }
+
+    std::string section() {
+        start();
+        if (blocks_.empty()) return "";
+        std::string text = "\t.section cuscope_costs,\"a\",@progbits\n\t.balign 4\n";
+        for (std::size_t i = 0; i < blocks_.size(); ++i) {
+            text += "\t.long " + site(i) + " - .\n\t.value ";
+            for (const double count : blocks_[i].costs.all())
+                text += std::to_string(static_cast<unsigned>(std::min(65535.0, count * 4 + 0.5))) + ", ";
+            text += "0\n";
+        }
+        // Behind it, the section of the assembly's own end mark.
+        return text + "\t.text\n";
+    }
+
+    static constexpr std::size_t none = ~std::size_t{0};
+    std::string_view assembly_;
+    std::set<std::string_view> fatal_, labels_;
+    std::vector<Block> blocks_;
+    std::size_t block_ = none;  // gets the instructions of the current part
+    Costs costs_, before_;      // of the current part, and without its last instruction
+    bool hooked_ = false, labels_open_ = false;
+};
+
+#endif
+
+}  // namespace
+
+std::string with_block_costs(std::string_view assembly) {
+#if defined(__x86_64__)
+    return Reader(assembly).run();
+#else
+    return std::string(assembly);
+#endif
+}
+
+}  // namespace cuscope::simt

@@ -1,0 +1,13 @@
+// Estimates the instructions of a GPU from the assembly of an image that counts.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cuscope::simt {
+
+// The assembly with a section "cuscope_costs" behind it: an estimate for each basic block, as BlockCost. Only
+// for x86-64; the assembly for other processors is returned unchanged.
+std::string with_block_costs(std::string_view assembly);
+
+}  // namespace cuscope::simt

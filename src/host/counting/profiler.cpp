@@ -1,0 +1,220 @@
+#include "host/counting/profiler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cuscope::simt {
+namespace {
+
+using cuscope_simt::Access;
+
+constexpr std::uintptr_t line_bytes = 128;
+// The loads that a warp issues before it waits for the first one: nvcc moves loads of an unrolled loop to its
+// begin. An H200 shows about eight, in loops with one load and with two.
+constexpr unsigned loads_in_flight = 8;
+constexpr std::size_t most_lines = 4096;
+// For blocks whose cost is not known, in quarters of an instruction.
+constexpr cuscope_simt::BlockCost usual_cost{0, {12, 4, 0, 0, 4}, 0};
+
+std::size_t place_of(std::uint64_t unit, std::size_t slots) {
+    return static_cast<std::size_t>(unit * 0x9e3779b97f4a7c15u >> 20) & (slots - 1);
+}
+
+}  // namespace
+
+void Footprint::grow() {
+    std::vector<std::uint64_t> old = std::move(slots_);
+    slots_.assign(std::max<std::size_t>(1024, old.size() * 2), 0);
+    for (const std::uint64_t slot : old) {
+        if (slot == 0) continue;
+        std::size_t at = place_of((slot >> 3) - 1, slots_.size());
+        while (slots_[at] != 0) at = (at + 1) & (slots_.size() - 1);
+        slots_[at] = slot;
+    }
+}
+
+void Footprint::add(std::uintptr_t sector, bool load) {
+    if (size_ * 2 >= slots_.size()) grow();
+    const std::uint64_t unit = sector / 2, key = unit + 1;
+    std::size_t at = place_of(unit, slots_.size());
+    while (slots_[at] != 0 && slots_[at] >> 3 != key) at = (at + 1) & (slots_.size() - 1);
+    if (slots_[at] == 0) {
+        slots_[at] = key << 3;
+        ++size_;
+    }
+    slots_[at] |= load ? std::uint64_t{1} << (sector & 1) : 4;
+}
+
+Profiler::Profiler(const Image& image, const Counting& counting, unsigned warps)
+    : counting_(counting), warps_(warps) {
+    profile_.warps = warps;
+    for (const cuscope_simt::BlockCost* cost = image.table().costs; cost != image.table().costs_end; ++cost)
+        costs_.emplace_back(reinterpret_cast<const char*>(&cost->site) + cost->site, cost);
+    std::sort(costs_.begin(), costs_.end());
+}
+
+const cuscope_simt::BlockCost* Profiler::cost(const char* instruction) const {
+    const auto found = std::lower_bound(costs_.begin(), costs_.end(), instruction,
+                                        [](const auto& entry, const char* at) { return entry.first < at; });
+    return found != costs_.end() && found->first == instruction ? found->second : &usual_cost;
+}
+
+void Profiler::steps(unsigned warp, const cuscope_simt::BlockCost* cost, std::uint64_t count) {
+    double all = 0;
+    for (std::size_t kind = 0; kind < profile_.instructions.size(); ++kind) {
+        const double instructions = cost->quarters[kind] / 4.0 * static_cast<double>(count);
+        profile_.instructions[kind] += instructions;
+        all += instructions;
+    }
+    warps_[warp].chain.instructions += all;
+}
+
+void Profiler::global(unsigned warp, const WarpRequest& request, unsigned lanes, Access access) {
+    struct Piece {
+        std::uintptr_t sector;
+        unsigned bytes;
+    };
+    std::array<Piece, 64> pieces;
+    std::size_t count = 0;
+    bool ordered = true;
+    const auto add = [&](std::uintptr_t sector, unsigned bytes) {
+        if (count != 0 && pieces[count - 1].sector == sector) {
+            pieces[count - 1].bytes += bytes;
+            return;
+        }
+        if (count != 0 && sector < pieces[count - 1].sector) ordered = false;
+        pieces[count++] = {sector, bytes};
+    };
+    each_lane(lanes, [&](unsigned lane) {
+        const std::uintptr_t address = request.address[lane];
+        const std::uintptr_t first = address / sector_bytes,
+                             last = (address + request.bytes - 1) / sector_bytes;
+        if (first == last) return add(first, request.bytes);
+        const auto before = static_cast<unsigned>(last * sector_bytes - address);
+        add(first, before);
+        add(last, request.bytes - before);
+    });
+    if (!ordered) {
+        std::sort(pieces.begin(), pieces.begin() + count,
+                  [](const Piece& a, const Piece& b) { return a.sector < b.sector; });
+        std::size_t kept = 0;
+        for (std::size_t i = 1; i < count; ++i) {
+            if (pieces[i].sector == pieces[kept].sector)
+                pieces[kept].bytes += pieces[i].bytes;
+            else
+                pieces[++kept] = pieces[i];
+        }
+        count = kept + 1;
+    }
+    double lines = 0, partial = 0;
+    std::uintptr_t line = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uintptr_t its = pieces[i].sector / (line_bytes / sector_bytes);
+        if (i == 0 || its != line) ++lines;
+        line = its;
+        if (pieces[i].bytes < sector_bytes) ++partial;
+        footprint_.add(pieces[i].sector, access == Access::load);
+    }
+    const double sectors = static_cast<double>(count);
+    // The cache looks two lines up at a time, and delivers the sectors of one line.
+    const double wavefronts = std::ceil(std::max(lines / 2, sectors / 4));
+    Warp& its = warps_[warp];
+    its.chain.instructions += 1;
+    if (access == Access::load) {
+        profile_.load_requests += 1;
+        profile_.load_sectors += sectors;
+        profile_.load_wavefronts += wavefronts;
+        ++its.loads;
+    } else if (access == Access::store) {
+        profile_.store_requests += 1;
+        profile_.store_sectors += sectors;
+        profile_.store_wavefronts += wavefronts;
+        profile_.partial_sectors += partial;
+    } else {
+        std::array<std::uintptr_t, 32> addresses;
+        std::size_t different = 0;
+        each_lane(lanes, [&](unsigned lane) { addresses[different++] = request.address[lane]; });
+        std::sort(addresses.begin(), addresses.begin() + different);
+        different = static_cast<std::size_t>(std::unique(addresses.begin(), addresses.begin() + different) -
+                                             addresses.begin());
+        profile_.atomic_requests += 1;
+        profile_.atomic_operations += static_cast<double>(different);
+        for (std::size_t i = 0; i < different; ++i)
+            if (const std::uintptr_t at = addresses[i] / line_bytes;
+                atomic_lines_.size() < most_lines || atomic_lines_.count(at) != 0)
+                atomic_lines_[at] += 1;
+    }
+}
+
+void Profiler::shared(unsigned warp, std::uint64_t wavefronts, Access access, bool joined) {
+    if (joined) {
+        // Four words take at least two wavefronts, one more than the first of them took.
+        profile_.shared_wavefronts += static_cast<double>(wavefronts) - 2 / 3.0;
+        return;
+    }
+    profile_.shared_requests += 1;
+    profile_.shared_wavefronts += static_cast<double>(wavefronts);
+    warps_[warp].chain.instructions += 1;
+    if (access != Access::store) ++warps_[warp].shared_loads;
+}
+
+void Profiler::met(unsigned warp) {
+    Warp& its = warps_[warp];
+    its.chain.global_rounds += (its.loads + loads_in_flight - 1) / loads_in_flight;
+    its.chain.shared_rounds += (its.shared_loads + loads_in_flight - 1) / loads_in_flight;
+    its.loads = its.shared_loads = 0;
+}
+
+BlockProfile Profiler::end(std::uint64_t index, std::uint64_t events, std::uint64_t recorded) {
+    BlockProfile& result = profile_;
+    result.index = index;
+    result.events = events;
+    const auto length = [](const BlockProfile::Chain& chain) {
+        return chain.instructions * 4 + chain.global_rounds * 300 + chain.shared_rounds * 30;
+    };
+    for (const Warp& warp : warps_) {
+        if (length(warp.chain) >= length(result.longest)) result.longest = warp.chain;
+        result.sum.instructions += warp.chain.instructions;
+        result.sum.global_rounds += warp.chain.global_rounds;
+        result.sum.shared_rounds += warp.chain.shared_rounds;
+    }
+    const std::vector<CountedRange>& ranges = counting_.ranges();
+    result.ranges.resize(ranges.size() + 1);
+    result.units.reserve(footprint_.size());
+    footprint_.each([&](std::uint64_t unit, std::uint64_t loaded, bool stored) {
+        result.units.push_back(unit);
+        result.loaded_units += loaded != 0 ? 1 : 0;
+        result.stored_units += stored ? 1 : 0;
+        result.different_load_sectors += static_cast<double>(loaded);
+    });
+    std::sort(result.units.begin(), result.units.end());
+    std::size_t at = 0;
+    for (const std::uint64_t unit : result.units) {
+        const std::uintptr_t begin = unit * BlockProfile::unit_bytes, end = begin + BlockProfile::unit_bytes;
+        while (at < ranges.size() && ranges[at].end <= begin) ++at;
+        const bool known = at < ranges.size() && ranges[at].begin < end;
+        TouchedRange& range = result.ranges[known ? at : ranges.size()];
+        if (range.units == 0) range.begin = begin;
+        range.end = end;
+        range.units += 1;
+    }
+    result.atomic_lines.assign(atomic_lines_.begin(), atomic_lines_.end());
+    std::sort(result.atomic_lines.begin(), result.atomic_lines.end());
+    if (recorded != 0 && events > recorded) {
+        const double more = static_cast<double>(events) / static_cast<double>(recorded);
+        for (double& count : result.instructions) count *= more;
+        for (double* count :
+             {&result.load_requests,        &result.load_sectors,           &result.load_wavefronts,
+              &result.store_requests,       &result.store_sectors,          &result.store_wavefronts,
+              &result.partial_sectors,      &result.different_load_sectors, &result.loaded_units,
+              &result.stored_units,         &result.atomic_requests,        &result.atomic_operations,
+              &result.shared_requests,      &result.shared_wavefronts,      &result.barriers,
+              &result.longest.instructions, &result.longest.global_rounds,  &result.longest.shared_rounds,
+              &result.sum.instructions,     &result.sum.global_rounds,      &result.sum.shared_rounds})
+            *count *= more;
+        for (TouchedRange& range : result.ranges) range.units *= more;
+    }
+    return std::move(result);
+}
+
+}  // namespace cuscope::simt

@@ -1,0 +1,64 @@
+// Makes the profile of one block from the requests and steps that the recorder has put together.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "host/counting/block_profile.hpp"
+#include "host/counting/counting.hpp"
+#include "host/executor/image.hpp"
+
+namespace cuscope::simt {
+
+// The pieces of 64 bytes that a block has touched, which of their sectors it has loaded, and whether it has
+// stored to them.
+class Footprint {
+  public:
+    void add(std::uintptr_t sector, bool load);
+    // Calls function(unit, number of loaded sectors, stored) for each piece, in no order.
+    template <class Function>
+    void each(Function function) const {
+        for (const std::uint64_t slot : slots_)
+            if (slot != 0) function((slot >> 3) - 1, (slot & 1) + (slot >> 1 & 1), (slot & 4) != 0);
+    }
+    std::size_t size() const { return size_; }
+
+  private:
+    void grow();
+    std::vector<std::uint64_t> slots_;  // 0: free; else the unit's number + 1, and three bits
+    std::size_t size_ = 0;
+};
+
+class Profiler {
+  public:
+    Profiler(const Image& image, const Counting& counting, unsigned warps);
+
+    // The cost of a basic block; null if it is not known.
+    const cuscope_simt::BlockCost* cost(const char* instruction) const;
+    void steps(unsigned warp, const cuscope_simt::BlockCost* cost, std::uint64_t count);
+    void global(unsigned warp, const WarpRequest& request, unsigned lanes, cuscope_simt::Access access);
+    // `joined`: a GPU's compiler joins this load with the one before it, which reads the words before.
+    void shared(unsigned warp, std::uint64_t wavefronts, cuscope_simt::Access access, bool joined);
+    // The warp has waited for its accesses.
+    void met(unsigned warp);
+    void barrier() { profile_.barriers += 1; }
+
+    // `events` happened, of which the first `recorded` were counted: the profile is for all of them.
+    BlockProfile end(std::uint64_t index, std::uint64_t events, std::uint64_t recorded);
+
+  private:
+    struct Warp {
+        BlockProfile::Chain chain;
+        unsigned loads = 0, shared_loads = 0;  // since it last waited
+    };
+
+    const Counting& counting_;
+    std::vector<std::pair<const char*, const cuscope_simt::BlockCost*>> costs_;  // in order
+    std::vector<Warp> warps_;
+    BlockProfile profile_;
+    Footprint footprint_;
+    std::unordered_map<std::uintptr_t, double> atomic_lines_;
+};
+
+}  // namespace cuscope::simt

@@ -1,0 +1,52 @@
+// A launch of which a few blocks run in the image that counts, and the others in the plain image. The
+// profiles of these blocks stand for the whole grid.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "host/counting/block_profile.hpp"
+#include "host/counting/counting.hpp"
+#include "host/executor/image.hpp"
+
+namespace cuscope::simt {
+
+class Sampling {
+  public:
+    // `counting` knows the ranges of memory.
+    Sampling(std::shared_ptr<Image> image, const cuscope_simt::KernelEntry* kernel,
+             std::shared_ptr<const Counting> counting, std::uint64_t blocks);
+
+    const Image& image() const { return *image_; }
+    const cuscope_simt::KernelEntry& kernel() const { return *kernel_; }
+    const Counting& counting() const { return *counting_; }
+    std::uint64_t blocks() const { return blocks_; }
+
+    // The first block of the grid is always taken. When it has ended, `choose` takes as many others as the
+    // budget allows. Before that no other block is taken.
+    bool takes(std::uint64_t index) const;
+    void choose();
+    bool chosen() const { return chosen_.load(std::memory_order_acquire); }
+    // Events that are recorded of one block.
+    std::uint64_t most_events() const { return most_events_; }
+
+    void add(BlockProfile profile);
+    // In the order of the blocks. Only once the launch has ended.
+    const std::vector<BlockProfile>& profiles();
+
+  private:
+    const std::shared_ptr<Image> image_;
+    const cuscope_simt::KernelEntry* const kernel_;
+    const std::shared_ptr<const Counting> counting_;
+    const std::uint64_t blocks_;
+    std::uint64_t most_events_;
+    std::vector<std::uint64_t> taken_;  // in order; not changed once chosen_ is set
+    std::atomic<bool> chosen_{false};
+    std::mutex mutex_;
+    std::vector<BlockProfile> profiles_;
+};
+
+}  // namespace cuscope::simt

@@ -1,0 +1,254 @@
+#include "host/kernel_time/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <queue>
+
+#include "host/kernel_time/rates.hpp"
+
+namespace cuscope::host {
+namespace {
+
+using simt::BlockProfile;
+
+constexpr double sector_bytes = 32;
+// Times of different parts overlap, but not entirely: the root of the sum of squares lies between the longest
+// time and the sum of all.
+constexpr double overlap_power = 2;
+// Larger grids are balanced: a multiprocessor that is done gets the next block.
+constexpr std::uint64_t most_placed_blocks = 1 << 14;
+
+// The sums over the sampled blocks, divided by their number.
+struct Mean {
+    explicit Mean(const std::vector<BlockProfile>& profiles) {
+        const double part = 1 / static_cast<double>(profiles.size());
+        for (const BlockProfile& profile : profiles) {
+            for (std::size_t i = 0; i < instructions.size(); ++i)
+                instructions[i] += profile.instructions[i] * part;
+            accesses += part * (profile.load_requests + profile.store_requests + profile.atomic_requests +
+                                profile.shared_requests);
+            load_requests += part * profile.load_requests;
+            load_sectors += part * profile.load_sectors;
+            load_wavefronts += part * profile.load_wavefronts;
+            store_sectors += part * profile.store_sectors;
+            store_wavefronts += part * profile.store_wavefronts;
+            partial_sectors += part * profile.partial_sectors;
+            different_load_sectors += part * profile.different_load_sectors;
+            atomic_requests += part * profile.atomic_requests;
+            atomic_operations += part * profile.atomic_operations;
+            shared_wavefronts += part * profile.shared_wavefronts;
+            barriers += part * profile.barriers;
+            warps += part * profile.warps;
+            chain.instructions += part * profile.longest.instructions;
+            chain.global_rounds += part * profile.longest.global_rounds;
+            chain.shared_rounds += part * profile.longest.shared_rounds;
+            loaded_units += part * profile.loaded_units;
+            stored_units += part * profile.stored_units;
+            for (const auto& range : profile.ranges) units += part * range.units;
+        }
+    }
+
+    std::array<double, cuscope_simt::cost_kinds> instructions{};
+    double accesses = 0, load_requests = 0, load_sectors = 0, load_wavefronts = 0, store_sectors = 0,
+           store_wavefronts = 0, partial_sectors = 0, different_load_sectors = 0, atomic_requests = 0,
+           atomic_operations = 0, shared_wavefronts = 0, barriers = 0, warps = 0, units = 0, loaded_units = 0,
+           stored_units = 0;
+    BlockProfile::Chain chain;
+};
+
+// The bytes that the grid touches at least once: in each range of memory no more than lies between the first
+// and the last byte that the sampled blocks touched, and no more than all blocks would touch if they shared
+// nothing.
+double footprint(const std::vector<BlockProfile>& profiles, double blocks) {
+    double bytes = 0;
+    for (std::size_t range = 0; range < profiles.front().ranges.size(); ++range) {
+        std::uintptr_t begin = ~std::uintptr_t{0}, end = 0;
+        double units = 0;
+        for (const BlockProfile& profile : profiles) {
+            const auto& touched = profile.ranges[range];
+            if (touched.units == 0) continue;
+            begin = std::min(begin, touched.begin);
+            end = std::max(end, touched.end);
+            units += touched.units;
+        }
+        if (units == 0) continue;
+        const double all = units / static_cast<double>(profiles.size()) * blocks * BlockProfile::unit_bytes;
+        bytes += std::min(all, static_cast<double>(end - begin));
+    }
+    return bytes;
+}
+
+// The part of its memory that a block shares with the block before it.
+double shared_part(const std::vector<BlockProfile>& profiles) {
+    double common = 0, all = 0;
+    for (std::size_t i = 1; i < profiles.size(); ++i) {
+        const BlockProfile &before = profiles[i - 1], &after = profiles[i];
+        if (after.index != before.index + 1 || before.units.empty() || after.units.empty()) continue;
+        std::size_t at = 0;
+        for (const std::uint64_t unit : after.units) {
+            while (at < before.units.size() && before.units[at] < unit) ++at;
+            common += at < before.units.size() && before.units[at] == unit ? 1 : 0;
+        }
+        all += static_cast<double>(after.units.size());
+    }
+    return all == 0 ? 0 : common / all;
+}
+
+// The bytes that memory transfers. Blocks that run at the same time share what they touch through the L2
+// cache; blocks of different waves do so only as far as the footprint fits into it.
+double dram_bytes(const DeviceModel& model, double blocks, double waves, double footprint, double block_bytes,
+                  double shared) {
+    const auto cache = static_cast<double>(model.properties.l2_cache_size);
+    if (cache == 0) return blocks * block_bytes;
+    // Each half of the cache serves the multiprocessors of its own side, so data that both need is there
+    // twice: from a third of the cache on, some is lost before it is used again.
+    const double lost = std::clamp((footprint - cache / 3) / (cache / 3), 0.0, 1.0);
+    const double in_wave = blocks / std::max(1.0, waves);
+    const double wave_bytes = std::min(footprint, block_bytes * (1 + (in_wave - 1) * (1 - shared)));
+    const double all = std::clamp(wave_bytes * waves, footprint, std::max(footprint, blocks * block_bytes));
+    return lost * all;
+}
+
+// The operations on the line that gets most of them, of all operations of the sampled blocks.
+double hottest_line(const std::vector<BlockProfile>& profiles) {
+    std::vector<std::pair<std::uintptr_t, double>> lines;
+    for (const BlockProfile& profile : profiles)
+        lines.insert(lines.end(), profile.atomic_lines.begin(), profile.atomic_lines.end());
+    std::sort(lines.begin(), lines.end());
+    double most = 0, all = 0, here = 0;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        here = i != 0 && lines[i].first == lines[i - 1].first ? here + lines[i].second : lines[i].second;
+        most = std::max(most, here);
+        all += lines[i].second;
+    }
+    return all == 0 ? 0 : most / all;
+}
+
+double weight(const BlockProfile& profile) {
+    return std::accumulate(profile.instructions.begin(), profile.instructions.end(), 1.0) +
+           profile.load_wavefronts + profile.store_wavefronts + profile.shared_wavefronts;
+}
+
+// Places the blocks as the device does: the first ones on the multiprocessors in turn, each other one where a
+// multiprocessor has least left to do. A block that was not sampled is like the nearest one that was.
+double imbalance(const std::vector<BlockProfile>& profiles, std::uint64_t blocks,
+                 std::uint64_t multiprocessors, std::uint64_t resident) {
+    if (blocks > most_placed_blocks || blocks <= 1) return 1;
+    std::priority_queue<std::pair<double, std::uint64_t>, std::vector<std::pair<double, std::uint64_t>>,
+                        std::greater<>>
+        work;
+    std::vector<double> first(multiprocessors);
+    double all = 0, most = 0;
+    std::size_t nearest = 0;
+    for (std::uint64_t block = 0; block < blocks; ++block) {
+        while (nearest + 1 < profiles.size() &&
+               profiles[nearest].index + profiles[nearest + 1].index < 2 * block)
+            ++nearest;
+        const double its = weight(profiles[nearest]);
+        if (block < resident) {
+            double& sum = first[block % multiprocessors];
+            sum += its;
+            all += its;
+            most = std::max(most, sum);
+            continue;
+        }
+        if (block == resident)
+            for (std::uint64_t i = 0; i < multiprocessors; ++i) work.emplace(first[i], i);
+        auto [done, where] = work.top();
+        work.pop();
+        done += its;
+        all += its;
+        most = std::max(most, done);
+        work.emplace(done, where);
+    }
+    return most * static_cast<double>(multiprocessors) / all;
+}
+
+}  // namespace
+
+KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int blocks_per_multiprocessor,
+                       const std::vector<BlockProfile>& profiles) {
+    const Rates rates = rates_of(model);
+    const Mean mean(profiles);
+    const auto blocks = static_cast<double>(block_count);
+    const double multiprocessors = model.properties.multiprocessor_count;
+    const double resident = multiprocessors * blocks_per_multiprocessor;
+    const double cycle = 1e6 / model.properties.clock_rate;  // nanoseconds
+
+    KernelTime time;
+    time.blocks = block_count;
+    time.sampled_blocks = profiles.size();
+    time.blocks_per_multiprocessor = blocks_per_multiprocessor;
+    time.waves = blocks / resident;
+    time.imbalance = imbalance(profiles, block_count, static_cast<std::uint64_t>(multiprocessors),
+                               static_cast<std::uint64_t>(resident));
+    // The work of the busiest multiprocessor, in blocks of mean work.
+    const double busiest = blocks / multiprocessors * time.imbalance;
+
+    const double own = std::accumulate(mean.instructions.begin(), mean.instructions.end(), 0.0);
+    const double instructions = own + mean.accesses;
+    double pipe = instructions / rates.issue;
+    for (std::size_t i = 0; i < mean.instructions.size(); ++i)
+        pipe = std::max(pipe, mean.instructions[i] / rates.pipes[i]);
+    time.instructions = instructions * blocks;
+    auto& part = time.part_ns;
+    const auto at = [&](TimeBound bound) -> double& { return part[static_cast<std::size_t>(bound)]; };
+    at(TimeBound::issue) = busiest * pipe * cycle;
+
+    const double l1 = mean.load_wavefronts * rates.load_wavefront + mean.store_wavefronts +
+                      mean.atomic_requests + mean.shared_wavefronts;
+    time.l1_wavefronts = (mean.load_wavefronts + mean.store_wavefronts) * blocks;
+    time.shared_wavefronts = mean.shared_wavefronts * blocks;
+    at(TimeBound::shared) = busiest * l1 / rates.shared_wavefronts * cycle;
+
+    const double full = mean.store_sectors - mean.partial_sectors;
+    time.l2_bytes = blocks * sector_bytes * (mean.different_load_sectors + mean.store_sectors);
+    at(TimeBound::l2) = blocks * sector_bytes *
+                        (mean.different_load_sectors + full + mean.partial_sectors * rates.partial_sector) /
+                        rates.l2_bytes_per_ns;
+
+    const double block_bytes = mean.units * BlockProfile::unit_bytes;
+    time.footprint_bytes = footprint(profiles, blocks);
+    time.dram_bytes =
+        dram_bytes(model, blocks, time.waves, time.footprint_bytes, block_bytes, shared_part(profiles));
+    // Bytes that are loaded and stored are transferred twice.
+    if (mean.units > 0) time.dram_bytes *= (mean.loaded_units + mean.stored_units) / mean.units;
+    at(TimeBound::dram) = time.dram_bytes / model.kernel_rate;
+
+    time.atomic_operations = mean.atomic_operations * blocks;
+    at(TimeBound::atomics) =
+        time.atomic_operations * std::max(hottest_line(profiles) * rates.atomic_ns, 1 / rates.atomics_per_ns);
+
+    // A round waits for the slowest of its loads: for memory if one of them misses both caches.
+    const double missed = mean.load_sectors == 0 ? 0 : mean.different_load_sectors / mean.load_sectors;
+    const double l2_bytes_missed = std::min(1.0, time.dram_bytes / std::max(1.0, time.l2_bytes));
+    const double per_round = mean.chain.global_rounds == 0
+                                 ? 1
+                                 : std::clamp(mean.load_requests / std::max(1.0, mean.warps) /
+                                                  std::max(1.0, mean.chain.global_rounds),
+                                              1.0, 8.0);
+    const double to_l2 = 1 - std::pow(1 - std::min(1.0, missed), per_round);
+    const double to_dram = to_l2 * (1 - std::pow(1 - l2_bytes_missed, per_round));
+    const double round = rates.l1_cycles + to_l2 * (rates.l2_cycles - rates.l1_cycles) +
+                         to_dram * (rates.dram_cycles - rates.l2_cycles);
+    const double chain = mean.chain.instructions * rates.instruction_cycles +
+                         mean.chain.global_rounds * round + mean.chain.shared_rounds * rates.shared_cycles +
+                         std::max(0.0, mean.barriers - 1) * rates.barrier_cycles;
+    at(TimeBound::latency) = std::max(1.0, time.waves) * chain * cycle;
+
+    double sum = 0;
+    // The same data pass memory and the L2 cache, one piece behind the other.
+    for (const double its : {std::max(at(TimeBound::dram), at(TimeBound::l2)), at(TimeBound::shared),
+                             at(TimeBound::issue), at(TimeBound::latency), at(TimeBound::atomics)})
+        sum += std::pow(its, overlap_power);
+    const double work = std::pow(sum, 1 / overlap_power);
+    at(TimeBound::launch) = static_cast<double>(model.kernel_latency_ns);
+    time.total_ns = std::max(model.minimum_kernel_ns,
+                             static_cast<std::int64_t>(std::llround(work + at(TimeBound::launch))));
+    const auto longest = std::max_element(part.begin(), part.end());
+    time.bound = static_cast<TimeBound>(longest - part.begin());
+    return time;
+}
+
+}  // namespace cuscope::host
