@@ -26,10 +26,13 @@ CALLABLES = [name for name in cs.__all__ if callable(getattr(cs, name)) and keyw
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "jedi"])
-def complete(notebook, request):
+def complete(notebook, request, tmp_path_factory, monkeypatch):
     """The names that Tab offers behind a text."""
     if request.param:
-        pytest.importorskip("jedi", reason="jedi is not installed")
+        jedi = pytest.importorskip("jedi", reason="jedi is not installed")
+        # Processes that change jedi's cache on disk at the same time disturb each other: jedi raises an exception, and
+        # IPython offers nothing.
+        monkeypatch.setattr(jedi.settings, "cache_directory", str(tmp_path_factory.getbasetemp() / "jedi"))
     completer = notebook.shell.Completer
     completer.use_jedi = request.param
 
