@@ -39,7 +39,7 @@ struct Work {
     std::vector<KernelPart> kernels;
     std::shared_ptr<GraphShape> graph;                   // of the launch of an executable
     EventHandle records = nullptr, waits_for = nullptr;  // of a node that is captured
-    std::vector<const void*> host_functions;             // their keys
+    std::vector<const void*> host_functions{};           // their keys
 };
 
 struct RanLaunch {
