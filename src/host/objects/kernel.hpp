@@ -34,7 +34,7 @@ struct Kernel {
     KernelHandle checked = nullptr;    // the kernel in an image that checks; it may be gone
     std::uint32_t activity_name = 0;   // an index into activity_names(); 0: not launched yet
     // By device; only where the library has an image that counts.
-    std::map<int, std::shared_ptr<KernelShapes>> shapes;
+    std::map<int, std::shared_ptr<KernelShapes>> shapes{};
 };
 
 // A kernel on the thread's current device, where its code is loaded.
