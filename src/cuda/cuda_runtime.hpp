@@ -43,6 +43,7 @@ class CudaRuntime final : public Runtime {
     void settle_traces();
     PendingList pending() override { return {}; }  // the core remembers what it enqueued
     EventLook look_at(EventHandle event) override;
+    GraphNodeHandle last_captured(StreamHandle stream) override;
     bool peek(void*, const void*, std::size_t) override { return false; }  // the core copies
     // Host functions stay enqueued in the driver, which cannot drop them. The core's host functions check
     // process_exiting() before they do anything.

@@ -24,6 +24,7 @@ class ForwardingRuntime : public Runtime {
     std::string error_detail() override { return under_->error_detail(); }
     PendingList pending() override { return under_->pending(); }
     EventLook look_at(EventHandle event) override { return under_->look_at(event); }
+    GraphNodeHandle last_captured(StreamHandle stream) override { return under_->last_captured(stream); }
     bool peek(void* destination, const void* source, std::size_t bytes) override {
         return under_->peek(destination, source, bytes);
     }

@@ -54,6 +54,10 @@ class Runtime {
     virtual EventLook look_at(EventHandle event) = 0;
     // Reads memory of a simulated device that no work uses. False: it is not mapped, or the device is real.
     virtual bool peek(void* destination, const void* source, std::size_t bytes) = 0;
+    // The node that the next captured work of a stream will depend on; null if it is not one alone. The
+    // answer of stream_get_capture_info() lies in the runtime's memory, which another thread's captured work
+    // may change.
+    virtual GraphNodeHandle last_captured(StreamHandle stream) = 0;
 
     // Waits for the work given to the current device so far, as device_synchronize does, but invalidates no
     // capture: streams that are being captured are left out. Status::not_ready: the wait was interrupted.

@@ -113,6 +113,19 @@ Status CudaRuntime::event_query(EventHandle event) {
     return make([&] { return cudaEventQuery(native(event)); });
 }
 
+GraphNodeHandle CudaRuntime::last_captured(StreamHandle stream) {
+    CaptureStatus status = CaptureStatus::none;
+    const GraphNodeHandle* dependencies = nullptr;
+    const GraphEdgeData* edges = nullptr;
+    std::size_t count = 0;
+    if (stream_get_capture_info(stream, &status, nullptr, nullptr, &dependencies, &edges, &count) !=
+        Status::success) {
+        get_last_error();
+        return nullptr;
+    }
+    return status == CaptureStatus::active && count == 1 ? dependencies[0] : nullptr;
+}
+
 EventLook CudaRuntime::look_at(EventHandle event) {
     const Status status = event_query(event);
     if (status == Status::success) return {EventState::happened};

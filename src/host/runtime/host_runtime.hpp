@@ -27,6 +27,7 @@ class HostRuntime final : public Runtime {
     PendingList pending() override;
     Status wait_beside_captures() override;
     EventLook look_at(EventHandle event) override;
+    GraphNodeHandle last_captured(StreamHandle stream) override;
     bool peek(void* destination, const void* source, std::size_t bytes) override;
     std::int64_t trace_clock_ns() override;
     WorkRecording set_recorder(ActivityRecorder* recorder) override;

@@ -20,6 +20,17 @@ EventLook HostRuntime::look_at(EventHandle event) {
     return {EventState::happened, record->ended};
 }
 
+GraphNodeHandle HostRuntime::last_captured(StreamHandle handle) {
+    if (forked_after_use()) return nullptr;
+    Lock lock(machine_.mutex, std::defer_lock);
+    take(lock);
+    const Found<Stream> stream = machine_.find_stream(handle);
+    if (stream == nullptr || !stream->captured() || stream->capture->status != CaptureStatus::active)
+        return nullptr;
+    const std::vector<GraphNode*>& nodes = stream->tips.nodes;
+    return nodes.size() == 1 ? nodes.front()->handle() : nullptr;
+}
+
 bool HostRuntime::peek(void* destination, const void* source, std::size_t bytes) {
     if (forked_after_use()) return false;
     Lock lock(machine_.mutex, std::defer_lock);

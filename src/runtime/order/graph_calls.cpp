@@ -11,16 +11,7 @@ void OrderRuntime::note_node(StreamHandle stream, Work work) {
     GraphNodeHandle node = nullptr;
     {
         const Quiet quiet;
-        CaptureStatus status = CaptureStatus::none;
-        unsigned long long id = 0;
-        GraphHandle graph = nullptr;
-        const GraphNodeHandle* dependencies = nullptr;
-        const GraphEdgeData* edges = nullptr;
-        std::size_t count = 0;
-        const Status asked =
-            under().stream_get_capture_info(stream, &status, &id, &graph, &dependencies, &edges, &count);
-        if (asked != Status::success) under().get_last_error();
-        if (asked == Status::success && status == CaptureStatus::active && count == 1) node = dependencies[0];
+        node = under().last_captured(stream);
     }
     if (node == nullptr) return;
     GraphPart part;
