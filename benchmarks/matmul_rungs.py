@@ -99,7 +99,7 @@ def decode(kind: str, elements: np.ndarray) -> np.ndarray:
 
 
 def compiled(path: Path, device: cs.Device) -> cs.Module:
-    # The instructions of wgmma are those of this architecture alone.
+    # Only this architecture has wgmma, so NVRTC must be told its name.
     options = ["--gpu-architecture=sm_90a"] if path.stem == "10_wgmma" and not device.simulated else []
     return cs.Module.from_file(path, options=options, device=device)
 

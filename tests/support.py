@@ -66,7 +66,7 @@ def built_in(device: cs.Device, name: str) -> cs.Module:
     compiled = kernels / (name + (".image" if device.simulated else ".fatbin"))
     if compiled.exists():
         return cs.Module.from_file(compiled, device=device)
-    # The instructions of wgmma are those of this architecture alone.
+    # Only this architecture has wgmma, so NVRTC must be told its name.
     options = ["--gpu-architecture=sm_90a"] if name == "matmul/10_wgmma" and not device.simulated else []
     return cs.Module.from_file(kernels / f"{name}.cu", options=options, device=device)
 

@@ -48,8 +48,9 @@ __device__ __forceinline__ void read_after_waiting(float& sum) {
         "+f"(d[i + 6]), "+f"(d[i + 7])
 #define SUMS_32(i) SUMS_8(i), SUMS_8(i + 8), SUMS_8(i + 16), SUMS_8(i + 24)
 
-// A is read by its rows, B by its columns' neighbours: the last two numbers. The two before them are the
-// factors' signs.
+// d += A * B, with the descriptors of A and B. The numbers behind them: add to the sums (1), negate neither
+// factor (1, 1), the neighbours in memory of A are along k (0), the neighbours of B are along its columns
+// (1).
 __device__ __forceinline__ void multiply_add(__nv_bfloat16, float (&d)[64], unsigned long long a,
                                              unsigned long long b) {
     asm volatile(
@@ -63,8 +64,6 @@ __device__ __forceinline__ void multiply_add(__nv_bfloat16, float (&d)[64], unsi
         : "l"(a), "l"(b));
 }
 
-// A is read by its rows, B by its columns' neighbours: the last two numbers. The two before them are the
-// factors' signs.
 __device__ __forceinline__ void multiply_add(__nv_bfloat16, float (&d)[128], unsigned long long a,
                                              unsigned long long b) {
     asm volatile(
@@ -82,8 +81,6 @@ __device__ __forceinline__ void multiply_add(__nv_bfloat16, float (&d)[128], uns
         : "l"(a), "l"(b));
 }
 
-// A is read by its rows, B by its columns' neighbours: the last two numbers. The two before them are the
-// factors' signs.
 __device__ __forceinline__ void multiply_add(__half, float (&d)[64], unsigned long long a,
                                              unsigned long long b) {
     asm volatile(
@@ -97,8 +94,6 @@ __device__ __forceinline__ void multiply_add(__half, float (&d)[64], unsigned lo
         : "l"(a), "l"(b));
 }
 
-// A is read by its rows, B by its columns' neighbours: the last two numbers. The two before them are the
-// factors' signs.
 __device__ __forceinline__ void multiply_add(__half, float (&d)[128], unsigned long long a,
                                              unsigned long long b) {
     asm volatile(
