@@ -34,6 +34,8 @@ def notebook(device, tmp_path, monkeypatch):
     from traitlets.config import Config
 
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    # IPython warns where another environment is active than the one whose Python runs the tests.
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
     config = Config()
     config.HistoryManager.enabled = False
     config.HistoryManager.hist_file = ":memory:"
