@@ -1,7 +1,8 @@
 """Measures how much longer a launch takes within a trace: python benchmarks/tracing.py [--device NAME] [--json].
 
 Batches of launches of a kernel that does nothing, outside of a trace and within one, in turns; the device is waited for
-after each batch. The result is the median time of a launch in each, and the median difference of neighbours. It also
+after each batch. The result is the median time of a launch in each, and the median difference of neighbours: of the
+call alone, and of the call with the device's work, which on a simulated device is the rate of the simulation. It also
 says how long the begin and the end of a trace take, and how many of the launches have a span.
 On a GPU, events measure the work, or CUPTI with CUSCOPE_TRACE_GPU=1.
 """
@@ -10,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import time
 from typing import Any
 
@@ -19,15 +19,18 @@ import numpy as np
 import cuscope as cs
 from cuscope.bench._calls import SOURCE, on_one_processor
 
+WARM_UP = 20  # batches: the first ones fill caches and wake the processor
 
-def batch(launch: Any, array: cs.DeviceArray, stream: cs.Stream, count: int) -> float:
-    """Microseconds of a launch."""
+
+def batch(launch: Any, array: cs.DeviceArray, stream: cs.Stream, count: int) -> tuple[float, float]:
+    """Microseconds of a launch: of the call, and of the call and the device's work."""
     begin = time.perf_counter()
     for _ in range(count):
         launch(array, array, array, 256)
-    end = time.perf_counter()
+    called = time.perf_counter()
     stream.synchronize()
-    return (end - begin) / count * 1e6
+    end = time.perf_counter()
+    return (called - begin) / count * 1e6, (end - begin) / count * 1e6
 
 
 def measure(rounds: int, count: int) -> dict[str, Any]:
@@ -37,6 +40,8 @@ def measure(rounds: int, count: int) -> dict[str, Any]:
     with cs.trace():
         batch(launch, array, stream, count)
     first = time.perf_counter() - begin
+    for _ in range(WARM_UP):
+        batch(launch, array, stream, count)
     without, within, begins, ends, spans = [], [], [], [], 0
     for _ in range(rounds):
         without.append(batch(launch, array, stream, count))
@@ -48,18 +53,21 @@ def measure(rounds: int, count: int) -> dict[str, Any]:
         begins.append(begun - begin)
         ends.append(time.perf_counter() - end)
         spans += int((t.spans["kind"] == "kernel").sum())
+    called_without, worked_without = np.transpose(without)
+    called_within, worked_within = np.transpose(within)
     return {
         "device": cs.current_device().model,
         "source": t.source,
         "notes": t.notes,
-        "microseconds_without": statistics.median(without),
-        "microseconds_within": statistics.median(within),
-        "microseconds_more": statistics.median(
-            more - less for less, more in zip(without, within, strict=True)
-        ),
+        "microseconds_without": float(np.median(called_without)),
+        "microseconds_within": float(np.median(called_within)),
+        "microseconds_more": float(np.median(called_within - called_without)),
+        "microseconds_with_work_without": float(np.median(worked_without)),
+        "microseconds_with_work_within": float(np.median(worked_within)),
+        "ratio_with_work": float(np.median(worked_within / worked_without)),
         "milliseconds_of_the_first_trace": first * 1e3,
-        "milliseconds_to_begin": statistics.median(begins) * 1e3,
-        "milliseconds_to_end": statistics.median(ends) * 1e3,
+        "milliseconds_to_begin": float(np.median(begins)) * 1e3,
+        "milliseconds_to_end": float(np.median(ends)) * 1e3,
         "launches": rounds * count,
         "spans": spans,
     }
