@@ -20,7 +20,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import _checking, _display, tracing
+from . import _checking, _display, _progress, tracing
 from ._arrays import empty_like, zeros_like
 from ._checking import CheckReport, Finding, check
 from ._core import (
@@ -98,6 +98,7 @@ from ._core import (
 from ._errors import CaptureError, CompileError, CudaError, OutOfMemoryError, PendingWarning
 from ._matmul import Matmul, Variant, matmul
 from ._models import Model, add_host_device, model, models
+from ._progress import show_progress
 from ._reduce import Reduce, reduce
 from .tracing import range, trace
 
@@ -136,6 +137,8 @@ __all__ = [
     "CheckReport", "Finding", "check",
     # traces
     "range", "trace", "tracing", "figures",
+    # bars of long waits
+    "show_progress",
     # errors
     "CaptureError", "CompileError", "CudaError", "OutOfMemoryError",
     # about
@@ -219,3 +222,4 @@ for _name in __all__:
 del _name, _public
 
 _checking.start_from_environment()
+_progress.start()

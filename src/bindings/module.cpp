@@ -1,4 +1,5 @@
 // The extension module: declares the types, then binds each concept.
+#include "bindings/device/progress.hpp"
 #include "bindings/support/fast_calls.hpp"
 #include "bindings/support/signatures.hpp"
 #include "build_config.hpp"
@@ -24,6 +25,7 @@ PYBIND11_MODULE(_core, m) {
     Classes classes(m);
     bind_errors(m);
     bind_process(m);
+    bind_progress(m);
     bind_devices(m, classes);
     bind_launch_attributes(m);
     bind_streams(m, classes);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "bindings/device/progress.hpp"
 #include "bindings/support/objects.hpp"
 #include "core/stream/host_task.hpp"
 #include "runtime/compile/cache.hpp"
@@ -30,6 +31,8 @@ bool check_signals() {
     if (PyThread_get_thread_ident() != main_thread || process_exiting()) return false;
     const PyGILState_STATE state = PyGILState_Ensure();
     if (PyErr_CheckSignals() != 0) {
+        PyErr_Fetch(&pending_type, &pending_value, &pending_traceback);
+    } else if (!show_progress()) {
         PyErr_Fetch(&pending_type, &pending_value, &pending_traceback);
     }
     PyGILState_Release(state);
@@ -124,6 +127,8 @@ CountDict live() {
 
 }  // namespace
 
+unsigned long detail::main_thread_id() { return main_thread; }
+
 void detail::restore_other_thread(PyThreadState* state) {
     returning.fetch_add(1);
     if (process_exiting()) {
@@ -171,7 +176,10 @@ void bind_process(py::module_& m) {
             detail::note_line_if_wanted();
             return PyEval_SaveThread();
         },
-        [](void* state) { restore_thread(static_cast<PyThreadState*>(state)); });
+        [](void* state) {
+            restore_thread(static_cast<PyThreadState*>(state));
+            end_progress_if_shown();
+        });
     py::module_::import("atexit").attr("register")(py::cpp_function(at_exit));
     m.def("cache_description", cache_description, "The folder of compiled kernels, or why there is none.");
     m.def("live", live, "The numbers of live objects, for tests that look for leaks.");

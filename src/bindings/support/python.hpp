@@ -25,7 +25,16 @@ inline void note_line_if_wanted() {
     if (lines_wanted.load(std::memory_order_relaxed)) [[unlikely]]
         note_line();
 }
+extern bool progress_shown;  // only used with the GIL
+void end_progress();
+unsigned long main_thread_id();
 }  // namespace detail
+
+// The calling thread's next waits belong to a new call: a bar that shows the last call's wait goes away.
+inline void end_progress_if_shown() {
+    if (detail::progress_shown) [[unlikely]]
+        detail::end_progress();
+}
 
 inline py::module_ numpy() { return py::module_::import("numpy"); }
 
@@ -46,7 +55,10 @@ class WithoutGil {
     WithoutGil() : state_(leave()) { note_call(); }
     WithoutGil(const WithoutGil&) = delete;
     WithoutGil& operator=(const WithoutGil&) = delete;
-    ~WithoutGil() { restore_thread(state_); }
+    ~WithoutGil() {
+        restore_thread(state_);
+        end_progress_if_shown();
+    }
 
   private:
     static PyThreadState* leave() {

@@ -14,6 +14,7 @@
 #include "core/graph/capture.hpp"
 #include "runtime/compile/signature.hpp"
 #include "runtime/process.hpp"
+#include "runtime/progress.hpp"
 
 namespace cuscope::core {
 namespace {
@@ -90,6 +91,7 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
         result.log =
             request.file_name + ": error: character " + std::to_string(nul) + " of the source is null";
     } else {
+        const Doing doing({.doing = "compiling " + request.file_name});
         status = device->runtime().compile(request, &result);
     }
     if (status != Status::success) fail_compile(*device, status, request, result.log);
@@ -274,6 +276,7 @@ KernelHandle InstrumentedImage::kernel(const std::string& lowered) {
     if (!library) {
         // Not under the lock, because compiling takes long and may be interrupted.
         CompileResult result;
+        const Doing doing({.doing = "compiling " + request_.file_name + " once more"});
         const Status status = device_->runtime().compile(request_, &result);
         if (status != Status::success) fail_compile(*device_, status, request_, result.log);
         library = keep(load_library(device_, result.image, request_.file_name));

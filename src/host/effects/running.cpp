@@ -17,6 +17,7 @@ bool Running::starts(const Command* command) {
     if (command->engine == Engine::compute) {
         KernelEffect& kernel = KernelEffect::of(*command);
         kernel.outcome = {};
+        kernel.control.begun = 0;
         kernel.control.abort = device.resets > 0;
         kernels_.push_back(command);
     }
@@ -37,6 +38,17 @@ void Running::done(Command* command) {
 bool Running::gives_up(const Command* command) const {
     const Device& device = devices_[command->device];
     return stopping_ || device.resets > 0 || device.lost != Status::success;
+}
+
+Progress Running::progress() const {
+    if (!kernels_.empty()) {
+        const KernelEffect& kernel = KernelEffect::of(*kernels_.front());
+        const Dim3 grid = kernel.launch.grid;
+        return {std::string("running ") + kernel.launch.kernel->name, kernel.control.begun.load(),
+                std::uint64_t{grid.x} * grid.y * grid.z};
+    }
+    if (callback_ != nullptr) return {.doing = "running a host function"};
+    return {};
 }
 
 void Running::abort_kernels(int device) {

@@ -7,6 +7,7 @@
 
 #include "host/runtime/lock.hpp"
 #include "host/sim/command.hpp"
+#include "runtime/progress.hpp"
 
 namespace cuscope::host {
 
@@ -28,6 +29,8 @@ class Running {
     // The process exits: no more effects are run.
     void stop();
     bool stopping() const { return stopping_; }
+    // Of the kernel that has run for longest, or of the host function that runs.
+    Progress progress() const;
     bool has_kernels() const { return !kernels_.empty(); }
     // The host function that runs now, or null.
     const Command* callback() const { return callback_; }

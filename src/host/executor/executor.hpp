@@ -66,6 +66,7 @@ struct Outcome {
 struct RunControl {
     std::atomic<bool> abort{false};    // end the kernel as soon as possible: Status::launch_timeout
     std::atomic<bool> stalled{false};  // set by the executor: the kernel spins on something outside itself
+    std::atomic<std::uint64_t> begun{0};  // about how many blocks have begun, for a bar
 };
 
 // Gives an image's objects at file scope their first values; no code of the image runs before. The

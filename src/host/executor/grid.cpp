@@ -123,6 +123,7 @@ bool Grid::claim(Block& block, std::uint64_t* index) {
         *index = next_block_;
         block.give(next_block_ + 1, end);
         next_block_ = end;
+        control_.begun.store(*index, std::memory_order_relaxed);
         return true;
     }
     return take_from_others(index);

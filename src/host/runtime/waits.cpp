@@ -6,6 +6,7 @@
 #include "host/effects/effects.hpp"
 #include "host/runtime/machine.hpp"
 #include "runtime/process.hpp"
+#include "runtime/progress.hpp"
 
 namespace cuscope::host {
 namespace {
@@ -134,6 +135,7 @@ bool Waits::asked_to_end(Lock& lock) {
     if (now - last_asked < pause) return false;
     last_asked = now;
     machine_.effects.announce();
+    const Doing doing(machine_.running.progress());
     note_unlock();
     lock.unlock();
     const bool end = interrupted();
