@@ -6,7 +6,7 @@
 
 namespace cuscope::bindings {
 
-bool detail::progress_shown = false;
+std::atomic<bool> detail::progress_shown{false};
 
 namespace {
 

@@ -25,14 +25,14 @@ inline void note_line_if_wanted() {
     if (lines_wanted.load(std::memory_order_relaxed)) [[unlikely]]
         note_line();
 }
-extern bool progress_shown;  // only used with the GIL
+extern std::atomic<bool> progress_shown;  // only the main thread sets it
 void end_progress();
 unsigned long main_thread_id();
 }  // namespace detail
 
 // The calling thread's next waits belong to a new call: a bar that shows the last call's wait goes away.
 inline void end_progress_if_shown() {
-    if (detail::progress_shown) [[unlikely]]
+    if (detail::progress_shown.load(std::memory_order_relaxed)) [[unlikely]]
         detail::end_progress();
 }
 
