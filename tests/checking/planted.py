@@ -51,10 +51,10 @@ def form(source: str, *, mended: bool) -> str:
 class Sources:
     """All kernels of a table in one source, which is compiled once for each form."""
 
-    def __init__(self, table: Sequence[Planted], headers: str = "") -> None:
+    def __init__(self, table: Sequence[Planted]) -> None:
         self.begins: dict[str, int] = {}
         self.modules: dict[tuple[str, bool], cs.Module] = {}
-        self.text = headers
+        self.text = ""
         for case in table:
             self.begins[case.kernel] = self.text.count("\n")
             self.text += case.source.rstrip() + "\n"
