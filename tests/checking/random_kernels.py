@@ -56,10 +56,10 @@ class Access:
 class Mistakes:
     outside: set[int] = field(default_factory=set)
     """The steps that access elements behind the end of x."""
-    unwritten: set[int] = field(default_factory=set)
-    """The steps that read bytes of x that nobody writes, in this kernel or before it."""
+    unwritten: dict[int, set[int]] = field(default_factory=dict)
+    """For each byte of x that nobody writes, in this kernel or before it: the steps that read it."""
     perhaps_unwritten: set[int] = field(default_factory=set)
-    """The same, if another thread writes them, and no barrier orders it before the read."""
+    """Steps that read what another thread writes, and no barrier orders the write before the read."""
     races: dict[str, dict[int, set[frozenset[int]]]] = field(default_factory=lambda: {"x": {}, "s": {}})
     """For each array and byte the pairs of steps that race. Bytes of s are numbered through all blocks."""
 
@@ -125,16 +125,16 @@ class Kernel:
             if pairs:
                 found.races[array][byte] = pairs
             if array == "x" and byte >= self.written:
-                self._note_unwritten(touches, found)
+                self._note_unwritten(byte, touches, found)
         return found
 
-    def _note_unwritten(self, touches: list[Touch], found: Mistakes) -> None:
+    def _note_unwritten(self, byte: int, touches: list[Touch], found: Mistakes) -> None:
         for read in touches:
             if read[3] == "write":
                 continue
             writes = [other for other in touches if other[3] != "read" and other != read]
             if not writes:
-                found.unwritten.add(read[2])
+                found.unwritten.setdefault(byte, set()).add(read[2])
             elif not any(w[2] <= read[2] and self._ordered(w, read) for w in writes):
                 found.perhaps_unwritten.add(read[2])
 
@@ -223,8 +223,12 @@ def differences(kernel: Kernel, report: cs.CheckReport, begin: int) -> list[str]
     wrong += [f"missed: step {n} is out of bounds" for n in mistakes.outside - outside]
     wrong += [f"invented: step {n} is out of bounds" for n in outside - mistakes.outside]
     unwritten = {step(f.line) for f in report.findings if f.kind == "never written"}
-    wrong += [f"missed: step {n} reads what was never written" for n in mistakes.unwritten - unwritten]
-    perhaps = mistakes.unwritten | mistakes.perhaps_unwritten
+    wrong += [
+        f"missed: byte {byte} is read by the steps {steps}, and was never written"
+        for byte, steps in mistakes.unwritten.items()
+        if not steps & unwritten
+    ][:1]
+    perhaps = mistakes.perhaps_unwritten.union(*mistakes.unwritten.values())
     wrong += [f"invented: step {n} reads what was never written" for n in unwritten - perhaps]
     for array, places in mistakes.races.items():
         races = [f for f in report.findings if f.kind == "race" and (f.memory != "") == (array == "x")]

@@ -19,7 +19,7 @@ from random_kernels import checked, differences, random_kernel
 
 SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
 IN_ONE_SOURCE = 50
-SOURCES = max(1, round(3 * SCALE))
+SOURCES = max(1, round(2 * SCALE))
 
 
 @pytest.mark.parametrize("source", range(SOURCES))
