@@ -100,3 +100,10 @@ def test_a_wrong_line_is_refused_before_the_cell_runs(notebook, line, text):
     assert type(error).__name__ == "UsageError"
     assert text in str(error)
     assert "ran" not in notebook.names
+
+
+def test_the_line_of_a_kernel_in_a_string_is_shown(with_kernel):
+    with_kernel.run('far = cs.Module("""\n__global__ void far(int* x) {\n    x[999] = 5;\n}""").far')
+    shown, _ = with_kernel.shown("%%check\nfar[1, 1](cs.empty(32, 'int32'))")
+
+    assert re.search(r"kernel\.cu:3\s+x\[999\] = 5;", reports(shown)[0])

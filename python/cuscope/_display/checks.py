@@ -68,28 +68,36 @@ def _lines(finding: Finding) -> Iterator[str]:
 
 
 def source_of(line: str, kernel: str) -> str | None:
-    """The text of a line of the notebook, "Cell In[3]:2" or "cell:5", or of a file; None if it is not known."""
+    """The text of a line; None if it is not known.
+
+    "Cell In[3]:2" is a line of the notebook, "cell:5" one of %%cuda, "kernel.cu:4" one of a string in the notebook that
+    has a kernel of this name; others are lines of files.
+    """
     name, _, number = line.rpartition(":")
     if not number.isdecimal():
         return None
-    if not (name.startswith(("Cell In[", "cell"))):
-        return linecache.getline(name, int(number)).rstrip("\n") or None
-    lines = _cell(name, kernel).split("\n")
-    return lines[int(number) - 1] if int(number) <= len(lines) else None
+    if kernel or name.startswith("Cell In["):
+        lines = _cell(name, kernel).split("\n")
+        return lines[int(number) - 1] if int(number) <= len(lines) else None
+    return linecache.getline(name, int(number)).rstrip("\n") or None
 
 
 def _cell(name: str, kernel: str) -> str:
-    """The text of a cell: "Cell In[3]", or of %%cuda, which is named "cell", or "cell mod" after its variable."""
     shell = current_shell()
     if shell is None:
         return ""
     cells: list[str] = list(shell.history_manager.input_hist_raw)
     if (found := re.fullmatch(r"Cell In\[(\d+)\]", name)) is not None:
         return cells[int(found[1])] if int(found[1]) < len(cells) else ""
-    variable = name.removeprefix("cell").strip()
-    head = re.compile(rf"\s*%%cuda\b.*{re.escape(variable)}")
+    is_of_kernel = re.compile(rf"\b{re.escape(kernel.partition('<')[0])}\s*\(")
+    magic = re.compile(rf"\s*%%cuda\b.*{re.escape(name.removeprefix('cell').strip())}")
     # A kernel may have been compiled several times: the last cell counts.
     for cell in reversed(cells):
-        if head.match(cell) and re.search(rf"\b{re.escape(kernel.partition('<')[0])}\b", cell):
-            return cell
+        if name.startswith("cell"):
+            sources = [cell] if magic.match(cell) else []
+        else:
+            sources = re.findall(r'"""(.*?)"""', cell, re.DOTALL)
+        for source in sources:
+            if is_of_kernel.search(source):
+                return source
     return ""
