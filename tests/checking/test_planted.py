@@ -11,15 +11,9 @@ import cuscope as cs
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import planted_bounds
-import planted_documents
-import planted_meetings
-import planted_package
-import planted_races
 from planted import Planted, Sources
+from planted_kernels import CASES
 
-TABLES = [planted_bounds, planted_races, planted_meetings, planted_package, planted_documents]
-CASES = [case for table in TABLES for case in table.TABLE]
 NAMES = [case.kernel for case in CASES]
 SOURCES = Sources(CASES)
 
