@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from . import _core
+from ._cells import with_cells
 from ._stream_names import name_of_stream
 
 __all__ = ["Check", "CheckReport", "Finding", "check"]
@@ -92,6 +93,8 @@ class Finding:
 def _finding(fields: dict[str, Any]) -> Finding:
     fields = dict(fields)
     calls = fields.pop("calls")
+    for key in ("line", "other_line", "text", "advice", "memory", "code_before"):
+        fields[key] = with_cells(fields[key])
     if not calls:
         del fields["code"], fields["code_before"]
         return Finding(**fields)
@@ -105,7 +108,10 @@ def _finding(fields: dict[str, Any]) -> Finding:
     fields["code"] = _filled(fields["code"], in_code)
     whats = tuple(call[0] for call in calls)
     return Finding(
-        **fields, streams=tuple(names), calls=whats, drawing=_drawing(names, [call[:2] for call in calls])
+        **fields,
+        streams=tuple(names),
+        calls=whats,
+        drawing=_drawing(names, [(call[0], with_cells(call[1])) for call in calls]),
     )
 
 
@@ -205,6 +211,12 @@ class CheckReport:
             lines.append(f"{state['left_out']} more findings were left out: correct these first")
         lines += [f"not checked: {kernel}" for kernel in state["unchecked_kernels"]]
         return "\n".join(lines + self._notes)
+
+    def _repr_html_(self) -> str:
+        """The report as notebooks show it."""
+        from ._display.checks import report
+
+        return report(self)
 
     def __repr__(self) -> str:
         findings = self.findings

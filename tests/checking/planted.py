@@ -51,10 +51,10 @@ def form(source: str, *, mended: bool) -> str:
 class Sources:
     """All kernels of a table in one source, which is compiled once for each form."""
 
-    def __init__(self, table: Sequence[Planted], headers: str = "") -> None:
+    def __init__(self, table: Sequence[Planted]) -> None:
         self.begins: dict[str, int] = {}
         self.modules: dict[tuple[str, bool], cs.Module] = {}
-        self.text = headers
+        self.text = ""
         for case in table:
             self.begins[case.kernel] = self.text.count("\n")
             self.text += case.source.rstrip() + "\n"
@@ -63,23 +63,27 @@ class Sources:
         device = cs.current_device()
         if (device.name, mended) not in self.modules:
             source = form(self.text, mended=mended)
-            self.modules[device.name, mended] = cs.Module(source, file_name="planted.cu")
+            # With the lines, compute-sanitizer names them.
+            options = [] if device.simulated else ["-lineinfo"]
+            self.modules[device.name, mended] = cs.Module(source, file_name="planted.cu", options=options)
         return self.modules[device.name, mended]
 
     def line(self, case: Planted, comment: str) -> str:
         line = case.line(comment)
         return "" if line is None else f"planted.cu:{self.begins[case.kernel] + line}"
 
+    def launch(self, case: Planted, *, mended: bool) -> None:
+        self.module(mended=mended)[case.kernel].launch(
+            *case.arguments(),
+            grid=case.grid,
+            block=case.block,
+            shared=case.shared,
+            cooperative=case.cooperative,
+        )
+
     def run(self, case: Planted, *, mended: bool) -> cs.CheckReport:
-        module = self.module(mended=mended)
         with cs.check() as report:
-            module[case.kernel].launch(
-                *case.arguments(),
-                grid=case.grid,
-                block=case.block,
-                shared=case.shared,
-                cooperative=case.cooperative,
-            )
+            self.launch(case, mended=mended)
         return report
 
 

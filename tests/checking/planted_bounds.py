@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from planted import Planted, Sources, floats, ints, unwritten
+from planted import Planted, floats, ints, unwritten
 
 import cuscope as cs
 
-OUT, NEVER = "out of bounds", "never written"
+OUT, NEVER, MISALIGNED = "out of bounds", "never written", "misaligned address"
 
 
 def freed() -> tuple[int]:
@@ -21,6 +23,11 @@ def freed() -> tuple[int]:
 def of_numpy() -> tuple[int]:
     of_numpy.kept = np.zeros(64, np.int32)  # type: ignore[attr-defined]
     return (of_numpy.kept.ctypes.data,)  # type: ignore[attr-defined]
+
+
+def mapped() -> Any:
+    mapped.kept = cs.pinned_empty(100, np.float32, mapped=True)  # type: ignore[attr-defined]
+    return cs.device_view(mapped.kept)  # type: ignore[attr-defined]
 
 
 def rows() -> np.void:
@@ -195,11 +202,113 @@ __global__ void shared_of_last_block(int* x) {
     __syncthreads();
     x[blockIdx.x * 32 + threadIdx.x] = total;  // here
 }""", lambda: (ints(64),), grid=2),
-    Planted("misaligned", "misaligned address", """
+    Planted("half_written", NEVER, """
+__global__ void half_written(int* x, int* y, int n) {
+    memset(x, 0, n RIGHT(* 4));
+    y[0] = x[n - 1];  // here
+}""", lambda: (unwritten(32), ints(1), 32), block=1, says="element 31 of the argument 'x'"),
+    Planted("halo", NEVER, """
+__global__ void halo(const int* x, int* y, int n) {
+    __shared__ int s[34];
+    int t = threadIdx.x;
+    s[t + 1] = x[t];
+    RIGHT(if (t == 0) { s[0] = 0; s[33] = 0; }) WRONG(if (t == 0) s[0] = 0;)
+    __syncthreads();
+    y[t] = s[t] + s[t + 1] + s[t + 2];  // here
+}""", lambda: (ints(32), ints(32), 32), says="byte 132 of the __shared__ variable 's'"),
+    Planted("three_of_four", NEVER, """
+__global__ void three_of_four(float* x, float* y) {
+    for (int i = 0; i < RIGHT(4) WRONG(3); ++i) x[4 * threadIdx.x + i] = i;
+    const float4 v = reinterpret_cast<float4*>(x)[threadIdx.x];  // here
+    y[threadIdx.x] = v.x + v.y + v.z + v.w;
+}""", lambda: (cs.empty(128, np.float32), floats(32))),
+    Planted("best_of_nothing", NEVER, """
+__global__ void best_of_nothing(const int* x, int* best) {
+    RIGHT(if (threadIdx.x == 0) *best = 0; __syncthreads();)
+    atomicMax(best, x[threadIdx.x]);  // here
+}""", lambda: (ints(32), unwritten(1)), says="argument 'best'"),
+    Planted("null_pointer", OUT, """
+__global__ void null_pointer(int* x, int* y) {
+    y[threadIdx.x] = 1;
+    RIGHT(if (x != nullptr)) x[threadIdx.x] = 1;  // here
+}""", lambda: (None, ints(32)), says="null"),
+    Planted("product_of_indices", OUT, """
+__global__ void product_of_indices(int* x, int n) {
+    RIGHT(long long) WRONG(int) i = RIGHT((long long))n * threadIdx.x;
+    if (i < 64) x[i] = 1;  // here
+}""", lambda: (ints(64), 1 << 28)),
+    Planted("bin_of_the_largest", OUT, """
+__global__ void bin_of_the_largest(const int* x, int* out) {
+    __shared__ int bins[16];
+    if (threadIdx.x < 16) bins[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&bins[x[threadIdx.x] / RIGHT(17) WRONG(15)], 1);  // here
+    __syncthreads();
+    if (threadIdx.x < 16) out[threadIdx.x] = bins[threadIdx.x];
+}""", lambda: (ints(32, 256), ints(16))),
+    Planted("two_arrays_in_dynamic_shared", OUT, """
+__global__ void two_arrays_in_dynamic_shared(float* x) {
+    extern __shared__ float room[];
+    float* first = room;
+    double* second = reinterpret_cast<double*>(room + 32);
+    first[threadIdx.x] = 1;
+    RIGHT(if (threadIdx.x < 16)) second[threadIdx.x] = 2;  // here
+    __syncthreads();
+    x[threadIdx.x] = first[threadIdx.x] + second[threadIdx.x / 2];
+}""", lambda: (floats(32),), shared=256, says="256 bytes of dynamic shared memory"),
+    Planted("row_of_a_tile", OUT, """
+__global__ void row_of_a_tile(int* x) {
+    __shared__ int tile[4][8];
+    tile[threadIdx.y][threadIdx.x] = 1;
+    __syncthreads();
+    x[threadIdx.y * 8 + threadIdx.x] = tile[threadIdx.y][RIGHT((threadIdx.x + 1) % 8) WRONG(threadIdx.x + 1)];  // here
+}""", lambda: (ints(32),), block=(8, 4), says="index 8"),
+    Planted("negative_index", OUT, """
+__global__ void negative_index(int* x) {
+    int last[4] = {1, 2, 3, 4};
+    int k = threadIdx.x - 1;
+    x[threadIdx.x] = last[k RIGHT(& 3)];  // here
+}""", lambda: (ints(4),), block=4, says="index -1"),
+    Planted("array_of_a_structure", OUT, """
+struct Point { float at[3]; float weight; };
+__global__ void array_of_a_structure(Point* points, float* x, int dimensions) {
+    Point point = points[threadIdx.x];
+    float s = 0;
+    for (int i = 0; i < dimensions RIGHT(- 1); ++i) s += point.at[i];  // here
+    x[threadIdx.x] = s * point.weight;
+}""", lambda: (cs.zeros(32 * 16, np.uint8), floats(32), 4), says="index 3"),
+    Planted("mapped_memory", OUT, """
+__global__ void mapped_memory(float* x, int n) {
+    if (threadIdx.x RIGHT(<) WRONG(<=) n) x[threadIdx.x] = 1;  // here
+}""", lambda: (mapped(), 100), block=128),
+    Planted("swapped_sizes", OUT, """
+__global__ void swapped_sizes(int* x, int width, int height) {
+    int c = blockIdx.x * blockDim.x + threadIdx.x, r = blockIdx.y * blockDim.y + threadIdx.y;
+    if (c < RIGHT(width) WRONG(height) && r < RIGHT(height) WRONG(width)) x[r * width + c] = 1;  // here
+}""", lambda: (cs.zeros((5, 20), np.int32), 20, 5), grid=(4, 4), block=(8, 8)),
+    Planted("misaligned", MISALIGNED, """
 __global__ void misaligned(float* x) {
     const float4* v = reinterpret_cast<float4*>(x RIGHT(+ 4) WRONG(+ 1));
-    x[threadIdx.x] = v->x + v->y + v->z + v->w;
+    x[threadIdx.x] = v->x + v->y + v->z + v->w;  // here
 }""", lambda: (floats(16),), block=1, says="multiple of"),
+    Planted("int_at_an_odd_byte", MISALIGNED, """
+__global__ void int_at_an_odd_byte(const unsigned char* bytes, int* x) {
+    x[threadIdx.x] = *reinterpret_cast<const int*>(bytes + threadIdx.x * RIGHT(4) WRONG(5));  // here
+}""", lambda: (cs.zeros(160, np.uint8), ints(32)), says="thread (1,0,0)"),
+    Planted("double_behind_a_float", MISALIGNED, """
+__global__ void double_behind_a_float(float* x) {
+    *reinterpret_cast<double*>(x + RIGHT(2) WRONG(1) + 2 * threadIdx.x) = 1;  // here
+}""", lambda: (floats(80),)),
+    Planted("short_in_shared_bytes", MISALIGNED, """
+__global__ void short_in_shared_bytes(int* x) {
+    __shared__ alignas(16) unsigned char bytes[80];
+    short* s = reinterpret_cast<short*>(bytes RIGHT(+ 2) WRONG(+ 3));
+    s[threadIdx.x] = 1;  // here
+    x[threadIdx.x] = s[threadIdx.x];
+}""", lambda: (ints(32),)),
+    Planted("pair_of_a_row", MISALIGNED, """
+__global__ void pair_of_a_row(float* x, int width) {
+    const float2 v = *reinterpret_cast<float2*>(x + threadIdx.y * RIGHT(8) WRONG(width));  // here
+    x[threadIdx.y * 8] = v.x + v.y;
+}""", lambda: (floats(64), 7), block=(1, 4)),
 ]  # fmt: skip
-
-SOURCES = Sources(TABLE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from planted import Planted, Sources, floats, ints
+from planted import Planted, floats, ints
 
 import cuscope as cs
 
@@ -195,6 +195,112 @@ __global__ void tile_of_a_warp(int* x) {
     RIGHT(tile.sync();)
     x[threadIdx.x] = s[threadIdx.x ^ 1];  // here
 }""", lambda: (ints(64),), block=64),
+    Planted("scan", RACE, """
+__global__ void scan(int* x) {
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    __syncthreads();
+    for (int d = 1; d < 64; d *= 2) {
+        int v = t >= d ? s[t - d] : 0;  // other
+        RIGHT(__syncthreads();)
+        s[t] += v;  // here
+        __syncthreads();
+    }
+    x[t] = s[t];
+}""", lambda: (cs.to_device(np.arange(64, dtype=np.int32)),), block=64),
+    Planted("bitonic_sort", RACE, """
+__global__ void bitonic_sort(int* x) {
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    __syncthreads();
+    for (int k = 2; k <= 64; k *= 2)
+        for (int j = k / 2; j > 0; j /= 2) {
+            int o = t ^ j;
+            if (o > t && (s[t] > s[o]) == ((t & k) == 0)) { int v = s[t]; s[t] = s[o]; s[o] = v; }  // here
+            RIGHT(__syncthreads();) WRONG(if (j > 32) __syncthreads();)
+        }
+    x[t] = s[t];
+}""", lambda: (cs.to_device(np.arange(64, dtype=np.int32)[::-1].copy()),), block=64),
+    Planted("warp_of_four", RACE, """
+__global__ void warp_of_four(int* x) {
+    __shared__ int s[128];
+    int t = threadIdx.x;
+    s[t] = t;  // other
+    __syncwarp();
+    x[t] = s[RIGHT(t ^ 1) WRONG((t + 32) % 128)];  // here
+}""", lambda: (ints(128),), block=128, says="__syncthreads()"),
+    Planted("total_of_a_block", RACE, """
+__global__ void total_of_a_block(const int* x, int* y) {
+    __shared__ int total;
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    RIGHT(atomicAdd(&total, x[threadIdx.x]);) WRONG(total += x[threadIdx.x];)  // here
+    __syncthreads();
+    if (threadIdx.x == 0) y[0] = total;
+}""", lambda: (cs.to_device(np.arange(64, dtype=np.int32)), ints(1)), block=64, says="'total'"),
+    Planted("largest_of_all", RACE, """
+__global__ void largest_of_all(const int* x, int* best) {
+    RIGHT(atomicMax(best, x[threadIdx.x]);) WRONG(if (x[threadIdx.x] > *best) *best = x[threadIdx.x];)  // here
+}""", lambda: (cs.to_device(np.arange(64, dtype=np.int32)), ints(1)), block=64),
+    Planted("counter_of_results", RACE, """
+__global__ void counter_of_results(const int* x, int* found, int* count) {
+    if (x[threadIdx.x] % 3 == 0) {
+        int at = RIGHT(atomicAdd(count, 1)) WRONG((*count)++);  // here
+        found[at] = threadIdx.x;
+    }
+}""", lambda: (cs.to_device(np.arange(64, dtype=np.int32)), ints(64), ints(1)), block=64),
+    Planted("queue_without_a_barrier", RACE, """
+__global__ void queue_without_a_barrier(int* x) {
+    __shared__ int queue[64], length;
+    if (threadIdx.x == 0) length = 0;
+    __syncthreads();
+    queue[atomicAdd(&length, 1)] = threadIdx.x;
+    RIGHT(__syncthreads();)
+    if (threadIdx.x == 63) x[0] = length;  // here
+}""", lambda: (ints(1),), block=64),
+    Planted("game_of_life", RACE, """
+__global__ void game_of_life(int* now, int* next, int n) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    int alive = 0;
+    for (int dy = -1; dy <= 1; ++dy)
+        for (int dx = -1; dx <= 1; ++dx) alive += now[(y + dy + n) % n * n + (x + dx + n) % n];  // other
+    RIGHT(next) WRONG(now)[y * n + x] = alive == 3;  // here
+}""", lambda: (cs.to_device(np.arange(256, dtype=np.int32) % 2), ints(256), 16), grid=(2, 2), block=(8, 8)),
+    Planted("broadcast", RACE, """
+__global__ void broadcast(const int* x, int* y) {
+    __shared__ int value;
+    for (int i = 0; i < 3; ++i) {
+        if (threadIdx.x == 0) value = x[i];  // here
+        __syncthreads();
+        y[i * 64 + threadIdx.x] = value;  // other
+        RIGHT(__syncthreads();)
+    }
+}""", lambda: (cs.to_device(np.arange(3, dtype=np.int32)), ints(192)), block=64, says="'value'"),
+    Planted("tail_of_a_warp", RACE, """
+__global__ void tail_of_a_warp(int* x) {
+    __shared__ int s[32];
+    int t = threadIdx.x;
+    s[t] = t;
+    __syncwarp();
+    if (t < 16) {
+        s[t] += s[t + 16];  // other
+        RIGHT(__syncwarp(0xffff);)
+        x[t] = s[t ^ 8];  // here
+    }
+}""", lambda: (ints(32),)),
+    Planted("copy_by_threads", RACE, """
+__global__ void copy_by_threads(const int* x, int* y) {
+    __shared__ int s[64];
+    if (threadIdx.x < 32) memcpy(s + 2 * threadIdx.x, x + 2 * threadIdx.x, 8);  // other
+    RIGHT(__syncthreads();)
+    y[threadIdx.x] = s[threadIdx.x];  // here
+}""", lambda: (cs.to_device(np.arange(64, dtype=np.int32)), ints(64)), block=64),
+    Planted("columns_that_overlap", RACE, """
+__global__ void columns_that_overlap(int* x, int width) {
+    for (int k = 0; k < width; ++k) x[threadIdx.x * RIGHT(width) WRONG((width - 1)) + k] = threadIdx.x;  // here
+}""", lambda: (ints(128), 4), says="argument 'x'"),
     Planted("mixed_sizes", RACE, """
 __global__ void mixed_sizes(unsigned char* x) {
     x[threadIdx.x RIGHT(+ 0) WRONG(/ 2)] = threadIdx.x;  // here
@@ -204,5 +310,3 @@ __global__ void same_value(int* x) {
     RIGHT(if (threadIdx.x == 0)) x[0] = 7;  // here
 }""", lambda: (ints(1),), severity="note"),
 ]  # fmt: skip
-
-SOURCES = Sources(TABLE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import threading
 from pathlib import Path
@@ -66,8 +65,6 @@ def run_notebook(path: Path, monkeypatch: pytest.MonkeyPatch) -> cs.CheckReport:
 def test_notebooks(path, device, monkeypatch):
     if not device.simulated and path.stem in ("06_graphs", "07_streams"):
         pytest.skip("it compares times, and tests share the GPU")
-    if path.stem == "08_events_priorities" and "clang" in os.environ.get("CUSCOPE_CXX", ""):
-        pytest.skip("built by clang, a checked kernel that waits for its clock takes longer")
     report = run_notebook(path, monkeypatch)
     assert alarms(report, device) == [], str(report)
 

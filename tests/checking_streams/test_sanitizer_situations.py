@@ -1,4 +1,7 @@
-"""The situations that PyTorch's stream sanitizer is tested with, as programs of this package."""
+"""The situations that PyTorch's stream sanitizer is tested with, as programs of this package.
+
+Each is tried with kernels, with launches of graphs, with host functions, and with streams of two devices.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +35,81 @@ class Bench:
     def wait(self, event: int, stream: int) -> None:
         self.streams[stream].wait(self.events[event])
 
+    def synchronize(self) -> None:
+        self.device.synchronize()
 
-def nothing(b: Bench) -> None:
-    b.module.read_only[0 + 1, 1, b.streams[0]](b.arrays[0])
+
+class OfGraphs(Bench):
+    """Each access is a launch of a graph."""
+
+    def launch(self, kernel: cs.Kernel, stream: int, array: int) -> None:
+        graph = cs.Graph()
+        graph.add_kernel(kernel[1, N], args=(self.arrays[array],))
+        graph.instantiate().launch(self.streams[stream])
+
+    def read(self, stream: int, array: int) -> None:
+        self.launch(self.module.read_only, stream, array)
+
+    def write(self, stream: int, *arrays: int) -> None:
+        for array in arrays:
+            self.launch(self.module.twice, stream, array)
+
+
+class OfHostFunctions(Bench):
+    """Each access is a host function in the stream, of page-locked memory."""
+
+    def __init__(self, device: cs.Device) -> None:
+        super().__init__(device)
+        self.pinned = [cs.pinned_empty(N) for _ in range(10)]
+        for array in self.pinned:
+            array.fill(0)
+
+    def read(self, stream: int, array: int) -> None:
+        self.streams[stream].host_function(lambda: float(self.pinned[array].sum()))
+
+    def write(self, stream: int, *arrays: int) -> None:
+        for array in arrays:
+            self.streams[stream].host_function(self.pinned[array].fill, 1)
+
+
+class OfTwoDevices(Bench):
+    """Streams with an even number are of another device, which copies the arrays to itself and back."""
+
+    def __init__(self, device: cs.Device) -> None:
+        super().__init__(device)
+        self.other = cs.add_host_device("h200")
+        with self.other:
+            self.events[::2] = [cs.Event() for _ in self.events[::2]]
+            self.streams[::2] = [cs.Stream(non_blocking=True) for _ in self.streams[::2]]
+            self.copies = [cs.zeros(N) for _ in self.streams]
+            self.other.synchronize()
+
+    def read(self, stream: int, array: int) -> None:
+        if stream % 2:
+            super().read(stream, array)
+        else:
+            self.copies[stream].copy_from(self.arrays[array], stream=self.streams[stream])
+
+    def write(self, stream: int, *arrays: int) -> None:
+        for array in arrays:
+            if stream % 2:
+                super().write(stream, array)
+            else:
+                self.arrays[array].copy_from(self.copies[stream], stream=self.streams[stream])
+
+    def record(self, event: int, stream: int) -> None:
+        # An event belongs to a device, and only its streams may record it.
+        if (event - stream) % 2:
+            self.events[event] = cs.Event(device=self.streams[stream].device)
+        super().record(event, stream)
+
+    def synchronize(self) -> None:
+        self.device.synchronize()
+        self.other.synchronize()
+
+
+def one_read(b: Bench) -> None:
+    b.read(0, 0)
 
 
 def two_reads(b: Bench) -> None:
@@ -158,7 +233,7 @@ def event_waited_for_twice(b: Bench) -> None:
 def device_is_waited_for(b: Bench, *, work_behind: bool = False) -> None:
     for stream in range(5):
         b.read(stream, 1)
-    b.device.synchronize()
+    b.synchronize()
     if work_behind:
         b.read(4, 1)
     b.write(0, 1)
@@ -170,7 +245,7 @@ def work_behind_the_wait_for_the_device(b: Bench) -> None:
 
 def new_stream_behind_a_wait_for_the_device(b: Bench) -> None:
     b.read(1, 1)
-    b.device.synchronize()
+    b.synchronize()
     b.streams[5] = cs.Stream(non_blocking=True)
     b.write(5, 1)
 
@@ -205,7 +280,7 @@ def work_behind_the_event_that_the_host_waits_for(b: Bench) -> None:
 
 
 RIGHT = [
-    nothing,
+    one_read,
     two_reads,
     read_event_write,
     two_branches_read,
@@ -233,21 +308,30 @@ WRONG = [
 ]
 
 
-def races(situation, device) -> list[cs.Finding]:
+BENCHES = [Bench, OfGraphs, OfHostFunctions, OfTwoDevices]
+each_bench = pytest.mark.parametrize("bench", BENCHES, ids=lambda bench: bench.__name__)
+
+
+def races(situation, device, bench=Bench) -> list[cs.Finding]:
+    if not device.simulated and bench in (OfHostFunctions, OfTwoDevices):
+        pytest.skip("a GPU has no second device here, and its host functions run when they like")
     with cs.check() as report:
-        situation(Bench(device))
-        device.synchronize()
+        made = bench(device)
+        situation(made)
+        made.synchronize()
     return [finding for finding in report.findings if finding.kind == "race between streams"]
 
 
+@each_bench
 @pytest.mark.parametrize("situation", RIGHT, ids=lambda situation: situation.__name__)
-def test_right_programs_have_no_finding(situation, device):
-    assert races(situation, device) == []
+def test_right_programs_have_no_finding(situation, device, bench):
+    assert races(situation, device, bench) == []
 
 
+@each_bench
 @pytest.mark.parametrize("situation", WRONG, ids=lambda situation: situation.__name__)
-def test_wrong_programs_have_a_finding(situation, device):
-    assert races(situation, device)
+def test_wrong_programs_have_a_finding(situation, device, bench):
+    assert races(situation, device, bench)
 
 
 def test_each_array_is_reported(device):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import compiling, completing, timing, tracing
+from . import checking, compiling, completing, timing, tracing
 
 __all__ = ["load"]
 
@@ -12,6 +12,7 @@ __all__ = ["load"]
 MAGICS = (
     ("cuda", "cell", compiling.magic),
     ("trace", "cell", tracing.magic),
+    ("check", "cell", checking.magic),
     ("gpu_timeit", "line_cell", timing.magic),
 )
 

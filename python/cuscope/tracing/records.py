@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._cells import cell_of
 from .spans import REASONS, RELATIONS, SPAN, order_of_spans
 
 __all__ = ["spans_of_parts"]
@@ -305,16 +305,4 @@ def _line(text: str) -> str:
     if not text:
         return ""
     path, _, number = text.rpartition(":")
-    return f"{_cell(path) or Path(path).name}:{number}"
-
-
-def _cell(path: str) -> str | None:
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    if shell is None:
-        return None
-    try:
-        kind, name = shell.compile.format_code_name(path)
-    except (AttributeError, TypeError, ValueError):
-        return None
-    return f"{kind} {name}" if kind == "Cell" else None
+    return f"{cell_of(path) or Path(path).name}:{number}"

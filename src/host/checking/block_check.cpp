@@ -12,6 +12,7 @@ namespace cuscope::simt {
 using cuscope_simt::Cell;
 using cuscope_simt::CheckSlot;
 using cuscope_simt::stamp_after_plain;
+using cuscope_simt::stamp_among_others;
 using cuscope_simt::stamp_atomic;
 using cuscope_simt::stamp_lanes;
 using cuscope_simt::stamp_thread_at;
@@ -268,8 +269,12 @@ void BlockCheck::settle_cell(const Access& access, const Region& region, Space s
         if (space == Space::global) cell.write = 1;
     } else if (hides_plain_write(access, write, past)) {
         race(access, region, space, write, true, true);
-    } else if (!is_ordered(write, access.thread, past) && !exempt(access, write, space)) {
-        race(access, region, space, write, true, false);
+    } else if (!is_ordered(write, access.thread, past)) {
+        if (!exempt(access, write, space)) race(access, region, space, write, true, false);
+    } else if (!access.atomic && !access.is_volatile && others_wrote(write, access.thread, past) &&
+               launch_->published.count(access.address) == 0) {
+        // Behind fences, the last thread to draw a ticket may reset the counter.
+        race(access, region, space, write, true, true);
     }
     if (access.writes && read >= past && !exempt(access, read, space)) {
         if (!is_ordered(read, access.thread, past))
@@ -282,6 +287,9 @@ void BlockCheck::settle_cell(const Access& access, const Region& region, Space s
         if ((stamp & stamp_atomic) != 0 && write >= past && is_of_this_block(write) &&
             ((write & stamp_atomic) == 0 || (write & stamp_after_plain) != 0))
             stamp |= stamp_after_plain;
+        if (access.atomic && (write & stamp_atomic) != 0 &&
+            (!is_ordered(write, access.thread, past) || others_wrote(write, access.thread, past)))
+            stamp |= stamp_among_others;
         // Its own plain write just before still races with atomic operations of other threads.
         const bool plain_before = (stamp & stamp_atomic) != 0 && (write & stamp_atomic) == 0 &&
                                   write >= state_.interval && write >= met_[access.thread] &&
@@ -314,6 +322,14 @@ void BlockCheck::settle_cell(const Access& access, const Region& region, Space s
 bool BlockCheck::hides_plain_write(const Access& access, Stamp write, Stamp past) const {
     return access.atomic && (write & stamp_after_plain) != 0 && write >= past && !is_of_this_block(write) &&
            write >= std::max(acquired_[access.thread], block_acquired_);
+}
+
+// An atomic write that is ordered before this thread: are there others that are not?
+bool BlockCheck::others_wrote(Stamp write, unsigned thread, Stamp past) const {
+    constexpr Stamp flags = stamp_atomic | stamp_among_others;
+    return (write & flags) == flags && write >= past && is_of_this_block(write) && write >= state_.interval &&
+           write >= met_[thread] && write >= met_in_block_[thread] &&
+           write >= std::max(acquired_[thread], block_acquired_);
 }
 
 // A read that is ordered before this thread: are there others that are not?
@@ -563,7 +579,8 @@ void BlockCheck::different_barriers(unsigned thread, const std::string& line, un
     found->other = launch_->thread_of(block_, other, other_line);
     found->text =
         name_of(found->first) + " waits at the barrier in " + line + ", and thread " +
-        coordinates(found->other.thread) + " at the barrier in " + other_line +
+        coordinates(found->other.thread) +
+        (line == other_line ? " at another barrier of that line" : " at the barrier in " + other_line) +
         ": they meet by chance. CUDA allows a barrier in a branch only if all threads of the block take "
         "the same branch.";
     found->advice = "Take the barrier out of the branch, so that all threads come to the same one.";

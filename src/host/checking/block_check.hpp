@@ -80,6 +80,7 @@ class BlockCheck {
     bool exempt(const Access& access, Stamp stamp, Space space) const;
     bool hides_plain_write(const Access& access, Stamp write, Stamp past) const;
     bool others_read(Stamp read, unsigned thread) const;
+    bool others_wrote(Stamp write, unsigned thread, Stamp past) const;
     // `unknown`: it is not this stamp's thread, but one that is not known.
     void race(const Access& access, const Region& region, Space space, Stamp other, bool other_writes,
               bool unknown);

@@ -9,16 +9,8 @@
 namespace cuscope_simt {
 
 using cuscope::simt::BlockCheck;
+using cuscope::simt::line_of;
 using cuscope::simt::same_site;
-
-namespace {
-
-// "kernel.cu:12".
-std::string line_of(const Site* site) {
-    return site == nullptr ? "" : std::string(site->file) + ":" + std::to_string(site->line);
-}
-
-}  // namespace
 
 void Block::attach_check() {
     check_ = std::make_unique<BlockCheck>();

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "host/executor/executor.hpp"
@@ -130,13 +131,15 @@ void LaunchCheck::end(const Outcome& outcome) {
     if (outcome.status != Status::success && outcome.status != Status::launch_timeout) {
         Finding finding;
         finding.kernel = launch_->kernel->name;
-        finding.kind = outcome.status == Status::misaligned_address       ? "misaligned address"
-                       : outcome.status == Status::illegal_address        ? "illegal address"
-                       : outcome.status == Status::hardware_stack_error   ? "stack overflow"
-                       : outcome.status == Status::assert_                ? "assertion"
-                       : outcome.detail.find("wait") != std::string::npos ? "barrier"
-                                                                          : "failure";
+        finding.kind = outcome.status == Status::misaligned_address     ? "misaligned address"
+                       : outcome.status == Status::illegal_address      ? "illegal address"
+                       : outcome.status == Status::hardware_stack_error ? "stack overflow"
+                       : outcome.status == Status::assert_              ? "assertion"
+                       : outcome.of_meeting                             ? "barrier"
+                                                                        : "failure";
         finding.text = outcome.detail;
+        finding.first = outcome.where;
+        finding.other = outcome.other;
         finding.advice =
             finding.kind == "barrier"
                 ? "Let every thread of the block come to the barrier, and every lane of the mask "
@@ -148,6 +151,7 @@ void LaunchCheck::end(const Outcome& outcome) {
         const bool known = finding.kind == "illegal address" && !findings_.empty();
         if (!known) findings_.push_back(std::move(finding));
     }
+    join_reads_and_writes();
     for (const Finding& finding : findings_) add_finding(finding);
     findings_.clear();
     tell_accesses(launch_->token);
@@ -169,6 +173,32 @@ void LaunchCheck::tell_accesses(std::uint64_t token) const {
             });
     }
     order::launch_ran(token, std::move(ran), polls, true);
+}
+
+void LaunchCheck::join_reads_and_writes() {
+    constexpr std::string_view reads = " reads ", writes = " writes ";
+    const auto place_of = [](const Finding& finding) {
+        return std::tie(finding.kind, finding.severity, finding.first.block, finding.first.thread,
+                        finding.first.line, finding.other.block, finding.other.thread, finding.other.line);
+    };
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+        Finding& one = findings_[i];
+        const std::size_t verb = one.text.find(reads);
+        if (verb == std::string::npos) continue;
+        // Both texts name the same place; what follows a comma differs in a race.
+        std::string beginning(one.text, 0, one.text.find(',', verb));
+        beginning.replace(verb, reads.size(), writes);
+        const auto other = std::find_if(findings_.begin(), findings_.end(), [&](const Finding& finding) {
+            return place_of(finding) == place_of(one) && finding.text.rfind(beginning, 0) == 0;
+        });
+        if (other == findings_.end()) continue;
+        one.text.replace(verb, reads.size(), " reads and writes ");
+        other->text.clear();  // to be erased: erasing now would move the findings
+        one.count = std::max(one.count, other->count);
+    }
+    findings_.erase(std::remove_if(findings_.begin(), findings_.end(),
+                                   [](const Finding& finding) { return finding.text.empty(); }),
+                    findings_.end());
 }
 
 Stamp LaunchCheck::tick(std::uint64_t block) {

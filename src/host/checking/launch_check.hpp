@@ -100,6 +100,8 @@ class LaunchCheck {
     std::uint64_t cells_moved = 0;  // how often a granule became smaller
 
   private:
+    // x[i] += 1 reads and writes. A read and a write of one thread at one line become one finding.
+    void join_reads_and_writes();
     // Tells the check of the order of commands what the launch has read and written.
     void tell_accesses(std::uint64_t token) const;
     struct Known {

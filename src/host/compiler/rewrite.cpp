@@ -319,7 +319,18 @@ class Rewriter {
         return false;
     }
 
-    // __syncthreads() becomes ::cuscope_simt::At<file, line>::__syncthreads().
+    // The place of an operation among those of its line, so that two barriers on one line are two.
+    int place_on_line(std::size_t i) {
+        const Token& token = tokens_[i];
+        if (token.file != placed_file_ || token.line != placed_line_) {
+            placed_file_ = token.file;
+            placed_line_ = token.line;
+            places_ = 0;
+        }
+        return places_++;
+    }
+
+    // __syncthreads() becomes ::cuscope_simt::At<file, line, place>::__syncthreads().
     std::size_t visit_operation(std::size_t i, Word word) {
         result_.flags |= word == Word::barrier ? cuscope_simt::uses_barriers : cuscope_simt::uses_warp;
         if (!(is(i + 1, "(") || is(i + 1, "<")) || is_member_or_declared(i)) return i + 1;
@@ -328,7 +339,8 @@ class Rewriter {
         if (i > 0 && is(i - 1, "::") && !global) return i + 1;
         if (global) replace(i - 1, i - 1, "");
         insert(tokens_[i].offset, "::cuscope_simt::At<" + std::to_string(tokens_[i].file) + ", " +
-                                      std::to_string(tokens_[i].line) + ">::");
+                                      std::to_string(tokens_[i].line) + ", " +
+                                      std::to_string(place_on_line(i)) + ">::");
         return i + 1;
     }
 
@@ -450,7 +462,7 @@ class Rewriter {
         }
         const std::string site = "::cuscope_simt::Site{::cuscope_simt::source_files[" +
                                  std::to_string(tokens_[i].file) + "], " + std::to_string(tokens_[i].line) +
-                                 ", \"asm\"}";
+                                 ", \"asm\", " + std::to_string(place_on_line(i)) + "}";
         const std::optional<PtxCode> code = translate_ptx(assembly, names, site);
         if (!code) return std::nullopt;
         if (code->uses_warp) result_.flags |= cuscope_simt::uses_warp;
@@ -589,6 +601,7 @@ class Rewriter {
     std::set<std::size_t> ends_do_;             // the `while` behind a braced `do`
     int open_do_ = 0;                           // nesting of `do` without braces before their `while`
     int unique_ = 0;
+    int placed_file_ = -1, placed_line_ = -1, places_ = 0;  // of place_on_line
     bool polls_ = false;
 };
 

@@ -18,6 +18,7 @@
 #include "host/executor/clock.hpp"
 #include "host/executor/fault_handler.hpp"
 #include "host/executor/fiber.hpp"
+#include "runtime/checking.hpp"
 #include "runtime/status.hpp"
 
 // For functions that are left by a switch to another fiber. ThreadSanitizer sees all fibers of an OS thread
@@ -175,7 +176,10 @@ struct Cluster {
 
 struct Failure {
     Status status = Status::success;
-    std::string text;  // place and reason
+    std::string text;         // place and reason
+    FoundThread where{};      // the same place, as far as it is known
+    FoundThread other{};      // of threads that wait elsewhere; or nothing
+    bool of_meeting = false;  // threads do not meet as they should
 };
 
 }  // namespace cuscope::simt
@@ -359,6 +363,8 @@ struct cuscope_simt::Block {
     std::string describe_absent(const std::vector<bool>& asked, const Strand* like) const;
     std::string block_name() const;
     std::string thread_name(const Strand* strand) const;
+    // The thread at a line, "kernel.cu:12".
+    cuscope::FoundThread found(const Strand* strand, std::string line) const;
 
     std::atomic<std::uint64_t> range_next_{0};
     std::uint64_t range_end_ = 0;
@@ -463,6 +469,8 @@ using cuscope_simt::Site;
 
 extern const cuscope_simt::Api engine_api;
 
+// "kernel.cu:12"; empty for null.
+std::string line_of(const Site* site);
 // For example "__syncthreads() in kernel.cu:12".
 std::string operation_at(const Site* site);
 bool same_site(const Site* a, const Site* b);

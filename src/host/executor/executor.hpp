@@ -12,6 +12,7 @@
 #include "host/counting/sampling.hpp"
 #include "host/executor/heap.hpp"
 #include "host/executor/image.hpp"
+#include "runtime/checking.hpp"
 #include "runtime/status.hpp"
 #include "runtime/types.hpp"
 
@@ -55,8 +56,11 @@ struct Launch {
 
 struct Outcome {
     Status status = Status::success;
-    std::string detail;   // of a fault: kernel, block, thread, address, source line
-    std::string printed;  // output of the kernel's printf, in block order
+    std::string detail;       // of a fault: kernel, block, thread, address, source line
+    FoundThread where{};      // of a fault: block, thread and line, as far as they are known
+    FoundThread other{};      // of threads that wait elsewhere; or nothing
+    bool of_meeting = false;  // of a fault: threads do not meet as they should
+    std::string printed;      // output of the kernel's printf, in block order
     std::int64_t elapsed_ns =
         0;  // the longest that a block's clocks and sleeps say it took; 0 if it read none
     std::int64_t triggered_ns = -1;  // when the last block had let dependents start; -1: not all did

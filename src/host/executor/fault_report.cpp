@@ -17,14 +17,19 @@ std::string coordinates(const cuscope_simt::Index3& index) {
            ")";
 }
 
+std::string line_of(const Site* site) {
+    return site == nullptr ? "" : std::string(site->file) + ":" + std::to_string(site->line);
+}
+
 std::string operation_at(const Site* site) {
     if (site == nullptr) return "an unknown place";
-    return std::string(site->operation) + "() in " + site->file + ":" + std::to_string(site->line);
+    return std::string(site->operation) + "() in " + line_of(site);
 }
 
 bool same_site(const Site* a, const Site* b) {
     if (a == nullptr || b == nullptr) return a == b;
-    return a == b || (a->line == b->line && (a->file == b->file || std::strcmp(a->file, b->file) == 0));
+    return a == b || (a->line == b->line && a->place == b->place &&
+                      (a->file == b->file || std::strcmp(a->file, b->file) == 0));
 }
 
 }  // namespace cuscope::simt
@@ -32,6 +37,7 @@ bool same_site(const Site* a, const Site* b) {
 namespace cuscope_simt {
 
 using cuscope::simt::coordinates;
+using cuscope::simt::line_of;
 using cuscope::simt::operation_at;
 using cuscope::simt::same_site;
 
@@ -44,6 +50,9 @@ std::string hexadecimal(unsigned long long value, int digits) {
     std::snprintf(text, sizeof text, "0x%0*llx", digits, value);
     return text;
 }
+
+// "kernel.cu:12" of " in kernel.cu:12".
+std::string without_in(const std::string& line) { return line.empty() ? line : line.substr(4); }
 
 Index3 thread_index(unsigned linear, const Index3& dim) {
     return {linear % dim.x, linear / dim.x % dim.y, linear / dim.x / dim.y};
@@ -64,6 +73,11 @@ std::string Block::block_name() const {
 
 std::string Block::thread_name(const Strand* strand) const {
     return block_name() + ", thread " + coordinates(strand->thread_index);
+}
+
+cuscope::FoundThread Block::found(const Strand* strand, std::string line) const {
+    const Index3 &block = prototype_.block_index, &thread = strand->thread_index;
+    return {{block.x, block.y, block.z}, {thread.x, thread.y, thread.z}, std::move(line)};
 }
 
 // Describes the state of the threads in `asked`, except threads that wait with `like`.
@@ -185,7 +199,16 @@ void Block::describe_deadlock(const Strand* first) {
     text += in_warp    ? lanes + " has to come, with the same mask and operation."
             : in_group ? ". Every thread of the group has to come."
                        : ". Every thread of the block that has not ended has to come to a barrier.";
-    failure_ = {Status::launch_failure, std::move(text)};
+    failure_ = {Status::launch_failure, std::move(text), found(first, line_of(first->site)), {}, true};
+    const Strand* other = nullptr;
+    for (unsigned i = 0; i < used_; ++i) {
+        const Strand* strand = strands_[i];
+        if (!asked[strand->linear_thread] || strand->wait == Strand::Wait::ended || strand->site == nullptr ||
+            same_site(strand->site, first->site))
+            continue;
+        if (other == nullptr || strand->linear_thread < other->linear_thread) other = strand;
+    }
+    if (other != nullptr) failure_.other = found(other, line_of(other->site));
 }
 
 // All threads have come to a barrier, but to different barrier functions.
@@ -214,14 +237,18 @@ void Block::describe_mixed_barrier() {
                     ", and thread " + coordinates(thread_index(other->linear_thread, prototype_.block_dim)) +
                     " at " + operation_at(other->site) +
                     ". These meet, but give different answers: on a GPU the result is undefined. Every "
-                    "thread of the block has to call the same function."};
+                    "thread of the block has to call the same function.",
+                found(first, line_of(first->site)), found(other, line_of(other->site)), true};
 }
 
 void Block::describe_foreign_lane(const Strand* self) {
     failure_ = {Status::launch_failure,
                 thread_name(self) + ": " + operation_at(self->site) + " with mask " +
                     hexadecimal(self->mask, 8) + ", which does not name the caller's own lane " +
-                    std::to_string(self->lane()) + ". A lane may call it only with a mask that has its bit."};
+                    std::to_string(self->lane()) + ". A lane may call it only with a mask that has its bit.",
+                found(self, line_of(self->site)),
+                {},
+                true};
 }
 
 // " in kernel.cu:12" for the call that returns to an address; empty if its line is not known.
@@ -281,11 +308,12 @@ void Block::describe_fault(const Strand* self, Fault kind, const char* message, 
     const bool unknown = kind == Fault::smashed_stack && self->ended != 0;
     std::string text = unknown ? block_name() + ": one of its threads" : thread_name(self);
     text += ": " + what;
-    if (site != nullptr)
-        text += std::string(" in ") + site->file + ":" + std::to_string(site->line);
-    else if (kind != Fault::smashed_stack && kind != Fault::assertion)
-        text += line_of_call(caller);
+    const std::string line = site != nullptr                ? " in " + line_of(site)
+                             : kind != Fault::smashed_stack ? line_of_call(caller)
+                                                            : "";
+    if (kind != Fault::assertion) text += line;  // its message has the line already
     failure_ = {status, std::move(text)};
+    if (!unknown) failure_.where = found(self, without_in(line));
 }
 
 void Block::describe_overrun(const std::string& where) {
@@ -377,7 +405,7 @@ void Block::describe_signal() {
         default:
             return;  // the kernel was told to leave
     }
-    failure_ = {status, std::move(text)};
+    failure_ = {status, std::move(text), found(strand, without_in(line))};
 }
 
 CUSCOPE_ON_FIBER void Block::fault(Strand* self, Fault kind, const char* message, const Site* site,

@@ -321,6 +321,9 @@ Outcome Grid::outcome() {
     if (failure_.status != Status::success) {
         outcome.status = failure_.status;
         outcome.detail = std::move(failure_.text);
+        outcome.where = std::move(failure_.where);
+        outcome.other = std::move(failure_.other);
+        outcome.of_meeting = failure_.of_meeting;
     } else if (left_ || next_block_ < block_count_) {
         outcome.status = Status::launch_timeout;
         outcome.detail = std::string("kernel '") + launch_.kernel->name + "' was ended before it was done";

@@ -88,6 +88,8 @@ void Grid::give_up_waiting() {
             (unstarted == 0 ? "ended" : "no room on the device") +
             ". Every block that the barrier counts has to come to it";
     failure_ = {Status::launch_failure, text + "."};
+    failure_.where.line = line_of(first == nullptr ? nullptr : first->parked_site());
+    failure_.of_meeting = true;
     end_.store(0);
     left_ = true;
     leave_.store(true);

@@ -16,7 +16,7 @@
 
 namespace cuscope_simt {
 
-inline constexpr unsigned abi_version = 7;
+inline constexpr unsigned abi_version = 8;
 
 // An atomic operation, a fence or a volatile poll adds one to Fiber::spin_count, and calls spin_hint when the
 // count reaches this value.
@@ -26,11 +26,12 @@ struct Index3 {
     unsigned x, y, z;
 };
 
-// The place of an operation in the user's source. Two sites are the same if file and line are.
+// The place of an operation in the user's source. Two sites are the same if file, line and place are.
 struct Site {
     const char* file;
     int line;
     const char* operation;  // "__syncthreads"
+    int place = 0;          // which of the line's operations it is, counted from 0
 };
 
 enum class BarrierKind : int { plain, count, all, any };
@@ -103,6 +104,7 @@ struct Api {
     // Returns the lanes of the warp that come to this site while every other thread of the block waits or has
     // ended.
     unsigned (*active_mask)(Fiber* self, const Site* site);
+    // Neither switches. The place of the call tells one wait for a time from another.
     unsigned long long (*clock_cycles)(Fiber* self);     // of the simulated multiprocessor
     unsigned long long (*global_timer_ns)(Fiber* self);  // simulated device time
     void (*nanosleep)(Fiber* self, unsigned nanoseconds);

@@ -49,13 +49,14 @@ __attribute__((noinline)) inline void __assert_fail(const char* assertion, const
                        "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.", file, line,
                        function, self->block_index.x, self->block_index.y, self->block_index.z,
                        self->thread_index.x, self->thread_index.y, self->thread_index.z, assertion);
-    ::cuscope_simt::fault(::cuscope_simt::Fault::assertion, text, nullptr);
+    const ::cuscope_simt::Site site{file, static_cast<int>(line), ""};
+    ::cuscope_simt::fault(::cuscope_simt::Fault::assertion, text, &site);
     __builtin_unreachable();
 }
 
-inline long clock() noexcept {
-    return static_cast<long>(
-        ::cuscope_simt::switching([](::cuscope_simt::Fiber* self) { return self->api->clock_cycles(self); }));
+// Inlined, so that the engine can tell the places that read the clock from each other.
+CUSCOPE_INLINE long clock() noexcept {
+    return static_cast<long>(cuscope_fiber->api->clock_cycles(cuscope_fiber));
 }
 
 // The function that the alignment sanitizer calls. Compilers define the layout of its argument.
@@ -234,9 +235,7 @@ CUSCOPE_OWN unsigned lanemask_ge() { return ~lanemask_lt(); }
 CUSCOPE_OWN unsigned clock() { return static_cast<unsigned>(::clock64()); }
 CUSCOPE_OWN unsigned clock_hi() { return static_cast<unsigned>(::clock64() >> 32); }
 CUSCOPE_OWN unsigned long long clock64() { return static_cast<unsigned long long>(::clock64()); }
-CUSCOPE_OWN unsigned long long globaltimer() {
-    return switching([](Fiber* self) { return self->api->global_timer_ns(self); });
-}
+CUSCOPE_OWN unsigned long long globaltimer() { return cuscope_fiber->api->global_timer_ns(cuscope_fiber); }
 CUSCOPE_OWN unsigned globaltimer_lo() { return static_cast<unsigned>(globaltimer()); }
 CUSCOPE_OWN unsigned long long current_graph_exec() {
     return reinterpret_cast<unsigned long long>(cuscope_fiber->api->current_graph(cuscope_fiber));

@@ -1,5 +1,5 @@
 // Barriers of a block and the operations of a warp. `At` holds the place of the call in the source: the
-// compiler driver puts At<file, line>:: before each of these names.
+// compiler driver puts At<file, line, place>:: before each of these names.
 #pragma once
 #pragma GCC system_header
 
@@ -88,9 +88,9 @@ CUSCOPE_MATCHABLE(double)
 #undef CUSCOPE_MATCHABLE
 
 #define CUSCOPE_SITE(operation) \
-    static constexpr Site site { source_files[File], Line, operation }
+    static constexpr Site site { source_files[File], Line, operation, Place }
 
-template <int File, int Line>
+template <int File, int Line, int Place = 0>
 struct At {
     static CUSCOPE_INLINE void __syncthreads() {
         CUSCOPE_SITE("__syncthreads");

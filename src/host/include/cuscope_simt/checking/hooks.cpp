@@ -12,6 +12,7 @@ using cuscope_simt::CheckSlot;
 using cuscope_simt::CheckState;
 using cuscope_simt::Fiber;
 using cuscope_simt::same_thread;
+using cuscope_simt::same_thread_alone;
 using cuscope_simt::Stamp;
 
 namespace {
@@ -46,7 +47,7 @@ __attribute__((noinline, cold)) void settle_slowly(const void* address, unsigned
 // May the thread of `state` access a cell after the access that left this stamp? False: perhaps not.
 CUSCOPE_INLINE bool is_ordered(Stamp stamp, const CheckState& state, Stamp past) {
     if (__builtin_expect(stamp < past, 1)) return true;
-    return stamp >= state.block && (stamp < state.interval || same_thread(stamp, state.mine));
+    return stamp >= state.block && (stamp < state.interval || same_thread_alone(stamp, state.mine));
 }
 
 CUSCOPE_INLINE bool settle_read(Cell& cell, const CheckSlot& slot, const CheckState& state, Stamp code) {
@@ -102,18 +103,38 @@ CUSCOPE_INLINE bool settle(const void* address, const void* instruction) {
     }
 }
 
-void check_copy(const void* to, const void* from, unsigned long bytes, const void* instruction) {
-    if (!is_started() || bytes == 0) return;
-    settle_slowly(from, bytes, Access::load, instruction);
-    settle_slowly(to, bytes, Access::store, instruction);
-}
-
 }  // namespace
 
 // The C library's copies under names that this file does not define. It is compiled with -fno-builtin, or
 // else compilers may turn calls of these into calls of the functions below.
 extern "C" void* library_memcpy(void* to, const void* from, unsigned long bytes) asm("mempcpy");
 extern "C" void library_bcopy(const void* from, void* to, unsigned long bytes) asm("bcopy");
+
+namespace {
+
+void check_copy(const void* to, const void* from, unsigned long bytes, const void* instruction) {
+    if (!is_started() || bytes == 0) return;
+    settle_slowly(from, bytes, Access::load, instruction);
+    settle_slowly(to, bytes, Access::store, instruction);
+}
+void* copy(void* to, const void* from, unsigned long bytes, const void* instruction) {
+    check_copy(to, from, bytes, instruction);
+    library_memcpy(to, from, bytes);
+    return to;
+}
+void* move(void* to, const void* from, unsigned long bytes, const void* instruction) {
+    check_copy(to, from, bytes, instruction);
+    library_bcopy(from, to, bytes);
+    return to;
+}
+void* set(void* to, int value, unsigned long bytes, const void* instruction) {
+    if (is_started() && bytes != 0) settle_slowly(to, bytes, Access::store, instruction);
+    auto* const begin = static_cast<volatile unsigned char*>(to);
+    for (unsigned long i = 0; i < bytes; ++i) begin[i] = static_cast<unsigned char>(value);
+    return to;
+}
+
+}  // namespace
 
 // Compilers do not instrument copies by the C library, so these functions take their place in the image.
 extern "C" {
@@ -164,22 +185,14 @@ void __tsan_read_range(void* p, unsigned long bytes) {
 void __tsan_write_range(void* p, unsigned long bytes) {
     if (is_started()) settle_slowly(p, bytes, Access::store, HERE);
 }
-void* cuscope_memcpy(void* to, const void* from, unsigned long bytes) {
-    check_copy(to, from, bytes, HERE);
-    library_memcpy(to, from, bytes);
-    return to;
-}
-void* cuscope_memmove(void* to, const void* from, unsigned long bytes) {
-    check_copy(to, from, bytes, HERE);
-    library_bcopy(from, to, bytes);
-    return to;
-}
-void* cuscope_memset(void* to, int value, unsigned long bytes) {
-    if (is_started() && bytes != 0) settle_slowly(to, bytes, Access::store, HERE);
-    auto* const begin = static_cast<volatile unsigned char*>(to);
-    for (unsigned long i = 0; i < bytes; ++i) begin[i] = static_cast<unsigned char>(value);
-    return to;
-}
+void* cuscope_memcpy(void* to, const void* from, unsigned long bytes) { return copy(to, from, bytes, HERE); }
+void* cuscope_memmove(void* to, const void* from, unsigned long bytes) { return move(to, from, bytes, HERE); }
+void* cuscope_memset(void* to, int value, unsigned long bytes) { return set(to, value, bytes, HERE); }
+
+// Clang 15 and newer call these in place of memcpy, memmove and memset.
+void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) { return copy(to, from, bytes, HERE); }
+void* __tsan_memmove(void* to, const void* from, unsigned long bytes) { return move(to, from, bytes, HERE); }
+void* __tsan_memset(void* to, int value, unsigned long bytes) { return set(to, value, bytes, HERE); }
 
 void __tsan_vptr_update(void** p, void*) { settle_slowly(p, sizeof *p, Access::store, HERE); }
 

@@ -21,10 +21,17 @@ inline constexpr Stamp stamp_lanes = Stamp{1} << stamp_flags_at;
 inline constexpr Stamp stamp_warps = Stamp{2} << stamp_flags_at;
 // In a stamp of an atomic write: its block has written the cell plainly before, in the same launch.
 inline constexpr Stamp stamp_after_plain = stamp_lanes;
+// In a stamp of an atomic write: other threads have written the cell atomically, and nothing orders them
+// before this one.
+inline constexpr Stamp stamp_among_others = stamp_warps;
 inline constexpr Stamp stamp_atomic = Stamp{4} << stamp_flags_at;
 
 __attribute__((always_inline)) inline bool same_thread(Stamp a, Stamp b) {
     return ((a ^ b) & stamp_thread_mask) == 0;
+}
+// The same thread, and no others beside it.
+__attribute__((always_inline)) inline bool same_thread_alone(Stamp a, Stamp b) {
+    return ((a ^ b) & (stamp_thread_mask | stamp_among_others)) == 0;
 }
 __attribute__((always_inline)) inline bool same_warp(Stamp a, Stamp b) {
     return ((a ^ b) & stamp_thread_mask & ~(Stamp{31} << stamp_thread_at)) == 0;

@@ -70,6 +70,15 @@ ACCESSES(16)
 void __tsan_read_range(void* p, unsigned long bytes) { count_range(p, bytes, Access::load, HERE); }
 void __tsan_write_range(void* p, unsigned long bytes) { count_range(p, bytes, Access::store, HERE); }
 
+// Clang 15 and newer call these for copies. Copies are not counted.
+void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
+    return __builtin_memcpy(to, from, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
+    return __builtin_memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, unsigned long bytes) { return __builtin_memset(to, value, bytes); }
+
 void __tsan_vptr_update(void** p, void*) { count(p, sizeof *p, Access::store, HERE); }
 
 void __sanitizer_cov_trace_pc() {

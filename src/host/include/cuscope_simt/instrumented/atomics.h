@@ -1,5 +1,5 @@
 // The functions of ThreadSanitizer's interface that report nothing: atomic operations, which atomics.h
-// reports itself, copies, and marks of functions. For the hooks of images that count or check.
+// reports itself, and marks of functions. For the hooks of images that count or check.
 #pragma once
 
 // These do the atomic operation that they stand for. atomics.h has reported it.
@@ -46,14 +46,6 @@ ATOMICS(32, unsigned)
 ATOMICS(64, unsigned long)
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) { asm volatile("" ::: "memory"); }
-
-void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
-    return __builtin_memcpy(to, from, bytes);
-}
-void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
-    return __builtin_memmove(to, from, bytes);
-}
-void* __tsan_memset(void* to, int value, unsigned long bytes) { return __builtin_memset(to, value, bytes); }
 void __tsan_vptr_read(void**) {}
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
